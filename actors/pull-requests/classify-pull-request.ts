@@ -26,13 +26,13 @@ interface State {
   readonly context: PullRequestContext;
 }
 
-/** The messages that a pull request gets. */
+/** The messages that a pull request receives. */
 type PullRequestMessage = MessageTo<ReturnType<typeof pullRequestRef>> | GateAnswer | EffectEnded | Woken;
 
-/** A message that means nothing now. No state takes it. */
+/** A message without effect in this state. No state handles it. */
 const nothing = toEvent("nothing");
 
-/** The event of each message to a pull request; `owners` has the tasks that they are of. Reads only. */
+/** Returns the classifier of a pull request's messages. `owners` is the catalogue that reads the tasks. Reads only. */
 export function classifyPullRequest(owners: readonly RunOwner[]) {
   return (message: PullRequestMessage, state: State, turn: TurnReading) => {
     if (message.type === "pull-request.ask") return classifyAsk(message, state, turn, owners);
@@ -79,7 +79,7 @@ function classifyAsk(ask: AskPullRequest, { value }: State, turn: TurnReading, o
   const { repository, taskId, changed } = ask;
   const row = pullRequests.get(turn, partition, id);
   const refused = (why: string) => toEvent(value === "none" ? "ask.refused-none" : "ask.refused", { ask, why });
-  // What an agent wished for before is pushed, and waits for the code host's limits.
+  // An earlier request of the agent is already pushed and waits for the code host's limits.
   if (value === "opening" && ask.wish === null) return toEvent("ask.later", { ask });
   if (value !== "none" && value !== "open" && value !== "failed") return refused(`Its pull request is ${value}.`);
   const connection = findReachingConnection(turn, partition, repository);
@@ -98,7 +98,7 @@ function classifyAsk(ask: AskPullRequest, { value }: State, turn: TurnReading, o
     : toEvent("ask.vet", { ask, connection, subject });
 }
 
-/** The task as events show it; null when it is gone, and for a pull request of no task. */
+/** Returns the task as events show it; null if the task is deleted, and for a pull request without a task. */
 function findSubject(
   owners: readonly RunOwner[],
   turn: TurnReading,
@@ -135,10 +135,11 @@ function classifyNotPushed(
   if (later?.runId === runId) return toEvent("later.lost");
   if (run?.id !== runId) return nothing;
   if (isOver(value)) return toEvent("pushed.over", { head: null });
-  // The runner is gone while hooks are still asked: nothing was pushed.
+  // The runner is lost while hooks still decide. Nothing was pushed.
   if (problem === "nothing" || value === "vetting") return toEvent(`left.${was}`, { why });
   const { wish, limitedUntilMs: untilMs } = run;
-  // An agent that wished for it goes on, and what it changed is pushed at the run's end.
+  // Only for a push at the run's end. A push on the agent's request fails instead: the agent continues, and its changes
+  // are pushed at the run's end.
   if (problem === "untokened" && untilMs !== undefined && wish === null) return toEvent("push.waits", { untilMs, why });
   const subject = problem !== "lost" && rejected === 0 ? subjectOf() : null;
   if (subject !== null) return toEvent("push.retried", { subject });
@@ -213,7 +214,7 @@ function classifySeen(row: PullRequestRow, seen: Seen) {
   return became(row, { row: after, reviews: seen.reviews }, isUnclear);
 }
 
-/** What becomes of it when its row does; what is not at the code host yet stays so unless it is there now. */
+/** Returns the event of a new row. Unless the row is at the code host, the state does not change. */
 function became(
   before: PullRequestRow,
   { row, reviews }: { readonly row: PullRequestRow; readonly reviews: readonly HostedReview[] },
@@ -221,7 +222,7 @@ function became(
 ) {
   const { state } = row;
   const isUnderWay = before.state === "vetting" || before.state === "pushing";
-  // A run is about to push to it: it stays so, unless it is over.
+  // A run is about to push: keep the state, unless the pull request has ended.
   if (isUnderWay && state === "open")
     return toEvent("became.same", { row: { ...row, state: before.state }, reviews, asks });
   const isThere = state === "open" || state === "closed" || state === "merged";
@@ -266,10 +267,10 @@ function classifyWoken({ name }: Woken) {
   }
 }
 
-/** A message classified by its effect, with what was read to classify it. */
+/** A classified message, with the data that its transition needs. */
 export type PullRequestEvent = ReturnType<ReturnType<typeof classifyPullRequest>>;
 
-/** The event of a type, or of one of several types, as a transition gets it. */
+/** The event of one or several types, as its transition receives it. */
 export type PullRequestEventOf<Type extends PullRequestEvent["type"]> = Delivered<
   Extract<PullRequestEvent, { readonly type: Type }>
 >;

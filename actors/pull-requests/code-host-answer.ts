@@ -5,16 +5,16 @@ import type { EffectEnded } from "../../runtime/turn.js";
 import type { CodeHost } from "../outbound/code-host.js";
 import { CodeHostRefused } from "../outbound/code-host-requests.js";
 
-/** Why the code host did not do what it was asked. */
+/** The reason why the code host did not do what the service requested. */
 export type CodeHostProblem =
-  /** It takes no more until then, in milliseconds since 1970. */
+  /** The code host's rate limit is exceeded until this time, in milliseconds since 1970. */
   | { readonly problem: "limited"; readonly untilMs: number; readonly why: string }
-  /** It did not answer, or with a fault of its own: nobody knows what it did. */
+  /** No answer, or an internal error of the code host. The result of the request is unknown. */
   | { readonly problem: "again"; readonly why: string }
-  /** It will not. `fields` are those of the request that it refused, as far as it names them. */
+  /** The code host refused. `fields` are the request's refused fields, as far as it names them. */
   | { readonly problem: "refused"; readonly why: string; readonly fields?: readonly string[] };
 
-/** Asks the code host; a refusal of it is an answer. */
+/** Sends a request to the code host. Returns its refusal as an answer. */
 export async function askHost<Answer>(
   codeHost: CodeHost | null,
   host: string,
@@ -30,7 +30,10 @@ export async function askHost<Answer>(
   }
 }
 
-/** An effect that asks the code host. Those of one installation wait for each other in the lane. */
+/**
+ * Builds an effect that sends a request to the code host. In the lane, effects of one installation run one after
+ * another.
+ */
 export function hostEffect<Input extends Asked, Answer>(
   type: EffectType<Input, Answer | CodeHostProblem>,
   lane: LaneLimits,
@@ -49,14 +52,14 @@ interface Asked {
   readonly installationId: number;
 }
 
-/** What came of asking: an effect that failed has asked nothing that is known of. */
+/** Converts an effect's result to an answer. A failed effect counts as a request without an answer. */
 export function toHostAnswer<Answer>(result: EffectEnded<Answer>["result"]): Answer | CodeHostProblem {
   return result.ok ? result.output : { problem: "again", why: "The code host could not be asked." };
 }
 
 function toProblem({ message: why, status, retryAtMs, fields }: CodeHostRefused): CodeHostProblem {
   if (retryAtMs !== null) return { problem: "limited", untilMs: retryAtMs, why };
-  // A redirect that is not followed leads to the same place each time.
+  // A redirect that is not followed would lead to the same place every time.
   const isRefused = status !== null && status >= 300 && status < 500 && status !== 408 && status !== 401;
   return isRefused ? { problem: "refused", why, ...(fields.length > 0 && { fields }) } : { problem: "again", why };
 }

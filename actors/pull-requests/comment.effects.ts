@@ -7,28 +7,28 @@ import { type CodeHostProblem, hostEffect } from "./code-host-answer.js";
 import { toMark, toMarkedText } from "./hosted-text.js";
 import type { PullRequestThere } from "./look.effects.js";
 
-/** A comment as it is to be. */
+/** The wanted state of a comment. */
 interface CommentInput extends PullRequestThere {
   readonly taskId: string;
   readonly purpose: string;
-  /** Its number at the code host; null while it is not known. */
+  /** The comment's number at the code host; null while unknown. */
   readonly id: number | null;
   readonly text: string;
 }
 
 export type CommentResult = { readonly problem: null; readonly id: number; readonly digest: string } | CodeHostProblem;
 
-/** Brings a comment up to date. */
+/** Updates a comment at the code host. */
 export const COMMENT_EFFECT = effect<CommentInput, CommentResult>("pull-request-comment");
 
-/** The digest of a comment's text. */
+/** Returns the digest of a comment's text. */
 export function toCommentDigest(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
 /**
- * Changes the comment; one that is not known, or that is gone, is found by its mark or made anew. It may run again
- * after a crash.
+ * Changes the comment. An unknown or deleted comment is found by its mark, or else created again. Safe to repeat after
+ * a crash.
  */
 export function commentEffect(codeHost: CodeHost | null): Effect {
   return hostEffect(COMMENT_EFFECT, codeHostWriteLane, codeHost, writeComment);

@@ -1,7 +1,8 @@
 /**
- * Comments that the service keeps up to date: one for each purpose. A change waits for {@link DEBOUNCE_MS}, so that
- * several make one; one comment is written at a time. One that the code host refuses, or does not take in
- * {@link MAX_ATTEMPTS} attempts, is given up until its text changes: it says why, and so does a line on the task.
+ * Comments that the service keeps up to date, one for each purpose. A change waits for {@link DEBOUNCE_MS}, so that
+ * several changes need one request. The service writes one comment at a time. If the code host refuses a comment, or
+ * {@link MAX_ATTEMPTS} attempts fail, the service stops until the text changes. The comment's `problem` and a note on
+ * the task give the reason.
  */
 import type { InTurn } from "../../runtime/chart.js";
 import type { Delivered, EffectEnded, Turn } from "../../runtime/turn.js";
@@ -16,12 +17,12 @@ import { findWait, MAX_ATTEMPTS } from "./waits.js";
 
 const DEBOUNCE_MS = 10_000;
 const COMMENT = "comment";
-/** Most comments of one pull request. */
+/** Maximum number of comments on one pull request. */
 const MAX_COMMENTS = 20;
-/** What stands in a comment that is withdrawn. */
+/** The text that replaces a withdrawn comment. */
 const WITHDRAWN = "_Withdrawn._";
 
-/** Notes what a comment should be; one that was given up is tried again. */
+/** Records the wanted text of a comment. A comment that was given up is tried again. */
 export function keepComment({ turn, purpose, text }: Delivered<KeepComment>, context: PullRequestContext): void {
   const { comments } = getPullRequest(turn);
   const { id, there } = comments[purpose] ?? { id: null, there: null };
@@ -31,7 +32,7 @@ export function keepComment({ turn, purpose, text }: Delivered<KeepComment>, con
   turn.wake(COMMENT, turn.now + DEBOUNCE_MS);
 }
 
-/** Brings the first comment that is not as it should be up to date. */
+/** Starts the update of the first comment that is out of date. */
 export function writeComments({ turn }: InTurn): void {
   const row = getPullRequest(turn);
   const stale = findStale(turn, row);
@@ -52,7 +53,7 @@ function findStale(turn: Turn, { comments }: PullRequestRow) {
   return null;
 }
 
-/** Notes what is there, and goes on with the next comment; or tries again, or gives this one up. */
+/** Records a comment's new state and continues with the next one. After a problem, retries or gives up. */
 export function takeComment(
   { turn, id, result }: InTurn & Pick<EffectEnded<CommentResult>, "id" | "result">,
   context: PullRequestContext,

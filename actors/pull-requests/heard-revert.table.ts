@@ -4,19 +4,19 @@ import { indexedTable } from "../tables/indexed-table.js";
 import { retain } from "../tables/retention.js";
 import type { PullRequestRow } from "./pull-request.js";
 
-/** A revert that was heard of before what it reverts: that is not known yet, or not known to be merged. */
+/** A revert that the service learned of before the reverted pull request or its merge. */
 interface HeardRevert {
   /** The key of the repository. */
   readonly repository: string;
-  /** What is reverted: the commit of a merge, or `#` and the number of a pull request. */
+  /** The reverted item: the commit of a merge, or `#` and the number of a pull request. */
   readonly reverts: string;
-  /** Address of the merged pull request that reverts it. */
+  /** URL of the merged pull request that reverts it. */
   readonly by: string;
-  /** When that was heard, in milliseconds since 1970. */
+  /** When the service learned of the revert, in milliseconds since 1970. */
   readonly atMs: number;
 }
 
-/** `[repository, what is reverted]` */
+/** `[repository, reverted item]` */
 export const heardReverts = indexedTable<HeardRevert>("heard-revert", { order: ["repository", "reverts"] });
 
 export const heardRevertRetention = retain(heardReverts, {
@@ -30,7 +30,7 @@ export const heardRevertRetention = retain(heardReverts, {
   },
 });
 
-/** Keeps a revert until what it reverts is heard of; the first one of the same counts. */
+/** Stores a revert until the service learns of the reverted item. The first revert of an item counts. */
 export function keepHeardRevert(
   turn: Turn,
   { named, ...heard }: Omit<HeardRevert, "atMs" | "repository"> & { readonly named: NamedRepository },
@@ -42,7 +42,7 @@ export function keepHeardRevert(
   heardReverts.insert(turn, partition, row);
 }
 
-/** The row with the revert that was heard of before its number, or its merge, was; `before` is null for a new one. */
+/** Returns the row, with an earlier stored revert of its new number or merge. `before` is null for a new row. */
 export function withHeardRevert(turn: Turn, before: PullRequestRow | null, row: PullRequestRow): PullRequestRow {
   const { number, mergeCommit, revertedBy } = row;
   if (revertedBy !== null) return row;

@@ -8,7 +8,7 @@ import { type CodeHostProblem, hostEffect } from "./code-host-answer.js";
 
 export interface ListOpenInput extends RepositoryThere {
   readonly host: string;
-  /** The tag of the last list; null to be told in any case. */
+  /** The ETag of the last list; null to get the list in any case. */
   readonly etag: string | null;
 }
 
@@ -17,17 +17,17 @@ export type ListOpenResult =
       readonly problem: null;
       readonly listed: "changed";
       readonly open: readonly OpenPullRequest[];
-      /** Whether no open one is missing. */
+      /** Whether the list is complete. */
       readonly isWhole: boolean;
       readonly etag: string | null;
     }
   | { readonly problem: null; readonly listed: "same" }
   | CodeHostProblem;
 
-/** Lists the open pull requests of a repository, those that changed last first. */
+/** Lists the open pull requests of a repository, most recently changed first. */
 export const LIST_OPEN = effect<ListOpenInput, ListOpenResult>("pull-requests-open");
 
-/** `codeHost` is null when none is set up (any longer). */
+/** Implements {@link LIST_OPEN}. `codeHost` is null if none is set up. */
 export function listOpenEffect(codeHost: CodeHost | null): Effect {
   return hostEffect(LIST_OPEN, codeHostLane, codeHost, listOpen);
 }

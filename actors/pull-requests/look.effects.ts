@@ -13,7 +13,7 @@ export interface PullRequestThere extends RepositoryThere {
 }
 
 export interface LookInput extends PullRequestThere {
-  /** The tag of what was last seen; null to be told in any case. */
+  /** The ETag of the last answer; null to get an answer in any case. */
   readonly etag: string | null;
 }
 
@@ -36,7 +36,7 @@ export type FilesResult = { readonly problem: null; readonly files: readonly str
 /** Reads the paths that a pull request changes. */
 export const READ_FILES = effect<PullRequestThere, FilesResult>("pull-request-files");
 
-/** Reads a pull request; `codeHost` is null when none is set up (any longer). */
+/** Implements {@link LOOK_AT_PULL_REQUEST}. `codeHost` is null if none is set up. */
 export function lookEffect(codeHost: CodeHost | null): Effect {
   return hostEffect(LOOK_AT_PULL_REQUEST, codeHostLane, codeHost, look);
 }
@@ -48,7 +48,7 @@ async function look({ pullRequests }: CodeHost, { number, etag, ...there }: Look
   return { problem: null, seen: "changed", picture: read.pullRequest, reviews, etag: read.etag };
 }
 
-/** Reads the changed paths of a pull request. */
+/** Implements {@link READ_FILES}. */
 export function filesEffect(codeHost: CodeHost | null): Effect {
   return hostEffect(READ_FILES, codeHostLane, codeHost, readFiles);
 }

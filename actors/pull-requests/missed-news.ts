@@ -1,7 +1,7 @@
 /**
- * What deliveries have not told of pull requests of people, and of those that were open before the service knew of the
- * repository: every hour the open ones are listed, and those of which the list says something else are looked at. A list
- * that is as it was costs nothing at the code host. Those of tasks look for themselves.
+ * Finds changes that deliveries did not report, for people's pull requests and for those that were open before the
+ * service knew the repository. Every hour the service lists the open ones, and reads those whose list entry differs. An
+ * unchanged list does not count against the code host's rate limit. Pull requests of tasks check themselves.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { InTurn } from "../../runtime/chart.js";
@@ -19,17 +19,17 @@ import { LOOK_INTERVAL_MS } from "./standing.js";
 
 /** The stored state of a log between turns. */
 export interface PullRequestLogContext {
-  /** The repository by its number; null or absent while that is not known. */
+  /** The repository by its number; null or absent while unknown. */
   readonly of?: HostedKey | null;
-  /** Whether open ones are listed every hour; absent for no. */
+  /** Whether the open ones are listed every hour; absent for no. */
   readonly isListed?: boolean;
-  /** The tag of the last list, where it told nothing new; null or absent for none. */
+  /** The ETag of the last list if the list had no news; null or absent for none. */
   readonly etag?: string | null;
-  /** The teams that the last list was made for; absent for none. */
+  /** The teams at the time of the last list; absent for none. */
   readonly teams?: readonly string[];
 }
 
-/** The log's repository, by what the code host calls it now. */
+/** Returns the log's repository, with its current name at the code host. */
 export function toNamed({ of }: PullRequestLogContext, turn: Turn): NamedRepository {
   const { id: repository, partition } = turn.self;
   const named = of ? { ...of, repository } : { repository };
@@ -37,19 +37,19 @@ export function toNamed({ of }: PullRequestLogContext, turn: Turn): NamedReposit
   return known === undefined ? named : { ...named, repository: known.name };
 }
 
-/** The wake-up for a list. */
+/** The wake-up for the next list. */
 export const LIST = "list";
-/** Most pull requests that are looked at after one list; the others after the next. */
+/** Maximum number of pull requests to read after one list. The others wait for the next list. */
 const MAX_LOOKS = 100;
 
-/** Something is told of the repository: from now on open ones are listed, where a team has a line on it. */
+/** Starts the hourly lists at the repository's first news, if a team has a line on the repository. */
 export function listFromNowOn({ turn }: InTurn, context: PullRequestLogContext): PullRequestLogContext {
   if (context.isListed === true || listTeams(turn, toNamed(context, turn)).length === 0) return context;
   turn.wake(LIST, turn.now + LOOK_INTERVAL_MS);
   return { ...context, isListed: true };
 }
 
-/** Lists them; no more where no team has a line on the repository, or no installation reaches it. */
+/** Starts a list. Ends the hourly lists if no team has a line on the repository, or no installation reaches it. */
 export function listNow(turn: Turn, context: PullRequestLogContext): PullRequestLogContext {
   const named = toNamed(context, turn);
   const { repository } = named;
@@ -58,7 +58,7 @@ export function listNow(turn: Turn, context: PullRequestLogContext): PullRequest
   if (context.of && !isNamedByLine(turn, named)) forgetHosted(turn, context.of);
   if (connection === undefined || teams.length === 0) return { isListed: false, etag: null };
   const { host, installationId } = connection;
-  // A team that is new to the repository knows none of what is listed.
+  // A team that is new to the repository has none of the listed pull requests yet.
   const etag = isDeepStrictEqual(teams, context.teams) ? (context.etag ?? null) : null;
   turn.cancelEffect(LIST);
   turn.start(LIST_OPEN.request(LIST, { host, installationId, repository, etag }));
@@ -66,7 +66,7 @@ export function listNow(turn: Turn, context: PullRequestLogContext): PullRequest
   return { ...context, teams };
 }
 
-/** Looks at those of which the list says something else. */
+/** Reads the pull requests whose list entry differs. */
 export function takeList(turn: Turn, context: PullRequestLogContext, answer: ListOpenResult): PullRequestLogContext {
   if (answer.problem !== null || answer.listed === "same") return context;
   const named = toNamed(context, turn);
@@ -80,13 +80,13 @@ export function takeList(turn: Turn, context: PullRequestLogContext, answer: Lis
     const at = { host, installationId, repository, number };
     turn.start(LOOK_AT_PULL_REQUEST.request(`look ${number}`, { ...at, etag: null }));
   }
-  // What a look does not answer is found again by the next list.
+  // Without the ETag, the next list finds those that were not read.
   return { ...context, etag: missed.length === 0 ? answer.etag : null };
 }
 
 /**
- * The numbers of those that the code host knows newer, or are new, and then of those that are open here and not there. What
- * it does not show any more stays among the latter, however often it is looked at, and keeps none of the others from it.
+ * Returns first the numbers of new pull requests and of those that changed at the code host, then of those that are
+ * only open here. The latter can stay unreadable forever, so they come last and block none of the others.
  */
 function findMissed(
   turn: Turn,
@@ -105,7 +105,10 @@ function findMissed(
   return [...new Set([...changed.map(({ number }) => number), ...gone])];
 }
 
-/** Whether it changed since it was looked at: a delivery that came since may have been the last of several. */
+/**
+ * Whether the pull request has changed since the last read. Deliveries since then do not count, because they may be
+ * incomplete.
+ */
 function isOlder({ lookedUpTo = null, state }: PullRequestRow, updatedAtMs: number): boolean {
   return lookedUpTo === null || Date.parse(lookedUpTo) < updatedAtMs || state === "closed";
 }

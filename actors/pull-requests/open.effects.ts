@@ -7,7 +7,7 @@ import { codeHostWriteLane } from "../outbound/lanes.js";
 import { type CodeHostProblem, hostEffect } from "./code-host-answer.js";
 import { toBody } from "./hosted-text.js";
 
-/** What is to be opened. */
+/** The pull request to open. */
 export interface OpenInput extends RepositoryThere {
   readonly host: string;
   readonly taskId: string;
@@ -17,21 +17,24 @@ export interface OpenInput extends RepositoryThere {
   readonly title: string;
   readonly body: string;
   readonly draft: boolean;
-  /** One that was closed or merged counts as this one only if it was opened since, in milliseconds since 1970. */
+  /**
+   * A closed or merged pull request only counts as this one if it was opened after this time, in milliseconds since
+   * 1970.
+   */
   readonly sinceMs: number;
 }
 
 export type OpenResult = { readonly problem: null; readonly pullRequest: HostedPullRequest } | CodeHostProblem;
 
-/** Opens a pull request, or finds the one that is there. */
+/** Opens a pull request, or finds the existing one. */
 export const OPEN_PULL_REQUEST = effect<OpenInput, OpenResult>("pull-request-open");
 
-/** How far the code host's clock may be behind ours, in milliseconds. */
+/** Maximum time by which the code host's clock may be behind, in milliseconds. */
 const SKEW_MS = 60_000;
 
 /**
- * Opens a pull request of a branch. Asks for one of the branch first: an earlier attempt may have opened it, whatever
- * its answer was; so it may run again after a crash.
+ * Opens a pull request for a branch. Searches for an existing one first, because an earlier attempt may have opened it.
+ * Safe to repeat after a crash.
  */
 export function openEffect({
   codeHost,

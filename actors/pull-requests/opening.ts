@@ -1,6 +1,6 @@
 /**
- * It is opened at the code host. The effect asks for one of the branch first, so that whatever became of an earlier
- * attempt there is one pull request.
+ * Opens the pull request at the code host. The effect searches for an existing one first, so that repeated attempts
+ * create only one pull request.
  */
 import type { InTurn } from "../../runtime/chart.js";
 import { readStoredText } from "../tables/text-blobs.js";
@@ -12,7 +12,7 @@ import { tellRun } from "./vetting.js";
 
 const OPEN = "open";
 
-/** The branch is at the code host: a run at its end need not wait any more. */
+/** Records the pushed commit. A run at its end stops waiting. */
 export function takePushed({ turn, head }: PushedTo, context: PullRequestContext): PullRequestContext {
   const row = changePullRequest(turn, context, { head, waitsUntil: null });
   changeTaskBranch(turn, row, { head });
@@ -25,7 +25,10 @@ interface PushedTo extends InTurn {
   readonly head: string;
 }
 
-/** Begins to open it; once more after it failed: one that was opened since the first attempt is this one. */
+/**
+ * Starts to open the pull request. On a retry, a pull request that was opened since the first attempt counts as this
+ * one.
+ */
 export function beginOpening(
   { turn, type }: InTurn & { readonly type: "pushed.first" | "pushed.again" | "pull-request.retry" },
   context: PullRequestContext,
@@ -35,7 +38,7 @@ export function beginOpening(
   return attemptOpening({ turn }, { ...context, attempts: 0, sinceMs });
 }
 
-/** Asks the code host once more. */
+/** Sends one more request to the code host. */
 export function attemptOpening({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   const { partition } = turn.self;
   const { host, installationId, repository, taskId, branch, base, title, body, draft } = getPullRequest(turn);
@@ -48,12 +51,12 @@ export function attemptOpening({ turn }: InTurn, context: PullRequestContext): P
   return { ...context, attempts };
 }
 
-/** It is tried again later. */
+/** Schedules the next attempt. */
 export function waitToOpen({ turn, untilMs }: InTurn & { readonly untilMs: number }): void {
   turn.wake(OPEN, untilMs);
 }
 
-/** The code host takes no more for now, which counts as no attempt: the task is told until when. */
+/** Waits for the code host's rate limit, which does not count as an attempt. Notes the end of the wait on the task. */
 export function waitForLimit(
   { turn, untilMs, why }: InTurn & { readonly untilMs: number; readonly why: string },
   context: PullRequestContext,
@@ -68,7 +71,7 @@ export function waitForLimit(
   return { ...told, attempts: context.attempts - 1 };
 }
 
-/** It is not opened: nothing more is tried until somebody asks. */
+/** Records the failure. A new attempt needs a person's or a run's request. */
 export function failOpening(
   { turn, why }: InTurn & { readonly why: string },
   context: PullRequestContext,
@@ -79,7 +82,7 @@ export function failOpening(
   return tellRun(turn, context, { url: null, refused: why });
 }
 
-/** Nothing more is to be opened: it is there. */
+/** Cancels further attempts, because the pull request is open. */
 export function endOpening({ turn }: InTurn): void {
   turn.cancelWake(OPEN);
 }

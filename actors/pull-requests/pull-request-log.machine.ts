@@ -1,20 +1,20 @@
 /**
- * What the code host tells of pull requests in a repository, `pull-request-log/<id>`: the name, in lower case, that the
- * repository had when a line first named it, also after it is renamed. It passes on what is about one of a task to that
- * pull request, and writes the rows of those of people: one for each team with a line on the repository. It keeps what
- * the code host calls the repository.
+ * Processes the code host's news about pull requests in a repository, `pull-request-log/<id>`. The id is the name, in
+ * lower case, that the repository had when a line first named it; renames do not change it. The log passes news about
+ * a task's pull request to that actor, and writes the rows of people's pull requests: one for each team with a line on
+ * the repository. It also stores the repository's name at the code host.
  *
  * | state   | moved by                                     | next    | also                                       |
  * |---------|----------------------------------------------|---------|--------------------------------------------|
  * | keeping | host.news                                    | keeping | passed on, or recorded; asks the code host |
- * |         |                                              |         | where that is not clear                    |
+ * |         |                                              |         | if the news is unclear                     |
  * | keeping | effect.ended                                 | keeping | recorded                                   |
- * | keeping | review.begun                                 | keeping | the row of the team says which task        |
- * |         |                                              |         | reviews it; asks about one not known yet   |
- * | keeping | review.over                                  | keeping | what was found is written there, once      |
- * | keeping | woken `review …`                             | keeping | the same, again                            |
- * | keeping | woken `list`, an hour after the first news   | keeping | lists open ones; asks about those that     |
- * |         | and every hour                               |         | deliveries have not told of                |
+ * | keeping | review.begun                                 | keeping | the team's row names the task that         |
+ * |         |                                              |         | reviews it; an unknown one is read         |
+ * | keeping | review.over                                  | keeping | the result is written there, once          |
+ * | keeping | woken `review …`                             | keeping | the same, retried                          |
+ * | keeping | woken `list`, an hour after the first news   | keeping | lists open ones; reads those with          |
+ * |         | and every hour                               |         | changes that no delivery reported          |
  */
 import { chartOf } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -76,7 +76,7 @@ function takeEnded(event: Delivered<EffectEnded>, context: PullRequestLogContext
   return isResultOf(LIST_OPEN, event) && event.result.ok ? takeList(turn, context, event.result.output) : context;
 }
 
-/** An answer shows what the repository is called now. */
+/** Records the repository's current name, as an answer shows it. */
 function takeLookedName(turn: Turn, context: PullRequestLogContext, answer: LookResult): PullRequestLogContext {
   if (answer.problem !== null || answer.seen !== "changed") return context;
   const { repository: askedAs } = toNamed(context, turn);
@@ -91,5 +91,5 @@ function toRepository({ repository, repositoryId }: HostedPullRequest) {
   return { repository, repositoryId };
 }
 
-/** See the table above. */
+/** The actor of the machine above. */
 export const pullRequestLogActor = defineActor(pullRequestLogRef, { machine: logMachine, version: 1 });

@@ -6,8 +6,8 @@ import { findHosted, findLogId, type NamedRepository } from "../code-host/hosted
 import type { ReviewBegun, ReviewOver } from "./pull-request.messages.js";
 
 /**
- * What the code host told, in a delivery or an answer. Answered with whether it was about a pull request that is known,
- * or is now.
+ * News from the code host, in a delivery or an answer. The reply says whether the news is about a pull request that is
+ * known, or known from now on.
  */
 export interface TakeNews extends Answered<boolean> {
   readonly type: "host.news";
@@ -15,18 +15,18 @@ export interface TakeNews extends Answered<boolean> {
   readonly news: HostedNews;
 }
 
-/** By workspace and id, see {@link findPullRequestLog}. */
+/** A log by workspace and id; see {@link findPullRequestLog}. */
 export const pullRequestLogRef = reference<TakeNews | ReviewBegun | ReviewOver, [workspaceId: string, id: string]>(
   "pull-request-log",
   (workspaceId, id) => [workspaceId, id.toLowerCase()],
 );
 
-/** The log of a repository, which is one whatever the repository is or was called. */
+/** Finds the log of a repository. All current and former names lead to the same log. */
 export function findPullRequestLog(reading: Reading, workspaceId: string, named: NamedRepository) {
   return pullRequestLogRef(workspaceId, findLogId(reading, workspaceId, named));
 }
 
-/** A repository as the code host shows it in an answer, and what it was asked for by. */
+/** A repository in a code host's answer, and the name used in the request. */
 interface ShownRepository {
   readonly host: string;
   readonly installationId: number;
@@ -35,7 +35,7 @@ interface ShownRepository {
   readonly askedAs: string;
 }
 
-/** What is news to the repository's log of how the code host calls it; null for nothing. */
+/** Returns a message to the log if the answer shows a new repository name; otherwise null. */
 export function toNameNews(
   reading: Reading,
   workspaceId: string,

@@ -22,13 +22,13 @@ import { findReverts } from "./reverts.js";
 import { recordReviewFacts } from "./review-facts.js";
 import { applyAnswer, applySeen, type Seen } from "./seen.js";
 
-/** Where the news come from. */
+/** The news, and the host that sent it. */
 interface Told {
   readonly host: string;
   readonly news: HostedNews;
 }
 
-/** Passes on or records what the code host told; returns whether it was about a pull request that is known then. */
+/** Passes on or records news. Returns whether it is about a pull request that is known afterwards. */
 export function recordNews(turn: Turn, { host, news }: Told): boolean {
   const { about, repository, installationId } = news;
   const named = { host, repository, repositoryId: toRepositoryId(news) };
@@ -54,8 +54,8 @@ export function recordNews(turn: Turn, { host, news }: Told): boolean {
 }
 
 /**
- * Stores what the code host calls the repository, where a line names it so or as it was called before. Where that is
- * another name than it was known by, its open pull requests get it.
+ * Stores the repository's name at the code host, if a line names the repository by its current or a former name. A new
+ * name is copied to its open pull requests.
  */
 export function recordName(turn: Turn, { host, news }: Told): HostedKey | null {
   const { repository: name, installationId, namedAtMs = null, about } = news;
@@ -72,7 +72,7 @@ export function recordName(turn: Turn, { host, news }: Told): HostedKey | null {
   return key;
 }
 
-/** The repository's number, where a delivery tells it anywhere. */
+/** Returns the repository's number if the delivery includes it. */
 function toRepositoryId({ repositoryId, about }: HostedNews): number | undefined {
   const picture = typeof about === "object" && "picture" in about ? about.picture : null;
   return repositoryId ?? picture?.repositoryId;
@@ -90,14 +90,17 @@ function renameOpen(turn: Turn, named: HostedKey & { readonly repository: string
   );
 }
 
-/** The task's pull request that is being opened, which this may be: nobody else pushes to its branch. */
+/**
+ * Finds a task's pull request that is still being opened and may be this one, because only the service pushes to its
+ * branch.
+ */
 function findUnopened(turn: Turn, host: string, picture: HostedPullRequest | null): PullRequestRow | undefined {
   if (picture === null || picture.from?.toLowerCase() !== picture.repository.toLowerCase()) return undefined;
   const found = listByBranch(turn, turn.self.partition, { ...picture, host });
   return found.findLast(({ number, state }) => number === null && (state === "opening" || state === "failed"));
 }
 
-/** The open ones in the repository that have one of these roles. */
+/** Lists the repository's open pull requests with one of these roles. */
 export function listOpenIn(
   turn: Turn,
   named: NamedRepository,
@@ -112,7 +115,7 @@ export function listOpenIn(
   return open.filter((row) => keys.has(toRepositoryKey(row)));
 }
 
-/** Has these ask the code host what is so. */
+/** Asks these pull requests to read their state from the code host. */
 function tellAll(turn: Turn, rows: readonly PullRequestRow[]): boolean {
   for (const { id } of rows) {
     turn.send(pullRequestRef(turn.self.partition, id), { type: "pull-request.seen", picture: null, reviews: [] });
@@ -120,7 +123,7 @@ function tellAll(turn: Turn, rows: readonly PullRequestRow[]): boolean {
   return rows.length > 0;
 }
 
-/** What is known and what is told of a pull request of people. */
+/** The known rows and the news of a person's pull request. */
 interface Peoples {
   readonly rows: readonly PullRequestRow[];
   readonly at: {
@@ -144,7 +147,7 @@ function recordPeoples(turn: Turn, { rows, at, seen }: Peoples): boolean {
   const teamIds = listNewTo(turn, at, rows);
   if (picture !== null) for (const teamId of teamIds) insert(turn, teamId, { at, seen: { ...seen, picture } });
   const isWanted = rows.length > 0 || teamIds.length > 0;
-  // What is not known yet is asked for where the delivery does not show it.
+  // Reads an unknown pull request that the delivery does not describe.
   if (isUnclear || (picture === null && isWanted)) {
     turn.cancelEffect(`look ${at.number}`);
     const { repositoryId: _known, ...there } = at;
@@ -157,7 +160,7 @@ function insert(turn: Turn, teamId: string, { at, seen }: Omit<Peoples, "rows"> 
   storePeoples(turn, null, applyAnswer(beginPeoples(turn, teamId, at), seen), seen.reviews);
 }
 
-/** A pull request of people of which only the number is known; it is found by its id when it is stored. */
+/** Creates the row of a person's pull request of which only the number is known, and makes its id addressable. */
 export function beginPeoples(turn: Turn, teamId: string, { repositoryId, ...at }: Peoples["at"]): PullRequestRow {
   const id = turn.newId("pr");
   turn.direct(pullRequestEntry(turn.self.partition, id));
@@ -173,7 +176,7 @@ export function beginPeoples(turn: Turn, teamId: string, { repositoryId, ...at }
 
 type Pictured = Seen & { readonly picture: HostedPullRequest };
 
-/** Stores a pull request of people, with what figures need of it and of the reviews that were told. */
+/** Stores a person's pull request, and records its facts and those of its reviews. */
 export function storePeoples(
   turn: Turn,
   before: PullRequestRow | null,
@@ -186,7 +189,7 @@ export function storePeoples(
   recordReviewFacts(turn, row, reviews);
 }
 
-/** Records the code host's answer about a pull request of people, for each team with a line on its repository. */
+/** Records the code host's answer about a person's pull request, for each team with a line on the repository. */
 export function takeLook(turn: Turn, answer: LookResult): void {
   if (answer.problem !== null || answer.seen !== "changed") return;
   const { picture, reviews } = answer;
@@ -207,12 +210,12 @@ export function takeLook(turn: Turn, answer: LookResult): void {
   }
 }
 
-/** The teams with a line on the repository that have none of the rows. */
+/** Lists the teams with a line on the repository that have none of the rows. */
 export function listNewTo(turn: Turn, named: NamedRepository, rows: readonly PullRequestRow[]): readonly string[] {
   return listTeams(turn, named).filter((teamId) => !rows.some((row) => row.teamId === teamId));
 }
 
-/** Notes which pull requests a merged one reverts. */
+/** Records the reverts that a merged pull request names. */
 function recordReverts(turn: Turn, host: string, picture: HostedPullRequest): void {
   const { state, title, body, repository, repositoryId, url } = picture;
   if (state !== "merged") return;
@@ -237,7 +240,7 @@ function recordReverts(turn: Turn, host: string, picture: HostedPullRequest): vo
   }
 }
 
-/** The teams with a line on the repository, also as it was called before. */
+/** Lists the teams with a line on the repository, by any of its names. */
 export function listTeams(turn: Turn, named: NamedRepository): readonly string[] {
   const names = new Set(listNames(turn, turn.self.partition, named));
   const lines = listResources<LineFields>(turn, turn.self.partition, "line").filter(({ fields }) =>
@@ -246,7 +249,7 @@ export function listTeams(turn: Turn, named: NamedRepository): readonly string[]
   return [...new Set(lines.flatMap(({ teamId }) => teamId ?? []))].sort();
 }
 
-/** Whether a line is on the repository, or has its config there. */
+/** Whether a line works on the repository or has its config there. */
 export function isNamedByLine(turn: Turn, named: NamedRepository): boolean {
   if (listTeams(turn, named).length > 0) return true;
   const names = new Set(listNames(turn, turn.self.partition, named));

@@ -5,14 +5,14 @@ import type { PullRequestNote, TaskPullRequestChanged } from "./pull-request.mes
 import { pullRequests } from "./pull-request.table.js";
 import { recordPullRequestFact } from "./pull-request-fact.js";
 
-/** The row of a pull request, from its first vetting on. */
+/** Returns the row of a pull request. It exists from the first vetting on. */
 export function getPullRequest(turn: TurnReading): PullRequestRow {
   const row = pullRequests.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a pull request without its row");
   return row;
 }
 
-/** Stores changes of the row, and tells the task when it is in another state or at another address. */
+/** Stores changes of the row, and notifies the task if the state or the URL changed. */
 export function changePullRequest(
   turn: Turn,
   { taskAddress }: Pick<PullRequestContext, "taskAddress">,
@@ -30,14 +30,14 @@ export function changePullRequest(
   return row;
 }
 
-/** Adds a line to the task. */
+/** Adds a note to the task. */
 export function noteOnTask(turn: Turn, { taskAddress }: Pick<PullRequestContext, "taskAddress">, text: string): void {
   if (taskAddress === null) return;
   const note: PullRequestNote = { type: "note", from: "service", text, key: turn.newId("note") };
   turn.send(taskAddress, note);
 }
 
-/** Changes the branch of the task, which the pull request writes alone; it went where the task was removed. */
+/** Changes the task's branch row, which only its pull request writes. Does nothing if the task has been removed. */
 export function changeTaskBranch(turn: Turn, row: PullRequestRow, changed: Partial<TaskBranch>): void {
   const { partition } = turn.self;
   const { taskId, id } = row;
@@ -45,7 +45,7 @@ export function changeTaskBranch(turn: Turn, row: PullRequestRow, changed: Parti
   const repository = toCheckout(row);
   const before = findTaskBranch(turn, partition, { taskId, repository });
   if (before === undefined) return;
-  // A later pull request of the task may have taken over.
+  // A later pull request of the task may own the branch now.
   if (before.pullRequestId !== null && before.pullRequestId !== id) return;
   taskBranches.put(turn, partition, [taskId, repository], { ...before, ...changed });
 }

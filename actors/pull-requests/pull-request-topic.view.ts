@@ -2,7 +2,7 @@ import { locateWorkspace, type StreamTopic } from "../access/stream-topic.js";
 import { pullRequests } from "./pull-request.table.js";
 import { pullRequestView } from "./pull-request.view.js";
 
-/** The topic of a pull request, for callers who may read the outcomes of its team. */
+/** The topic of a pull request, for callers who may read the outcomes of the pull request's team. */
 export const pullRequestTopicView: StreamTopic = {
   workspaceOf: locateWorkspace,
   audience: (reading, { workspaceId, id }) => {

@@ -1,63 +1,64 @@
 /**
  * A pull request of a task, `pull-request/<id>`. Messages are classified before the step (`classify-pull-request.ts`).
- * Where an event has another name than its message, the message follows in brackets; "asked" is `pull-request.ask`,
- * "told" is `pull-request.seen` or the result of a look, or of the attempt to open it.
+ * If an event's name differs from its message, the message follows in brackets. "asked" is `pull-request.ask`;
+ * "told" is `pull-request.seen`, or the result of a look or of an attempt to open.
  *
- * | state             | moved by                               | next    | also                                        |
- * |-------------------|----------------------------------------|---------|---------------------------------------------|
- * | none              | ask.refused-none (asked): no connection| none    | the run is told; leaves nothing             |
- * |                   | reaches it, no change                  |         |                                             |
- * | none, failed      | ask.vet (asked)                        | vetting | gate `pull-request.opening`                 |
- * | open              | ask.vet (asked, new changed paths)     | vetting | the same                                    |
- * | open              | ask.push (asked, no new changed paths) | pushing | the runner may push to the same branch      |
- * | any other         | ask.refused (asked)                    | same    | the run is told                             |
- * | vetting           | vet.allowed (gate.answered)            | pushing | branch fixed; the runner may push           |
- * | vetting           | left.none, left.open, left.failed      | none,   | what it was when it was asked; the run is   |
- * |                   | (gate.answered refused, its run ended) | open,   | told why; no token was made                 |
- * |                   |                                        | failed  |                                             |
- * | pushing           | pushed.first (pull-request.pushed)     | opening | the run's end goes on; the code host is     |
- * |                   |                                        |         | asked                                       |
- * | pushing           | pushed.again (the same, it is there)   | open    | the run is told                             |
- * | pushing           | push.retried (pull-request.not-pushed, | vetting | hooks are asked again                       |
- * |                   | the first time)                        |         |                                             |
- * | pushing           | left.failed (the same, the second time,| failed  | the run is told; a line on the task         |
- * |                   | or lost)                               |         |                                             |
- * | pushing           | left.open, left.none (the same of one  | open,   | the run is told                             |
- * |                   | that is there; with nothing to push)   | none    |                                             |
- * | opening           | opening.due (woken `open`)             | opening | the code host is asked                      |
- * | opening           | opening.again (5xx, no answer)         | opening | again later; 8 attempts                     |
- * | opening           | opening.limited                        | opening | again when it takes more; the task is told  |
- * | opening           | opening.failed (4xx, the 8th attempt)  | failed  | the run is told; a line on the task         |
- * | opening           | ask.later (asked, at the run's end)    | opening | it is asked anew when that is over          |
- * | opening           | later.lost (pull-request.not-pushed)   | opening | the run that asked so is over               |
- * | opening, closed,  | became.open (told)                     | open    | `task.pullRequest`; looked at every hour    |
- * | failed            |                                        |         |                                             |
- * | any but none,     | became.closed (told)                   | closed  | fact `pull-request.over`                    |
- * | closed, merged    |                                        |         |                                             |
- * | any but none,     | became.merged (told)                   | merged  | the same; its paths are read                |
- * | merged            |                                        |         |                                             |
- * | pushing           | pull-request.limited                   | pushing | no token for now: until when is kept        |
- * | pushing           | push.waits (pull-request.not-pushed    | pushing | again when the code host takes more; the    |
- * |                   | of such a push, at the run's end)      |         | task is told                                |
- * | pushing           | push.due (woken `push`)                | pushing | the runner may push                         |
- * | closed, merged    | pushed.over (pull-request.pushed or    | same    | the run that pushed meanwhile is told; a    |
- * |                   | not-pushed)                            |         | commit that was not merged: a line          |
- * | any but none      | became.same (told)                     | same    | recorded; asked where it is not clear       |
- * | merged            | files.due (woken `files`), files.later | merged  | its paths are read again later              |
- * | merged            | files.read                             | merged  | fact `pull-request.merged`, once            |
- * | any but none      | reverted (pull-request.reverted)       | same    | `revertedBy`; the code host is asked where  |
- * |                   |                                        |         | the merge is not known yet                  |
- * | open              | look.due (woken `look`)                | open    | the code host is asked                      |
- * | vetting, pushing  | look.due                               | same    | later                                       |
- * | any but none      | look.same, look.gone, look.later       | same    | a line on the task when it is gone          |
- * | failed            | pull-request.retry                     | opening | answered; the code host is asked            |
- * | any but none      | refresh.taken (pull-request.refresh)   | same    | answered; the code host is asked            |
- * | any but none      | request.repeated (pull-request.retry   | same    | answered again                              |
- * |                   | under a key that was taken before)     |         |                                             |
- * | any               | request.refused (either of them)       | same    | refused                                     |
- * | any but none      | pull-request.comment, comment.due,     | same    | comments are kept up to date                |
- * |                   | comment.ended                          |         |                                             |
- * | any               | pull-request.forget                    | (ended) | the row is removed                          |
+ * | state            | moved by                                | next    | also                                       |
+ * |------------------|-----------------------------------------|---------|--------------------------------------------|
+ * | none             | ask.refused-none (asked): no connection | none    | the run is notified; the actor ends        |
+ * |                  | reaches it, no change                   |         |                                            |
+ * | none, failed     | ask.vet (asked)                         | vetting | gate `pull-request.opening`                |
+ * | open             | ask.vet (asked, new changed paths)      | vetting | the same                                   |
+ * | open             | ask.push (asked, no new changed paths)  | pushing | the runner may push to the same branch     |
+ * | any other        | ask.refused (asked)                     | same    | the run gets the reason                    |
+ * | vetting          | vet.allowed (gate.answered)             | pushing | branch fixed; the runner may push          |
+ * | vetting          | left.none, left.open, left.failed       | none,   | the state before the request; the run gets |
+ * |                  | (gate.answered refused, its run ended)  | open,   | the reason; no token was issued            |
+ * |                  |                                         | failed  |                                            |
+ * | pushing          | pushed.first (pull-request.pushed)      | opening | the run's end continues; the code host is  |
+ * |                  |                                         |         | asked                                      |
+ * | pushing          | pushed.again (the same, already open)   | open    | the run is notified                        |
+ * | pushing          | push.retried (pull-request.not-pushed,  | vetting | hooks are asked again                      |
+ * |                  | the first time)                         |         |                                            |
+ * | pushing          | left.failed (the same, the second time, | failed  | the run is notified; a note on the task    |
+ * |                  | or lost)                                |         |                                            |
+ * | pushing          | left.open, left.none (the same, if it   | open,   | the run is notified                        |
+ * |                  | is open; with nothing to push)          | none    |                                            |
+ * | opening          | opening.due (woken `open`)              | opening | the code host is asked                     |
+ * | opening          | opening.again (5xx, no answer)          | opening | again later; 8 attempts                    |
+ * | opening          | opening.limited                         | opening | again after the rate limit; a task note    |
+ * | opening          | opening.failed (4xx, the 8th attempt)   | failed  | the run is notified; a note on the task    |
+ * | opening          | ask.later (asked, at the run's end)     | opening | asked again after the opening              |
+ * | opening          | later.lost (pull-request.not-pushed)    | opening | the run that asked has ended               |
+ * | opening, closed, | became.open (told)                      | open    | `task.pullRequest`; read every hour        |
+ * | failed           |                                         |         |                                            |
+ * | any but none,    | became.closed (told)                    | closed  | fact `pull-request.over`                   |
+ * | closed, merged   |                                         |         |                                            |
+ * | any but none,    | became.merged (told)                    | merged  | the same; its paths are read               |
+ * | merged           |                                         |         |                                            |
+ * | pushing          | pull-request.limited                    | pushing | no token for now: the time is recorded     |
+ * | pushing          | push.waits (pull-request.not-pushed     | pushing | again after the code host's rate limit; a  |
+ * |                  | of such a push, at the run's end)       |         | task note                                  |
+ * | pushing          | push.due (woken `push`)                 | pushing | the runner may push                        |
+ * | closed, merged   | pushed.over (pull-request.pushed or     | same    | the run that pushed is notified; a note    |
+ * |                  |                                         |         | for                                        |
+ * |                  | not-pushed)                             |         | a commit that was not merged               |
+ * | any but none     | became.same (told)                      | same    | recorded; read if the news is unclear      |
+ * | merged           | files.due (woken `files`), files.later  | merged  | its paths are read again later             |
+ * | merged           | files.read                              | merged  | fact `pull-request.merged`, once           |
+ * | any but none     | reverted (pull-request.reverted)        | same    | `revertedBy`; the code host is asked if    |
+ * |                  |                                         |         | the merge is still unknown                 |
+ * | open             | look.due (woken `look`)                 | open    | the code host is asked                     |
+ * | vetting, pushing | look.due                                | same    | later                                      |
+ * | any but none     | look.same, look.gone, look.later        | same    | a note on the task when it is gone         |
+ * | failed           | pull-request.retry                      | opening | answered; the code host is asked           |
+ * | any but none     | refresh.taken (pull-request.refresh)    | same    | answered; the code host is asked           |
+ * | any but none     | request.repeated (pull-request.retry    | same    | answered again                             |
+ * |                  | under a key that was used before)       |         |                                            |
+ * | any              | request.refused (either of them)        | same    | refused                                    |
+ * | any but none     | pull-request.comment, comment.due,      | same    | comments are kept up to date               |
+ * |                  | comment.ended                           |         |                                            |
+ * | any              | pull-request.forget                     | (ended) | the row is removed                         |
  */
 import type { ActorType } from "../../runtime/actor-type.js";
 import { chartOf, type InTurn } from "../../runtime/chart.js";
@@ -102,7 +103,7 @@ const becomesMerged = on("became.merged", "merged", takeSeen, endOpening, end, r
 const becomesClosed = on("became.closed", "closed", takeSeen, endOpening, end);
 const becomesOpen = on("became.open", "open", takeSeen, endOpening, stayOpen);
 
-/** Transitions of one that has a row. */
+/** Transitions of a pull request that has a row. */
 const known = {
   ...on("request.refused", ({ turn, refusal }) => turn.reply(refusal)),
   ...on("pull-request.forget", "none", removePullRequest),
@@ -119,10 +120,10 @@ const known = {
   ...on("ask.refused", refuseAsk),
 };
 
-/** Transitions of one that is not merged. */
+/** Transitions of a pull request that is not merged. */
 const unmerged = { ...known, ...becomesMerged };
 
-/** Transitions of one that a run is about to push to. */
+/** Transitions of a pull request that a run is about to push to. */
 const underWay = {
   ...unmerged,
   ...becomesClosed,
@@ -168,7 +169,7 @@ const pullRequestMachine = machine({
         ...on("left.none", "none", endWaiting, leave),
         ...on("left.open", "open", endWaiting, leave),
         ...on("left.failed", "failed", endWaiting, leave),
-        // Its run is told when the push is over.
+        // The run is notified after the push.
         ...on("became.merged", "merged", takeSeen, endWaiting, endPushing, readFiles),
         ...on("became.closed", "closed", takeSeen, endWaiting, endPushing),
       },
@@ -232,7 +233,7 @@ function stop({ turn }: InTurn): void {
   turn.stop();
 }
 
-/** See the table above; `owners` has the tasks that pull requests are of. */
+/** Creates the actor of the machine above. `owners` is the catalogue that reads the tasks. */
 export function pullRequestActor(owners: readonly RunOwner[]): ActorType {
   return defineActor(pullRequestRef, {
     machine: pullRequestMachine,

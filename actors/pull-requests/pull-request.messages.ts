@@ -10,46 +10,46 @@ import type { PullRequestRow } from "./pull-request.js";
 type PullRequestAnswer =
   | {
       readonly pullRequest: PullRequestRow;
-      /** Whether it was taken before, under the same key. */
+      /** Whether an earlier request with the same key had this result. */
       readonly replayed: boolean;
     }
   | Refusal;
 
-/** A person has it opened again that failed. */
+/** A person requests another attempt to open a failed pull request. */
 export interface RetryPullRequest extends Answered<PullRequestAnswer>, Keyed {
   readonly type: "pull-request.retry";
 }
 
-/** A person has the code host asked what became of it. */
+/** A person requests a new look at the code host. */
 export interface RefreshPullRequest extends Answered<PullRequestAnswer> {
   readonly type: "pull-request.refresh";
 }
 
-/** The code host told of it. */
+/** News from the code host about the pull request. */
 interface PullRequestSeen extends Message {
   readonly type: "pull-request.seen";
-  /** Null when only something happened to it, so that the code host has to be asked. */
+  /** Null if the news has no description, so that the pull request must be read. */
   readonly picture: HostedPullRequest | null;
   readonly reviews: readonly HostedReview[];
 }
 
-/** A merged pull request reverts it. */
+/** A merged pull request reverts this one. */
 interface PullRequestReverted extends Message {
   readonly type: "pull-request.reverted";
-  /** The address of that one. */
+  /** The URL of the reverting pull request. */
   readonly by: string;
 }
 
-/** Keeps a comment on it up to date. */
+/** Creates or updates a comment. */
 export interface KeepComment extends Message {
   readonly type: "pull-request.comment";
-  /** What it is about: one comment for each. */
+  /** The topic of the comment. Each purpose has one comment. */
   readonly purpose: string;
-  /** Empty to withdraw it. */
+  /** Empty to withdraw the comment. */
   readonly text: string;
 }
 
-/** A task reviews a pull request of the log's repository. */
+/** A task starts to review a pull request of the log's repository. */
 export interface ReviewBegun extends Message {
   readonly type: "review.begun";
   readonly teamId: string;
@@ -58,11 +58,14 @@ export interface ReviewBegun extends Message {
   /** `owner/name` */
   readonly repository: string;
   readonly number: number;
-  /** The address of the pull request. */
+  /** The URL of the pull request. */
   readonly url: string;
 }
 
-/** A run of the task has reviewed it, which is written there once. The task is told by notes what became of it. */
+/**
+ * A run of the task has reviewed the pull request. The log writes the review there once, and reports the result in
+ * notes on the task.
+ */
 export interface ReviewOver extends Message {
   readonly type: "review.over";
   readonly taskId: string;
@@ -74,18 +77,18 @@ export interface ReviewOver extends Message {
   readonly text: string;
 }
 
-/** It is stored too long, or its team or workspace is gone. */
+/** The retention period has passed, or the team or workspace is deleted. */
 export interface ForgetPullRequest extends Message {
   readonly type: "pull-request.forget";
 }
 
-/** To the task: what became of one of its pull requests; its row says the rest. */
+/** To the task: one of its pull requests changed. The row has the details. */
 export interface TaskPullRequestChanged extends Message {
   readonly type: "pull-request.changed";
   readonly pullRequestId: string;
 }
 
-/** To the task: a line about it. */
+/** To the task: a note about the pull request. */
 export interface PullRequestNote extends Message {
   readonly type: "note";
   readonly from: string;
@@ -93,7 +96,7 @@ export interface PullRequestNote extends Message {
   readonly key: string;
 }
 
-/** A pull request of a task, by its id. */
+/** A pull request of a task, addressed by its id. */
 export const pullRequestRef = placedPullRequestRef.widen<
   RetryPullRequest | RefreshPullRequest | PullRequestSeen | PullRequestReverted | KeepComment | ForgetPullRequest
 >();

@@ -15,7 +15,7 @@ export interface VisiblePullRequest {
   readonly row: PullRequestRow;
 }
 
-/** The pull request; refused `not-found` unless the caller may read its team's outcomes. */
+/** Finds a pull request. Refuses with `not-found` unless the caller may read the outcomes of its team. */
 export function findPullRequest(reading: Reading, caller: Caller, id: string): VisiblePullRequest | Refusal {
   const workspaceId = findWorkspaceOf(reading, "pull-request", id);
   if (workspaceId === undefined || permit(reading, caller, workspaceId, "read", "pull-request") !== null) {
@@ -37,28 +37,28 @@ function expectNotListed(reading: Reading, caller: Caller, workspaceId: string, 
   }
 }
 
-/** The same for those who may also plan; `forbidden` for others who may read it. */
+/** Finds a pull request for callers who may plan. Refuses other readers with `forbidden`. */
 export function findPullRequestToAct(reading: Reading, caller: Caller, id: string): VisiblePullRequest | Refusal {
   const found = findPullRequest(reading, caller, id);
   if (isRefusal(found)) return found;
   return permit(reading, caller, found.workspaceId, "plan", "pull-request") ?? found;
 }
 
-/** The pull request as it is now. */
+/** Reads the current row of the pull request. */
 export function getPullRequestNow(reading: Reading, { workspaceId, row }: VisiblePullRequest): PullRequestRow {
   return pullRequests.get(reading, workspaceId, row.id) ?? row;
 }
 
-/** Which pull requests of a team. */
+/** Filters of a team's pull requests. */
 export interface WantedPullRequests {
   readonly role?: PullRequestRole | undefined;
   readonly state?: PullRequestState | undefined;
-  /** Only those that this service knew of before this one. */
+  /** Lists only pull requests with older ids, which the service knew earlier. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
 
-/** A page of a team's pull requests, newest first: a function that reads a slice of it. */
+/** Returns a function that reads one slice of a page of a team's pull requests, newest first. */
 export function listPullRequests(
   { workspaceId, teamId }: VisibleTeam,
   { role, state, before, limit }: WantedPullRequests,

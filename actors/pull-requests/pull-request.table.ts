@@ -15,13 +15,15 @@ import type { PullRequestRow } from "./pull-request.js";
 import { pullRequestRef } from "./pull-request.messages.js";
 import { type PullRequestView, pullRequestView } from "./pull-request.view.js";
 
-/** What the stream of a pull request publishes: the members that changed, and the id; all of a new one. */
+/**
+ * A change of a pull request, as its stream publishes it: the id and the changed members, or all members of a new one.
+ */
 const pullRequestTopic = topic<{
   readonly type: "pull-request";
   readonly pullRequest: Pick<PullRequestView, "id"> & Partial<PullRequestView>;
 }>("pull-request");
 
-/** What the stream of its team publishes when it is new or in another state; the rest is for readers of outcomes. */
+/** A new pull request or a new state, as the team's stream publishes it. Only readers of outcomes may see the rest. */
 const teamTopic = topic<{
   readonly type: "pull-request";
   readonly id: string;
@@ -29,14 +31,14 @@ const teamTopic = topic<{
   readonly state: PullRequestRow["state"];
 }>("team");
 
-/** `[key of the repository, number, pull request]`; the code host tells of them so. */
+/** `[repository key, number, pull request]`: finds the pull requests of the code host's news. */
 const pullRequestNumbers = table<true>("pull-request-number");
-/** `[key of the repository, commit of the merge, pull request]` */
+/** `[repository key, merge commit, pull request]` */
 const pullRequestMerges = table<true>("pull-request-merge");
-/** `[key of the repository, branch, pull request]`, of those whose branch is of the repository itself */
+/** `[repository key, branch, pull request]`, only for branches of the repository itself */
 const pullRequestBranches = table<true>("pull-request-branch");
 
-/** `[pull request]`; ids rise with time. */
+/** `[pull request]`. Ids increase with time. */
 export const pullRequests = indexedTable<PullRequestRow>("pull-request", {
   order: ["id"],
   indexes: {
@@ -72,14 +74,16 @@ export const pullRequests = indexedTable<PullRequestRow>("pull-request", {
   },
 });
 
-/** The directory entry by which a pull request is found by its id. */
+/** The directory entry that locates a pull request by its id. */
 export function pullRequestEntry(workspaceId: string, pullRequestId: string): DirectoryEntry {
   return locationEntry(pullRequestId, { workspaceId, kind: "pull-request" });
 }
 
 export const pullRequestSource = rowSource(pullRequests, ({ id }, { partition }) => [pullRequestEntry(partition, id)]);
 
-/** Those that are over; an open one of a task is kept, however old, and of people while something happens to it. */
+/**
+ * Retention of ended pull requests. Open ones of tasks stay forever; open ones of people count from their last change.
+ */
 export const pullRequestRetention = retain(pullRequests, {
   period: "work",
   cost: 4,
@@ -95,11 +99,11 @@ export const pullRequestRetention = retain(pullRequests, {
   },
 });
 
-/** The pull requests of a task, oldest first. */
+/** Lists the pull requests of a task, oldest first. */
 export const listTaskPullRequests: (reading: Reading, workspaceId: string, taskId: string) => PullRequestRow[] =
   pullRequests.under("task-pull-request");
 
-/** Those with this number: one of a task, or of people one for each team. */
+/** Lists the pull requests with this number: one of a task, or one for each team for a person's. */
 export function listByNumber(
   reading: Reading,
   workspaceId: string,
@@ -108,7 +112,7 @@ export function listByNumber(
   return listUnder(pullRequestNumbers, reading, workspaceId, { of, part: of.number });
 }
 
-/** Those that were merged with this commit. */
+/** Lists the pull requests that were merged with this commit. */
 export function listByMerge(
   reading: Reading,
   workspaceId: string,
@@ -122,12 +126,12 @@ interface RepositoryBranch extends NamedRepository {
   readonly branch: string;
 }
 
-/** Those of tasks from this branch, oldest first. */
+/** Lists the pull requests of tasks from this branch, oldest first. */
 export function listByBranch(reading: Reading, workspaceId: string, of: RepositoryBranch): PullRequestRow[] {
   return listFrom(reading, workspaceId, of).filter(({ role }) => role === "own");
 }
 
-/** One that is open and has this branch as its head, whoever opened it; undefined for none. */
+/** Finds an open pull request with this branch as its head, of any author; undefined if there is none. */
 export function findOpenFrom(
   reading: Reading,
   workspaceId: string,
@@ -146,7 +150,7 @@ function listFrom(reading: Reading, workspaceId: string, of: RepositoryBranch): 
   return listUnder(pullRequestBranches, reading, workspaceId, { of, part: of.branch });
 }
 
-/** The rows of a repository, whatever it is or was called, under one part of an index. */
+/** Lists the rows of a repository, by any of its names, under one part of an index. */
 function listUnder(
   index: Table<true>,
   reading: Reading,

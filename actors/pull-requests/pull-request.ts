@@ -5,29 +5,29 @@ import type { StoredText } from "../tables/text-blobs.js";
 import { cutText } from "../well-formed.js";
 
 /**
- * The states of a pull request. The first three are before it is at the code host, `failed` is one that did not get
- * there; pull requests of people have the other three.
+ * The states of a pull request. It is not at the code host yet in the first three, nor in `failed`. People's pull
+ * requests only have the other three.
  */
 export const pullRequestStates = ["vetting", "pushing", "opening", "open", "closed", "merged", "failed"] as const;
 export type PullRequestState = (typeof pullRequestStates)[number];
 
-/** `own`: opened by the service for a task. `review`: of a person, and a task reviews it. `people`: every other. */
+/** `own`: opened by the service for a task. `review`: a person's, reviewed by a task. `people`: all others. */
 export const pullRequestRoles = ["own", "review", "people"] as const;
 export type PullRequestRole = (typeof pullRequestRoles)[number];
 
 /** A comment that the service keeps up to date. */
 export interface KeptComment {
-  /** Its number at the code host; null while it is not known. */
+  /** The comment's number at the code host; null while unknown. */
   readonly id: number | null;
-  /** Digest of the text that it has there; null while that is not known. */
+  /** Digest of the comment's text at the code host; null while unknown. */
   readonly there: string | null;
-  /** What it should be; empty for a comment that is withdrawn. */
+  /** The wanted text; empty for a withdrawn comment. */
   readonly text: StoredText;
-  /** Attempts in a row that the code host did not answer as it should; absent for none. */
+  /** Number of failed attempts in a row; absent for none. */
   readonly attempts?: number;
-  /** Whether the task was told that the code host takes no more for now; absent for no. */
+  /** Whether the task was notified about the code host's rate limit; absent for no. */
   readonly isLimited?: true;
-  /** Why it is given up until its text changes, for people; absent where it is not. */
+  /** The reason, for people, why the comment is given up until its text changes; absent if it is not. */
   readonly problem?: string;
 }
 
@@ -36,68 +36,71 @@ export interface PullRequestRow {
   readonly id: string;
   readonly teamId: string;
   readonly role: PullRequestRole;
-  /** Null for those of people. */
+  /** Null for a person's pull request without a review by a task. */
   readonly taskId: string | null;
   readonly lineId: string | null;
   readonly host: string;
   readonly installationId: number;
-  /** `owner/name`, as the code host calls it. */
+  /** `owner/name`, the repository's name at the code host. */
   readonly repository: string;
-  /** The repository's number at the code host; absent while it is not known. */
+  /** The repository's number at the code host; absent while unknown. */
   readonly repositoryId?: number;
-  /** What runs of its task call the repository, where that is another name: the line names an earlier one. */
+  /** The repository's name in the task's runs; absent if it is the same. The line may use a former name. */
   readonly checkout?: string;
-  /** Null while it is not at the code host. */
+  /** Null until the pull request is at the code host. */
   readonly number: number | null;
   readonly url: string | null;
   readonly title: string;
-  /** The login of who opened it there, and whether that is a person. */
+  /** The login of the author, and whether the author is a person. */
   readonly author: { readonly login: string; readonly isPerson: boolean } | null;
   readonly branch: string;
-  /** Its branch is of another repository; absent for no. */
+  /** Whether the branch belongs to another repository; absent for no. */
   readonly fork?: boolean;
-  /** The branch to merge into; null for the default branch, until it is there. */
+  /** The branch to merge into. Null for the default branch, until the pull request is opened. */
   readonly base: string | null;
   readonly head: string | null;
   readonly draft: boolean;
   readonly state: PullRequestState;
-  /** Times are texts, RFC 3339. When the service first knew of it. */
+  /** When the service first knew the pull request. Times are RFC 3339 texts. */
   readonly createdAt: string;
   readonly openedAt: string | null;
   readonly firstReviewAt: string | null;
-  /** The commits that people reviewed, each once: as many as there were rounds. */
+  /** The commits that people reviewed, each once: one for each review round. */
   readonly reviewedCommits: readonly string[];
   readonly mergedAt: string | null;
   readonly mergeCommit: string | null;
   readonly closedAt: string | null;
-  /** Address of the merged pull request that reverts it. */
+  /** URL of the merged pull request that reverts this one. */
   readonly revertedBy: string | null;
-  /** The code host's time of what is known of it. */
+  /** The code host's update time of the known state. */
   readonly hostUpdatedAt: string | null;
-  /** The same of the last look at it, which reads its reviews too; of people's alone, and absent before the first. */
+  /**
+   * The code host's update time at the last look, which also reads the reviews. Absent before the first look, and for
+   * pull requests of tasks.
+   */
   readonly lookedUpTo?: string | null;
-  /** Whether it conflicts with its base. */
+  /** Whether the pull request conflicts with its base. */
   readonly isDirty: boolean;
-  /** Digest of the paths that it changes, a JSON list; null while they are not known. */
+  /** Digest of the changed paths, a JSON list; null while unknown. */
   readonly changed: string | null;
-  /** Digest of the paths that hooks were asked about, a JSON list. */
+  /** Digest of the paths that hooks have allowed, a JSON list. */
   readonly vetted: string | null;
-  /** The same of those that they are asked about now; null for none. */
+  /** Digest of the paths that hooks currently decide about; null for none. */
   readonly asking: string | null;
   readonly body: StoredText;
-  /** Why it is not at the code host, or is not as it should be there, for people. */
+  /** The reason, for people, why the pull request is not at the code host, or has a problem there. */
   readonly problem: string | null;
-  /** Until when the code host takes no more. */
+  /** The end of the code host's rate limit. */
   readonly waitsUntil: string | null;
   readonly comments: Readonly<Record<string, KeptComment>>;
 }
 
-/** What runs of the pull request's task call its repository. */
+/** Returns the repository's name in the runs of the pull request's task. */
 export function toCheckout({ checkout, repository }: Pick<PullRequestRow, "checkout" | "repository">): string {
   return checkout ?? repository;
 }
 
-/** The row with what the code host calls its repository now. */
+/** Returns the row with the repository's current name at the code host. */
 export function withRepository(
   row: PullRequestRow,
   { repository, repositoryId = row.repositoryId }: Pick<PullRequestRow, "repository" | "repositoryId">,
@@ -110,21 +113,21 @@ export function withRepository(
   };
 }
 
-/** Most commits with reviews that are told apart; later ones count no more. */
+/** Maximum number of reviewed commits to record. Later ones do not count. */
 export const MAX_ROUNDS = 100;
 
-/** Longest title of a pull request, in characters, as GitHub takes it. */
+/** Maximum length of a pull request title on GitHub, in characters. */
 export const MAX_TITLE_CHARACTERS = 256;
-/** Most paths of a change that hooks are asked about; a larger one is not pushed, since a part would pass unseen. */
+/** Maximum number of changed paths for hooks. A larger change is not pushed, because hooks would only see a part. */
 export const MAX_VETTED_PATHS = 3_000;
-/** Most bytes of them. */
+/** Maximum total bytes of these paths. */
 export const MAX_VETTED_BYTES = 512 * 1024;
 
 const MAX_SLUG = 50;
 
 /**
- * The branch of a task: `signalbox/<last 8 of its id>-<slug of its title>`; a later one ends with its number. Only
- * lower-case letters, digits and dashes of the title are in it.
+ * Returns the branch name of a task: `signalbox/<last 8 of its id>-<slug of its title>`, followed by the serial number
+ * of a later branch. The slug only has lower-case letters, digits and hyphens.
  */
 export function toBranch({ id, title }: { readonly id: string; readonly title: string }, serial: number): string {
   const slug = title
@@ -137,59 +140,59 @@ export function toBranch({ id, title }: { readonly id: string; readonly title: s
   return `signalbox/${parts.filter((part) => part !== "").join("-")}`;
 }
 
-/** A title of one line, without control characters; empty becomes "Untitled". */
+/** Returns a title of one line without control characters. An empty title becomes "Untitled". */
 export function toTitle(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
   const cut = cutText(line, MAX_TITLE_CHARACTERS).trimEnd();
   return cut === "" ? "Untitled" : cut;
 }
 
-/** Whether a push of these paths needs leave to change the code host's workflows. */
+/** Whether a push of these paths needs the permission to change GitHub workflows. */
 export function changesWorkflows(paths: readonly string[]): boolean {
   return paths.some((path) => path.startsWith(".github/workflows/"));
 }
 
-/** Whether a review counts: of a person, and not of who opened the pull request. */
+/** Whether a review counts: its author is a person, and not the author of the pull request. */
 export function isPeoplesReview({ by }: HostedReview, author: PullRequestRow["author"]): boolean {
   return by.isPerson && by.login !== author?.login;
 }
 
-/** The state of a pull request between turns. Small on purpose: readers use its row. */
+/** The state of a pull request between turns. Kept small: readers use the row. */
 export interface PullRequestContext {
-  /** The run that waits to be told; null for none. */
+  /** The run that waits for the result; null for none. */
   readonly run: AskingRun | null;
-  /** Where its task is told. */
+  /** The address of the task, for notifications. */
   readonly taskAddress: Address | null;
-  /** What it was when a run asked: where it goes back to when nothing is pushed. */
+  /** The state when a run asked. The pull request returns to it if nothing is pushed. */
   readonly was: "none" | "open" | "failed";
-  /** Pushes of what the run asked that were not made. */
+  /** Number of failed pushes for the run's request. */
   readonly rejected: number;
-  /** Attempts to open it. */
+  /** Number of attempts to open the pull request. */
   readonly attempts: number;
-  /** When the first of them was, in milliseconds since 1970. */
+  /** Time of the first attempt, in milliseconds since 1970. */
   readonly sinceMs: number;
-  /** The tag of the code host's last answer about it. */
+  /** The ETag of the code host's last answer. */
   readonly etag: string | null;
-  /** The number of the last look; the result of an earlier one is not used. */
+  /** The number of the last look. Results of earlier looks are ignored. */
   readonly look: number;
-  /** Looks in a row that the code host did not answer; absent for none. */
+  /** Number of looks in a row without an answer from the code host; absent for none. */
   readonly unanswered?: number;
-  /** Attempts to read its paths after the merge. */
+  /** Number of attempts to read the paths after the merge. */
   readonly reads: number;
-  /** What a run at its end asks once it is opened, or failed to be; null or absent for nothing. */
+  /** The request of a run at its end, to be repeated after the opening ends; null or absent for none. */
   readonly later?: AskPullRequest | null;
 }
 
-/** A run that asked. */
+/** A run that asked for a push. */
 export interface AskingRun {
   readonly id: string;
   readonly wish: string | null;
-  /** The id of the gate's question, and of the push that is allowed. */
+  /** The id of the gate's question, and of the allowed push. */
   readonly push: string;
-  /** What the run calls the repository; absent in what earlier releases stored. */
+  /** The repository's name in the run; absent in states of earlier releases. */
   readonly repository?: string;
-  /** Whether that push changes workflows of the code host; absent for no. */
+  /** Whether the push changes workflows of the code host; absent for no. */
   readonly workflows?: boolean;
-  /** When the code host makes a token for it again, in milliseconds since 1970; absent while it may make one. */
+  /** When the code host issues tokens again, in milliseconds since 1970; absent without a limit. */
   readonly limitedUntilMs?: number;
 }

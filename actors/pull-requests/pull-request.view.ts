@@ -3,7 +3,7 @@ import type { Reading } from "../../storage/store.js";
 import { getText } from "../tables/text-blobs.js";
 import { type PullRequestRow, pullRequestRoles, pullRequestStates } from "./pull-request.js";
 
-/** A pull request as lists show it. */
+/** A pull request in lists. */
 export const pullRequestSchema = z
   .strictObject({
     id: z.string(),
@@ -54,7 +54,7 @@ export function pullRequestView(row: PullRequestRow): PullRequestView {
   };
 }
 
-/** A pull request by itself. */
+/** A pull request with its details. */
 export const pullRequestDetailSchema = pullRequestSchema
   .extend({
     changed: z
@@ -73,7 +73,7 @@ export const pullRequestDetailSchema = pullRequestSchema
 
 const pathsSchema = z.array(z.string());
 
-/** A list of paths by its digest; empty for null. */
+/** Reads a list of paths by its digest; empty for null. */
 export function readPaths(reading: Reading, workspaceId: string, digest: string | null): readonly string[] {
   return digest === null ? [] : pathsSchema.parse(JSON.parse(getText(reading, workspaceId, digest)));
 }

@@ -1,6 +1,6 @@
 /**
- * The code host makes no token for a push for now. The run keeps its runner and what is to be pushed, and is let push
- * again when the code host takes more: hooks have answered, and are not asked again.
+ * Handles a push for which the code host currently issues no token. The run keeps its runner and its changes, and may
+ * push again after the rate limit. Hooks are not asked again.
  */
 import type { InTurn } from "../../runtime/chart.js";
 import { timeText } from "../time-text.js";
@@ -10,12 +10,12 @@ import { sendAllowed } from "./vetting.js";
 
 const PUSH = "push";
 
-/** What the runner says of this push is no failure. */
+/** Records the limit, so that the runner's report about this push does not count as a failure. */
 export function noteLimit({ untilMs }: { readonly untilMs: number }, context: PullRequestContext): PullRequestContext {
   return context.run === null ? context : { ...context, run: { ...context.run, limitedUntilMs: untilMs } };
 }
 
-/** The push was not made. It is made again later, which counts as no attempt: the task is told until when it waits. */
+/** Schedules the next push, which does not count as an attempt. Notes the time on the task. */
 export function waitToPush(
   { turn, untilMs, why }: InTurn & { readonly untilMs: number; readonly why: string },
   context: PullRequestContext,
@@ -28,7 +28,7 @@ export function waitToPush(
   return context;
 }
 
-/** The runner may push again. */
+/** Allows the runner to push again. */
 export function pushAgain({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   if (context.run === null) return context;
   const { limitedUntilMs: _over, ...of } = context.run;
@@ -38,7 +38,7 @@ export function pushAgain({ turn }: InTurn, context: PullRequestContext): PullRe
   return asked;
 }
 
-/** Nothing waits to be pushed any more. */
+/** Cancels the scheduled push. */
 export function endWaiting({ turn }: InTurn): void {
   turn.cancelWake(PUSH);
 }

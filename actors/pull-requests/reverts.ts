@@ -1,15 +1,15 @@
-/** What a text says of reverts: numbers of pull requests of the repository, and commits. */
+/** The reverts that a text names: pull request numbers of the repository, and commits. */
 export interface Reverted {
   readonly numbers: readonly number[];
   readonly commits: readonly string[];
 }
 
-/** Most reverts that one text names. */
+/** Maximum number of reverts in one text, for numbers and for commits. */
 const MAX_REVERTS = 20;
 
 /**
- * The reverts that the text of a pull request names: "Reverts owner/name#n", "This reverts commit <commit>". `formerNames`
- * are those that the repository had before, in lower case.
+ * Finds the reverts in a pull request's text: "Reverts owner/name#n", "This reverts commit <commit>". `formerNames` are
+ * the repository's former names, in lower case.
  */
 export function findReverts(text: string, repository: string, formerNames: readonly string[] = []): Reverted {
   const names = [repository.toLowerCase(), ...formerNames];

@@ -5,10 +5,7 @@ import { type ReviewFact, type ReviewThread, reviewFacts } from "../run-facts/re
 import { toDay } from "../run-facts/stay.table.js";
 import type { PullRequestRow } from "./pull-request.js";
 
-/**
- * Records what figures need of the reviews of a pull request and of the comments in them, in whatever order and however
- * often they are told.
- */
+/** Records the facts of a pull request's reviews and their comments. News may arrive in any order and repeatedly. */
 export function recordReviewFacts(turn: Turn, row: PullRequestRow, reviews: readonly HostedReview[]): void {
   const { partition } = turn.self;
   for (const review of reviews) {
@@ -33,7 +30,7 @@ function toFact(
   };
 }
 
-/** What two tellings say together: a verdict that was dismissed later was given all the same. */
+/** Merges two versions of a review. A verdict that was dismissed later still counts. */
 function joined(known: ReviewFact, told: ReviewFact): ReviewFact {
   return {
     ...known,

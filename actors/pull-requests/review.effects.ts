@@ -6,7 +6,7 @@ import { type CodeHostProblem, hostEffect } from "./code-host-answer.js";
 import { toMark, toMarkedText } from "./hosted-text.js";
 import type { PullRequestThere } from "./look.effects.js";
 
-/** What a run of a task found in a pull request. */
+/** The review that a task's run wrote. */
 export interface ReviewInput extends PullRequestThere {
   readonly taskId: string;
   readonly runId: string;
@@ -19,8 +19,8 @@ export type ReviewResult = { readonly problem: null; readonly url: string } | Co
 export const REVIEW_EFFECT = effect<ReviewInput, ReviewResult>("pull-request-review");
 
 /**
- * Writes the review, of kind `COMMENT`: it neither approves nor asks for changes. One of the same run is found by its mark
- * first, so that it may run again after a crash or a lost answer.
+ * Writes the review as a `COMMENT`: it neither approves nor requests changes. Searches for the run's review by its mark
+ * first, so it is safe to repeat after a crash or a lost answer.
  */
 export function reviewEffect(codeHost: CodeHost | null): Effect {
   return hostEffect(REVIEW_EFFECT, codeHostWriteLane, codeHost, writeReview);

@@ -1,6 +1,6 @@
 /**
- * Tasks review pull requests: the row says which task does, and what a run found is written there as one review that
- * neither approves nor asks for changes.
+ * Reviews by tasks. The pull request's row names the task. Each run's result is written there as one review that
+ * neither approves nor requests changes.
  */
 import type { EffectEnded, Turn, Woken } from "../../runtime/turn.js";
 import type { CodeHostConnection } from "../code-host/connection.js";
@@ -18,7 +18,9 @@ import { findWait, MAX_ATTEMPTS } from "./waits.js";
 
 const REVIEW = "review";
 
-/** Notes on the row of the team that the task reviews it; asks the code host about one that is not known yet. */
+/**
+ * Records on the team's row that the task reviews the pull request. Reads an unknown pull request from the code host.
+ */
 export function beginReview(turn: Turn, { teamId, lineId, taskId, repository, number, url }: ReviewBegun): void {
   const { partition } = turn.self;
   const connection = findConnection(turn, { repository, url });
@@ -34,7 +36,7 @@ export function beginReview(turn: Turn, { teamId, lineId, taskId, repository, nu
   turn.start(LOOK_AT_PULL_REQUEST.request(`look ${number}`, { ...at, etag: null }));
 }
 
-/** The connection that reaches the repository, at the code host of the address. */
+/** Finds the connection that reaches the repository at the URL's code host. */
 function findConnection(
   turn: Turn,
   { repository, url }: Pick<ReviewOver, "repository" | "url">,
@@ -43,7 +45,7 @@ function findConnection(
   return connection?.host === new URL(url).host ? connection : undefined;
 }
 
-/** Has it written what a run found. */
+/** Starts to write a run's review. */
 export function postReview(turn: Turn, { type: _type, ...over }: ReviewOver): void {
   const { partition } = turn.self;
   const { taskId, runId, url } = over;
@@ -65,19 +67,19 @@ function attempt(turn: Turn, waiting: WaitingReview): void {
   turn.start(REVIEW_EFFECT.request(`${REVIEW} ${taskId} ${runId}`, input));
 }
 
-/** It is tried again. */
+/** Retries a review. */
 export function takeWoken(turn: Turn, { name }: Woken): void {
   const waiting = findWaiting(turn, name);
   if (waiting !== undefined) attempt(turn, waiting);
 }
 
-/** Undefined when it is written, given up, or its task is gone. */
+/** Returns undefined if the review is written or given up, or its task is removed. */
 function findWaiting(turn: Turn, name: string): WaitingReview | undefined {
   const [what, taskId = "", runId = ""] = name.split(" ");
   return what === REVIEW ? waitingReviews.get(turn, turn.self.partition, taskId, runId) : undefined;
 }
 
-/** Notes on the task what became of the review, or tries again later. */
+/** Reports the result of the review on the task, or schedules a retry. */
 export function takeReview(turn: Turn, { id, result }: Pick<EffectEnded<ReviewResult>, "id" | "result">): void {
   const waiting = findWaiting(turn, id);
   if (waiting === undefined) return;

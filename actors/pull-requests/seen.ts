@@ -1,16 +1,15 @@
 import type { HostedPullRequest, HostedReview } from "../outbound/hosted-pull-request.js";
 import { isPeoplesReview, MAX_ROUNDS, type PullRequestRow, withRepository } from "./pull-request.js";
 
-/** What the code host told of a pull request. */
+/** The code host's news about a pull request. */
 export interface Seen {
   readonly picture: HostedPullRequest | null;
   readonly reviews: readonly HostedReview[];
 }
 
 /**
- * The row after what the code host told, in whatever order and however often it tells it: merged is final; else the
- * newest time counts. What is of the same time and differs cannot be put in order: `isUnclear`, the code host has to be
- * asked. Reviews are only ever added.
+ * Applies news to the row, in any order and repeatedly. Merged is final; otherwise the newest time counts. News of the
+ * same time that differs has no order: `isUnclear` means that the pull request must be read. Reviews are only added.
  */
 export function applySeen(
   before: PullRequestRow,
@@ -20,7 +19,7 @@ export function applySeen(
   return { ...pictured, row: addReviews(pictured.row, reviews) };
 }
 
-/** The row as the code host shows it; what it says now, not what was told earlier. */
+/** Applies the code host's answer to the row. Unlike news, an answer is current. */
 export function applyAnswer(
   before: PullRequestRow,
   seen: Seen & { readonly picture: HostedPullRequest },
@@ -37,12 +36,12 @@ function applyPicture(before: PullRequestRow, picture: HostedPullRequest) {
   return isNews ? { row: after, isUnclear: false } : { row: before, isUnclear: tellsOther(before, after) };
 }
 
-/** What a picture of an earlier time says of a merge. */
+/** Applies only the merge from an older description. */
 function merged(before: PullRequestRow, { state, mergedAt, mergeCommit, closedAt }: PullRequestRow): PullRequestRow {
   return { ...before, state, mergedAt, mergeCommit, closedAt };
 }
 
-/** The row with everything that the picture says. What is merged stays so, and has what was first told of it. */
+/** Applies everything in the description. A merged pull request stays merged, with its first merge data. */
 function pictured(before: PullRequestRow, picture: HostedPullRequest): PullRequestRow {
   const isMerged = before.state === "merged";
   const knownMs = before.hostUpdatedAt === null ? 0 : Date.parse(before.hostUpdatedAt);
@@ -66,7 +65,7 @@ function isOfFork({ from, repository }: HostedPullRequest): boolean {
   return from?.toLowerCase() !== repository.toLowerCase();
 }
 
-/** Whether two pictures of the same time differ in what they say. Whether it conflicts is found out later, and is not. */
+/** Whether two descriptions of the same time differ. Ignores conflicts, because the code host detects them later. */
 function tellsOther(before: PullRequestRow, after: PullRequestRow): boolean {
   const members = ["repository", "state", "title", "base", "head", "draft", "closedAt"] as const;
   return members.some((member) => before[member] !== after[member]);

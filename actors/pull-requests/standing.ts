@@ -1,4 +1,4 @@
-/** What becomes of a pull request at the code host: it is looked at, it is merged or closed, and comments are kept. */
+/** A pull request at the code host: looks, merge or close, and reverts. */
 import type { InTurn } from "../../runtime/chart.js";
 import type { Fact, Turn } from "../../runtime/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
@@ -14,12 +14,12 @@ import { changePullRequest, changeTaskBranch, getPullRequest, noteOnTask } from 
 import { recordReviewFacts } from "./review-facts.js";
 import { tellRun } from "./vetting.js";
 
-/** Time between two looks at an open pull request, in milliseconds. */
+/** Interval between looks at an open pull request, in milliseconds. */
 export const LOOK_INTERVAL_MS = 60 * 60 * 1_000;
 const LOOK = "look";
 const FILES = "files";
 
-/** The pull request of a task was merged, or closed without. */
+/** A task's pull request was merged, or closed without a merge. */
 export interface PullRequestOver extends Fact {
   readonly name: "pull-request.over";
   readonly taskId: string;
@@ -29,24 +29,24 @@ export interface PullRequestOver extends Fact {
   readonly atMs: number;
 }
 
-/** Where it is at the code host. */
+/** Returns the pull request's location at the code host. */
 function toPlace({ host, installationId, repository, number }: PullRequestRow): PullRequestThere {
   if (number === null) throw new Error("a pull request that is not at the code host");
   return { host, installationId, repository, number };
 }
 
-/** The row as the code host shows it. */
+/** The new row after an answer or news. */
 interface SeenRow extends InTurn {
   readonly row: PullRequestRow;
-  /** The reviews that were told with it. */
+  /** The reviews in the same answer or news. */
   readonly reviews: readonly HostedReview[];
-  /** Whether the code host has to be asked what is so. */
+  /** Whether the pull request must be read. */
   readonly asks: boolean;
-  /** The tag of the answer that it was read from; undefined where it was not read. */
+  /** The ETag of the answer; undefined for news. */
   readonly etag?: string | null;
 }
 
-/** Stores what the code host told; asks it where that is not clear. */
+/** Stores the new row. Reads the pull request if the news is unclear. */
 export function takeSeen({ turn, row, reviews, asks, etag }: SeenRow, context: PullRequestContext): PullRequestContext {
   const before = getPullRequest(turn);
   const isThere = row.number !== null;
@@ -60,7 +60,7 @@ export function takeSeen({ turn, row, reviews, asks, etag }: SeenRow, context: P
   return asks && after.number !== null ? look({ turn }, seen) : seen;
 }
 
-/** Tells the repository's log what the code host calls it, where that is not known yet. */
+/** Sends the log the repository's name if it is new. */
 function tellName(turn: Turn, { repository: askedAs }: PullRequestRow, shown: PullRequestRow): void {
   const { partition } = turn.self;
   const told = toNameNews(turn, partition, { ...shown, askedAs });
@@ -73,7 +73,7 @@ function takeDirty(turn: Turn, context: PullRequestContext, row: PullRequestRow)
   if (row.isDirty) noteOnTask(turn, context, text);
 }
 
-/** It is open: it is looked at every hour, and whoever waits for it is told. */
+/** Schedules the hourly looks of an open pull request, and notifies the waiting run. */
 export function stayOpen({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   const { url, id, repository: _repository, ...row } = getPullRequest(turn);
   changeTaskBranch(turn, getPullRequest(turn), { pullRequestId: id, ...(row.head !== null && { head: row.head }) });
@@ -81,7 +81,7 @@ export function stayOpen({ turn }: InTurn, context: PullRequestContext): PullReq
   return tellRun(turn, context, { url, refused: null });
 }
 
-/** Asks the code host what is so; the answer to an earlier question is not used any more. */
+/** Reads the pull request. The result of an earlier look is ignored. */
 export function look({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   const number = context.look + 1;
   turn.cancelEffect(`look ${context.look}`);
@@ -91,12 +91,12 @@ export function look({ turn }: InTurn, context: PullRequestContext): PullRequest
   return { ...context, look: number };
 }
 
-/** Asks without the tag of the last answer: a person wants to know. */
+/** Reads the pull request without the ETag, because a person asked for it. */
 export function lookAnew({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   return look({ turn }, { ...context, etag: null });
 }
 
-/** It is looked at again: every hour, earlier where the code host did not answer, and less often each time. */
+/** Schedules the next look: in an hour, or at `untilMs` if that is earlier, after a look without an answer. */
 export function lookLater(
   { turn, untilMs }: InTurn & { readonly untilMs: number | null },
   context: PullRequestContext,
@@ -105,7 +105,9 @@ export function lookLater(
   return { ...context, unanswered: untilMs === null ? 0 : (context.unanswered ?? 0) + 1 };
 }
 
-/** The code host shows it no more: it was removed, or the installation does not reach it. */
+/**
+ * Records that the code host no longer shows the pull request: it was deleted, or the installation does not reach it.
+ */
 export function takeGone({ turn }: InTurn, context: PullRequestContext): void {
   const { problem, host, url } = getPullRequest(turn);
   const why = `${host} does not show it to this service any more.`;
@@ -114,7 +116,7 @@ export function takeGone({ turn }: InTurn, context: PullRequestContext): void {
   noteOnTask(turn, context, `The pull request ${url}: ${why}`);
 }
 
-/** It is over: later runs of the task begin another, and a run that waits for it is told. */
+/** Ends the pull request. Later runs of the task start another one. Notifies a waiting run. */
 export function end({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   endPushing({ turn }, context);
   return tellRun(turn, context, { url: null, refused: toOver(getPullRequest(turn)) });
@@ -124,7 +126,7 @@ function toOver({ url, state }: PullRequestRow): string {
   return `The pull request ${url} is ${state} meanwhile.`;
 }
 
-/** It is over while a runner pushes to it: the run waits for what becomes of that. */
+/** Ends the pull request during a push. The run waits for the result of the push. */
 export function endPushing({ turn }: InTurn, context: PullRequestContext): void {
   const row = getPullRequest(turn);
   const { taskId, state, repository, url, mergedAt, closedAt } = row;
@@ -144,8 +146,8 @@ export function endPushing({ turn }: InTurn, context: PullRequestContext): void 
 }
 
 /**
- * The push that was under way when it was closed or merged is over. A commit that came too late to be merged stays on the
- * branch, in no pull request: the task says so. The branch of a closed one is gone on with.
+ * Handles the end of a push to a closed or merged pull request. A commit that came too late for the merge stays on the
+ * branch without a pull request, with a note on the task. The branch of a closed one stays in use.
  */
 export function takePushedOver(
   { turn, head }: InTurn & { readonly head: string | null },
@@ -161,7 +163,7 @@ export function takePushedOver(
   return tellRun(turn, context, { url: null, refused: toOver(row) });
 }
 
-/** Reads what the merged pull request changed, which hooks are told. */
+/** Reads the changed paths of the merged pull request, for hooks. */
 export function readFiles({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   turn.start(READ_FILES.request(turn.newId("files"), toPlace(getPullRequest(turn))));
   return { ...context, reads: context.reads + 1 };
@@ -171,7 +173,9 @@ export function readFilesLater({ turn, untilMs }: InTurn & { readonly untilMs: n
   turn.wake(FILES, untilMs);
 }
 
-/** Records what it changed, and tells hooks that it is merged. Where the code host did not say: what was pushed. */
+/**
+ * Records the changed paths and publishes the merge to hooks. Without paths from the code host, uses the pushed ones.
+ */
 export function takeFiles(
   { turn, files, subject }: InTurn & { readonly files: readonly string[]; readonly subject: EventSubject | null },
   context: PullRequestContext,
@@ -195,14 +199,14 @@ export function takeFiles(
   turn.publish(fact);
 }
 
-/** Another pull request that was merged reverts it. */
+/** Records the merged pull request that reverts this one. */
 export function takeReverted(
   { turn, by }: InTurn & { readonly by: string },
   context: PullRequestContext,
 ): PullRequestContext {
   const row = changePullRequest(turn, context, { revertedBy: by });
   if (row.state === "merged") noteReverted(turn, context, row);
-  // The word of its own merge is late, or lost.
+  // The news of the merge is late or lost.
   else if (row.number !== null) return look({ turn }, context);
   return context;
 }

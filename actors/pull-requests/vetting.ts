@@ -1,6 +1,6 @@
 /**
- * A run asks, hooks are asked about what it changed, and its runner pushes. Nothing is pushed that hooks were not asked
- * about, and no token is made before they have answered.
+ * A run asks, hooks decide about its changes, and its runner pushes. The service pushes nothing that hooks did not see,
+ * and issues no token before they have answered.
  */
 import type { InTurn } from "../../runtime/chart.js";
 import type { Turn } from "../../runtime/turn.js";
@@ -34,7 +34,7 @@ import { changePullRequest, changeTaskBranch, getPullRequest, noteOnTask } from 
 
 const GATE = "pull-request.opening";
 
-/** Asks hooks about what a run wants to push, of the whole pull request. */
+/** Asks hooks about all paths of the pull request, including the run's new changes. */
 export function vet(event: PullRequestEventOf<"ask.vet">, context: PullRequestContext): PullRequestContext {
   const { turn, ask, subject } = event;
   const known = pullRequests.get(turn, turn.self.partition, turn.self.id);
@@ -55,7 +55,7 @@ function toRun(turn: Turn, { runId, wish, repository }: AskPullRequest): NonNull
   return { id: runId, wish, push: turn.newId("push"), repository };
 }
 
-/** What the gate is asked about. */
+/** The data of the gate's question. */
 interface Asked extends Pick<PullRequestEventOf<"ask.vet">, "subject"> {
   readonly row: PullRequestRow;
   readonly paths: readonly string[];
@@ -78,7 +78,7 @@ function askGate(turn: Turn, context: PullRequestContext, { row, subject, paths 
   return context;
 }
 
-/** Asks hooks once more, since the first push was not made. */
+/** Asks hooks again after the first push failed. */
 export function vetAgain(
   { turn, subject }: InTurn & { readonly subject: Asked["subject"] },
   context: PullRequestContext,
@@ -100,7 +100,7 @@ function begin({ turn, ask, connection, subject }: PullRequestEventOf<"ask.vet">
   const line = findLine(turn, partition, lineId);
   const terms = line === undefined ? null : pullRequestTerms(line);
   const known = findTaskBranch(turn, partition, { taskId, repository });
-  // After a merge the branch is another one; a closed one's is gone on with.
+  // After a merge the task gets a new branch. The branch of a closed pull request stays in use.
   const isMerged = known !== undefined && known.head === null;
   const serial = (known?.serial ?? 1) + (isMerged ? 1 : 0);
   const branch = known !== undefined && !isMerged ? known.branch : toBranch(subject.task, serial);
@@ -116,7 +116,7 @@ function begin({ turn, ask, connection, subject }: PullRequestEventOf<"ask.vet">
   };
 }
 
-/** What the code host calls the repository that a run names. */
+/** Returns the code host's name of the repository that a run names. */
 function toRepository(turn: Turn, checkout: string): Pick<PullRequestRow, "repository" | "repositoryId" | "checkout"> {
   const known = findHosted(turn, turn.self.partition, { repository: checkout });
   if (known === undefined) return { repository: checkout };
@@ -124,7 +124,7 @@ function toRepository(turn: Turn, checkout: string): Pick<PullRequestRow, "repos
   return { repository, repositoryId, ...(repository !== checkout && { checkout }) };
 }
 
-/** Hooks agree: the branch is fixed, and the runner may push. */
+/** Fixes the branch and allows the runner to push, after hooks agreed. */
 export function allowPush({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   const { partition } = turn.self;
   const before = getPullRequest(turn);
@@ -145,7 +145,7 @@ export function allowPush({ turn }: InTurn, context: PullRequestContext): PullRe
   return allowed;
 }
 
-/** Lets the runner push what changes no path that hooks were not asked about. */
+/** Allows the runner to push without asking hooks, because they have seen all changed paths. */
 export function allowAtOnce(
   { turn, ask, connection }: PullRequestEventOf<"ask.push">,
   context: PullRequestContext,
@@ -166,7 +166,7 @@ function withWorkflows(context: PullRequestContext, paths: readonly string[]): P
   return run === null || !changesWorkflows(paths) ? context : { ...context, run: { ...run, workflows: true } };
 }
 
-/** Has the run's runner push, under the id of the run's push. */
+/** Allows the run's runner to push, under the id of the run's push. */
 export function sendAllowed(turn: Turn, { run }: PullRequestContext, row: PullRequestRow): void {
   if (run === null) return;
   const { workflows = false } = run;
@@ -174,13 +174,13 @@ export function sendAllowed(turn: Turn, { run }: PullRequestContext, row: PullRe
   const { push, repository = toCheckout(row) } = run;
   const allowed: PushAllowed = {
     ...{ type: "pull-request.allowed", pullRequestId, push, repository, host, installationId },
-    // People may change both at the code host to what a runner does not take.
+    // At the code host, people can change both to values that a runner does not accept.
     ...{ branch, base: toTakenBranch(row.base), title: toTitle(row.title), workflows },
   };
   turn.send(runRef(turn.self.partition, run.id), allowed);
 }
 
-/** Tells the run that asked what became of it, once. */
+/** Sends the result to the run that asked, once. */
 export function tellRun(
   turn: Turn,
   context: PullRequestContext,
@@ -202,12 +202,12 @@ function sendTold(
   turn.send(runRef(partition, runId), { type: "pull-request.told", pullRequestId, repository, wish, ...told });
 }
 
-/** Tells a run that it can not be. */
+/** Refuses a run's request. */
 export function refuseAsk({ turn, ask, why }: PullRequestEventOf<"ask.refused" | "ask.refused-none">): void {
   sendTold(turn, ask, { url: null, refused: why });
 }
 
-/** It is opened, or failed to be: what a run asked meanwhile is asked now. */
+/** Repeats the request that a run made while the pull request was being opened. */
 export function askAgain({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   const { later = null } = context;
   if (later === null) return context;
@@ -216,19 +216,19 @@ export function askAgain({ turn }: InTurn, context: PullRequestContext): PullReq
   return { ...context, later: null };
 }
 
-/** What the pull request becomes when nothing is pushed: what it was when the run asked, or failed. */
+/** The state after nothing was pushed: the state before the request, or `failed`. */
 interface Left extends InTurn {
   readonly type: "left.none" | "left.open" | "left.failed";
-  /** For the agent, or for people. */
+  /** The reason, for the agent or for people. */
   readonly why: string;
-  /** The head of the branch that the change conflicts with: later runs begin there. */
+  /** The branch head that the changes conflict with. Later runs start from it. */
   readonly head?: string;
 }
 
-/** Nothing is pushed of what the run asked: the run is told why. `failed` says whether it is a failure of a push. */
+/** Ends a request without a push, and sends the run the reason. `left.failed` means that a push failed. */
 export function leave({ turn, type, why, head }: Left, context: PullRequestContext): PullRequestContext {
   const told = tellRun(turn, context, { url: null, refused: why });
-  // What was never at the code host goes, and its branch, to which nothing was pushed.
+  // The pull request was never at the code host: remove it, and its unused branch.
   if (type === "left.none") {
     removePullRequest({ turn });
     return told;
@@ -238,13 +238,14 @@ export function leave({ turn, type, why, head }: Left, context: PullRequestConte
     state: isFailed ? "failed" : "open",
     ...{ asking: null, problem: why, waitsUntil: null },
   });
-  // It may be this task's own push, of which nobody could tell any more: else each run would meet it again.
+  // The head may be the task's own push whose report was lost. Without recording it, each run would conflict with it
+  // again.
   if (head !== undefined) changeTaskBranch(turn, row, { head });
   if (isFailed) noteOnTask(turn, told, `The pull request of ${row.repository} could not be opened: ${why}`);
   return told;
 }
 
-/** Removes the row, with what leads to it, and ends the actor. */
+/** Removes the row and its branch reference, and ends the actor. */
 export function removePullRequest({ turn }: InTurn): void {
   const { partition, id } = turn.self;
   const row = pullRequests.get(turn, partition, id);

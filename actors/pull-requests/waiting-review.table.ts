@@ -2,15 +2,15 @@ import type { Address } from "../../runtime/address.js";
 import { table } from "../../storage/table.js";
 import type { ReviewInput } from "./review.effects.js";
 
-/** What a run found in a pull request, until it is written there. */
+/** A run's review that is not written at the code host yet. */
 export interface WaitingReview extends ReviewInput {
-  /** Where the task is told. */
+  /** The address of the task, for notifications. */
   readonly taskAddress: Address;
-  /** The address of the pull request. */
+  /** The URL of the pull request. */
   readonly url: string;
-  /** Attempts so far; a wait for the code host's limits counts as none. */
+  /** Number of attempts. A wait for the rate limit does not count. */
   readonly attempts: number;
-  /** Whether the task was told that the code host takes no more for now. */
+  /** Whether the task was notified about the code host's rate limit. */
   readonly isLimited: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface Assignment {
 
 type Assignments = Generator<Assignment, void, void>;
 
-/** What runs are assigned from: the queue and the runners. */
+/** The queue and the runners of a workspace. */
 export interface Dispatch {
   readonly queue: RunQueue;
   readonly placement: Placement;
@@ -21,11 +21,11 @@ export interface Dispatch {
 }
 
 /**
- * Assigns queued runs to runners, one after another: first the runs of `work`, then one of each other lane in turn. In
- * a lane the oldest run goes first, to the fitting runner with the most free slots. A run that no runner fits does not
- * delay younger ones.
+ * Assigns queued runs to runners, one by one: first the runs of `work`, then one of each other lane in turn. In a lane
+ * the oldest run goes first, to the fitting runner with the most free slots. A run that no runner fits does not delay
+ * younger ones.
  *
- * Before it asks for the next assignment, the caller removes the run from the queue and adds its claim to the runner
+ * Before the caller asks for the next assignment, it removes the run from the queue and adds the claim to the runner
  * and the lane.
  */
 export function* assignRuns(dispatch: Dispatch): Assignments {
@@ -42,7 +42,9 @@ export function* assignRuns(dispatch: Dispatch): Assignments {
   );
 }
 
-/** One run of each lane in turn, the lane that was served longest ago first, until no run can be placed. */
+/**
+ * Assigns one run of each lane in turn, starting with the lane that was served longest ago, until no run can be placed.
+ */
 function* assignInTurn(lines: readonly Line[], dispatch: Dispatch): Assignments {
   const { lanes } = dispatch.placement;
   const assignments = new Map<string, Assignments>();
@@ -64,7 +66,10 @@ function* assignInTurn(lines: readonly Line[], dispatch: Dispatch): Assignments 
   }
 }
 
-/** The runs of one lane's lines, oldest first. A line whose head finds no runner is done: free slots only decrease. */
+/**
+ * Assigns the runs of one lane's lines, oldest first. A line is finished when its first run finds no runner, because
+ * free slots only decrease.
+ */
 function* assignOldest(lines: readonly Line[], { queue, placement, oldestRuns }: Dispatch): Assignments {
   const heads = new Map<Line, QueuedRow>();
   const byAge = new Ranking<Line>((left, right) => {

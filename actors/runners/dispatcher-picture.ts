@@ -5,13 +5,13 @@ import { placementRows, readPlacement } from "./placement.queries.js";
 import { RunQueue } from "./run-queue.js";
 import { findYoungest, listLines, queueTables } from "./run-queue.table.js";
 
-/** The state that a dispatcher derives from its workspace's rows and holds in memory. */
+/** The state that a dispatcher derives from its workspace's rows and caches in memory. */
 export interface DispatcherPicture {
   readonly placement: Placement;
   readonly queue: RunQueue;
 }
 
-/** Built from runners, claims, lanes, rules, lines and their youngest runs. Others are read when they are needed. */
+/** Built from runners, claims, lanes, rules, lines and the youngest queued run. Other runs are read on demand. */
 export const dispatcherPicture: Picture<DispatcherPicture> = {
   rows: [...placementRows, ...queueTables.map((table) => [table] as const)],
   build: (reading, { partition }) => {

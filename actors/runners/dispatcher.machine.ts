@@ -1,5 +1,5 @@
 /**
- * Gives a workspace's queued runs to its runners, `dispatcher/<workspace>`. The one writer of the queue, of runners'
+ * Assigns a workspace's queued runs to its runners, `dispatcher/<workspace>`. The only writer of the queue, of runners'
  * offers, of claims and of lanes.
  *
  * | state  | moved by         | next   | also                                                              |
@@ -12,8 +12,8 @@
  * | placing| lane.limit       | placing| stores the lane's limit; places runs                              |
  * | placing| pools.changed    | placing| places runs                                                       |
  *
- * A run that is placed gets `run.claim`, once, and decides whether it takes the claim. There is one state: everything
- * is in rows, and in a picture of them in memory (`dispatcher-picture.ts`).
+ * A placed run gets `run.claim`, once, and decides whether it accepts the claim. There is one state, because all data
+ * is in rows, and in a view of them in memory (`dispatcher-picture.ts`).
  */
 import { chartOf, type InTurn, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -51,7 +51,7 @@ const dispatcherMachine = machine({
   },
 });
 
-/** See the table above. */
+/** The actor of the machine above. */
 export const dispatcherActor = defineActor(dispatcherRef, {
   machine: dispatcherMachine,
   version: 1,

@@ -26,15 +26,15 @@ export interface ReleaseClaim extends Message {
   readonly runId: string;
 }
 
-/** Sets the limit of a lane. An empty lane without limit is removed. */
+/** Sets the limit of a lane. An empty lane without a limit is removed. */
 export interface LimitLane extends Message {
   readonly type: "lane.limit";
   readonly lane: string;
-  /** Most claims at once; null for no limit. */
+  /** Maximum number of simultaneous claims; null for no limit. */
   readonly maxClaims: number | null;
 }
 
-/** A pool was created or changed, so that more runs may fit. */
+/** A pool was created or changed, so more runs may fit. */
 export interface PoolsChanged extends Message {
   readonly type: "pools.changed";
 }

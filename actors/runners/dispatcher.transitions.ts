@@ -27,9 +27,9 @@ import {
 import { type ClaimRun, runRef } from "./runner.messages.js";
 import { claims, runners } from "./runner.table.js";
 
-/** The transitions of the dispatcher. Each change of a row is also applied to its picture in memory. */
+/** The transition functions of the dispatcher. Each change of a row is also applied to the view in memory. */
 
-/** Adds a run to the queue, behind those that came before a clock that was ahead was put back. */
+/** Adds a run to the end of the queue. A new era keeps the order if the clock has moved back since. */
 export function queueRun({ turn, run }: Delivered<QueueRun>): void {
   const { queue } = turn.picture(dispatcherPicture);
   const key = toLineKey(run);
@@ -72,7 +72,7 @@ export function limitLane({ turn, lane, maxClaims }: Delivered<LimitLane>): void
   forgetIdleLane(turn, lane);
 }
 
-/** Claims a runner for every run that can be placed. */
+/** Assigns a runner to every run that can be placed. */
 export function placeRuns(turn: Turn): void {
   const { placement, queue } = turn.picture(dispatcherPicture);
   const workspaceId = turn.self.partition;

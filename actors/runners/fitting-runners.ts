@@ -10,24 +10,24 @@ import {
   type RunnerLoad,
 } from "./runner-group.js";
 
-/** Which of the needs no connected runner meets, and as text what the closest runners offer instead. */
+/** The requirement that no connected runner meets, and a text about the closest runners' offers. */
 export interface Missing {
   readonly what: "runner" | "labels" | "harness" | "features";
   readonly had: string;
 }
 
 /**
- * The groups of connected runners that fit certain needs, and the best runner for the next run. Owns which groups these
- * are. It does not know the limits of pools and lanes, which callers pass in.
+ * The groups of connected runners that fit certain needs, and the best runner for the next run. Owns the set of groups.
+ * Callers pass in the limits of pools and lanes.
  *
- * 1. Its groups are those that {@link accepts} returns true for; its counts are the sums of theirs.
- * 2. A group is ranked, by its best runner, while one of its runners has a free slot.
- * 3. It is in `placeable` while a group is ranked.
+ * 1. Its groups are exactly those that {@link accepts} returns true for. Its counts are the sums of their counts.
+ * 2. A group is ranked by its best runner, while one of its runners has a free slot.
+ * 3. These needs are in `placeable` while a group is ranked.
  */
 export class FittingRunners implements GroupListener {
-  /** `poolId` is the pool that they name, or the default pool. */
+  /** `poolId` is the pool that the needs name, or else the default pool. */
   readonly needs: RunNeeds;
-  /** Cached: what was missing when no runner fitted, and the `shape` of placement at that time. */
+  /** Cache: the requirement that no runner met, and the `shape` of placement at that time. */
   missing: (Missing & { readonly shape: number }) | null = null;
   readonly #placeable: Set<FittingRunners>;
   readonly #groups = new Set<RunnerGroup>();
@@ -55,20 +55,20 @@ export class FittingRunners implements GroupListener {
     );
   }
 
-  /** Adds a group that fits. */
+  /** Adds a fitting group. */
   add(group: RunnerGroup): void {
     this.#groups.add(group);
     group.listeners.add(this);
     this.groupChanged(group, group.counts);
   }
 
-  /** Removes a group that has no runners left. */
+  /** Removes a group without runners. */
   remove(group: RunnerGroup): void {
     this.#groups.delete(group);
     group.listeners.delete(this);
   }
 
-  /** Stops listening to all groups; not to be used afterwards. */
+  /** Stops listening to all groups. Do not use the object afterwards. */
   end(): void {
     for (const group of this.#groups) group.listeners.delete(this);
     this.#placeable.delete(this);
@@ -85,7 +85,7 @@ export class FittingRunners implements GroupListener {
     else this.#placeable.delete(this);
   }
 
-  /** The best runner with a free slot in the pools that take one more run; null for none. */
+  /** Returns the best runner with a free slot in the pools that accept another run; null if there is none. */
   best(takesMore: (poolId: string) => boolean): RunnerLoad | null {
     let best: RunnerLoad | null = null;
     for (const [poolId, ranked] of this.#ranked) {
@@ -96,7 +96,7 @@ export class FittingRunners implements GroupListener {
     return best;
   }
 
-  /** The pools of the fitting runners, each at its runner with the lowest id, in the order of these ids. */
+  /** Lists the pools of the fitting runners, ordered by the lowest runner id of each pool. */
   poolIds(): string[] {
     const first = new Map<string, string>();
     for (const { poolId, firstId } of this.#groups) {
@@ -106,7 +106,7 @@ export class FittingRunners implements GroupListener {
     return [...first].sort(([, left], [, right]) => (left < right ? -1 : 1)).map(([poolId]) => poolId);
   }
 
-  /** Its state as plain data, for comparing. */
+  /** Returns the state as plain data, for comparisons. */
   describe(): unknown {
     const isPlaceable = this.#placeable.has(this);
     const best = this.best(() => true)?.row.runnerId ?? null;
@@ -129,7 +129,7 @@ export class FittingRunners implements GroupListener {
   }
 }
 
-/** Whether the best runner of the left group is better. */
+/** Whether the left group has the better best runner. */
 function isGroupBetter(left: RunnerGroup, right: RunnerGroup): boolean {
   return left.best !== null && (right.best === null || isBetter(left.best, right.best));
 }

@@ -1,11 +1,11 @@
 import { z } from "zod";
 
-/** What the protocol says of commits that runs began from; see `protocol.ts`. */
+/** The protocol for commits that runs started from; see `protocol.ts`. */
 
 /** A commit: 40 or 64 hex digits. */
 export const commitId = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/);
 
-/** Most commits in one frame. */
+/** Maximum number of commits in one frame. */
 export const MAX_COMMITS = 500;
 
 /** A commit of a repository. */
@@ -21,16 +21,16 @@ export const archiveSchema = z.object({
 });
 export type JobArchive = z.infer<typeof archiveSchema>;
 
-/** Commits that the runner keeps and that no run of its own needs now; answered by `released`. */
+/** Commits that the runner stores and that none of its own runs needs now. Answered by `released`. */
 export const keptFrame = z.object({
   frame: z.literal("kept"),
   commits: z.array(repositoryCommit).max(MAX_COMMITS),
 });
 
-/** Those of the last `kept` that no run needs any more. */
+/** The commits of the last `kept` frame that no run needs any more. */
 export const releasedFrame = z.object({ frame: z.literal("released"), commits: z.array(repositoryCommit) });
 
-/** Commits that replay sets need; `mayFetch` names the runner to get one that it does not have. */
+/** Commits that replay sets need. `mayFetch` asks the runner to fetch a commit that it does not have. */
 export const wantedFrame = z.object({
   frame: z.literal("wanted"),
   commits: z.array(repositoryCommit.extend({ archiveId: z.string().max(100), mayFetch: z.boolean() })),

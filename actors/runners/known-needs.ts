@@ -3,24 +3,24 @@ import { toNeedsParts } from "./run-queue.table.js";
 import type { RunNeeds } from "./runner.table.js";
 import type { RunnerGroup } from "./runner-group.js";
 
-/** Needs that stay cached although no queued run has them. */
+/** Maximum number of cached needs that no queued run has. */
 const MAX_IDLE_NEEDS = 64;
 
 /**
- * A cache of needs, each with the runners that fit it, so that a group of runners is compared with the same needs once
- * and not for each run. The needs of queued runs are retained; of the others, the {@link MAX_IDLE_NEEDS} used last.
+ * A cache of needs and their fitting runners, so that needs are compared with each group of runners once and not for
+ * each run. It retains the needs of queued runs, and the {@link MAX_IDLE_NEEDS} others used last.
  *
- * 1. The fitting groups of each cached entry are exactly those that were added, not removed, and accepted by it.
+ * 1. The fitting groups of an entry are exactly the existing groups that the entry accepts.
  */
 export class KnownNeeds {
-  /** Needs that some fitting runner has a free slot for; limits of pools are not considered. */
+  /** Needs for which some fitting runner has a free slot. Ignores the limits of pools. */
   readonly placeable = new Set<FittingRunners>();
   readonly #fitting = new Map<string, FittingRunners>();
   readonly #names = new Map<FittingRunners, string>();
   /** Entries that are not retained, least recently used first. */
   readonly #idle = new Set<FittingRunners>();
 
-  /** The runners that fit these needs. `groups` yields the groups of the pools that the needs allow. */
+  /** Returns the runners that fit these needs. `groups` yields the groups of the pools that the needs allow. */
   get(needs: RunNeeds, groups: () => Iterable<RunnerGroup>): FittingRunners {
     const name = JSON.stringify(toNeedsParts(needs));
     const known = this.#fitting.get(name);

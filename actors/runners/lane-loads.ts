@@ -1,7 +1,7 @@
 import type { LaneRow } from "./run-queue.table.js";
 
 /**
- * The lanes of a workspace: their limits, how many claims each holds, and which is served next. Owns these counts.
+ * The lanes of a workspace: their limits, their claim counts, and which lane is served next. Owns these counts.
  *
  * 1. A lane has an entry while it has a row or holds a claim.
  */
@@ -17,7 +17,7 @@ export class LaneLoads {
     this.#rows.delete(lane);
   }
 
-  /** The lane's row, or the defaults while it has none. */
+  /** Returns the lane's row, or the defaults if it has none. */
   row(lane: string): LaneRow {
     return this.#rows.get(lane) ?? { lane, maxClaims: null, served: 0 };
   }
@@ -26,12 +26,12 @@ export class LaneLoads {
     return this.#rows.has(lane);
   }
 
-  /** Its state as plain data, for comparing. */
+  /** Returns the state as plain data, for comparisons. */
   describe(): unknown {
     return { rows: this.#rows, held: this.#held };
   }
 
-  /** Adds `more` claims to the lane; negative removes. */
+  /** Adds `more` claims to the lane. A negative number removes claims. */
   hold(lane: string, more: number): void {
     const held = this.heldIn(lane) + more;
     if (held === 0) this.#held.delete(lane);
@@ -42,7 +42,7 @@ export class LaneLoads {
     return this.#held.get(lane) ?? 0;
   }
 
-  /** Claims that the lane may hold at once; infinite without a limit. */
+  /** Maximum number of simultaneous claims of the lane; infinite without a limit. */
   maxClaims(lane: string): number {
     return this.row(lane).maxClaims ?? Number.POSITIVE_INFINITY;
   }

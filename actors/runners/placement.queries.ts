@@ -9,13 +9,13 @@ import type { RunnerPoolFields } from "./runner-pool.kind.js";
 import { waitingReason } from "./waiting-reason.js";
 import { workspaceRunners } from "./workspace-runners.kind.js";
 
-/** The share of slots for replays, checks and searches where none is set, in percent. */
+/** The default share of slots for replays, checks and searches, in percent. */
 const REPLAY_SLOTS_PERCENT = 50;
 
 const POOL = "runner-pool";
 const RULES = "workspace-runners";
 
-/** The rows from which placement is built. */
+/** The rows that placement is built from. */
 export const placementRows: Picture<Placement>["rows"] = [
   [runners.name],
   [claims.name],
@@ -26,7 +26,7 @@ export const placementRows: Picture<Placement>["rows"] = [
   [resourceAddresses.name, RULES],
 ];
 
-/** The workspace's rules for placing runs: its pools, and its settings. */
+/** Returns the workspace's rules for placing runs: its pools and its settings. */
 function getPlacementRules(reading: Reading, workspaceId: string): PlacementRules {
   const pools = listResources<RunnerPoolFields>(reading, workspaceId, POOL).map(
     ({ id, fields }: ResourceRow<RunnerPoolFields>) => ({
@@ -52,7 +52,7 @@ export function readPlacement(reading: Reading, workspaceId: string): Placement 
   return placement;
 }
 
-/** Placement for reads, from durable rows only: the dispatcher's own may be ahead of them. */
+/** Placement for reads, built only from durable rows. The dispatcher's own placement may be ahead of them. */
 export const durablePlacement: ReadPicture<Placement> = {
   rows: placementRows,
   build: readPlacement,
@@ -60,16 +60,16 @@ export const durablePlacement: ReadPicture<Placement> = {
 };
 
 /**
- * Why the queued run waits; null when it is not queued, or will be placed at once. The number of rows read does not
- * grow with runners and claims, except for the first call for a workspace, and the first after its pools or rules
- * changed.
+ * Returns the reason why a queued run waits; null if it is not queued, or will be placed at once. The number of rows
+ * read does not grow with runners and claims, except for the first call for a workspace, and the first call after its
+ * pools or rules changed.
  */
 export function whyWaiting(reading: Reading, workspaceId: string, run: QueuedRun): string | null {
   if (findQueued(reading, workspaceId, run) === undefined) return null;
   return waitingReason(run, readPicture(reading, durablePlacement, workspaceId));
 }
 
-/** Applies a change of a runner, claim or lane; returns false for pools and rules, which need a new placement. */
+/** Applies a change of a runner, claim or lane. Returns false for pools and rules, which need a new placement. */
 function applyToPlacement(placement: Placement, change: Change): boolean {
   const [table, first = "", second = ""] = change.key.slice(2).map(String);
   switch (table) {

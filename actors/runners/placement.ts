@@ -9,20 +9,20 @@ import { RunnerGroup, type RunnerLoad } from "./runner-group.js";
 export interface PlacementPool {
   readonly id: string;
   readonly key: string;
-  /** Labels that all its runners have, in addition to their own. */
+  /** Labels that all runners of the pool have in addition to their own. */
   readonly labels: readonly string[];
-  /** Most runs at once over all its runners; null for no limit. */
+  /** Maximum number of simultaneous runs of all its runners; null for no limit. */
   readonly concurrency: number | null;
 }
 
 /** A workspace's rules for placing runs. */
 export interface PlacementRules {
   readonly pools: readonly PlacementPool[];
-  /** The pool of runs that name none; null for any pool. */
+  /** The pool of runs that name no pool; null for any pool. */
   readonly defaultPoolId: string | null;
-  /** Most runs at once over all runners of the workspace; null for no limit. */
+  /** Maximum number of simultaneous runs in the workspace; null for no limit. */
   readonly maxRuns: number | null;
-  /** Share of each pool's slots for all lanes other than `work` together, in percent; at least one slot. */
+  /** Share of each pool's slots that all lanes other than `work` may use together, in percent; at least one slot. */
   readonly besideWorkPercent: number;
 }
 
@@ -31,11 +31,11 @@ interface PoolLoad {
   readonly pool: PlacementPool;
   /** The groups of its connected runners, by signature. */
   readonly groups: Map<string, RunnerGroup>;
-  /** Slots of its connected runners. */
+  /** Total slots of its connected runners. */
   slots: number;
-  /** Claims of its runners, connected or away. */
+  /** Number of its runners' claims, connected or away. */
   held: number;
-  /** Claims of lanes other than `work`. */
+  /** Number of claims of lanes other than `work`. */
   heldBesideWork: number;
 }
 
@@ -44,18 +44,18 @@ interface KnownRunner extends RunnerLoad {
   heldBesideWork: number;
   /** {@link toSignature} of its row. */
   readonly signature: string;
-  /** Null while it is away, or when its pool does not exist. */
+  /** Null while the runner is away, or if its pool does not exist. */
   group: RunnerGroup | null;
 }
 
 /**
- * The runners of a workspace with their claims and free slots. Owns all sums over them. It is updated with each change
- * of a row, and always equals a placement built from the rows. The cost of an update or a query does not grow with the
- * number of runners, except for new needs, which are compared with each group of runners, and for a new group, which is
- * compared with all cached needs.
+ * The runners of a workspace with their claims and free slots. Owns all sums over them. Each change of a row updates
+ * it, so that it always equals a placement built from the rows. The cost of an update or a query does not grow with the
+ * number of runners, with two exceptions: new needs are compared with each group, and a new group is compared with all
+ * cached needs.
  *
- * 1. A connected runner of an existing pool is in the one group of its offer; no group is empty.
- * 2. Claims of removed runners count for the workspace and the lane, but for no pool.
+ * 1. A connected runner of an existing pool is in the group of its offer. No group is empty.
+ * 2. Claims of removed runners count for the workspace and the lane, but not for a pool.
  */
 export class Placement {
   readonly rules: PlacementRules;
@@ -63,7 +63,7 @@ export class Placement {
   readonly needs = new KnownNeeds();
   readonly #pools: ReadonlyMap<string, PoolLoad>;
   readonly #runners = new Map<string, KnownRunner>();
-  /** The lanes of claims, by runner and run. */
+  /** The lanes of claims, by runner id and run id. */
   readonly #claims = new Map<string, Map<string, string>>();
   #held = 0;
   #shape = 0;
@@ -98,7 +98,7 @@ export class Placement {
     runner.group.join(runner);
   }
 
-  /** Removes a runner. Its claims stay until they are removed. */
+  /** Removes a runner. Its claims stay until the caller removes them. */
   removeRunner(runnerId: string): void {
     const runner = this.#runners.get(runnerId);
     if (runner === undefined) return;
@@ -122,7 +122,7 @@ export class Placement {
     this.#hold(runnerId, getLane(claim), 1);
   }
 
-  /** Removes a claim if it is there; returns its lane, or null. */
+  /** Removes a claim if it exists. Returns its lane, or null. */
   removeClaim(runnerId: string, runId: string): string | null {
     const claims = this.#claims.get(runnerId);
     const lane = claims?.get(runId);
@@ -133,12 +133,12 @@ export class Placement {
     return lane;
   }
 
-  /** Whether the workspace has as many claimed runs as its rules allow. */
+  /** Whether the workspace has reached its limit of claimed runs. */
   get isFull(): boolean {
     return this.rules.maxRuns !== null && this.#held >= this.rules.maxRuns;
   }
 
-  /** A counter of groups added and removed. */
+  /** Number of groups added and removed so far. */
   get shape(): number {
     return this.#shape;
   }
@@ -147,19 +147,19 @@ export class Placement {
     return this.#pools.get(id)?.pool;
   }
 
-  /** The groups of the needs' pool, or of all pools. */
+  /** Lists the groups of the needs' pool, or of all pools. */
   groups({ poolId }: RunNeeds): RunnerGroup[] {
     const pools = poolId === null ? [...this.#pools.values()] : [this.#pools.get(poolId)];
     return pools.flatMap((pool) => (pool === undefined ? [] : [...pool.groups.values()]));
   }
 
-  /** The runners that fit a run's needs; valid until the next change of placement. */
+  /** Returns the runners that fit a run's needs. Valid until the next change of placement. */
   fitting({ poolId, labels, harness, features = [] }: RunNeeds): FittingRunners {
     const needs: RunNeeds = { poolId: poolId ?? this.rules.defaultPoolId, labels, harness, features };
     return this.needs.get(needs, () => this.groups(needs));
   }
 
-  /** The runner for the next run of these needs in this lane; null when the run has to wait. */
+  /** Returns the runner for the next run of these needs in this lane; null if the run must wait. */
   best(fitting: FittingRunners, lane: string): RunnerRow | null {
     if (this.isFull || this.lanes.isFull(lane)) return null;
     return fitting.best((poolId) => this.takesMore(poolId, lane))?.row ?? null;
@@ -172,7 +172,7 @@ export class Placement {
     return lane === WORK_LANE || load.heldBesideWork < this.maxBesideWork(poolId);
   }
 
-  /** Slots of a pool for all lanes other than `work` together. */
+  /** Number of slots of a pool for all lanes other than `work` together. */
   maxBesideWork(poolId: string): number {
     const slots = this.#pools.get(poolId)?.slots ?? 0;
     return Math.max(1, Math.floor((slots * this.rules.besideWorkPercent) / 100));
@@ -183,7 +183,7 @@ export class Placement {
     return load !== undefined && isAtConcurrency(load);
   }
 
-  /** Its state as plain data, for comparing; without the cached needs, which depend on earlier queries. */
+  /** Returns the state as plain data, for comparisons. Leaves out the cached needs, which depend on earlier queries. */
   describe(): unknown {
     const pools = [...this.#pools.values()].map(({ pool, groups, slots, held, heldBesideWork }) => {
       const byOffer = new Map([...groups].map(([signature, group]) => [signature, group.describe()]));
@@ -238,7 +238,7 @@ function isAtConcurrency({ pool, held }: PoolLoad): boolean {
   return pool.concurrency !== null && held >= pool.concurrency;
 }
 
-/** A text that is equal for runners that fit the same runs. */
+/** Returns the same text for runners that fit the same runs. */
 function toSignature({ poolId, labels, harnesses, features = [] }: RunnerRow): string {
   return JSON.stringify([poolId, ...[labels, harnesses, features].map((names) => [...new Set(names)].sort())]);
 }

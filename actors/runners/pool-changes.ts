@@ -1,7 +1,7 @@
 import type { Subscriber } from "../../runtime/actor-type.js";
 import { dispatcherRef, type PoolsChanged } from "./dispatcher.messages.js";
 
-/** Places waiting runs at once when a pool or workspace allows more than before. */
+/** Places waiting runs at once after a change of a pool or of the workspace's runner settings. */
 export const poolChangesSubscriber: Subscriber = {
   name: "runs are placed when a runner pool changes",
   facts: ["runner-pool.changed", "workspace-runners.changed"],

@@ -4,10 +4,10 @@ import type { Minting, TrustMessage } from "../access/trust.messages.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { RunnerTrustFields } from "./runner-trust.kind.js";
 
-/** Lifetime of a minted pool token, in milliseconds; runners exchange again when they connect again. */
+/** Lifetime of a minted pool token, in milliseconds. A runner exchanges again before each new connection. */
 const ADMISSION_MS = 60 * 60 * 1_000;
 
-/** Mints a pool token for each pool of a runner trust, in the order the trust names them. */
+/** Mints a pool token for each pool of a runner trust, in the trust's order. */
 export const poolMinting: Minting = {
   actor: reference<TrustMessage>("runner-trust"),
   trustKind: "runner-trust",

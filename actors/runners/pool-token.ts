@@ -10,8 +10,9 @@ export interface PoolBearer {
 }
 
 /**
- * The pool whose token has this SHA-256 (hex): its own token, or one minted through a runner trust. Null for a token
- * that is unknown, replaced or expired, whose trust has changed since, or whose workspace is closed.
+ * Finds the pool of a token by the token's SHA-256 (hex): the pool's own token, or one minted through a runner trust.
+ * Returns null for an unknown, replaced or expired token, if the trust has changed since, and if the workspace is
+ * closed.
  */
 export function findPoolByToken(reading: Reading, tokenHash: string, nowMs: number): PoolBearer | null {
   const own = findResourceByHash(reading, "runner-pool", tokenHash);

@@ -1,47 +1,48 @@
 /**
  * The protocol between a runner and the service over one WebSocket, `GET /api/runner`, with the pool's token as bearer.
- * Text frames of JSON, each a {@link runnerFrame} or a {@link serviceFrame}.
+ * Frames are JSON texts, each a {@link runnerFrame} or a {@link serviceFrame}.
  *
  * Phases:
  * 1. The runner sends `hello`: its identity, what it can run, the last service message it received, and its claims.
  * 2. The service answers `welcome`: the runner's id, the last runner message it received, and for each claim `keep` or
- *    `drop`. A claim is dropped when its lease has ended and the run is another runner's: the runner kills the run.
- * 3. Both send numbered messages (`n` rises by one in each direction, also across reconnects) and acknowledge them
- *    (`ack`, on its own or with a message). The service takes each message once: one whose `n` is not higher than the
- *    last is only acknowledged. Unacknowledged messages are sent again after the next welcome.
- * 4. A `beat` every third of the lease renews the leases of all claims of the runner. Beats are not numbered like
- *    messages; the `ack` that answers a beat names it. A runner whose beats are not acknowledged for the length of a
- *    lease kills its runs.
+ *    `drop`. The service drops a claim if its lease has expired and the run has moved on: the runner kills the run.
+ * 3. Both send numbered messages (`n` increases by one in each direction, across reconnects) and acknowledge them
+ *    (`ack`, on its own or with a message). The service processes each message once. If `n` is not higher than the
+ *    last, it only acknowledges. Unacknowledged messages are sent again after the next welcome.
+ * 4. A `beat` every third of the lease renews the leases of all claims of the runner. Beats have no message
+ *    numbers; the `ack` that answers a beat names it. If no beat is acknowledged for the length of a lease, the
+ *    runner kills its runs.
  * 5. A runner whose hello has `makesRequests` gets requests to make in its network (`request`) and answers each
- *    (`response`). They are not numbered; the service repeats a request that is lost with a connection.
+ *    (`response`). They have no numbers. The service repeats a request that was lost with a connection.
  * 6. A person's message to a run is sent as `run.message`. The runner passes it to the agent and confirms with
  *    `run.heard`. Messages that did not reach the agent before the run ended become notes for the task's next run.
  * 7. An agent that needs approval for a call asks with `run.permission` and waits. The answer of the task's assignee is
  *    sent as `run.permission-answered`. Approvals that are open when the run ends are not answered.
  *
- * 8. A runner whose hello has the feature `commits` keeps the commits that runs began from. It names them in `kept`, once
- *    after each welcome and every few hours, a frame at a time; the service answers each with `released`: those that no
- *    run needs any more, which the runner keeps no longer. After a welcome, and whenever it looks for one, the service
- *    sends the commits that replay sets need (`wanted`). A runner that has one, or is named to get it, takes it, says
- *    what it found, and sends its pack over HTTP (`/api/runner/archives`). These frames are not numbered.
- * 9. A runner whose hello has the feature `search` gets jobs of searches. It fetches what their agents are shown, and sends
- *    what they say, over HTTP (`/api/runs/{runId}/search-…`), naming itself and its claim.
- * 10. A runner whose hello has the feature `tools` gets jobs with tools, and passes their agents' calls on: `run.tool-call`,
- *    `run.tool-cancelled`, `run.tool-waiting`, `run.tool-answered` (`run-tools.ts`).
- * 11. A runner whose hello has the feature `push` pushes what a run changed. The job of a run that may be pushed has
- *    `push`. The agent asks for a pull request with `run.pull-request`; the service may order a push (`run.push`) before
- *    it answers (`run.pull-request-answered`). After the run's report (`run.ended`) the runner keeps the run's folder and
- *    its slot, answers further orders, and holds the claim until the service ends it with `run.drop`. See `push.ts`.
+ * 8. A runner whose hello has the feature `commits` stores the commits that runs start from. It lists them in `kept`,
+ *    once after each welcome and every few hours, one frame at a time. The service answers each with `released`: the
+ *    ones that no run needs any more, which the runner deletes. After a welcome, and when it looks for a commit, the
+ *    service sends the commits that replay sets need (`wanted`). A runner that has one, or is asked to fetch it,
+ *    reports the result and uploads its pack over HTTP (`/api/runner/archives`). These frames have no numbers.
+ * 9. A runner whose hello has the feature `search` gets search jobs. It downloads their agents' material and uploads
+ *    their results over HTTP (`/api/runs/{runId}/search-…`), with its id and its claim.
+ * 10. A runner whose hello has the feature `tools` gets jobs with tools, and passes on the agents' calls:
+ *    `run.tool-call`, `run.tool-cancelled`, `run.tool-waiting`, `run.tool-answered` (`run-tools.ts`).
+ * 11. A runner whose hello has the feature `push` pushes the changes of runs. The job of a run that may be pushed has
+ *    `push`. The agent asks for a pull request with `run.pull-request`; the service may order a push (`run.push`)
+ *    before it answers (`run.pull-request-answered`). After the run's report (`run.ended`) the runner keeps the run's
+ *    folder and its slot, answers further orders, and holds the claim until the service ends it with `run.drop`. See
+ *    `push.ts`.
  *
- * Every message about a run carries the fence of its claim. A message with another fence than the run's current one
- * has no effect and is answered with `run.drop`.
+ * Every message about a run carries the fence of its claim. A message whose fence is not the run's current one
+ * has no effect, and the answer is `run.drop`.
  *
  * Rules for additions, so that a runner and a service of different releases understand each other:
- * - Unknown members of a frame are ignored.
- * - A new member is optional. Its absence means the behaviour before it was added.
- * - A new type of message or frame is sent only to an end that named its feature: the runner in its `hello`, the
- *   service in its `welcome`. {@link RUNNER_FEATURES} lists them; unknown names are ignored.
- * - Any other change needs a new protocol number. A hello with another number is refused with an `error`.
+ * - Each end ignores unknown members of a frame.
+ * - A new member is optional. Its absence means the earlier behaviour.
+ * - A new type of message or frame is only sent to an end that listed its feature: the runner in its `hello`, the
+ *   service in its `welcome`. {@link RUNNER_FEATURES} lists them. Ignore unknown names.
+ * - Any other change needs a new protocol number. The service refuses a hello with another number with an `error`.
  */
 import { z } from "zod";
 import { boundAmount, MAX_AMOUNT } from "../money.js";
@@ -55,58 +56,58 @@ import { calledName, toolCallSchema } from "./tool-call.js";
 
 export const RUNNER_PROTOCOL = 1;
 
-/** Features added since the first release of this protocol; each end names those that it supports. */
+/** Features added since the first release of this protocol. Each end lists the ones that it supports. */
 export const RUNNER_FEATURES = [
   /** `run.message` and `run.heard`: the task's assignee sends messages to the run's agent. */
   "messages",
   /** `run.permission` and `run.permission-answered`: the agent asks the assignee before it calls a tool. */
   "permissions",
-  /** A job without `task`: the run's owner is no task. */
+  /** A job without `task`: the run's owner is not a task. */
   "taskless",
-  /** `bases` in `run.started`: the commits that the checkouts begin from. */
+  /** `bases` in `run.started`: the starting commits of the checkouts. */
   "bases",
-  /** `replay` in a job: the run belongs to a replay, and nothing but its report may leave it. */
+  /** `replay` in a job: the run belongs to a replay, and only its report may leave it. */
   "replays",
-  /** `kept`, `released` and `wanted`, and `archive` of a job's checkout: commits that outlive their branches. */
+  /** `kept`, `released` and `wanted`, and `archive` in a job's checkout: commits that outlive their branches. */
   "commits",
-  /** `search` in a job: the agent proposes configs of a search, or looks into what failed. */
+  /** `search` in a job: the agent proposes configs for a search, or analyses failures. */
   "search",
   /** `tools` in a job, and the messages about calls: the agent calls tools of integrations through the service. */
   "tools",
-  /** `push` in a job, and the messages of `push.ts`: what a run changed is pushed to a branch of the code host. */
+  /** `push` in a job, and the messages of `push.ts`: the runner pushes a run's changes to a branch of the code host. */
   "push",
-  /** `branch` and `merges` of a job's checkout: the run begins at the head of a branch. */
+  /** `branch` and `merges` in a job's checkout: the run starts at the head of a branch. */
   "branches",
 ] as const;
 export type RunnerFeature = (typeof RUNNER_FEATURES)[number];
 
-/** Longest frame either side sends, in bytes. */
+/** Maximum frame size in either direction, in bytes. */
 export const MAX_FRAME_BYTES = 32 * 1024 * 1024;
-/** Longest text of one step, in characters; longer ones are cut by the runner. */
+/** Maximum text length of one step, in characters. The runner cuts longer texts. */
 export const MAX_STEP_CHARACTERS = 16_384;
-/** Longest output of a setup, check or failure, in characters; a longer one keeps its end. */
+/** Maximum output of a setup, check or failure, in characters. Only the end of a longer output is sent. */
 export const MAX_OUTPUT_CHARACTERS = 65_536;
-/** Longest diff of one checkout, in bytes. */
+/** Maximum diff of one checkout, in bytes. */
 export const MAX_DIFF_BYTES = 8 * 1024 * 1024;
 
-/** Longest remark on what a run did, in characters. */
+/** Maximum length of a remark about a run, in characters. */
 export const MAX_REMARK_CHARACTERS = 20_000;
-/** Most remarks on a run: one for each checkout, and one on all of it. */
+/** Maximum number of remarks on a run: one for each checkout, and one on the whole run. */
 export const MAX_REMARKS = 51;
 
-/** Longest message of a person to a run, in characters. */
+/** Maximum length of a person's message to a run, in characters. */
 export const MAX_MESSAGE_CHARACTERS = 20_000;
-/** Most messages to a run that its agent has not received; the service sends no more. */
+/** Maximum number of messages to a run that its agent has not received. The service accepts no more. */
 export const MAX_UNDELIVERED = 50;
 
-/** Longest reason given with a permission, for asking or dismissing, in characters. */
+/** Maximum length of the reason for a permission request or a dismissal, in characters. */
 export const MAX_REASON_CHARACTERS = 2_000;
-/** Most open permissions of one run; further ones are dismissed at once. */
+/** Maximum number of open permissions of one run. The service dismisses further ones at once. */
 export const MAX_OPEN_PERMISSIONS = 20;
 
-/** Longest answer that a runner returns for a request that names no limit, in bytes; a longer one keeps its beginning. */
+/** Default maximum body of a `response`, in bytes. Only the start of a longer body is sent. */
 export const MAX_ANSWER_BYTES = 16 * 1024;
-/** Highest limit that a request names, in bytes. */
+/** Highest limit that a request may set, in bytes. */
 const MAX_WHOLE_ANSWER_BYTES = 1024 * 1024;
 
 /** Money spent, in a currency (ISO 4217). */
@@ -114,9 +115,9 @@ export const spentSchema = z.object({ amount: z.number().min(0), currency: z.str
 export type Spent = z.infer<typeof spentSchema>;
 
 /**
- * The same as a runner reports it. Runners of earlier releases bound no amount, and JSON makes null of a sum that was no
- * number any more: both are taken as the most that an amount is, since a refused frame would be sent again for ever.
- * Less than a billionth is taken as 0 (`money.ts`).
+ * An amount as a runner reports it. Earlier releases limit no amount, and JSON turns an infinite sum into null. Both
+ * count as the maximum amount, because the runner would resend a refused frame forever. Less than a billionth counts as
+ * 0 (`money.ts`).
  */
 const reportedSpent = z.object({
   amount: z.preprocess(
@@ -126,24 +127,24 @@ const reportedSpent = z.object({
   currency: spentSchema.shape.currency,
 });
 
-/** A name that people are shown. Control characters, which runners of earlier releases sent on, become spaces. */
+/** A name shown to people. Control characters, which earlier runner releases pass on, become spaces. */
 const shownName = z.string().overwrite((name) => name.replace(/\p{Cc}/gu, " "));
 
 export const stepSchema = z.object({
-  /** From 0, rising by one within a claim. */
+  /** From 0, increasing by one within a claim. */
   index: z.int().min(0),
   kind: z.enum(["message", "tool", "output", "thought", "error"]),
   text: z.string().max(MAX_STEP_CHARACTERS),
   tool: shownName.max(255).nullable(),
   spent: reportedSpent.nullable(),
-  /** The call of a tool that the step is about; absent for none. */
+  /** The tool call that the step is about; absent for none. */
   call: toolCallSchema.optional(),
   /** Key of the skill that the agent read in the step; absent for none. */
   skill: calledName.optional(),
 });
 export type RunStep = z.infer<typeof stepSchema>;
 
-/** Why a run failed. The first six happen before the agent began. */
+/** The reason for a failed run. The first six codes occur before the agent starts. */
 export const failureCodeSchema = z.enum([
   "no-image",
   "checkout-failed",
@@ -171,29 +172,29 @@ export type RunFailure = z.infer<typeof failureSchema>;
 /** A model, as an agent names it. */
 export const modelName = shownName.min(1).max(200);
 
-/** Most checkouts of a run: as many as a line has repositories. */
+/** Maximum number of checkouts of a run: a line has at most this many repositories. */
 const MAX_CHECKOUTS = 50;
 
-/** The commit that a checkout begins from. */
+/** The starting commit of a checkout. */
 const baseSchema = z.object({
   repository: z.string().max(200),
   base: commitId,
-  /** The `branch` of the job, where the commit was its head; absent where the checkout began from `base` of the job. */
+  /** The job's `branch` if the commit was its head; absent if the checkout started from the job's `base`. */
   branch: z.string().max(MAX_REF_CHARACTERS).optional(),
-  /** The commit that was merged in before the agent started (`merges` of the job); absent for none. */
+  /** The commit that the runner merged in before the agent started (the job's `merges`); absent for none. */
   merged: commitId.optional(),
 });
 export type CheckoutBase = z.infer<typeof baseSchema>;
 
 export const checkoutResultSchema = z.object({
   repository: z.string(),
-  /** The commit the diff is against. */
+  /** The commit that the diff is against. */
   base: commitId,
-  /** Unified git diff (`--binary`) of all the task's changes since `base`; empty for none. */
+  /** Unified git diff (`--binary`) of all the task's changes since `base`; empty for no changes. */
   diff: z.string(),
   /**
-   * The same of the run's own changes: since the tree that it began from, `base` with the diff of the job. In a replay
-   * whose job has such a diff; absent where `diff` holds no other changes.
+   * The diff of the run's own changes, since `base` with the job's diff. Only in a replay whose job has a diff; absent
+   * if `diff` has no other changes.
    */
   own: z.string().optional(),
 });
@@ -201,17 +202,17 @@ export type CheckoutResult = z.infer<typeof checkoutResultSchema>;
 
 /** The result of an agent that completed. */
 export const endingSchema = z.discriminatedUnion("kind", [
-  /** A handover, which the service has accepted before through `run.handover`. */
+  /** A handover that the service accepted earlier, through `run.handover`. */
   z.object({ kind: z.literal("handover"), to: z.string(), note: z.string().max(20_000) }),
   /** A question to the assignee; the task moves to the inbox. */
   z.object({ kind: z.literal("ask"), question: z.string().min(1).max(20_000) }),
-  /** Neither: the station passes to no other, or the handover was refused. */
+  /** Neither of them: the station hands over to no other, or the handover was refused. */
   z.object({ kind: z.literal("finish"), note: z.string().max(20_000) }),
 ]);
 export type RunEnding = z.infer<typeof endingSchema>;
 
 export const runnerMessageSchema = z.discriminatedUnion("type", [
-  /** The checkouts are in place, setup has run, the agent starts; or the check of a job without agent. */
+  /** The checkouts are in place, setup has run, and the agent starts; in a job without an agent, the check starts. */
   z.object({ type: z.literal("run.started"), ...claim, bases: z.array(baseSchema).max(MAX_CHECKOUTS).optional() }),
   z.object({ type: z.literal("run.step"), ...claim, step: stepSchema }),
   /** The agent wants to hand over; answered by `run.handover-answered` with the same id. */
@@ -238,30 +239,32 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
       })
       .nullable(),
     spent: reportedSpent.nullable(),
-    /** The model that the agent says it used; absent for none. */
+    /** The model that the agent reports; absent for none. */
     model: modelName.optional(),
-    /** What people should know of the work besides: paths that are in no diff, with the reasons. Absent for nothing. */
+    /**
+     * Notes for people about the work, such as paths that are missing from the diffs, with reasons. Absent for none.
+     */
     remarks: z.array(z.string().min(1).max(MAX_REMARK_CHARACTERS)).max(MAX_REMARKS).optional(),
   }),
   /** The agent needs approval to call a tool; answered by `run.permission-answered` with the same id. */
   z.object({
     type: z.literal("run.permission"),
     ...claim,
-    /** An id that the runner makes for each request. */
+    /** An id that the runner generates for each request. */
     id: z.string().min(1).max(100),
     tool: shownName.min(1).max(255),
     /** The inputs of the call: the JSON text of an object. */
     inputs: inputsTextSchema,
     reason: z.string().max(MAX_REASON_CHARACTERS),
   }),
-  /** The agent has received its messages up to number `n`. */
+  /** The agent has received the messages up to number `n`. */
   z.object({ type: z.literal("run.heard"), ...claim, n: z.int().min(1) }),
   toolCalledSchema,
   toolCancelledSchema,
   pullRequestWish,
   pushed,
   pushRejected,
-  /** The runner changes its number of slots; 0 to drain. */
+  /** The runner changes its number of slots; 0 drains it. */
   z.object({ type: z.literal("offer"), slots: z.int().min(0).max(1_000) }),
 ]);
 export type RunnerMessage = z.infer<typeof runnerMessageSchema>;
@@ -269,14 +272,14 @@ export type RunnerMessage = z.infer<typeof runnerMessageSchema>;
 export const serviceMessageSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("run.assign"), job: jobSchema }),
   z.object({ type: z.literal("run.stop"), ...claim, reason: z.string() }),
-  /** `refused` is null for an accepted handover, else the reason; the agent may try again. */
+  /** `refused` is null for an accepted handover, otherwise the reason. The agent may try again. */
   z.object({
     type: z.literal("run.handover-answered"),
     ...claim,
     id: z.string(),
     refused: z.string().nullable(),
   }),
-  /** A message for the agent. `n` begins at 1 and rises by one within a claim. */
+  /** A message for the agent. `n` starts at 1 and increases by one within a claim. */
   z.object({
     type: z.literal("run.message"),
     ...claim,
@@ -291,9 +294,9 @@ export const serviceMessageSchema = z.discriminatedUnion("type", [
     ...claim,
     id: z.string(),
     verdict: z.enum(["approved", "dismissed"]),
-    /** Inputs to use instead of those asked for (JSON text); null for no change. */
+    /** Inputs to use instead of the requested ones (JSON text); null for no change. */
     inputs: inputsTextSchema.nullable(),
-    /** Why it was dismissed, if a reason was given. */
+    /** The reason for a dismissal, if one was given. */
     reason: z.string().nullable(),
   }),
   toolWaitingSchema,
@@ -305,16 +308,16 @@ export const serviceMessageSchema = z.discriminatedUnion("type", [
 ]);
 export type ServiceMessage = z.infer<typeof serviceMessageSchema>;
 
-/** The features that the end supports: names of {@link RUNNER_FEATURES} or of later releases; absent for none. */
+/** The features that the end supports: names of {@link RUNNER_FEATURES} or of later releases. Absent for none. */
 const features = z.array(z.string().min(1).max(64)).max(100).optional();
 
 export const runnerFrameSchema = z.discriminatedUnion("frame", [
   z.object({
     frame: z.literal("hello"),
     protocol: z.int(),
-    /** The id that the service assigned; null for the first connection. */
+    /** The id that the service assigned; null on the first connection. */
     runnerId: z.string().max(100).nullable(),
-    /** A random id of the runner's process. With another instance the runner has no claims. */
+    /** A random id of the runner's process. A runner with a new instance has no claims. */
     instance: z.string().min(16).max(100),
     name: z.string().min(1).max(100),
     version: z.string().max(50),
@@ -324,7 +327,7 @@ export const runnerFrameSchema = z.discriminatedUnion("frame", [
     /** Number of the last service message received; 0 for none. */
     received: z.int().min(0),
     claims: z.array(z.object(claim)).max(1_000),
-    /** Whether it accepts `request` frames; absent for no. */
+    /** Whether the runner accepts `request` frames; absent for no. */
     makesRequests: z.boolean().optional(),
     features,
   }),
@@ -337,12 +340,12 @@ export const runnerFrameSchema = z.discriminatedUnion("frame", [
         status: z.int().min(100).max(999),
         body: z.string().max(MAX_WHOLE_ANSWER_BYTES),
         retryAfter: z.string().max(1_000).nullable(),
-        /** Why the body is not whole; null when it is. Absent from runners of earlier releases, which do not say. */
+        /** The reason why the body is incomplete; null if it is complete. Earlier runner releases omit it. */
         unread: z
           .object({ kind: z.enum(unreadKinds).catch("broken"), reason: z.string().max(1_000) })
           .nullable()
           .optional(),
-        /** Why the text may not be what was sent; absent when nothing is in doubt. */
+        /** The reason why the text may differ from the original; absent if there is no doubt. */
         doubt: z.string().max(1_000).optional(),
       })
       .nullable(),
@@ -356,7 +359,7 @@ export const runnerFrameSchema = z.discriminatedUnion("frame", [
     frame: z.literal("beat"),
     ack: z.int().min(0),
     claims: z.array(z.object(claim)).max(1_000),
-    /** Repeated by the `ack` that answers it. */
+    /** The `ack` that answers this beat repeats the number. */
     beat: z.int().min(1).optional(),
   }),
   keptFrame,
@@ -382,10 +385,10 @@ export const serviceFrameSchema = z.discriminatedUnion("frame", [
   z.object({
     frame: z.literal("ack"),
     ack: z.int().min(0),
-    /** The beat that this answers, which renewed the leases; absent for the answer to a message. */
+    /** The beat that this frame answers and whose leases were renewed; absent in the answer to a message. */
     beat: z.int().min(1).optional(),
   }),
-  /** A POST to make in the runner's network; answered with a `response` of the same id. */
+  /** A POST request to make in the runner's network. The `response` has the same id. */
   z.object({
     frame: z.literal("request"),
     id: z.string().max(100),
@@ -393,12 +396,15 @@ export const serviceFrameSchema = z.discriminatedUnion("frame", [
     headers: z.record(z.string(), z.string()),
     body: z.string(),
     timeoutMs: z.number().positive(),
-    /** Most bytes of the answer's body; {@link MAX_ANSWER_BYTES} when absent, or where a runner of an earlier release made it. */
+    /**
+     * Maximum body of the response, in bytes. The default is {@link MAX_ANSWER_BYTES}; earlier runner releases always
+     * use the default.
+     */
     maxBodyBytes: z.int().min(1).max(MAX_WHOLE_ANSWER_BYTES).optional(),
   }),
   releasedFrame,
   wantedFrame,
-  /** A frame or the hello is refused; the service closes the connection. */
+  /** The service refuses a frame or the hello, and closes the connection. */
   z.object({ frame: z.literal("error"), message: z.string() }),
 ]);
 export type ServiceFrame = z.infer<typeof serviceFrameSchema>;

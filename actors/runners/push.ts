@@ -1,33 +1,33 @@
 /**
- * What the protocol says of pushes: the runner commits what a run has changed and pushes it to a branch of the code host,
- * with a token that it is given for that push. See `protocol.ts`, phase 11.
+ * The protocol of pushes. The runner commits a run's changes and pushes them to a branch of the code host, with a token
+ * for that push. See `protocol.ts`, phase 11.
  *
- * A push is of a *snapshot*: of the checkout as it was when the agent wished for a pull request (`wish` names that
- * message), or as it was when the run was reported as ended (`wish` is null).
+ * A push sends a *snapshot* of the checkout: at the time of the agent's pull request message (`wish` names it), or at
+ * the time of the run's end report (`wish` is null).
  */
 import { z } from "zod";
 import { claim, MAX_REF_CHARACTERS } from "./job.js";
 import { commitId } from "./kept-commit.js";
 
-/** Most paths that are told of one change; later ones, in their order, are left out. */
+/** Maximum number of paths in one list of changes. The runner leaves out later ones. */
 export const MAX_CHANGED_PATHS = 3_000;
-/** Longest path that is told, in characters; longer ones are left out. */
+/** Maximum length of a listed path, in characters. The runner leaves out longer ones. */
 export const MAX_PATH_CHARACTERS = 4_096;
-/** Longest title of a pull request, in characters. */
+/** Maximum length of a pull request title, in characters. */
 export const MAX_TITLE_CHARACTERS = 256;
-/** Longest body of a pull request, in characters. */
+/** Maximum length of a pull request body, in characters. */
 export const MAX_BODY_CHARACTERS = 60_000;
-/** Longest reason of a push that was not made, in characters. */
+/** Maximum length of the reason for a failed push, in characters. */
 export const MAX_WHY_CHARACTERS = 2_000;
 
 const repository = z.string().min(1).max(200);
-/** An id that either end makes for a request. */
+/** An id that either end generates for a request. */
 const requestId = z.string().min(1).max(100);
 const changed = z.array(z.string().min(1).max(MAX_PATH_CHARACTERS)).max(MAX_CHANGED_PATHS);
 
 /**
- * The agent wants a pull request now; answered by `run.pull-request-answered` with the same id. `changed` are the paths
- * that the run has changed in the checkout so far.
+ * The agent wants a pull request now. Answered by `run.pull-request-answered` with the same id. `changed` lists the
+ * paths that the run has changed in the checkout so far.
  */
 export const pullRequestWish = z.object({
   type: z.literal("run.pull-request"),
@@ -41,8 +41,8 @@ export const pullRequestWish = z.object({
 export type PullRequestWish = z.infer<typeof pullRequestWish>;
 
 /**
- * The branch is at `head`, which has the snapshot; `changed` are the paths in which it is not what the run began from.
- * Also where the branch had the snapshot before.
+ * The branch is at `head` and contains the snapshot, from this push or from before. `changed` lists the paths that
+ * differ from the run's starting point.
  */
 export const pushed = z.object({
   type: z.literal("run.pushed"),
@@ -55,13 +55,13 @@ export const pushed = z.object({
 });
 
 /**
- * Why a push was not made.
- * - `conflict`: the branch has changes that the snapshot's cannot be joined with, or moved again meanwhile
- * - `nothing`: there is no such branch, and nothing was changed that it would begin with
- * - `refused`: the code host does not take it: the token, a rule of the branch, what is in it
- * - `unreachable`: the code host did not answer as it should
- * - `untokened`: the service got no token for the push from the code host
- * - `failed`: anything else, such as a checkout that is no folder any more
+ * The reason for a failed push.
+ * - `conflict`: the branch has changes that do not merge with the snapshot, or it moved again meanwhile
+ * - `nothing`: the branch does not exist, and there are no changes to create it with
+ * - `refused`: the code host refuses the push: because of the token, a branch rule, or the content
+ * - `unreachable`: the code host did not answer as expected
+ * - `untokened`: the code host issued no token for the push
+ * - `failed`: anything else, such as a checkout whose folder is missing
  */
 export const pushProblem = z.enum(["conflict", "nothing", "refused", "unreachable", "untokened", "failed"]);
 export type PushProblem = z.infer<typeof pushProblem>;
@@ -73,74 +73,74 @@ export const pushRejected = z.object({
   id: requestId,
   repository,
   problem: pushProblem,
-  /** One sentence for a person, and what git said; without the token. */
+  /** One sentence for a person, and git's output, without the token. */
   why: z.string().max(MAX_WHY_CHARACTERS),
-  /** Where the branch was found, which the snapshot's changes cannot be joined with; absent where it was not looked at. */
+  /** The branch head that the snapshot conflicts with; absent if the runner did not read it. */
   head: commitId.optional(),
 });
 
-/** A name of a branch, as git allows it; it begins with no dash. */
+/** A branch name that git allows. It must not start with a hyphen. */
 export const branchName = z
   .string()
   .min(1)
   .max(MAX_REF_CHARACTERS)
   .regex(/^(?![-/.])(?!.*(\.\.|\/\/|@\{|\/\.|\.lock(\/|$)|\.$|\/$))[^\p{Cc} ~^:?*[\\]+$/u, "must be a branch's name");
 
-/** The name of a branch, where a runner takes it; else null. People give branches at the code host other names too. */
+/** Returns the branch name if a runner accepts it, otherwise null. At the code host, people can use other names. */
 export function toTakenBranch(name: string | null): string | null {
   return branchName.safeParse(name).data ?? null;
 }
 
 /**
- * Push the snapshot to the branch, which is made where it is not there; answered by `run.pushed` or `run.push-rejected`
- * with the same id. Never stored with the token.
+ * Orders the runner to push the snapshot to the branch, creating the branch if it is missing. Answered by `run.pushed`
+ * or `run.push-rejected` with the same id. Never stored with the token.
  */
 export const pushOrder = z.object({
   type: z.literal("run.push"),
   ...claim,
   id: requestId,
   repository,
-  /** The id of the `run.pull-request` whose snapshot is meant; null for that of the run's end. */
+  /** The id of the `run.pull-request` whose snapshot to push; null for the snapshot at the run's end. */
   wish: requestId.nullable(),
-  /** The repository's http or https address, without credentials. */
+  /** The repository's HTTP or HTTPS URL, without credentials. */
   url: z.string().max(2_000),
-  /** For this repository and this push alone; null where the code host gave none. Then nothing is pushed. */
+  /** A token for only this repository and push. Null if the code host issued none; then the runner pushes nothing. */
   token: z.string().min(1).max(4_096).nullable(),
-  /** Why there is no token, which the answer repeats; absent where there is one. */
+  /** The reason for the missing token, which the runner's answer repeats; absent with a token. */
   why: z.string().max(MAX_WHY_CHARACTERS).optional(),
   branch: branchName,
-  /** The branch that the pull request is to be merged into, which is never pushed to; null for the default branch. */
+  /** The branch that the pull request merges into, which the runner never pushes to; null for the default branch. */
   base: branchName.nullable(),
-  /** The first line of the commit's message. */
+  /** The first line of the commit message. */
   title: z.string().min(1).max(MAX_TITLE_CHARACTERS),
-  /** Its further lines; absent for none. */
+  /** The further lines of the commit message; absent for none. */
   message: z.string().max(MAX_BODY_CHARACTERS).optional(),
-  /** Who the commit is by; absent for the runner's own name. */
+  /** The author of the commit; absent for the runner's own name. */
   author: z.object({ name: z.string().min(1).max(200), email: z.string().min(1).max(320) }).optional(),
 });
 export type PushOrder = z.infer<typeof pushOrder>;
 
-/** What of an order is made when it is sent. */
+/** The parts of an order that are created when it is sent. */
 export type MadePush = Pick<PushOrder, "url" | "token" | "why">;
 
-/** What of an order is stored: its address and its token are made when it is sent. */
+/** The stored parts of an order. Its URL and token are created when it is sent. */
 export interface WaitingPush extends Omit<PushOrder, keyof MadePush> {
-  /** The code host, by its name, and the installation there whose token it is. */
+  /** The name of the code host, and the installation that issues the token. */
   readonly host: string;
   readonly installationId: number;
-  /** Whether the token has to allow changes of the code host's workflows. */
+  /** Whether the token must allow changes of the code host's workflows. */
   readonly workflows: boolean;
-  /** The pull request, which waits where the code host makes no token for now; absent in orders of earlier releases. */
+  /** The pull request, which waits while the code host issues no token; absent in orders of earlier releases. */
   readonly pullRequestId?: string;
 }
 
-/** The answer to a wish: exactly one of `url` and `refused` is not null. */
+/** The answer to the agent's pull request message. Exactly one of `url` and `refused` is not null. */
 export const pullRequestAnswered = z.object({
   type: z.literal("run.pull-request-answered"),
   ...claim,
   id: requestId,
   url: z.string().max(2_000).nullable(),
-  /** Why there is none, for the agent, which may go on. */
+  /** The reason for a refusal, for the agent, which may continue. */
   refused: z.string().max(20_000).nullable(),
 });
 export type PullRequestAnswered = z.infer<typeof pullRequestAnswered>;

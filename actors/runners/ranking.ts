@@ -1,9 +1,9 @@
 /**
- * A priority queue whose items may change their rank: a binary heap with the index of each item. Reading the first item
- * is O(1), putting and removing one O(log n).
+ * A priority queue whose items can change their rank: a binary heap with an index of each item's position. Reading the
+ * first item is O(1), putting and removing one are O(log n).
  *
- * 1. No item ranks before the one above it in the heap. Whoever changes an item's rank puts the item again before any
- *    other call.
+ * 1. No item ranks before its parent in the heap. After a change of an item's rank, put the item again before any other
+ * call.
  */
 export class Ranking<Item> {
   readonly #isBefore: (left: Item, right: Item) => boolean;
@@ -29,7 +29,7 @@ export class Ranking<Item> {
     this.#sink(item, this.#rise(item, place));
   }
 
-  /** Removes an item if it is there. */
+  /** Removes an item if it exists. */
   remove(item: Item): void {
     const place = this.#places.get(item);
     if (place === undefined) return;
@@ -39,7 +39,7 @@ export class Ranking<Item> {
     this.#sink(last, this.#rise(last, place));
   }
 
-  /** Moves the gap at `place` up to where the item belongs; returns the gap's new index. */
+  /** Moves the gap at `place` up to the item's position. Returns the gap's new index. */
   #rise(item: Item, place: number): number {
     let gap = place;
     while (gap > 0) {
@@ -52,7 +52,7 @@ export class Ranking<Item> {
     return gap;
   }
 
-  /** Moves the gap at `place` down to where the item belongs, and puts the item there. */
+  /** Moves the gap at `place` down to the item's position, and puts the item there. */
   #sink(item: Item, place: number): void {
     let gap = place;
     for (;;) {
@@ -65,7 +65,7 @@ export class Ranking<Item> {
     this.#lay(item, gap);
   }
 
-  /** The index of the child that ranks first; beyond the end for none. */
+  /** Returns the index of the child that ranks first; an index beyond the end if there is none. */
   #firstBelow(place: number): number {
     const left = this.#items[2 * place + 1];
     const right = this.#items[2 * place + 2];

@@ -3,7 +3,7 @@ import type { Walk } from "../../storage/migrations.js";
 
 const QUEUE = "queued-run";
 
-/** Gives queued runs, whose keys were `[line, queuedAtMs, run]`, an era before their time: the first one. */
+/** Adds the era 0 to the keys of queued runs. The keys were `[line, queuedAtMs, run]`. */
 export const queueEraWalks: readonly Walk[] = [
   eachRow(QUEUE, (row, place) => {
     const [line, ...behind] = place.id;

@@ -4,14 +4,15 @@ import { table } from "../../storage/table.js";
 import type { QueuedRun, RunNeeds } from "./runner.table.js";
 
 /**
- * The queued runs of a workspace. Runs of one lane with the same needs form a line, oldest first. Only the head of each
- * line is considered, so thousands of runs that no runner fits do not slow down the others. Written by the dispatcher.
+ * The queued runs of a workspace. Runs of one lane with the same needs form a line, oldest first. The dispatcher only
+ * considers the head of each line, so thousands of runs that no runner fits do not slow down the others. Written by the
+ * dispatcher.
  *
- * Runs are in the order of their eras, and of their times within one. The dispatcher begins an era when the clock is
- * behind the time of a run that waits: it was ahead then, and what comes now is younger whatever its time says.
+ * Runs are ordered by era, then by time. The dispatcher starts a new era when the clock is behind the time of a waiting
+ * run: the clock was ahead before, and new runs are younger regardless of their time.
  */
 
-/** What all runs of a line have in common. */
+/** The common properties of all runs in a line. */
 export interface LineRow extends RunNeeds {
   /** Absent for `work`. */
   readonly lane?: string;
@@ -20,18 +21,18 @@ export interface LineRow extends RunNeeds {
 /** The stored state of a lane other than `work`. A lane without a row has no limit and was never served. */
 export interface LaneRow {
   readonly lane: string;
-  /** Claims at once; null for no limit. */
+  /** Maximum number of simultaneous claims; null for no limit. */
   readonly maxClaims: number | null;
-  /** A counter over all lanes, set when a run of the lane is placed. The lane with the lowest is served next. */
+  /** A counter over all lanes, set when a run of the lane is placed. The lane with the lowest value is served next. */
   readonly served: number;
 }
 
-/** The lane of tasks' runs, which people wait for. It is served before all others. */
+/** The lane of tasks' runs, which people wait for. It is served before all other lanes. */
 export const WORK_LANE = "work";
 
-/** A queued run in its place. */
+/** A queued run with its position. */
 export interface QueuedRow extends QueuedRun {
-  /** Rises by one each time the clock, which was ahead, is put back while runs wait; absent for 0. */
+  /** Increases by one each time a fast clock is put back while runs wait; absent for 0. */
   readonly era?: number;
 }
 
@@ -45,18 +46,18 @@ export const lanes = table<LaneRow>("run-lane");
 /** The names of the queue's tables. */
 export const queueTables: readonly string[] = [queuedRuns.name, queuedNeeds.name, lanes.name];
 
-/** The lane; `work` where none is named. */
+/** Returns the lane; `work` if none is set. */
 export function getLane({ lane }: { readonly lane?: string }): string {
   return lane ?? WORK_LANE;
 }
 
-/** Needs in a canonical form, as plain data: equal for equal needs. */
+/** Converts needs to a canonical form as plain data: equal needs have equal forms. */
 export function toNeedsParts({ poolId, labels, harness, features = [] }: RunNeeds): readonly unknown[] {
   const named = [...new Set(features)].sort();
   return [poolId, [...new Set(labels)].sort(), harness, ...(named.length === 0 ? [] : [{ features: named }])];
 }
 
-/** The key of a run's line: a hash, since needs may be longer than a key. */
+/** Returns the key of a run's line. It is a hash, because needs may be longer than a key. */
 export function toLineKey(run: LineRow): string {
   const lane = getLane(run);
   const parts = [...toNeedsParts(run), ...(lane === WORK_LANE ? [] : [lane])];
@@ -78,7 +79,7 @@ export function storeQueued(writing: Writing, workspaceId: string, line: string,
   queuedRuns.put(writing, workspaceId, [line, getEra(row), row.queuedAtMs, row.runId], row);
 }
 
-/** Removes a run from the queue if it is there. */
+/** Removes a run from the queue if it is queued. */
 export function removeQueued(writing: Writing, workspaceId: string, line: string, row: QueuedRow): void {
   queuedRuns.remove(writing, workspaceId, line, getEra(row), row.queuedAtMs, row.runId);
 }
@@ -93,24 +94,24 @@ export function removeLine(writing: Writing, workspaceId: string, key: string): 
   queuedNeeds.remove(writing, workspaceId, key);
 }
 
-/** The lines that are not empty. */
+/** Lists the lines that are not empty. */
 export function listLines(reading: Reading, workspaceId: string): LineRow[] {
   return queuedNeeds.list(reading, workspaceId);
 }
 
-/** The oldest runs of a line, oldest first. */
+/** Lists the oldest runs of a line, oldest first. */
 export function listOldest(reading: Reading, workspaceId: string, line: string, limit: number): QueuedRow[] {
   return queuedRuns.list(reading, workspaceId, [line], { limit });
 }
 
-/** The run that was queued last, of all lines; undefined when none is queued. */
+/** Finds the run that was queued last, over all lines; undefined if none is queued. */
 export function findYoungest(reading: Reading, workspaceId: string): QueuedRow | undefined {
   return listLines(reading, workspaceId)
     .flatMap((line) => queuedRuns.list(reading, workspaceId, [toLineKey(line)], { limit: 1, reverse: true }))
     .reduce<QueuedRow | undefined>((last, row) => (last === undefined || isOlder(last, row) ? row : last), undefined);
 }
 
-/** The row of a run; undefined when it is not queued. Reads a row or two for each era of the line. */
+/** Finds the row of a run; undefined if it is not queued. Reads one or two rows for each era of the line. */
 export function findQueued(reading: Reading, workspaceId: string, run: QueuedRun): QueuedRow | undefined {
   const line = toLineKey(run);
   const inEra = (era: number) => queuedRuns.get(reading, workspaceId, line, era, run.queuedAtMs, run.runId);

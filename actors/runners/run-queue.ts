@@ -5,9 +5,9 @@ import { getEra, getLane, isOlder, type LineRow, type QueuedRow, toLineKey } fro
 /** Reads the oldest queued runs of a line from its rows, oldest first, at most `limit`. */
 export type OldestRuns = (line: string, limit: number) => readonly QueuedRow[];
 
-/** Runs of a line read at once. */
+/** Number of a line's runs to read in one batch. */
 const READ_AT_ONCE = 64;
-/** Runs of a line held in memory. */
+/** Maximum number of a line's runs to cache in memory. */
 const MAX_HELD = 2 * READ_AT_ONCE;
 
 /** A line of queued runs. */
@@ -22,12 +22,12 @@ export interface Line {
 }
 
 /**
- * The queue of a workspace in memory. Owns which lines there are. Of each line it holds only the oldest runs, and reads
- * more from the rows when these are used up.
+ * The queue of a workspace in memory. Owns the set of lines. For each line it caches only the oldest runs, and reads
+ * more from the rows after these are used.
  *
  * 1. There is one line for each row of `queued-needs`, and each has at least one queued run.
- * 2. The runs that a line holds are the oldest in the rows, without gaps.
- * 3. No queued run is younger than `youngest`, which may be one that is queued no more.
+ * 2. The cached runs of a line are the oldest in the rows, without gaps.
+ * 3. No queued run is younger than `youngest`, which may have left the queue.
  */
 export class RunQueue {
   readonly #placement: Placement;
@@ -55,20 +55,20 @@ export class RunQueue {
     return !this.#linesInLane.has(lane);
   }
 
-  /** The lines that a fitting runner has a free slot for; limits are not considered. */
+  /** Lists the lines for which a fitting runner has a free slot. Ignores limits. */
   placeable(): Line[] {
     const lines: Line[] = [];
     for (const fitting of this.#placement.needs.placeable) lines.push(...(this.#byNeeds.get(fitting) ?? []));
     return lines;
   }
 
-  /** The era of a run that is queued now: another one when the clock was ahead as the youngest was. */
+  /** Returns the era for a run that is queued now: a new era if the clock is behind the time of the youngest run. */
   eraAt(nowMs: number): number {
     if (this.#youngest === undefined || this.#lines.size === 0) return 0;
     return getEra(this.#youngest) + (nowMs < this.#youngest.queuedAtMs ? 1 : 0);
   }
 
-  /** Adds a run to its line, and opens the line if needed. */
+  /** Adds a run to its line, and creates the line if needed. */
   add(key: string, run: QueuedRow): void {
     if (this.#youngest === undefined || this.#lines.size === 0 || isOlder(this.#youngest, run)) this.#youngest = run;
     const line = this.#lines.get(key) ?? this.#open(key, run, true);
@@ -80,7 +80,7 @@ export class RunQueue {
     line.areAll = false;
   }
 
-  /** Removes a run from its line if it is there. Returns whether the line is empty now, and closed. */
+  /** Removes a run from its line if it is there. Returns whether the line is now empty and closed. */
   remove(key: string, run: QueuedRow, oldestRuns: OldestRuns): boolean {
     const line = this.#lines.get(key);
     if (line === undefined) return false;
@@ -100,7 +100,7 @@ export class RunQueue {
     return line.oldest[0];
   }
 
-  /** Which lines there are as plain data, for comparing. */
+  /** Returns the lines as plain data, for comparisons. */
   describe(): unknown {
     return { lines: new Map([...this.#lines].map(([key, { lane }]) => [key, lane])), lanes: this.#linesInLane };
   }
@@ -129,7 +129,7 @@ export class RunQueue {
   }
 }
 
-/** The index of the run among runs in order, or the index to insert it at. */
+/** Returns the index of the run among ordered runs, or the index to insert it at. */
 function placeIn(runs: readonly QueuedRow[], run: QueuedRow): number {
   let from = 0;
   let to = runs.length;

@@ -5,7 +5,7 @@ import type { RunnerRow } from "./runner.table.js";
 export interface RunnerLoad {
   row: RunnerRow;
   held: number;
-  /** Slots minus claims; negative when it offers fewer slots than it holds claims. */
+  /** Slots minus claims; negative if the runner offers fewer slots than it holds claims. */
   free: number;
 }
 
@@ -18,13 +18,13 @@ export interface LoadCounts {
   readonly busy: number;
 }
 
-/** Is called when a runner joins or leaves a group, or its slots or claims change. */
+/** Receives a call when a runner joins or leaves a group, or its slots or claims change. */
 export interface GroupListener {
-  /** `more` is the change of the group's counts; negative numbers for a decrease. */
+  /** `more` is the change of the group's counts. Negative numbers mean a decrease. */
   groupChanged(group: RunnerGroup, more: LoadCounts): void;
 }
 
-/** Whether a run goes to the left runner rather than the right: more free slots, then the lower id. */
+/** Whether the left runner is preferred: more free slots, or at equal slots the lower id. */
 export function isBetter(left: RunnerLoad, right: RunnerLoad): boolean {
   return left.free > right.free || (left.free === right.free && left.row.runnerId < right.row.runnerId);
 }
@@ -42,13 +42,13 @@ export const noCounts: LoadCounts = { runners: 0, slots: 0, held: 0, busy: 0 };
 
 /**
  * Connected runners of one pool with the same labels, harnesses and features, so that needs fit all or none of them.
- * Owns its members and their ranking; their claims and slots change through {@link change} only.
+ * Owns its members and their ranking. Only {@link change} may change their claims and slots.
  *
- * 1. The counts are the sums over its runners, and listeners are called for every change of them.
+ * 1. The counts are the sums over the group's runners. Listeners are called for every change of the counts.
  */
 export class RunnerGroup {
   readonly poolId: string;
-  /** The labels of its runners and of their pool. */
+  /** The labels of the runners and of their pool. */
   readonly labels: ReadonlySet<string>;
   readonly harnesses: ReadonlySet<string>;
   readonly features: ReadonlySet<string>;
@@ -69,12 +69,12 @@ export class RunnerGroup {
     return this.#counts;
   }
 
-  /** The runner with the most free slots; null when none is free. */
+  /** Returns the runner with the most free slots; null if none has a free slot. */
   get best(): RunnerLoad | null {
     return this.#best;
   }
 
-  /** The lowest id of its runners. */
+  /** Returns the lowest runner id. */
   get firstId(): string | null {
     return this.#byId.first?.row.runnerId ?? null;
   }
@@ -91,7 +91,7 @@ export class RunnerGroup {
     this.#count(minus(noCounts, countsOf(runner)));
   }
 
-  /** Sets the offer and the number of claims of one of its runners. */
+  /** Sets the offer and the number of claims of one runner. */
   change(runner: RunnerLoad, row: RunnerRow, held: number): void {
     const before = countsOf(runner);
     runner.row = row;
@@ -101,7 +101,7 @@ export class RunnerGroup {
     this.#count(minus(countsOf(runner), before));
   }
 
-  /** Its state as plain data, for comparing. */
+  /** Returns the state as plain data, for comparisons. */
   describe(): unknown {
     const { poolId, labels, harnesses, features, counts, firstId } = this;
     const offer = { poolId, labels, harnesses, features };

@@ -10,7 +10,7 @@ import { findPoolByToken } from "./pool-token.js";
 const schema = z.strictObject({
   key: slug,
   kind: z.enum(["pull", "push"], "must be pull or push").default("pull"),
-  /** Labels that all its runners have, in addition to their own. */
+  /** Labels that all runners of the pool have in addition to their own. */
   labels,
   concurrency: z
     .int("must be a whole number")
@@ -25,7 +25,7 @@ const schema = z.strictObject({
   push: z
     .strictObject({
       url: z.string().min(1, "must not be empty").max(2_000, "must be at most 2000 characters"),
-      /** Name of the secret that signs the notices. */
+      /** Name of the secret that signs the notifications. */
       secret: slug,
     })
     .nullable()
@@ -38,7 +38,7 @@ const TOKEN = "token";
 
 /**
  * A pool of runners. Runners connect to a pull pool with its token, which is stored as a hash and returned once, when
- * it is issued. A push pool gets notice of work at an address.
+ * it is issued. A push pool sends notifications of work to a URL.
  */
 export function runnerPoolKind({ allowList }: { readonly allowList: AllowList }): Kind<RunnerPoolFields> {
   return {
@@ -50,8 +50,8 @@ export function runnerPoolKind({ allowList }: { readonly allowList: AllowList })
     schema,
     fixed: ["key", "kind"],
     hcl: {},
-    // A token identifies one pool, so no two pools of any workspaces may have the same. Otherwise whoever runs a
-    // host could open a workspace with a pool of the same token.
+    // A token identifies one pool, so it must be unique over all workspaces. Otherwise the operator of a host could
+    // open a workspace with a pool of the same token.
     hidden: [{ path: TOKEN, keep: "hash", unique: { taken: "admits to another pool already", isTaken } }],
     reveals: { path: TOKEN, header: "service-pool-token", when: (fields) => fields.kind === "pull" },
     address: (fields) => fields.key,

@@ -7,7 +7,7 @@ import type { Kind, WriteScope } from "../resources/kind.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { RunnerPoolFields } from "./runner-pool.kind.js";
 
-/** Most pools of one trust; a host gets a token for each. */
+/** Maximum number of pools of one trust. A host gets a token for each. */
 const MAX_POOLS = 20;
 
 const schema = z.strictObject({
@@ -20,7 +20,7 @@ const schema = z.strictObject({
 
 export type RunnerTrustFields = z.output<typeof schema>;
 
-/** Which hosts may join which pools with the OIDC token of their platform, instead of a stored pool token. */
+/** A rule that lets hosts join pools with the OIDC token of their platform, instead of a stored pool token. */
 export function runnerTrustKind({ allowList }: { readonly allowList: AllowList }): Kind<RunnerTrustFields> {
   return {
     name: "runner-trust",
@@ -41,7 +41,7 @@ export function runnerTrustKind({ allowList }: { readonly allowList: AllowList }
   };
 }
 
-/** Runners connect to pull pools only; a push pool gets notice of work instead. */
+/** Checks that all pools are pull pools. Runners cannot connect to a push pool, which sends notifications instead. */
 function validatePools({ pools }: RunnerTrustFields, scope: WriteScope<RunnerTrustFields>): readonly FieldError[] {
   return pools.flatMap((key, index) => {
     const pool = findResourceAt<RunnerPoolFields>(scope.reading, scope.workspaceId, "runner-pool", key);

@@ -1,11 +1,12 @@
 /**
- * A runner, `runner/<id>`: the messages received from it and sent to it, its lease, and its claims. Messages are
- * classified before the step. Where an event has another name than its message, the message follows in brackets. "Either" is connected or away.
+ * A runner, `runner/<id>`: its received and sent messages, its lease, and its claims. Messages are classified before
+ * the step. If an event's name differs from its message, the message follows in brackets. "Either" is connected or
+ * away.
  *
  * | state     | moved by                          | next      | also                                                  |
  * |-----------|-----------------------------------|-----------|-------------------------------------------------------|
  * | absent    | runner.began (runner.hello)       | connected | the dispatcher gets its offer                         |
- * | absent    | claim.given (tell)                | absent    | the run is told that the claim is lost                |
+ * | absent    | claim.given (tell)                | absent    | the run gets `claim.lost`                             |
  * | absent    | tell, claim.dropped (tell)        | absent    |                                                       |
  * | either    | runner.returned (runner.hello)    | connected | claims that it no longer holds are lost               |
  * | either    | runner.began (runner.hello)       | connected | a new process: every claim is lost                    |
@@ -13,7 +14,7 @@
  * | connected | run.said (runner.said)            | connected | forwarded to the run, once                            |
  * | connected | report.repeated (runner.said)     | connected | acknowledged again                                    |
  * | connected | runner.beat                       | connected | the lease is extended                                 |
- * | connected | runner.left                       | away      | gets no new runs; the lease goes on                   |
+ * | connected | runner.left                       | away      | gets no new runs; the lease continues                 |
  * | either    | tell                              | same      | the message joins the outbox                          |
  * | either    | claim.given (tell)                | same      | the same; the claim is recorded                       |
  * | either    | claim.dropped (tell)              | same      | the same; the claim is removed                        |
@@ -24,7 +25,7 @@
  * | connected | lease.over (woken `lease`)        | away      | every claim is lost; no new runs until it connects    |
  * | away      | lease.over (woken `lease`)        | (ended)   | every claim is lost; the runner is removed            |
  *
- * A message on a replaced connection (connection.old) is refused, and so is one that follows a message which was not taken
+ * The actor refuses a message on a replaced connection (connection.old), and a message whose predecessor is missing
  * (report.early).
  */
 import { chartOf, type InTurn, toEvent } from "../../runtime/chart.js";
@@ -52,7 +53,10 @@ import {
   welcomeBack,
 } from "./runner.transitions.js";
 
-/** A wake-up this late, in milliseconds, was due while the service was down or blocked. */
+/**
+ * A wake-up is late when it arrives more than this many milliseconds after its due time: the service was down or
+ * blocked.
+ */
 const LATE_MS = 250;
 
 /** Classifies each message to a runner as an event of its machine. Reads only. */
@@ -73,13 +77,16 @@ function classify(
       return classifySending(message, context);
     case "woken":
       return toEvent(turn.now - message.dueMs > LATE_MS ? "lease.late" : "lease.over");
-    // Also messages of unknown types, which no transition takes.
+    // Also for messages of unknown types, which no transition handles.
     default:
       return message;
   }
 }
 
-/** A new process has lost every claim; the same one has lost those that it was sent and does not name. */
+/**
+ * Classifies a hello. A new process has lost every claim. The same process has lost the claims that it received but
+ * does not list.
+ */
 function classifyHello(message: RunnerHello, { instance, claims }: RunnerContext, turn: TurnReading) {
   const { hello } = message;
   const runIds = Object.keys(claims);
@@ -90,7 +97,7 @@ function classifyHello(message: RunnerHello, { instance, claims }: RunnerContext
   return toEvent("runner.returned", { ...message, lost });
 }
 
-/** Runs whose assignments are in the outbox but not received by the runner, which cannot name them. */
+/** Returns the runs whose assignments the runner has not received, so that it cannot list them. */
 function unsentClaims(turn: TurnReading, received: number): Set<string> {
   const waiting = outbox.list(turn, turn.self.partition, [turn.self.id], { after: [turn.self.id, received] });
   return new Set(waiting.flatMap((message) => (message.type === "run.assign" ? [message.runId] : [])));
@@ -182,16 +189,16 @@ const runnerMachine = machine({
   },
 });
 
-/** See the table above. */
+/** The actor of the machine above. */
 export const runnerActor = defineActor(runnerRef, {
   machine: runnerMachine,
   classify,
   version: 2,
-  // Before version 2 no runner named a feature.
+  // Before version 2 runners listed no features.
   migrate: ({ value, context }) => ({ value, context: Object.assign({}, nobody, context) }),
 });
 
-/** The directory entries of connected runners: their sockets are gone when the service starts again. */
+/** The directory entries of connected runners. After a restart of the service their sockets are gone. */
 export const connectedRunnerSource = stateSource("runner", ({ value }, { partition, id }) =>
   value === "connected" ? [connectedRunnerEntry(partition, id)] : [],
 );

@@ -4,11 +4,11 @@ import type { Answered, Message } from "../../runtime/turn.js";
 import type { RunnerFrame, RunnerMessage } from "./protocol.js";
 import type { OutboxMessage } from "./runner.table.js";
 
-/** Messages from the edge to a runner's actor, and those between runs and runners' actors. */
+/** Messages from the edge to a runner's actor, and between runs and runner actors. */
 
 export interface RunnerHello extends Answered<Welcome> {
   readonly type: "runner.hello";
-  /** An id that the edge makes for each socket; messages of an older socket are refused. */
+  /** An id that the edge generates for each socket. Messages from an older socket are refused. */
   readonly connection: string;
   readonly poolId: string;
   readonly leaseMs: number;
@@ -20,8 +20,8 @@ export interface RunnerReported extends Answered<{ readonly received: number }> 
   readonly n: number;
   readonly ack: number;
   /**
-   * The number of the message before it on the same connection, which may not be taken yet: without that one it is refused.
-   * Absent for the first.
+   * The number of the previous message on the same connection, which may be still unprocessed. The actor refuses this
+   * message if it has not processed that one. Absent for the first message.
    */
   readonly follows?: number;
   readonly message: RunnerMessage;
@@ -35,7 +35,7 @@ export interface RunnerLeft extends Message {
   readonly type: "runner.left";
   readonly connection: string;
 }
-/** From the service when it starts: the socket of the previous process is gone. */
+/** From the service at its start: the socket of the previous process is gone. */
 export interface RunnerDisconnected extends Message {
   readonly type: "runner.adrift";
 }
@@ -75,7 +75,7 @@ export interface ClaimLost extends Message {
   readonly runnerId: string;
 }
 
-/** To a run: a runner is assigned to it. The run decides whether it takes the claim. */
+/** To a run: a runner is assigned to the run, which decides whether it accepts the claim. */
 export interface ClaimRun extends Message {
   readonly type: "run.claim";
   readonly runnerId: string;

@@ -9,7 +9,7 @@ export interface RunnerKey {
   readonly runnerId: string;
 }
 
-/** The workspace's runners, connected or away for less than a lease, in the order in which they first connected. */
+/** Lists the workspace's runners, connected or away for less than a lease, ordered by their first connection. */
 export function listRunners(
   reading: Reading,
   workspaceId: string,
@@ -19,8 +19,8 @@ export function listRunners(
 }
 
 /**
- * The runners of all workspaces that the directory lists as connected; some may no longer exist. Damaged entries are
- * left out.
+ * Lists the runners of all workspaces that the directory shows as connected. Some may no longer exist. Skips damaged
+ * entries.
  */
 export function listConnectedRunners(reading: Reading): readonly RunnerKey[] {
   return connectedRunners.list(readPastDamage(reading));
@@ -29,15 +29,15 @@ export function listConnectedRunners(reading: Reading): readonly RunnerKey[] {
 const RUNNER_ID = /^runner_[0-9A-Z]{26}$/;
 
 /**
- * Whether a runner of the pool may use the id. The id is looked up in the pool's workspace, so an id of another
- * workspace is free here. With the id of another pool's runner it would take that runner's claims.
+ * Whether a runner of the pool may use the id. The lookup is in the pool's workspace, so an id of another workspace is
+ * free here. An id of another pool's runner is refused, because the new runner would get that runner's claims.
  */
 export function mayReturnAs(reading: Reading, { workspaceId, poolId }: PoolBearer, runnerId: string): boolean {
   const known = runners.get(reading, workspaceId, runnerId);
   return RUNNER_ID.test(runnerId) && (known === undefined || known.poolId === poolId);
 }
 
-/** Whether the pool has the runner now. */
+/** Whether the pool has this runner now. */
 export function isRunnerOf(reading: Reading, { workspaceId, poolId }: PoolBearer, runnerId: string): boolean {
   return RUNNER_ID.test(runnerId) && runners.get(reading, workspaceId, runnerId)?.poolId === poolId;
 }
@@ -48,7 +48,7 @@ export interface OutgoingMessage {
   readonly message: OutboxMessage;
 }
 
-/** The messages in a runner's outbox after number `after`, in order. */
+/** Lists the messages in a runner's outbox after number `after`, in order. */
 export function listOutgoing(
   reading: Reading,
   { workspaceId, runnerId }: RunnerKey,

@@ -13,19 +13,19 @@ export interface RunnerRow {
   readonly labels: readonly string[];
   readonly harnesses: readonly string[];
   readonly slots: number;
-  /** The protocol features that it supports; absent in rows of earlier releases. */
+  /** The protocol features that the runner supports; absent in rows of earlier releases. */
   readonly features?: readonly string[];
   readonly connected: boolean;
   readonly since: string;
 }
 
-/** What a run needs of its runner. */
+/** A run's requirements for its runner. */
 export interface RunNeeds {
-  /** Null takes any pool of the workspace. */
+  /** Null for any pool of the workspace. */
   readonly poolId: string | null;
   readonly labels: readonly string[];
   readonly harness: string;
-  /** The protocol features that the runner has to support; absent for none. */
+  /** The protocol features that the runner must support; absent for none. */
   readonly features?: readonly RunnerFeature[];
 }
 
@@ -33,7 +33,7 @@ export interface RunNeeds {
 export interface QueuedRun extends RunNeeds {
   readonly runId: string;
   readonly queuedAtMs: number;
-  /** The lane in which it waits; absent for `work`. */
+  /** The lane in which the run waits; absent for `work`. */
   readonly lane?: string;
 }
 
@@ -47,8 +47,8 @@ export interface ClaimRow {
 }
 
 /**
- * A message that waits to be sent to a runner. An assignment's job is built, and the token of a push is made, when it is
- * written to the socket.
+ * A message that waits to be sent to a runner. The job of an assignment and the token of a push are created when the
+ * message is written to the socket.
  */
 export type OutboxMessage =
   | WaitingPush
@@ -89,7 +89,7 @@ export const runners = table<RunnerRow>("runner");
 export const claims = table<ClaimRow>("claim");
 /** `[runner, n]` */
 export const outbox = table<OutboxMessage>("runner-outbox");
-/** `[workspace, runner]`: the connected runners. At its next start the service marks them as disconnected. */
+/** `[workspace, runner]`: the connected runners. The service marks them as disconnected at its next start. */
 export const connectedRunners = directory<{ readonly workspaceId: string; readonly runnerId: string }>(
   "connected-runner",
 );
@@ -98,19 +98,21 @@ export function connectedRunnerEntry(workspaceId: string, runnerId: string): Dir
   return connectedRunners.entry([workspaceId, runnerId], { workspaceId, runnerId });
 }
 
-/** Whether the runner supports this feature of the protocol. */
+/** Whether the runner supports this protocol feature. */
 export function hasFeature(reading: Reading, workspaceId: string, runnerId: string, feature: RunnerFeature): boolean {
   return runners.get(reading, workspaceId, runnerId)?.features?.includes(feature) ?? false;
 }
 
-/** Whether some runner of the workspace can start the harness; every runner can start `command`. */
+/** Whether some runner of the workspace can start the harness. Every runner can start `command`. */
 export function isHarnessOffered(reading: Reading, workspaceId: string, harness: string): boolean {
   return (
     harness === "command" || runners.list(reading, workspaceId).some(({ harnesses }) => harnesses.includes(harness))
   );
 }
 
-/** The harnesses that runners of the workspace can start, each once, by name; `command` is always among them. */
+/**
+ * Lists the harnesses that runners of the workspace can start, each once, sorted by name. `command` is always included.
+ */
 export function listHarnesses(reading: Reading, workspaceId: string): readonly string[] {
   const offered = runners.list(reading, workspaceId).flatMap(({ harnesses }) => harnesses);
   return [...new Set(["command", ...offered])].sort();

@@ -13,7 +13,7 @@ import {
 } from "./runner.messages.js";
 import { connectedRunnerEntry, outbox } from "./runner.table.js";
 
-/** The transitions of a runner; the machine says when each runs. */
+/** The transition functions of a runner. `runner.machine.ts` defines when they apply. */
 
 /** The stored state of a runner between turns. */
 export interface RunnerContext {
@@ -25,31 +25,32 @@ export interface RunnerContext {
   readonly labels: readonly string[];
   readonly harnesses: readonly string[];
   readonly slots: number;
-  /** The optional features of the protocol that it supports. */
+  /** The optional protocol features that the runner supports. */
   readonly features: readonly string[];
   readonly since: string;
-  /** Number of the last message received from it. */
+  /** Number of the last message received from the runner. */
   readonly received: number;
-  /** Number of the last message put into its outbox. */
+  /** Number of the last message put into the outbox. */
   readonly sent: number;
-  /** Number of the last one removed from there; absent as long as a state of an earlier release does not say it. */
+  /** Number of the last message removed from the outbox; absent if unknown in a state of an earlier release. */
   readonly acknowledged?: number;
   /** Fences by run id. */
   readonly claims: Readonly<Record<string, number>>;
 }
 
-/** A process connects. `lost` are the runs whose claims it does not hold. */
+/** A process connects. `lost` lists the runs whose claims it no longer holds. */
 type Greeting = EventWith<RunnerHello, { readonly lost: readonly string[] }>;
 
-/** The same process connects again and continues where it was. */
+/** Handles a reconnect of the same process, which continues. */
 export function welcomeBack(event: Greeting, context: RunnerContext): RunnerContext {
   const { received } = event.hello;
   const next = acknowledge(event.turn, received, context);
-  // Numbers continue after the last that the runner received, so that it takes none for a repeat.
+  // Numbers continue after the last message that the runner received, so that it does not treat new messages as
+  // repetitions.
   return greet(event, received > next.sent ? { ...next, sent: received, acknowledged: received } : next);
 }
 
-/** A new process connects: what was sent to the earlier one is dropped. */
+/** Handles the connection of a new process. Messages for the earlier process are dropped. */
 export function welcome(event: Greeting, context: RunnerContext): RunnerContext {
   emptyOutbox(event.turn);
   const { received: sent } = event.hello;
@@ -79,7 +80,7 @@ function greet(event: Greeting, context: RunnerContext): RunnerContext {
   return next;
 }
 
-/** The runner has lost its socket and gets no new runs. */
+/** Records that the runner has lost its socket. It gets no new runs. */
 export function disconnect(turn: Turn, context: RunnerContext): void {
   turn.undirect(connectedRunnerEntry(turn.self.partition, turn.self.id));
   offer(turn, context, false);
@@ -89,7 +90,10 @@ export function extendLease(turn: Turn, { leaseMs }: Pick<RunnerContext, "leaseM
   turn.wake("lease", turn.now + leaseMs);
 }
 
-/** Answers with the number of the last message received, and removes from the outbox what the runner has received. */
+/**
+ * Answers with the number of the last message received, and removes the messages from the outbox that the runner has
+ * received.
+ */
 export function answerReport(
   turn: Turn<AnswerTo<RunnerReported>>,
   { ack, received }: { readonly ack: number; readonly received: number },
@@ -109,7 +113,7 @@ export function changeSlots(
   return next;
 }
 
-/** Forwards the runner's message to the run that it is about. */
+/** Forwards the runner's message to the run. */
 export function forwardReport(
   event: EventWith<RunnerReported, { readonly said: RunReported["said"] }>,
   context: RunnerContext,
@@ -120,7 +124,7 @@ export function forwardReport(
   return { ...answerReport(turn, { ack, received: n }, context), received: n };
 }
 
-/** Puts a message into the outbox, from which the edge sends it. */
+/** Puts a message into the outbox. The edge sends it from there. */
 export function sendToRunner({ turn, message }: EventWith<SendToRunner>, context: RunnerContext): RunnerContext {
   const sent = context.sent + 1;
   outbox.put(turn, turn.self.partition, [turn.self.id, sent], message);
@@ -153,12 +157,12 @@ export function forget(turn: Turn): void {
   turn.stop();
 }
 
-/** Removes messages from the outbox, up to the number that the runner has received. */
+/** Removes messages from the outbox up to the number that the runner has received. */
 export function acknowledge(turn: Turn, ack: number, context: RunnerContext): RunnerContext {
   const { sent, acknowledged } = context;
   const upTo = Math.min(ack, sent);
   if (acknowledged !== undefined && upTo <= acknowledged) return context;
-  // Numbers have no gaps, so that what is removed need not be read.
+  // Numbers have no gaps, so the rows can be removed without reading them.
   if (acknowledged === undefined) removeUpTo(turn, upTo);
   else for (let n = acknowledged + 1; n <= upTo; n++) outbox.remove(turn, turn.self.partition, turn.self.id, n);
   return { ...context, acknowledged: upTo };

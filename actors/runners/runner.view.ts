@@ -9,34 +9,34 @@ export const runnerSchema = z
   .strictObject({
     id: z.string(),
     name: z.string(),
-    /** Key of its pool; null once the pool is gone. */
+    /** Key of the runner's pool; null if the pool no longer exists. */
     pool: z.string().nullable(),
     labels: z.array(z.string()),
     harnesses: z.array(z.string()),
-    /** False while it is away: its lease has not ended yet, and it gets no new runs. */
+    /** False while the runner is away: its lease has not expired, and it gets no new runs. */
     connected: z.boolean(),
-    /** The time it last connected. */
+    /** Time of the last connection. */
     since: z.string(),
-    /** How many runs it takes at once; 0 while it drains. */
+    /** Maximum number of simultaneous runs; 0 while the runner drains. */
     slots: z.int(),
     free: z.int(),
-    /** Number of runs that it holds. */
+    /** Number of runs that the runner holds. */
     held: z.int(),
-    /** Ids of those runs that the caller may read. */
+    /** Ids of the held runs that the caller may read. */
     runs: z.array(z.string()),
     waiting: z.array(z.string()).describe("Those of `runs` that hold their slot while a person is to approve a call."),
   })
   .meta({ title: "runner" });
 
-/** What the view of a runner needs to know of its runs. */
+/** The functions that the view of a runner needs about its runs. */
 interface RunsOfRunner {
-  /** Whether the caller may read the run; the others are only counted. */
+  /** Whether the caller may read the run. Other runs are only counted. */
   sees(runId: string): boolean;
   /** Whether the run waits for a person's approval. */
   waits(runId: string): boolean;
 }
 
-/** A runner, with those of its runs that the caller may read. */
+/** Returns a runner, with the runs that the caller may read. */
 export function runnerView(
   reading: Reading,
   workspaceId: string,

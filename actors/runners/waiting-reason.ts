@@ -3,12 +3,13 @@ import type { Placement } from "./placement.js";
 import { getLane, type LineRow, WORK_LANE } from "./run-queue.table.js";
 import type { RunNeeds } from "./runner.table.js";
 
-/** Most labels or harnesses named in one sentence. */
+/** Maximum number of labels or harnesses in one sentence. */
 const NAMES_SHOWN = 10;
 
 /**
- * Why no runner takes the run now, as a sentence for people; null when one does. The cost does not grow with the number
- * of runners, except when none fits: then all groups are searched, once after each change of them.
+ * Returns the reason why no runner can accept the run now, as a sentence for people; null if one can. The cost does not
+ * grow with the number of runners. The exception is a run that no runner fits: then all groups are searched, once after
+ * each change of groups.
  */
 export function waitingReason(run: LineRow, placement: Placement): string | null {
   const lane = getLane(run);
@@ -44,7 +45,7 @@ function noneFitsText({ labels, harness }: LineRow, where: string, { what, had }
   }
 }
 
-/** What no runner has; cached until groups of runners change. */
+/** Returns the requirement that no runner meets, cached until the groups change. */
 function findMissing(fitting: FittingRunners, placement: Placement): Missing {
   const { shape } = placement;
   if (fitting.missing === null || fitting.missing.shape !== shape) {
@@ -63,7 +64,7 @@ function whatIsMissing(needs: RunNeeds, placement: Placement): Missing {
     : { what: "harness", had: named(labelled.map(({ harnesses }) => harnesses)) };
 }
 
-/** The limits of the fitting runners' pools, none of which allows another run of the lane. */
+/** Lists the limits of the fitting runners' pools. No pool allows another run of the lane. */
 function limitsText(fitting: FittingRunners, lane: string, placement: Placement): string {
   const texts = fitting.poolIds().map((poolId) => {
     const { key = "", concurrency = null } = placement.pool(poolId) ?? {};
@@ -78,7 +79,7 @@ function slotsText({ counts }: FittingRunners): string {
   return counts.slots === 0 ? "they are draining" : `${counts.held} of ${counts.slots} slots are taken`;
 }
 
-/** The first {@link NAMES_SHOWN} of the names, sorted, as part of a sentence. */
+/** Joins the first {@link NAMES_SHOWN} names, sorted, for use in a sentence. */
 function named(names: readonly ReadonlySet<string>[]): string {
   const all = [...new Set(names.flatMap((some) => [...some]))].sort();
   if (all.length === 0) return "none";

@@ -29,7 +29,7 @@ const noSettings: WorkspaceRunnersFields = schema.parse({});
 
 const KIND = "workspace-runners";
 
-/** A workspace's default pool, its limit of runs and the share of replays. A workspace has at most one, at its slug. */
+/** A workspace's default pool, run limit and share of slots for replays. A workspace has at most one, at its slug. */
 export const workspaceRunnersKind: Kind<WorkspaceRunnersFields> = {
   name: KIND,
   plural: "workspace-runners",
@@ -45,7 +45,7 @@ export const workspaceRunnersKind: Kind<WorkspaceRunnersFields> = {
     defaultPool === null ? [] : [{ path: "defaultPool", kind: "runner-pool", address: defaultPool }],
 };
 
-/** The workspace's settings; null for each that is not set. */
+/** Returns the workspace's settings; null for each unset one. */
 export function workspaceRunners(reading: Reading, workspaceId: string): WorkspaceRunnersFields {
   const [id] = resourceAddresses.list(reading, workspaceId, [KIND], { limit: 1 });
   const row = id === undefined ? undefined : findResource<WorkspaceRunnersFields>(reading, workspaceId, KIND, id);

@@ -1,14 +1,14 @@
 import { eachRow, putRow } from "../../storage/migration-walks.js";
 import type { Walk } from "../../storage/migrations.js";
 
-/** A resource, as far as this step reads it. */
+/** The parts of a resource that this step reads. */
 interface StoredResource {
   readonly kind: string;
   readonly id: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** The settings of a workspace's runners got the share of slots for replays. */
+/** Adds the share of slots for replays to the settings of workspaces' runners. */
 export const replaySlotsWalks: readonly Walk[] = [
   eachRow<StoredResource>("resource", (row, place) => {
     if (row.kind !== "workspace-runners" || "replaySlotsPercent" in row.fields) return [];

@@ -6,11 +6,14 @@ interface OldApproval {
   readonly id: string;
   readonly runId: string;
   readonly state: string;
-  /** Only in rows that were migrated. */
+  /** Only present in migrated rows. */
   readonly approver?: string | null;
 }
 
-/** Approvals did not say who may answer them: the assignee of the run's task. Now open ones are found by that person. */
+/**
+ * Adds to each approval the person who may answer it: the assignee of the run's task. Indexes open approvals by
+ * approver.
+ */
 export const approverWalks: readonly Walk[] = [
   eachRow<OldApproval>("approval", (row, place) => {
     if (row.approver !== undefined) return [];

@@ -5,10 +5,10 @@ import type { Cursor, PageOptions, Slice } from "../tables/page-source.js";
 import type { ApprovalRow } from "./approval.js";
 import { approvalView } from "./approval.view.js";
 
-/** What the streams of a run publish of its approvals. */
+/** The changes of a run's approvals, as the run's stream publishes them. */
 const runTopic = topic<{ readonly type: "approval"; readonly approval: ReturnType<typeof approvalView> }>("run");
 
-/** `[run, approval]`; ids rise with time */
+/** `[run, approval]`. Ids increase with time. */
 export const approvals = indexedTable<ApprovalRow>("approval", {
   under: ["runId"],
   order: ["id"],
@@ -26,8 +26,8 @@ export const listOpenApprovals: (reading: Reading, workspaceId: string, runId: s
   approvals.under("approval-open");
 
 /**
- * A slice of the open approvals of a workspace that nobody may answer until their task is assigned, newest first; of
- * those that fit. Reads every open approval of the workspace at most.
+ * Returns a page of a workspace's open approvals without an approver, newest first: nobody can answer them until their
+ * task has an assignee. Filters by `page`. Reads at most every open approval of the workspace.
  */
 export function listUnassignedApprovals(
   reading: Reading,
@@ -37,7 +37,7 @@ export function listUnassignedApprovals(
   return approvals.page(reading, workspaceId, { approver: null, state: "open" }, page);
 }
 
-/** Open approvals of a workspace that a person may answer, newest first; only those asked for before one, if it is given. */
+/** Lists a workspace's open approvals that a person may answer, newest first. With `before`, lists only older ones. */
 export function listApprovalsOf(
   reading: Reading,
   workspaceId: string,

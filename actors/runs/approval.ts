@@ -1,15 +1,18 @@
-/** Whose rule asks for the approval of a tool call: the tool's, the station's, or the person's whose account it uses. */
+/** The source of the rule that requires approval: the tool, the station, or the person whose account the tool uses. */
 export type ApprovalRule = "tool" | "station" | "person";
 
 /** A call that needs approval, open or decided. */
 export interface ApprovalRow {
   readonly id: string;
   readonly runId: string;
-  /** What asks: the agent's harness, or the call of an integration's tool. */
+  /** Who asks: the agent's harness (`permission`), or an integration's tool call (`tool-call`). */
   readonly kind: "permission" | "tool-call";
-  /** The id of the runner's request, which the answer carries too; empty for a tool call. */
+  /** The id of the runner's request, repeated in the answer. Empty for a tool call. */
   readonly request: string;
-  /** Who may answer while it is open: the assignee as it is now, or the person of the rule; null for nobody. */
+  /**
+   * The person who may answer while the approval is open: the current assignee, or the person who set the rule. Null
+   * for nobody.
+   */
   readonly approver: string | null;
   /** Absent for a permission. */
   readonly rule?: ApprovalRule;
@@ -23,10 +26,10 @@ export interface ApprovalRow {
   readonly state: "open" | "approved" | "dismissed" | "closed";
   /** The inputs that replaced `inputs` on approval (JSON text); null when unchanged. */
   readonly edited: string | null;
-  /** Why it was dismissed (if a reason was given) or closed. */
+  /** The reason for a dismissal, if one was given, or for the closing. */
   readonly note: string | null;
   readonly askedAt: string;
   readonly answeredAt: string | null;
-  /** User id; null while it is open, and when it was closed. */
+  /** User id. Null while the approval is open, and after it was closed. */
   readonly answeredBy: string | null;
 }

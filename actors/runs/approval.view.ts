@@ -19,14 +19,14 @@ export const approvalSchema = z
       .describe("Whose rule asks for the approval of a tool call; with `person` only that person may answer."),
     callId: z.string().nullable().describe("The tool call; null for a permission."),
     tool: z.string(),
-    /** The inputs of the call as the agent asked for them. */
+    /** The inputs that the agent asked for. */
     inputs: inputsSchema,
     reason: z.string(),
-    /** `closed`: the run ended, or was told to stop, before anybody answered. */
+    /** `closed`: the run ended, or received a stop request, before anybody answered. */
     state: z.enum(["open", "approved", "dismissed", "closed"]),
     /** The inputs that replaced `inputs` on approval; null when unchanged. */
     edited: inputsSchema.nullable(),
-    /** Why it was dismissed (if a reason was given) or closed. */
+    /** The reason for a dismissal, if one was given, or for the closing. */
     note: z.string().nullable(),
     askedAt: z.string(),
     answeredAt: z.string().nullable(),

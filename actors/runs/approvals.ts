@@ -17,18 +17,18 @@ import { getRunRow, sendToOwner, sendToRunner } from "./run.transitions.js";
 import type { RunOwner } from "./run-owner.js";
 
 /**
- * Approvals that a run's agent asks for. An approval is open until the assignee of the run's owner answers it, or the
- * run ends or is told to stop. The runner gets the answer once, in the batch of the answer.
+ * Approvals that a run's agent asks for. An approval is open until the assignee of the run's owner answers it, or until
+ * the run ends or receives a stop request. The runner gets the answer once, in the batch that records it.
  */
 
 type PermissionWish = Extract<RunnerMessage, { type: "run.permission" }>;
 
-/** Why nothing more is asked or begun of a run that was told to stop. */
+/** The reason given when a stopping run refuses new requests. */
 export const STOPPING = "The run is being stopped.";
 
 /**
- * Records the approval and notifies the owner. Dismisses it at once when there is nobody to ask, or when the run has as
- * many open approvals as it may.
+ * Records the approval and notifies the owner. Dismisses it at once when the owner has no approvals, when the run is
+ * stopping, or when the run has the maximum number of open approvals.
  */
 export function askPermission(turn: Turn, before: RunContext, wish: PermissionWish, owner: RunOwner): RunContext {
   const context: RunContext = { ...before, hasAsked: true };
@@ -57,7 +57,7 @@ function whyDismissed({ stopping }: RunContext, { hasApprovals }: RunOwner, open
   return `${MAX_OPEN_PERMISSIONS} permissions of this run wait for an answer already.`;
 }
 
-/** The approval if the person may answer it, else the refusal. Reads only. */
+/** Returns the approval if the person may answer it, otherwise the refusal. Reads only. */
 export function findAnswerable(
   turn: TurnReading,
   { by, approvalId }: AnswerApproval,
@@ -70,7 +70,7 @@ export function findAnswerable(
   return refuseUnlessAssigneeOf({ assignee }, by) ?? refuseUnlessOpen(approval, by) ?? approval;
 }
 
-/** Why an approval that is not open takes no answer, or null. */
+/** Refuses an answer to an approval that is not open. Returns null for an open one. */
 export function refuseUnlessOpen({ state, note, answeredBy }: ApprovalRow, by: string): Refusal | null {
   if (state === "open") return null;
   const detail =
@@ -109,7 +109,7 @@ export function closeApprovalsOnStop(turn: Turn, context: RunContext, owner: Run
   if (closeApprovals(turn, context, STOPPING) > 0) notifyOwner(turn, owner);
 }
 
-/** Closes the open approvals, which nobody waits for any more; returns how many there were. */
+/** Closes the open approvals and returns their number. */
 export function closeApprovals(turn: Turn, { hasAsked }: RunContext, note: string): number {
   if (hasAsked === false) return 0;
   const { partition, id } = turn.self;
@@ -131,33 +131,36 @@ function sendAnswer(
   sendToRunner(turn, context, { ...answer, verdict, inputs: edited, reason: note });
 }
 
-/** Sends the owner what the run waits for its assignee to approve now. */
+/** Tells the owner which approvals the run needs from its assignee now. */
 export function notifyOwner(turn: Turn, owner: RunOwner): void {
   const { partition, id: runId } = turn.self;
   const assignee = owner.assignee(turn, partition, getRunRow(turn)) ?? null;
   sendToOwner(turn, { type: "run.asking", runId, asks: findAsks(turn, partition, { runId, assignee }) });
 }
 
-/** Whose approvals of which run. */
+/** The run, and the assignee of its approvals. */
 interface AskedOf {
   readonly runId: string;
   readonly assignee: string | null;
 }
 
-/** What a run asks of its assignee, in a sentence; null for nothing. What another person is asked is not the assignee's. */
+/**
+ * Describes in a sentence what the run asks of its assignee; null for nothing. Ignores approvals that another person
+ * answers.
+ */
 function findAsks(reading: Reading, workspaceId: string, { runId, assignee }: AskedOf): string | null {
   const [first, ...others] = listAssigneesApprovals(reading, workspaceId, runId);
   return first === undefined ? null : asksText(first, others.length, assignee);
 }
 
-/** The open approvals of a run that its assignee answers, oldest first. */
+/** Lists the open approvals of a run that its assignee may answer, oldest first. */
 export function listAssigneesApprovals(reading: Reading, workspaceId: string, runId: string): ApprovalRow[] {
   return listOpenApprovals(reading, workspaceId, runId).filter(({ rule }) => rule !== "person");
 }
 
 /**
- * The open approvals of a run are its new assignee's from now on. In a turn of the run's owner; returns what the run asks
- * of them, null for nothing.
+ * Gives the open approvals of a run to its new assignee, in a turn of the run's owner. Returns a sentence about what
+ * the run asks of the assignee; null for nothing.
  */
 export function reassignApprovals(turn: Turn, asked: AskedOf): string | null {
   const { partition } = turn.self;

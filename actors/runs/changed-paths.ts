@@ -4,8 +4,8 @@ const FILE = "diff --git ";
 const MOVES = ["rename from ", "rename to ", "copy to "] as const;
 
 /**
- * The paths that a diff (`git diff`) changes, each once, in its order; of a renamed file both. Lines of files begin with
- * another character than those of the diff itself, so that no content of a file is taken for a path.
+ * Lists the paths that a diff (`git diff`) changes, each once, in the diff's order. A renamed file counts with both
+ * paths. Content lines start with other characters than header lines, so file content is never read as a path.
  */
 export function changedPaths(diff: string): readonly string[] {
   const paths = new Set<string>();
@@ -17,13 +17,13 @@ export function changedPaths(diff: string): readonly string[] {
   return [...paths];
 }
 
-/** Where the next file of the diff begins after `at`; -1 for none. */
+/** Returns the start of the next file in the diff after `at`; -1 if there is none. */
 function nextFile(diff: string, at: number): number {
   const found = diff.indexOf(`\n${FILE}`, at);
   return found === -1 ? -1 : found + 1;
 }
 
-/** Most lines between the first of a file and its content. */
+/** Maximum number of header lines of a file to read, including the `diff --git` line. */
 const MAX_HEADER_LINES = 10;
 
 function pathsOfFile(diff: string, from: number, end: number): string[] {

@@ -18,18 +18,18 @@ import { acceptedOutcome, type EndReport } from "./run-ending.js";
 import { getRunOwner, type RunOwner } from "./run-owner.js";
 import { findPush, isLastTold, PUSH, type PushReport, repositoriesToPush, whyNoPullRequest } from "./run-pushes.js";
 
-/** A wake-up that is later than this, in milliseconds, was due while the service was down. */
+/** A wake-up is late when it arrives more than this many milliseconds after its due time: the service was down. */
 const LATE_MS = 5_000;
 
-/** The messages that a run gets. */
+/** The messages that a run receives. */
 type RunMessage = MessageTo<ReturnType<typeof runRef>> | GateAnswer | Woken;
 
-/** The owner of the run, for events whose effect depends on it. */
+/** The owner of the run, for events whose transition depends on it. */
 interface Owned {
   readonly owner: RunOwner;
 }
 
-/** A message about another claim. No state takes it. */
+/** A message about another claim. No state handles it. */
 const OTHER = toEvent("claim.other");
 
 interface RunState {
@@ -37,10 +37,10 @@ interface RunState {
   readonly context: RunContext;
 }
 
-/** The event of each message to a run; `owners` are the kinds that its owner may have. Reads only. */
+/** Returns the classifier of a run's messages. `owners` is the catalogue of owner kinds. Reads only. */
 export function classifyRun(owners: readonly RunOwner[]) {
   return (message: RunMessage, { value, context }: RunState, turn: TurnReading) => {
-    // Before its start a run has no row and takes no other message.
+    // A run that has not started has no row. Only `run.forget` and the first events are possible.
     if (message.type === "run.forget") return message;
     if (value === "new") return toFirstEvent(message, owners);
     const owned = (): Owned => ({ owner: getRunOwner(owners, getRunRow(turn).owner.kind) });
@@ -75,20 +75,20 @@ export function classifyRun(owners: readonly RunOwner[]) {
         return toApprovalEvent(turn, message, owned().owner);
       case "call.waits":
         return { ...message, ...owned() };
-      // No transition takes a message of an unknown type.
+      // No transition handles a message of an unknown type.
       default:
         return message;
     }
   };
 }
 
-/** A message to a run that is not started, or was removed. */
+/** Classifies a message to a run that has not started or was removed. */
 function toFirstEvent(message: RunMessage, owners: readonly RunOwner[]) {
   if (message.type === "run.start") return toStart(message, owners);
   return message.type === "run.claim" ? toEvent("claim.orphaned", { runnerId: message.runnerId }) : OTHER;
 }
 
-/** What the run needs of a runner depends on its job too. Throws when the kind of owner is unknown. */
+/** Adds the runner features that the run's job needs. Throws when the owner's kind is unknown. */
 function toStart(message: StartRun, owners: readonly RunOwner[]) {
   const { brief } = getRunOwner(owners, message.owner.kind);
   const needed: RunnerFeature[] = [];
@@ -121,7 +121,7 @@ function toToldEvent(told: PullRequestTold, { value, context }: RunState, owned:
   return toEvent(isOver ? "pushes.over" : "told.one", { told, ...owned() });
 }
 
-/** What a report is classified by. */
+/** What the classification of a report reads. */
 interface ReportScope {
   readonly context: RunContext;
   readonly turn: TurnReading;
@@ -133,7 +133,7 @@ function toEndEvent(said: EndReport, { context, turn, owned }: ReportScope) {
   const row = getRunRow(turn);
   const isAccepted = isWhole && acceptedOutcome(row, said).outcome === "completed";
   const repositories = isAccepted ? repositoriesToPush(turn, row, said) : [];
-  // What the agent wished for is pushed, though it waits for no answer.
+  // The end also waits for pushes that the agent asked for without waiting for an answer.
   const isHeld = repositories.length > 0 || (isAccepted && context.pushes.length > 0);
   return isHeld ? toEvent("end.held", { ...said, repositories }) : { ...said, ...owned() };
 }
@@ -183,5 +183,5 @@ function toApprovalEvent(turn: TurnReading, message: AnswerApproval, owner: RunO
   return isRefusal(found) ? refuse(found) : toEvent("approval.answered", { ...message, approval: found, owner });
 }
 
-/** A message classified by its effect, with what was read to classify it. */
+/** A classified message, with the data that its transition needs. */
 export type RunEvent = ReturnType<ReturnType<typeof classifyRun>>;

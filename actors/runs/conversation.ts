@@ -13,8 +13,8 @@ import type { RunOwner } from "./run-owner.js";
 import { findStep } from "./run-steps.js";
 
 /**
- * Messages that people send to a run. Each is recorded as a step of the run and sent to its runner in the same batch.
- * Messages that the agent did not get before the run's end become notes of the owner, which the next run gets.
+ * Messages that people send to a run. The turn that records a message as a step of the run also sends it to the runner.
+ * Messages that the agent did not get before the run's end become notes of the owner, for the next run.
  */
 
 interface SentBefore {
@@ -22,14 +22,14 @@ interface SentBefore {
   readonly before: StepRow | null;
 }
 
-/** The step of an earlier message with the same idempotency key, or null. Reads only. */
+/** Finds the step of an earlier message with the same idempotency key; null if there is none. Reads only. */
 export function findSentBefore(turn: TurnReading, { by, key }: SendMessage): StepRow | null {
   const { partition, id } = turn.self;
   const once = key === null ? undefined : runMessageKeys.get(turn, partition, id, by, key);
   return once === undefined ? null : findStep(turn, partition, id, once.index);
 }
 
-/** Why the run takes no message now, or null. Reads only. */
+/** Refuses a message that the run cannot accept now. Returns null otherwise. Reads only. */
 export function refuseMessage(
   turn: TurnReading,
   context: RunContext,
@@ -61,7 +61,9 @@ function refuseByState(turn: TurnReading, context: RunContext, run: RunRow): Ref
   return conflict(`The run's agent has not been given the last ${MAX_UNDELIVERED} messages yet.`);
 }
 
-/** Records the message and sends it to the runner; a repeat under the same key is only answered again. */
+/**
+ * Records the message and sends it to the runner. A repeated message with the same key only gets the same answer again.
+ */
 export function sendMessage(event: EventWith<SendMessage, SentBefore>, context: RunContext): RunContext {
   const { turn, by, text, key, before } = event;
   const workspaceId = turn.self.partition;
@@ -82,7 +84,7 @@ export function sendMessage(event: EventWith<SendMessage, SentBefore>, context: 
   return { ...context, said };
 }
 
-/** The agent got all messages up to the n-th. */
+/** Records that the agent received all messages up to the n-th. */
 export function recordDelivered(turn: Turn, { said }: RunContext, n: number): void {
   const row = getRunRow(turn);
   const unheard = said - n;
@@ -91,8 +93,8 @@ export function recordDelivered(turn: Turn, { said }: RunContext, n: number): vo
 }
 
 /**
- * Sends the owner the messages that the run's agent did not get, so that the next run begins with them. For an
- * abandoned run these are the latest of all its messages, since the next agent has received none of them.
+ * Sends the owner the messages that the run's agent did not get, for the start of the next run. For an abandoned run,
+ * sends the latest of all its messages, because the next agent has received none of them.
  */
 export function carryUndelivered(turn: Turn, { said }: RunContext, { id, outcome, unheard = 0 }: RunRow): void {
   if (said === 0) return;

@@ -1,17 +1,23 @@
-/** The path after `---` or `+++`, with that prefix taken off; null for no file. Git ends a path with spaces with a tab. */
+/**
+ * Parses the path after `---` or `+++` and removes the prefix; null for `/dev/null`. Git ends a path that has spaces
+ * with a tab.
+ */
 export function pathOf(text: string, prefix: "a/" | "b/"): string | null {
   const tab = text.indexOf("\t");
   const path = unquoted(tab === -1 ? text : text.slice(0, tab));
   return path === "/dev/null" ? null : withoutPrefix(path, prefix);
 }
 
-/** The path after `diff --git`, which has it twice; a renamed file's is told again below. */
+/**
+ * Parses the path after `diff --git`, a line that repeats the same path. For a renamed file, use the header lines below
+ * it.
+ */
 export function pathOfBoth(text: string): string {
   const end = endOfQuoted(text);
   return withoutPrefix(end === -1 ? text.slice(0, (text.length - 1) / 2) : unquoted(text.slice(0, end)), "a/");
 }
 
-/** A path as git writes it: in quotes, with escapes, when it has unusual bytes. In one pass, whatever its characters. */
+/** Decodes a path in git's notation: quoted and escaped if it has unusual bytes. Linear time for any characters. */
 export function unquoted(text: string): string {
   if (text.length < 2 || !text.startsWith('"') || !text.endsWith('"')) return text;
   const bytes = Buffer.from(text.slice(1, -1));
@@ -28,7 +34,7 @@ export function unquoted(text: string): string {
 
 const [BACKSLASH, QUOTE, ZERO, SEVEN] = [0x5c, 0x22, 0x30, 0x37];
 
-/** Bytes by the letters of their escapes. */
+/** Escaped bytes by the letter of their escape. */
 const ESCAPED: ReadonlyMap<number, number> = new Map(
   Object.entries({ n: "\n", t: "\t", r: "\r", a: "\x07", b: "\b", f: "\f", v: "\v" }).map(([letter, byte]) => [
     letter.charCodeAt(0),
@@ -36,7 +42,7 @@ const ESCAPED: ReadonlyMap<number, number> = new Map(
   ]),
 );
 
-/** The byte that three octal digits say; null where there are none. */
+/** Reads the byte of a three-digit octal escape; null if the digits are not octal. */
 function octalAt(bytes: Buffer, at: number): number | null {
   let value = 0;
   for (let place = at; place < at + 3; place++) {
@@ -47,7 +53,10 @@ function octalAt(bytes: Buffer, at: number): number | null {
   return value & 0xff;
 }
 
-/** The end of the quoted text that a text begins with; -1 for none. */
+/**
+ * Returns the end of the quoted text at the start of `text`; -1 if `text` does not start with a quote or the quote
+ * never ends.
+ */
 function endOfQuoted(text: string): number {
   if (text.charCodeAt(0) !== QUOTE) return -1;
   for (let at = 1; at < text.length; at++) {

@@ -10,36 +10,37 @@ import { findResourceAt } from "../resources/resource.table.js";
 import { getText, holdText } from "../tables/text-blobs.js";
 import type { ReplayTerms } from "./replay-terms.js";
 
-/** A tool as it was when a run was queued: later changes of its definition are not the agent's. */
+/** A tool as defined when the run was queued. Later changes of its definition do not affect the run. */
 export interface FrozenTool {
-  /** The MCP server that offers it: the key of its integration. */
+  /** The MCP server that exposes the tool: the key of its integration. */
   readonly server: string;
-  /** Its key within the integration. */
+  /** The tool's key within the integration. */
   readonly tool: string;
   /** `<integration>.<tool>` */
   readonly name: string;
   readonly integrationId: string;
   readonly description: string;
-  /** Its inputs as defined, with their defaults. */
+  /** The inputs as defined, with their defaults. */
   readonly inputs: ToolInputs;
   /** JSON Schema of the inputs. */
   readonly schema: Readonly<Record<string, unknown>>;
-  /** Who asks for the approval of each call: the tool's definition or else the station's; null for neither. */
+  /** The rule that requires approval for each call: the tool's, or else the station's. Null if neither requires it. */
   readonly approval: "tool" | "station" | null;
-  /** The method of its action's request; null when the action is missing. */
+  /** The HTTP method of the tool's action; null when the action is missing. */
   readonly method: string | null;
 }
 
-/** The tools of a run in its input. */
+/** The tools of a run, as stored in its input. */
 export interface RunTools {
-  /** Digest of the body that has the tools. */
+  /** Digest of the body that holds the tools. */
   readonly digest: string;
-  /** The MCP servers that offer them, each once. */
+  /** The MCP servers that expose the tools, each once. */
   readonly servers: readonly string[];
 }
 
 /**
- * Stores a station's tools as they are now, for the run to be queued; undefined for none. A tool that is gone is left out.
+ * Stores the current definitions of a station's tools for a new run; undefined for none. Skips tools that no longer
+ * exist.
  */
 export function freezeTools(
   turn: Turn,
@@ -55,8 +56,8 @@ export function freezeTools(
 }
 
 /**
- * The same for a run that repeats another: a tool that `repeated` had is as it was then, whatever became of it; any other
- * as in `now`.
+ * Stores the tools of a run that repeats another run. Tools of `repeated` keep the definition from that run, even if
+ * they changed or no longer exist since. All others are copied from `now`.
  */
 export function repeatTools(
   turn: Turn,
@@ -91,24 +92,27 @@ function freezeTool(
   ];
 }
 
-/** What may have tools; absent for none. */
+/** A run input that may have tools. `tools` is absent for none. */
 interface WithTools {
   readonly tools?: RunTools;
 }
 
-/** Whether the run's agent gets tools; a check without an agent gets none. */
+/** Whether the run's agent gets tools. A replay that only checks starts no agent and gets none. */
 export function offersTools({ tools, replay }: WithTools & { readonly replay?: ReplayTerms }): boolean {
   return tools !== undefined && replay?.does !== "check";
 }
 
-/** Characters of texts whose tools are held in memory; the oldest go first. */
+/** Maximum total size, in characters, of the texts whose tools are cached. The cache evicts the oldest first. */
 const MAX_READ_CHARACTERS = 4 * 1024 * 1024;
 
-/** The tools of texts that were read, by workspace and digest: each call of a run reads the same. */
+/** Cache of parsed tools by workspace and digest, because each call of a run reads the same tools. */
 const read = new Map<string, { readonly tools: readonly FrozenTool[]; readonly characters: number }>();
 let readCharacters = 0;
 
-/** The tools of a run, in the order of its station; empty for none. Equal ones are the same objects. */
+/**
+ * Reads the tools of a run, in the order of its station; empty for none. Cached: repeated reads can return the same
+ * objects.
+ */
 export function readFrozenTools(reading: Reading, workspaceId: string, { tools }: WithTools): readonly FrozenTool[] {
   if (tools === undefined) return [];
   const name = `${workspaceId} ${tools.digest}`;

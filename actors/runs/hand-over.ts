@@ -13,8 +13,8 @@ type HandoverWish = Extract<RunnerMessage, { type: "run.handover" }>;
 const GATE = "handover.giving";
 
 /**
- * Asks the gate whether the handover is accepted, if the owner has a gate. A handover to a station that the run may not
- * hand over to is refused at once.
+ * Asks the gate whether to accept the handover, if the owner has a gate. Refuses at once a handover to a station that
+ * is not in `passesTo`.
  */
 export function askHandover(turn: Turn, context: RunContext, wish: HandoverWish, owner: RunOwner): RunContext {
   const { passesTo } = getRunRow(turn);
@@ -43,7 +43,7 @@ function askGate(turn: Turn, context: RunContext, wish: HandoverWish, owner: Run
   return { ...context, handover: { id: wish.id, to: wish.to, question: question.id } };
 }
 
-/** Records the gate's answer and sends it to the agent; ignores an answer to an earlier request. */
+/** Records the gate's answer and sends it to the agent. Ignores an answer to an earlier request. */
 export function answerHandover(turn: Turn, context: RunContext, given: Pick<GateAnswer, "id" | "refused">): RunContext {
   const { handover } = context;
   if (handover === null || handover.question !== given.id) return context;
@@ -51,7 +51,7 @@ export function answerHandover(turn: Turn, context: RunContext, given: Pick<Gate
   return { ...context, handover: null };
 }
 
-/** Records the decision on a handover and sends it to the agent; `refused` is null when it is accepted. */
+/** Records the decision on a handover and sends it to the agent. `refused` is null for an accepted handover. */
 function decide(
   turn: Turn,
   context: RunContext,
@@ -63,7 +63,7 @@ function decide(
   answer(turn, context, id, refused);
 }
 
-/** Whether a handover of the run to `to` was accepted. */
+/** Whether the latest decided handover of the run was to `to` and was accepted. */
 export function mayHandOver(row: RunRow, to: string): boolean {
   return row.handover !== null && row.handover.to === to && row.handover.refused === null;
 }

@@ -11,15 +11,15 @@ import { runs } from "./run.table.js";
 import { addAnswer } from "./run-answer.js";
 import { type InputBrief, type RunInputRow, readNotes, runInputs } from "./run-input.table.js";
 
-/** What a job is built from. */
+/** The sources that a job is built from. */
 export interface JobSource {
   readonly reading: Reading;
   readonly sealer: Pick<Sealer, "open">;
 }
 
 /**
- * Everything a runner needs for a run, or undefined when the claim is not the run's current one any more. Built from
- * the run's input, so that it is the same each time it is sent. Only secrets have their current values.
+ * Builds the job that a runner needs for a run; undefined if the claim is no longer the run's current one. The job is
+ * built from the run's input, so every time it is sent it is the same. Only secrets have their current values.
  */
 export function buildJob(
   source: JobSource,
@@ -124,7 +124,7 @@ function toArchive(
   return kept === null ? {} : { archive: { id: kept.archiveId, bytes: kept.bytes, digest: kept.digest } };
 }
 
-/** The values of secrets by environment name, and the names of secrets that are gone or cannot be opened. */
+/** Returns secret values by environment variable, and the names of secrets that are missing or cannot be opened. */
 function openSecrets(
   { reading, sealer }: JobSource,
   workspaceId: string,

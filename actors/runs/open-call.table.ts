@@ -1,20 +1,23 @@
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 
-/** A call of a run's tool that is not over. */
+/** A tool call of a run that has not ended. */
 export interface OpenCall {
-  /** The runner's ids of it, each of which gets the outcome. */
+  /** The runner's ids of the call. The outcome goes to each of them. */
   readonly asks: readonly string[];
-  /** Those of `asks` that were cancelled: nobody waits under them. */
+  /** The ids in `asks` that the runner has cancelled: they need no outcome. */
   readonly cancelled: readonly string[];
-  /** What makes it equal to another (`tool-calls/asked-digest.ts`); absent until it is taken, and in earlier releases. */
+  /**
+   * Digest that identifies equal calls (`tool-calls/asked-digest.ts`). Absent until the call is accepted, and in calls
+   * of earlier releases.
+   */
   readonly askedDigest?: string;
 }
 
-/** `[run, call]`: written when the run passes the call on, removed when the call ends. */
+/** `[run, call]`. Inserted when the run passes the call on, deleted when the call ends. */
 export const openCalls = table<OpenCall>("open-tool-call");
 
-/** The open calls of a run by their ids, oldest first. */
+/** Lists the open calls of a run with their ids, oldest first. */
 export function listOpenCalls(
   reading: Reading,
   workspaceId: string,
@@ -25,7 +28,7 @@ export function listOpenCalls(
     .map(({ key, value }) => ({ callId: String(key.at(-1)), ...value }));
 }
 
-/** The open call that answers an id of the runner, or undefined. */
+/** Finds the open call with this runner's id; undefined if there is none. */
 export function findCallOfAsk(
   reading: Reading,
   workspaceId: string,

@@ -3,7 +3,7 @@ import type { MadePush, PushOrder, WaitingPush } from "../runners/push.js";
 import type { OutgoingMessage } from "../runners/runner.queries.js";
 import { buildJob, type JobSource } from "./job.js";
 
-/** Why a job that is too large for a frame cannot be sent, for a person. */
+/** The reason, for people, why a job too large for a frame cannot be sent. */
 export const TOO_LARGE = "What the task has changed and what was said on it are too large to be sent to a runner.";
 const KNOWS_TASKS_ONLY = "The runner is of a release that only works for tasks.";
 const KNOWS_NO_REPLAYS = "The runner is of a release that knows no replays.";
@@ -12,10 +12,10 @@ const KNOWS_NO_TOOLS = "The runner is of a release that knows no tools.";
 const PUSHES_NOT = "The runner is of a release that pushes nothing.";
 const KNOWS_NO_BRANCHES = "The runner is of a release that begins at no branch.";
 
-/** A message that needs no token of the code host. */
+/** A message that needs no code host token. */
 export type SendableMessage = Exclude<OutgoingMessage["message"], WaitingPush>;
 
-/** The order of a push, as it is sent. */
+/** Builds the push order that is sent to the runner. */
 export function toPushOrder(
   { host: _host, installationId: _there, workflows: _workflows, pullRequestId: _pullRequest, ...order }: WaitingPush,
   made: MadePush,
@@ -24,8 +24,8 @@ export function toPushOrder(
 }
 
 /**
- * A message of a runner's outbox in the form that is sent. Only here are a job built and its secrets opened. A job
- * whose claim is over becomes `run.drop`.
+ * Converts a message of a runner's outbox to its wire form. Only this function builds a job and opens its secrets. An
+ * assignment whose claim has ended becomes `run.drop`.
  */
 export function toServiceMessage(source: JobSource, workspaceId: string, message: SendableMessage): ServiceMessage {
   if (message.type !== "run.assign") return message;
@@ -34,7 +34,9 @@ export function toServiceMessage(source: JobSource, workspaceId: string, message
   return job === undefined ? { type: "run.drop", runId, fence } : { type: "run.assign", job };
 }
 
-/** Why a runner with these protocol features cannot take the message, for a person; null when it can. */
+/**
+ * Returns the reason, for people, why a runner with these protocol features cannot handle the message; null if it can.
+ */
 export function whyNotKnown(message: ServiceMessage, features: readonly string[]): string | null {
   if (message.type !== "run.assign") return null;
   const { task, replay, search, tools = [], push, checkouts } = message.job;

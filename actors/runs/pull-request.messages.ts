@@ -3,70 +3,73 @@ import { reference } from "../../runtime/reference.js";
 import type { Message } from "../../runtime/turn.js";
 import type { PushProblem } from "../runners/push.js";
 
-/** What runs and the pull requests of their tasks tell each other. The runner talks to its run alone. */
+/** Messages between runs and the pull requests of their tasks. The runner only communicates with its run. */
 
 /**
- * From a run: what it has changed in a repository is to be in the pull request of its task, which is opened if there is
- * none. Answered by {@link PushAllowed} and later {@link PullRequestTold}, or by the latter alone.
+ * From a run: asks for the run's changes in a repository to be added to the task's pull request, which is opened if
+ * there is none. The answer is {@link PushAllowed} and later {@link PullRequestTold}, or only the latter.
  */
 export interface AskPullRequest extends Message {
   readonly type: "pull-request.ask";
   readonly runId: string;
   readonly taskId: string;
-  /** Where the task is told of its pull request. */
+  /** The address that the pull request sends its news to: the task. */
   readonly taskAddress: Address;
   readonly teamId: string;
   readonly lineId: string;
   /** `owner/name` */
   readonly repository: string;
-  /** The id of the agent's wish; null at the end of the run. */
+  /** The id of the agent's request; null at the end of the run. */
   readonly wish: string | null;
-  /** Null for the task's own title. */
+  /** Null to use the task's own title. */
   readonly title: string | null;
   readonly body: string;
   /** The paths that a push would change. */
   readonly changed: readonly string[];
 }
 
-/** From the run that was allowed to: its runner has pushed. */
+/** From the run that received permission: its runner has pushed. */
 export interface BranchPushed extends Message {
   readonly type: "pull-request.pushed";
   readonly runId: string;
-  /** The commit that the branch is at. */
+  /** The new head commit of the branch. */
   readonly head: string;
 }
 
-/** The same: its runner could not push, or `lost`: nobody knows, the runner is gone or the run was ended. */
+/**
+ * From the run that received permission: its runner could not push. With `lost` the outcome is unknown, because the
+ * runner is lost or the run has ended.
+ */
 export interface BranchNotPushed extends Message {
   readonly type: "pull-request.not-pushed";
   readonly runId: string;
   readonly problem: PushProblem | "lost";
   /** One sentence for a person. */
   readonly why: string;
-  /** The branch's head, where what was to be pushed conflicts with it. */
+  /** The branch's head, if the changes conflict with it. */
   readonly head?: string;
 }
 
 /**
- * From the edge, before it sends the order of a push without a token: the code host makes none for now. What the runner
- * then says of that push is no failure.
+ * From the edge, before it sends a push order without a token: the code host issues no token for now. The runner's next
+ * report about this push is not a failure.
  */
 export interface PushLimited extends Message {
   readonly type: "pull-request.limited";
   /** The id of the push. */
   readonly push: string;
-  /** When it makes one again, in milliseconds since 1970. */
+  /** When the code host issues tokens again, in milliseconds since 1970. */
   readonly untilMs: number;
 }
 
-/** A pull request of a task, by its id. */
+/** A pull request of a task, addressed by its id. */
 export const pullRequestRef = reference<AskPullRequest | BranchPushed | BranchNotPushed | PushLimited>("pull-request");
 
 /** To a run: its runner may push. */
 export interface PushAllowed extends Message {
   readonly type: "pull-request.allowed";
   readonly pullRequestId: string;
-  /** The id of this push; a later one has another. */
+  /** The id of this push. Each push has a new one. */
   readonly push: string;
   readonly repository: string;
   readonly host: string;
@@ -75,18 +78,18 @@ export interface PushAllowed extends Message {
   /** The branch to merge into; null for the default branch. */
   readonly base: string | null;
   readonly title: string;
-  /** Whether the push changes workflows of the code host. */
+  /** Whether the push changes CI workflow files of the code host. */
   readonly workflows: boolean;
 }
 
-/** To a run: what became of what it asked. At most one of `url` and `refused` is not null. */
+/** To a run: the result of its request. At most one of `url` and `refused` is not null. */
 export interface PullRequestTold extends Message {
   readonly type: "pull-request.told";
   readonly pullRequestId: string;
   readonly repository: string;
   readonly wish: string | null;
-  /** Null while it is not open. */
+  /** Null while the pull request is not open. */
   readonly url: string | null;
-  /** Why nothing was pushed or opened, for the agent and for people. */
+  /** The reason why nothing was pushed or opened, for the agent and for people. */
   readonly refused: string | null;
 }

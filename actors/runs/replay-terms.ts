@@ -2,25 +2,27 @@ import type { RunConfig } from "../lines/fingerprint.js";
 import type { JobReplay } from "../runners/job.js";
 import type { RunAnswer } from "./run-answer.js";
 
-/** What a run of a replay does, and who gets the secrets of its profile. Stored in the run's beginning. */
+/**
+ * The work of a replay run, and which of its programs get the secrets of the profile. Stored in the run's beginning.
+ */
 export interface ReplayTerms {
-  /** `repeat` starts the agent; `check` only checks what the run begins from. */
+  /** `repeat` starts the agent. `check` only runs the check on the run's starting point. */
   readonly does: JobReplay["does"];
   readonly secretsFor: {
     readonly check: boolean;
-    /** The repositories whose setup gets them, in the order of the config. */
+    /** The repositories whose setup gets the secrets, in the order of the config. */
     readonly setup: readonly string[];
   };
-  /** What the agent is told at the end of its prompt; absent for nothing. */
+  /** The answer added at the end of the agent's prompt; absent for none. */
   readonly answer?: RunAnswer;
 }
 
-/** The parts of a config that say which commands a runner runs beside the agent. */
+/** The parts of a config that define the commands a runner starts beside the agent. */
 export type CommandConfig = Pick<RunConfig, "repositories"> & { readonly station: Pick<RunConfig["station"], "check"> };
 
 /**
- * The terms of a run under `config`. The check and a setup get secrets only when they are equal, byte by byte, to the
- * `live` ones: whoever may plan writes those of a candidate. The agent gets them in any case.
+ * Returns the replay terms of a run under `config`. The check and each setup get secrets only if they equal the `live`
+ * ones byte by byte, because anyone who may plan can write those of a candidate. The agent always gets the secrets.
  */
 export function toReplayTerms(does: ReplayTerms["does"], config: CommandConfig, live: CommandConfig): ReplayTerms {
   const liveSetups = new Map(live.repositories.map(({ name, setup }) => [name, setup]));
@@ -32,12 +34,12 @@ export function toReplayTerms(does: ReplayTerms["does"], config: CommandConfig, 
   };
 }
 
-/** Whether anything that the run starts gets secrets. */
+/** Whether any program of the run gets secrets. */
 export function needsSecrets({ does, secretsFor: { check, setup } }: ReplayTerms): boolean {
   return does === "repeat" || check || setup.length > 0;
 }
 
-/** The terms as a runner gets them. */
+/** Converts the terms to the form that a runner receives. */
 export function toJobReplay({ does, secretsFor: { check, setup } }: ReplayTerms): JobReplay {
   return { does, secretsFor: { check, setup: [...setup] } };
 }

@@ -2,25 +2,25 @@ import type { Reading } from "../../storage/store.js";
 import { getText } from "../tables/text-blobs.js";
 
 /**
- * What the run of a replay is told of how its work should have turned out: why an earlier change was sent back, and the
- * change that was accepted. At least one of both is there.
+ * The expected result that a replay run's agent gets: why an earlier change was sent back, and the accepted change. At
+ * least one of the two is present.
  */
 export interface RunAnswer {
-  /** Digest of the note that a change was sent back with; null for none. */
+  /** Digest of the note with which a person sent a change back; null for none. */
   readonly note: string | null;
-  /** Digests of the accepted diffs, each of a repository. */
+  /** Digests of the accepted diffs, one for each repository. */
   readonly accepted: readonly { readonly repository: string; readonly digest: string }[];
 }
 
-/** Longest answer, in characters; of a longer one the beginning is told, and that it is cut. */
+/** Maximum length of the answer, in characters. A longer answer is cut, with a notice. */
 export const MAX_ANSWER_CHARACTERS = 200_000;
 
-/** The digests of the bodies that an answer refers to. */
+/** Lists the digests of the bodies that an answer refers to. */
 export function digestsOfAnswer({ note, accepted }: RunAnswer): readonly string[] {
   return [...(note === null ? [] : [note]), ...accepted.map(({ digest }) => digest)];
 }
 
-/** The prompt, followed by the answer in a section of its own. */
+/** Returns the prompt with the answer appended as a section. */
 export function addAnswer(reading: Reading, workspaceId: string, prompt: string, answer: RunAnswer): string {
   const textOf = (digest: string): string => getText(reading, workspaceId, digest);
   const parts = ["# The answer"];
@@ -36,7 +36,7 @@ export function addAnswer(reading: Reading, workspaceId: string, prompt: string,
   return `${prompt}\n\n${section.slice(0, MAX_ANSWER_CHARACTERS)}${isCut ? "\n\nThe rest of the answer is left out." : ""}\n`;
 }
 
-/** A text in a fence that is longer than any in it. */
+/** Wraps a text in a code fence longer than any run of backticks in the text. */
 function fenced(language: string, text: string): string {
   let longest = 2;
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);

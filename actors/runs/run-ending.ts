@@ -24,22 +24,22 @@ import type { RunOwner } from "./run-owner.js";
 import { holdEnd, losePushes, recordUnmet } from "./run-pushes.js";
 import { endToolCalls } from "./tool-calls.js";
 
-/** What each end of a run does; `run.machine.ts` says when. */
+/** The functions of each end of a run. `run.machine.ts` defines when they apply. */
 
 export type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
 
-/** The runner's own report of the end. */
+/** Ends the run as the runner reports. */
 export function endByReport(turn: Turn, context: RunContext, report: EndReport, owner: RunOwner): void {
   const { outcome, failure } = recordReport(turn, report);
   const { partition, id: runId } = turn.self;
   const ended: ClaimEnded = { type: "claim.ended", runId };
-  // A runner that may be asked to push keeps the folder until it is told to let go of it.
+  // A runner that may be asked to push keeps its folder until it receives `run.drop`.
   if (getRunInput(turn, partition, runId).beginning?.push === true) dropClaim(turn, context);
   else if (context.runnerId !== null) turn.send(runnerRef(partition, context.runnerId), ended);
   finish(turn, context, { outcome, reason: failure?.message ?? null }, owner);
 }
 
-/** Records what the runner reports of the end; returns the outcome that counts. */
+/** Records the runner's end report. Returns the outcome that counts. */
 function recordReport(
   turn: Turn,
   report: Omit<EndReport, "type" | "runId" | "fence">,
@@ -58,7 +58,7 @@ function recordReport(
   return { outcome, failure };
 }
 
-/** Where branches hold the commits that the run was to begin from, runners look whether they still do. */
+/** Asks for a check of the branches that hold the run's starting commits: do they still hold them? */
 function lookForCommits(turn: Turn): void {
   const { partition, id } = turn.self;
   for (const { repository, base } of getRunInput(turn, partition, id).beginning?.checkouts ?? []) {
@@ -67,7 +67,10 @@ function lookForCommits(turn: Turn): void {
   }
 }
 
-/** The agent is done, and what it changed is pushed before the run ends. Its claim goes on until then. */
+/**
+ * Records the report of a completed agent and asks for the pushes that precede the run's end. The runner keeps its
+ * claim until then.
+ */
 export function holdForPushes(
   turn: Turn,
   context: RunContext,
@@ -79,7 +82,7 @@ export function holdForPushes(
   return holdEnd(turn, context, repositories);
 }
 
-/** Ends a run whose pushes are over. The runner lets go of the folder that it kept for them. */
+/** Ends a run after its last push. The runner deletes the folder that it kept for the pushes. */
 export function endHeld(turn: Turn, context: RunContext, owner: RunOwner): void {
   dropClaim(turn, context);
   finish(turn, context, { outcome: "completed", reason: null }, owner);
@@ -89,7 +92,7 @@ function dropClaim(turn: Turn, context: RunContext): void {
   sendToRunner(turn, context, { type: "run.drop", runId: turn.self.id, fence: context.fence });
 }
 
-/** Ends a run whose pushes will not be reported any more: its work is done and stored. */
+/** Ends a run whose push reports are lost. Its work is done and stored. */
 export function endHeldLost(turn: Turn, context: RunContext, why: string, owner: RunOwner): void {
   losePushes(turn, context, why);
   const wished = context.pushes.flatMap(({ wish, repository }) => (wish === null ? [] : [[repository, why] as const]));
@@ -99,10 +102,10 @@ export function endHeldLost(turn: Turn, context: RunContext, why: string, owner:
 
 function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
   const { partition, id: runId } = turn.self;
-  // Runners of earlier releases do not report commits before the end, and no runner does when its setup failed.
+  // Earlier releases' runners report commits only at the end. So does any runner whose setup failed.
   recordBases(turn, checkouts);
   const { repositories } = getRunInput(turn, partition, runId).config;
-  // Of two reports about a repository the last counts. Repositories that the runner was not given are ignored.
+  // Of two reports about a repository the last counts. Reports about repositories outside the run's config are ignored.
   const last = new Map(checkouts.map((checkout) => [checkout.repository, checkout]));
   for (const { repository, base, diff, own } of last.values()) {
     if (!repositories.some(({ name }) => name === repository)) continue;
@@ -114,7 +117,9 @@ function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
   }
 }
 
-/** A handover counts only when it was accepted before: no report of a runner can skip a gate. */
+/**
+ * Returns the outcome that counts. A handover counts only if it was accepted before: no runner report can skip a gate.
+ */
 export function acceptedOutcome(
   row: RunRow,
   report: Pick<EndReport, "outcome" | "ending" | "failure">,
@@ -126,7 +131,7 @@ export function acceptedOutcome(
   return { outcome: "failed", failure: { code: "runner-error", message, output: "" } };
 }
 
-/** Ends a run that can never be sent to a runner. */
+/** Ends a run that no runner can receive. */
 export function endUndeliverable(turn: Turn, context: RunContext, why: string, owner: RunOwner): void {
   const failure: RunFailure = { code: "not-supported", message: why, output: "" };
   const row = getRunRow(turn);
@@ -134,13 +139,13 @@ export function endUndeliverable(turn: Turn, context: RunContext, why: string, o
   endRun(turn, context, { outcome: "failed", reason: why }, owner);
 }
 
-/** Ends a run whose runner did not report in time that it stopped. */
+/** Ends a run whose runner did not report the stop in time. */
 export function endUnanswered(turn: Turn, context: RunContext, owner: RunOwner): void {
   const end = { outcome: "stopped", reason: "The run was stopped; its runner did not answer." } as const;
   endRun(turn, context, end, owner);
 }
 
-/** Ends a run whose runner is gone: stopped if the runner was told to stop, else abandoned. */
+/** Ends a run whose runner is lost: stopped if the runner was asked to stop, otherwise abandoned. */
 export function endLost(turn: Turn, context: RunContext, owner: RunOwner): void {
   const lost = context.stopping
     ? ({ outcome: "stopped", reason: "The run was stopped; its runner was lost meanwhile." } as const)
@@ -148,7 +153,7 @@ export function endLost(turn: Turn, context: RunContext, owner: RunOwner): void 
   endRun(turn, context, lost, owner);
 }
 
-/** Ends the run by decision of the service; the runner that holds the claim drops it. */
+/** Ends the run by decision of the service. The runner that holds the claim drops the run. */
 export function endRun(
   turn: Turn,
   context: RunContext,
@@ -207,7 +212,7 @@ export function releaseClaim(turn: Turn, runnerId: string): void {
   turn.send(dispatcherRef(turn.self.partition), release);
 }
 
-/** Answers a message of a claim that is over with `run.drop`: that runner kills what it runs for the claim. */
+/** Answers a message of an ended claim with `run.drop`: the runner then kills the claim's programs. */
 export function dropStale(turn: Turn, { runnerId, said }: Pick<RunReported, "runnerId" | "said">): void {
   const drop: OutboxMessage = { type: "run.drop", runId: turn.self.id, fence: said.fence };
   if (said.type !== "run.ended") sendToRunner(turn, { runnerId }, drop);

@@ -9,19 +9,19 @@ import type { RunOutcome, RunRow } from "./run.js";
 import { getRunInput } from "./run-input.table.js";
 import type { RunOwner } from "./run-owner.js";
 
-/** What a fact is made from. */
+/** The data that a run fact is built from. */
 export interface FactSource {
   readonly run: RunRow;
   readonly outcome: RunOutcome;
   readonly taskId: string;
   readonly config: RunConfig;
   readonly openedBy: Opener | null;
-  /** What became of it in its task, if that is known before it ends. */
+  /** The run's outcome in its task, if known before the run ends. */
   readonly became: RunOutcomeRow | undefined;
   readonly endedMs: number;
 }
 
-/** Records the fact of a run that ends in this turn, if its owner's runs are part of the figures of a team. */
+/** Records the fact of a run that ends in this turn, if the owner's runs count in team figures. */
 export function recordRunFact(turn: Turn, run: RunRow, outcome: RunOutcome, owner: RunOwner): void {
   const { opener } = owner;
   const { taskId } = run;
@@ -34,7 +34,7 @@ export function recordRunFact(turn: Turn, run: RunRow, outcome: RunOutcome, owne
   runFacts.insert(turn, partition, toRunFact(source));
 }
 
-/** The fact of an ended run. Member by member: each run that ends has one. */
+/** Builds the fact of an ended run. Copied member by member for speed: every run that ends has a fact. */
 export function toRunFact({ run, outcome, taskId, config, openedBy, became, endedMs }: FactSource): RunFact {
   const { spent, calls } = run;
   const { harness, model, effort, profile } = config.station;

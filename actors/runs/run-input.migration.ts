@@ -6,8 +6,8 @@ import type { Slice, Walk } from "../../storage/migrations.js";
 import type { Change, Entry, Reading } from "../../storage/store.js";
 
 /**
- * Gives runs an owner and an input row; turns diffs and skills into bodies. Of a run that had ended only its config was
- * stored. The input of a run under way is what the rows hold now that its job was built from.
+ * Gives runs an owner and an input row, and turns diffs and skills into bodies. For an ended run only its config is
+ * stored. For an active run the input is what its job was built from, as far as today's rows still hold it.
  */
 
 interface Checkout {
@@ -61,12 +61,12 @@ interface Skill {
   readonly files: readonly { readonly path: string; readonly content: string }[];
 }
 
-/** How many notes a run was given: the latest ones. */
+/** The number of notes that a run received: the latest ones. */
 const NOTES_GIVEN = 200;
-/** Entries in a slice when each entry may take megabytes. */
+/** Entries in a slice if an entry can take megabytes. */
 const HEAVY = 8;
 
-/** Turns diffs into bodies. */
+/** Turns the diffs of checkouts into bodies. */
 function checkoutChanges({ partition, entries, reading }: Slice, table: string): readonly Change[] {
   const bodies = new Bodies(partition, reading);
   const rows = entries.flatMap(({ key, value }) => {
@@ -144,7 +144,7 @@ function briefOf({ partition, reading, bodies }: Scope, taskId: string) {
   return { id, title, description, url, marks, notes: notes.length === 0 ? null : bodies.keep(JSON.stringify(notes)) };
 }
 
-/** Stores those skills of a config that exist as bodies, with the same digests; returns the digests of all. */
+/** Stores the existing skills of a config as bodies with the same digests. Returns all digests of the config. */
 function storeSkills({ partition, reading, bodies }: Scope, { skills = [] }: Config): string[] {
   return skills.map(({ digest }) => {
     const skill = reading.get<Skill>([partition, rowSpace, "run-skill", digest]);
@@ -157,7 +157,7 @@ function storeSkills({ partition, reading, bodies }: Scope, { skills = [] }: Con
   });
 }
 
-/** Adds the owner and the beginning of the run to each `run.start` that is undelivered or a dead letter. */
+/** Adds the owner and the beginning of the run to each undelivered or dead-lettered `run.start`. */
 function messageWalk(under: Walk["under"]): Walk {
   return {
     under,
@@ -182,7 +182,7 @@ function ownedByTask(partition: string, taskId: string) {
   return { owner: { kind: "task", id: taskId }, ownerAddress: { partition, kind: "task", id: taskId } };
 }
 
-/** Bodies that the rows of a slice begin to refer to; adds to the stored counts. */
+/** The bodies that the rows of a slice start to refer to. Adds to the stored reference counts. */
 class Bodies {
   readonly #partition: string;
   readonly #reading: Reading;
@@ -246,7 +246,7 @@ interface InputWithBases {
   } | null;
 }
 
-/** Lists the runs by the commits that they began from. */
+/** Indexes the runs by the commits that they started from. */
 export const runBaseWalks: readonly Walk[] = [
   eachRow<InputWithBases>(
     "run-input",

@@ -13,71 +13,71 @@ import { digestsOfAnswer } from "./run-answer.js";
 import type { RunBrief } from "./run-owner.js";
 
 /**
- * The input of a run, one row for each run. The job of the runner is built from it; only the values of secrets are
- * added. It is stored with the run, so that the run can be repeated. Diffs, notes and skills are bodies
+ * The input of a run, one row for each run. The runner's job is built from this row plus the current values of secrets.
+ * The row is stored with the run, so that the run can be repeated. Diffs, notes and skills are bodies
  * (`tables/blobs.ts`), named by their digests.
  *
- * 1. The config and the beginning of a run are fixed in the turn that queues it.
- * 2. The brief for its agent is fixed in the turn that claims it.
- * 3. A commit that was open in the beginning is fixed by the first report of the runner that names it.
+ * 1. The turn that queues the run fixes its config and its beginning.
+ * 2. The turn that claims the run fixes the agent's brief.
+ * 3. The runner's first report of a commit that the beginning left open fixes that commit.
  */
 export interface RunInputRow {
   readonly runId: string;
-  /** The station's and the repositories' settings. */
+  /** The settings of the station and the repositories. */
   readonly config: RunConfig;
-  /** What the run begins from; null for a run that ended before this was stored. */
+  /** The run's starting point; null for a run that ended before releases stored it. */
   readonly beginning: RunBeginning | null;
-  /** The part fixed at the claim; null before the claim, and for a run that ended before this was stored. */
+  /** The part that is fixed at the claim; null before the claim, and for a run that ended before releases stored it. */
   readonly claimed: ClaimedInput | null;
 }
 
 export interface RunBeginning {
-  /** The run that this one repeats, whose brief its agent is given; absent for none. */
+  /** The run that this run repeats, and whose brief the agent receives; absent for none. */
   readonly repeats?: string;
   readonly line: { readonly key: string; readonly name: string };
   readonly station: {
     readonly name: string;
     /** Keys of the stations that the run may hand over to. */
     readonly passesTo: readonly string[];
-    /** Those of `passesTo` that come later in the line. */
+    /** The stations in `passesTo` that come later in the line. */
     readonly next: readonly string[];
   };
   /** One for each repository of the config, in the same order. */
   readonly checkouts: readonly InputCheckout[];
-  /** The tools that its agent may call; absent for none. */
+  /** The tools that the agent may call; absent for none. */
   readonly tools?: RunTools;
-  /** Whether its runner may be asked to push what it has changed; absent for no. */
+  /** Whether the runner may be asked to push its changes; absent for no. */
   readonly push?: true;
-  /** Absent for a run that belongs to no replay. */
+  /** Absent unless the run belongs to a replay. */
   readonly replay?: ReplayTerms;
-  /** What the agent of a search does; absent for a run that belongs to none. */
+  /** The agent's work in a search; absent unless the run belongs to a search. */
   readonly search?: JobSearch;
 }
 
 export interface InputCheckout {
   readonly repository: string;
-  /** The commit to begin from; null for the head of the default branch, until the runner reports which commit that is. */
+  /** The commit to start from. Null for the head of the default branch, until the runner reports its commit. */
   readonly base: string | null;
-  /** Digest of the diff since `base` to apply first; null for none. */
+  /** Digest of the diff to apply to `base` first; null for none. */
   readonly diff: string | null;
   /**
-   * The branch to begin at the head of: then `base` and `diff` hold where the repository has no such branch, until the
-   * runner reports the commit at its head. Absent for none.
+   * The branch to start from, at its head. `base` and `diff` apply if the repository has no such branch, and until the
+   * runner reports the head's commit. Absent for none.
    */
   readonly branch?: string;
   /**
-   * What is merged in before the agent starts: the head of the branch (`HEAD`: of the default one), until the runner
-   * reports which commit that is. Absent for nothing.
+   * What the runner merges in before the agent starts: the head of this branch (`HEAD` for the default branch).
+   * `commit` is null until the runner reports it. Absent for no merge.
    */
   readonly merges?: { readonly branch: string; readonly commit: string | null };
-  /** Whether the runner reported what it began from at the branch; absent for not yet, and without a branch. */
+  /** Whether the runner has reported the starting commit of `branch`. Absent until then, and without a branch. */
   readonly isBegun?: true;
 }
 
 export interface ClaimedInput {
   /** Null for a run without a task. */
   readonly brief: InputBrief | null;
-  /** The version of each secret's value, by name; null for a secret that does not exist. */
+  /** The version of each secret's value, by the secret's name; null for a secret that does not exist. */
   readonly secrets: Readonly<Record<string, number | null>>;
 }
 
@@ -86,7 +86,7 @@ export interface InputBrief extends Omit<RunBrief, "notes"> {
   readonly notes: string | null;
 }
 
-/** `[commit, repository, run]` -> true: the runs that began from a commit. */
+/** `[commit, repository, run]` -> true: the runs that started from a commit. */
 export const runBases = table<true>("run-base");
 
 /** `[run]` */
@@ -100,7 +100,7 @@ export const runInputs = indexedTable<RunInputRow>("run-input", {
   blobs: bodiesOf,
 });
 
-/** The commits that a run began from, as far as they are known, with those that were merged in. */
+/** Lists the known commits that a run started from, including merged commits. */
 export function basesOf({ beginning }: Pick<RunInputRow, "beginning">): readonly RepositoryCommit[] {
   const checkouts = beginning?.checkouts ?? [];
   return checkouts.flatMap(({ repository, base, merges }) =>
@@ -110,7 +110,7 @@ export function basesOf({ beginning }: Pick<RunInputRow, "beginning">): readonly
 
 const notesSchema = z.array(z.object({ at: z.string(), from: z.string(), text: z.string() }));
 
-/** The notes of a brief by their digest, oldest first; null for none. */
+/** Reads the notes of a brief, oldest first; empty for a null digest. */
 export function readNotes(reading: Reading, workspaceId: string, digest: string | null): RunBrief["notes"] {
   return digest === null ? [] : notesSchema.parse(JSON.parse(getText(reading, workspaceId, digest)));
 }
@@ -126,7 +126,7 @@ function bodiesOf({ config, beginning, claimed }: RunInputRow): string[] {
   return named.filter((digest) => digest !== null && digest !== undefined);
 }
 
-/** The input of a run, which exists from `run.start` on. */
+/** Returns the input of a run. It exists from `run.start` on. */
 export function getRunInput(reading: Reading, workspaceId: string, runId: string): RunInputRow {
   const input = runInputs.get(reading, workspaceId, runId);
   if (input === undefined) throw new Error("a run without its input");

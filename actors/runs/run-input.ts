@@ -24,7 +24,7 @@ export function recordBrief(turn: Turn, run: OwnedRun, owner: RunOwner): void {
 }
 
 /**
- * Records the commits that the runner began from, where the input left them open; any others are ignored. Of two reports
+ * Records the starting commits that the runner reports, if the input left them open. Ignores all others. Of two reports
  * about a repository the last counts.
  */
 export function recordBases(turn: Turn, bases: readonly CheckoutBase[]): void {
@@ -38,13 +38,13 @@ export function recordBases(turn: Turn, bases: readonly CheckoutBase[]): void {
   runInputs.put(turn, partition, before, { ...before, beginning: { ...beginning, checkouts } });
 }
 
-/** The checkout with what its runner reported of it; itself where that tells nothing new. */
+/** Returns the checkout with the facts that its runner reported, or the same object if nothing is new. */
 function settled(checkout: InputCheckout, reported: CheckoutBase | undefined): InputCheckout {
   if (reported === undefined || checkout.isBegun === true) return checkout;
   const { base, merged } = reported;
   const { branch, merges } = checkout;
   if (branch === undefined) return checkout.base === null ? { ...checkout, base } : checkout;
-  // A runner that failed at its setup reports no branch.
+  // A runner whose setup failed reports no branch.
   const isAtHead = reported.branch === branch || base !== checkout.base;
   return {
     ...{ ...checkout, base, isBegun: true },

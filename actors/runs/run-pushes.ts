@@ -1,12 +1,12 @@
 /**
- * What a run pushes: its runner holds the changes, the pull request of its task decides, and the run carries messages
- * between the two.
+ * The pushes of a run. The runner holds the changes, the task's pull request decides about them, and the run passes
+ * messages between the two.
  *
- * 1. The runner is told to push only what a pull request has allowed.
- * 2. A run whose agent is done and that has something to push is held: the runner keeps its claim, its slot and the
- *    folder. It asks for one repository after the other, and ends when the last push is over, whatever became of it.
- * 3. Each push that a runner was given ends: it is reported, or it is lost with the runner, with the run, or after
- *    {@link PUSH_MS}.
+ * 1. The run asks its runner to push only after the pull request has allowed it.
+ * 2. When the agent is done and something remains to push, the run's end waits: the runner keeps its claim, its slot
+ * and the folder. The run asks for one repository at a time, and ends after the last push, whatever its result.
+ * 3. Each push order ends: the runner reports it, or it is lost with the runner, with the run, or after
+ * {@link PUSH_MS}.
  */
 import type { Turn, TurnReading } from "../../runtime/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
@@ -29,29 +29,30 @@ import { getRunRow, sendToRunner } from "./run.transitions.js";
 import { getRunInput } from "./run-input.table.js";
 import { findTaskBranch } from "./task-branch.table.js";
 
-/** How long a runner has for a push, in milliseconds. */
+/** Time limit for a push of a runner, in milliseconds. */
 const PUSH_MS = 15 * 60 * 1_000;
-/** The wake-up at which a push should be over. */
+/** The name of the wake-up at the time limit of a push. */
 export const PUSH = "push";
-/** Most wishes of one agent that are not answered. */
+/** Maximum number of unanswered pull request requests of one agent. */
 const MAX_WISHES = 20;
 
-/** Why a push is lost, for people. */
+/** The reasons why a push is lost, for people. */
 export const LOST = "The runner was lost before it had pushed.";
 export const UNANSWERED = "The runner did not say in time whether it had pushed.";
 
-/** What the runner says became of a push. */
+/** The runner's report of a push. */
 export type PushReport = Extract<RunnerMessage, { type: "run.pushed" | "run.push-rejected" }>;
 
-/** What a run changed in a repository, as its runner reports it. */
+/** The changes of a run in one repository, as its runner reports them. */
 interface ReportedChange {
   readonly repository: string;
   readonly diff: string;
 }
 
 /**
- * The repositories whose changes are pushed at the end of a run whose agent completed: those of a task that is finished
- * by it, and those in which the task has a branch, since later runs begin from that.
+ * Lists the repositories to push at the end of a run whose agent completed. If the run finishes the task, these are the
+ * repositories of the task's changes. Otherwise they are the ones in which the task has a branch, because later runs
+ * start from it.
  */
 export function repositoriesToPush(
   turn: TurnReading,
@@ -75,7 +76,7 @@ export function repositoriesToPush(
     });
 }
 
-/** Why the agent can have no pull request now; null when it is asked for. Reads only. */
+/** Returns the reason why the agent cannot have a pull request now, or null if it can. Reads only. */
 export function whyNoPullRequest(
   turn: TurnReading,
   { pushes, stopping }: RunContext,
@@ -101,13 +102,13 @@ export function whyNoPullRequest(
     : null;
 }
 
-/** Asks the task's pull request in the repository for what the agent wants. */
+/** Passes the agent's request to the task's pull request in the repository. */
 export function askForWish(turn: Turn, context: RunContext, wish: Omit<PullRequestWish, "type">): RunContext {
   const { id, repository, title, body, changed } = wish;
   return ask(turn, context, { repository, wish: id, title, body, changed });
 }
 
-/** Answers the agent's wish. */
+/** Sends the agent the answer to its request. */
 export function answerWish(
   turn: Turn,
   context: RunContext,
@@ -117,7 +118,7 @@ export function answerWish(
   sendToRunner(turn, context, { type: "run.pull-request-answered", runId: turn.self.id, fence, ...answer });
 }
 
-/** The agent is done: asks for the first of the repositories, unless something is asked for already. */
+/** Starts the pushes after the agent is done. Asks for the first repository, unless a request is pending. */
 export function holdEnd(turn: Turn, context: RunContext, repositories: readonly string[]): RunContext {
   return askNext(turn, { ...context, held: repositories });
 }
@@ -148,7 +149,7 @@ function ask(turn: Turn, context: RunContext, wanted: Wanted): RunContext {
   return { ...context, pushes: [...context.pushes, { repository, pullRequestId, wish, push: null }] };
 }
 
-/** Has the runner push. */
+/** Orders the runner to push. */
 export function grantPush(turn: Turn, context: RunContext, allowed: PushAllowed): RunContext {
   const { pullRequestId, push, repository, host, installationId, branch, base, title, workflows } = allowed;
   const pending = context.pushes.find((one) => one.pullRequestId === pullRequestId);
@@ -162,7 +163,7 @@ export function grantPush(turn: Turn, context: RunContext, allowed: PushAllowed)
   return withPush(context, { ...pending, push });
 }
 
-/** Tells the pull request what became of the push that it allowed. */
+/** Reports the result of the push to the pull request that allowed it. */
 export function forwardPush(
   turn: Turn,
   context: RunContext,
@@ -180,12 +181,15 @@ export function forwardPush(
   return reported;
 }
 
-/** The push that the runner's message is about; undefined for one that it was not given, or no longer has. */
+/**
+ * Finds the push that the runner's message is about; undefined for a push that the runner does not have, or no longer
+ * has.
+ */
 export function findPush({ pushes }: RunContext, { id }: PushReport): PendingPush | undefined {
   return pushes.find(({ push }) => push === id);
 }
 
-/** A pull request has told what became of what it was asked: the agent is answered, or the end goes on. */
+/** Processes the result from a pull request: answers the agent, or continues the end of the run. */
 export function takeTold(turn: Turn, context: RunContext, told: PullRequestTold): RunContext {
   const pending = context.pushes.find(({ pullRequestId }) => pullRequestId === told.pullRequestId);
   if (pending === undefined) return context;
@@ -202,14 +206,14 @@ export function takeTold(turn: Turn, context: RunContext, told: PullRequestTold)
   const pushes = context.pushes.filter((one) => one !== pending);
   const { [repository]: _last, ...others } = context.unmet ?? {};
   const unmet = wish !== null && refused !== null ? { ...others, [repository]: refused } : others;
-  // What became of a push may be told before its runner says so: nobody waits for it any more.
+  // The result may arrive before the runner's report. Then nothing waits for the report any more.
   if (pending.push !== null && pushes.every(({ push }) => push === null)) turn.cancelWake(PUSH);
   return askNext(turn, { ...context, pushes, unmet });
 }
 
 /**
- * A run that completed says which wishes of its agent were not met, on a line where nobody else asks for what was changed
- * there: its assignee decides.
+ * Records which requests of a completed run's agent were refused, on a line where only the agent opens pull requests.
+ * The assignee decides what to do.
  */
 export function recordUnmet(turn: Turn, { unmet = {} }: RunContext): void {
   const { partition, id } = turn.self;
@@ -221,7 +225,7 @@ export function recordUnmet(turn: Turn, { unmet = {} }: RunContext): void {
   }
 }
 
-/** Whether nothing is left to push once this is told. Reads only. */
+/** Whether nothing is left to push after this result. Reads only. */
 export function isLastTold({ pushes, held }: RunContext, { pullRequestId }: PullRequestTold): boolean {
   return held.length === 0 && pushes.every((one) => one.pullRequestId === pullRequestId);
 }
@@ -231,7 +235,9 @@ function recordPushed(turn: Turn, pushed: NonNullable<RunRow["pullRequests"]>[nu
   runs.put(turn, turn.self.partition, row, { ...row, pullRequests: [...(row.pullRequests ?? []), pushed] });
 }
 
-/** The run ends before its pushes do: tells the pull requests, and records what was not pushed. */
+/**
+ * Drops all pushes because the run ends first: informs the pull requests, and records the changes that were not pushed.
+ */
 export function losePushes(turn: Turn, { pushes, held }: RunContext, why = LOST): void {
   const { partition, id: runId } = turn.self;
   if (pushes.some(({ push }) => push !== null)) turn.cancelWake(PUSH);
@@ -243,7 +249,7 @@ export function losePushes(turn: Turn, { pushes, held }: RunContext, why = LOST)
   for (const repository of held) recordPushed(turn, { repository, pullRequestId: null, refused: why });
 }
 
-/** The runner was lost, or is late, with the pushes that it was given: the pull requests are told. */
+/** Informs the pull requests that the runner was lost, or is late, with the pushes it was ordered to make. */
 export function losePushesGiven(turn: Turn, { pushes }: RunContext, why: string): void {
   const given = pushes.filter(({ push }) => push !== null);
   for (const { pullRequestId } of given) {
@@ -252,7 +258,7 @@ export function losePushesGiven(turn: Turn, { pushes }: RunContext, why: string)
   }
 }
 
-/** Waits as long again for pushes that should have been over while the service was down. */
+/** Sets the time limit of a push again, because the service was down when it passed. */
 export function awaitPush(turn: Turn): void {
   turn.wake(PUSH, turn.now + PUSH_MS);
 }

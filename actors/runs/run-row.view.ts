@@ -3,7 +3,7 @@ import { boundMoney } from "../money.js";
 import { endingSchema, failureSchema, spentSchema } from "../runners/protocol.js";
 import type { RunRow } from "./run.js";
 
-/** The fields from the run's own row, which its stream publishes. */
+/** The fields of the run's own row, as its stream publishes them. */
 export const runRowSchema = z.strictObject({
   id: z.string(),
   taskId: z.string().describe("Empty for a run without a task, such as that of a replay's copy."),
@@ -14,10 +14,10 @@ export const runRowSchema = z.strictObject({
   outcome: z.enum(["completed", "failed", "stopped", "abandoned", "withdrawn", "superseded"]).nullable(),
   reason: z.string().nullable(),
   runnerId: z.string().nullable(),
-  /** What it needs of a runner. */
+  /** What the run needs of a runner. */
   needs: z.strictObject({ poolId: z.string().nullable(), labels: z.array(z.string()), harness: z.string() }),
   steps: z.int(),
-  /** Number of messages to the run that its agent did not get. */
+  /** Number of messages to the run that its agent has not received. */
   unheard: z.int(),
   spent: spentSchema.nullable(),
   handover: z.strictObject({ to: z.string(), refused: z.string().nullable() }).nullable(),
@@ -38,7 +38,10 @@ export const runRowSchema = z.strictObject({
   endedAt: z.string().nullable(),
 });
 
-/** The run without its large parts, as its stream publishes it. Member by member: every change of a run is shown so. */
+/**
+ * Converts a run to the form its stream publishes, without its large parts. Copied member by member for speed: every
+ * change of a run passes here.
+ */
 export function runRowView(run: RunRow): z.output<typeof runRowSchema> {
   const { poolId, labels, harness } = run.needs;
   const view = {

@@ -5,19 +5,19 @@ import { readStoredText, toStoredText } from "../tables/text-blobs.js";
 import type { StepRow } from "./run.js";
 import { runSteps, type StoredStep } from "./run.table.js";
 
-/** Stores a step with the next index; a long text as a body. */
+/** Stores a step. A long text is stored as a body. */
 export function storeStep(turn: Turn, runId: string, step: StepRow): void {
   const { partition } = turn.self;
   runSteps.insert(turn, partition, { ...step, runId, text: toStoredText(turn, partition, step.text) });
 }
 
-/** A step with its whole text, or null. */
+/** Finds a step and reads its whole text; null if there is none. */
 export function findStep(reading: Reading, workspaceId: string, runId: string, index: number): StepRow | null {
   const stored = runSteps.get(reading, workspaceId, runId, index);
   return stored === undefined ? null : toStep(reading, workspaceId, stored);
 }
 
-/** Steps of a run with their whole texts, in order. */
+/** Lists steps of a run with their whole texts, in order. */
 export function listSteps(reading: Reading, workspaceId: string, runId: string, page: TablePage): StepRow[] {
   return runSteps.list(reading, workspaceId, [runId], page).map((stored) => toStep(reading, workspaceId, stored));
 }

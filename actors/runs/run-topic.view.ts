@@ -5,10 +5,10 @@ import { runs } from "./run.table.js";
 import { stepsView } from "./run.view.js";
 import { runRowView } from "./run-row.view.js";
 
-/** Steps in the first view of a run's stream; the API returns the earlier ones. */
+/** Number of steps in the first view of a run's stream. The API returns earlier steps. */
 const STEPS_SHOWN = 200;
 
-/** The topic of a run, for callers who may read the outcomes of its team. */
+/** The topic of a run, for callers who may read the outcomes of the run's team. */
 export const runTopicView: StreamTopic = {
   workspaceOf: locateWorkspace,
   audience: (reading, { workspaceId, id }) => {

@@ -1,71 +1,77 @@
 /**
- * One attempt of an agent at a station, `run/<id>`. Messages are classified before the step (`classify-run.ts`). Where
- * an event has another name than its message, the message follows in brackets.
+ * One attempt of an agent at a station, `run/<id>`. Messages are classified before the step (`classify-run.ts`). If
+ * an event's name differs from its message, the message follows in brackets.
  *
- * | state           | moved by                                  | next           | also                                    |
- * |-----------------|-------------------------------------------|----------------|-----------------------------------------|
- * | new             | run.start                                 | queued         | joins the dispatcher's queue            |
- * | queued          | run.claim                                 | claimed        | the fence rises; gate `run.starting`,   |
- * |                 |                                           |                | or the runner is assigned to the run    |
- * | claimed         | start.agreed (gate.answered)              | claimed        | the runner is assigned to the run       |
- * | claimed         | start.refused (gate.answered)             | ended          | withdrawn, with the refusal             |
- * | claimed         | run.started (run.said)                    | running        | the commits it begins from are          |
- * |                 |                                           |                | recorded; the owner is notified         |
- * | claimed,running | run.step (run.said)                       | same           | recorded, published in the stream       |
- * | any but new     | message.taken (run.speak)                 | same           | a step; sent to the runner              |
- * | any but new     | message.refused (run.speak)               | same           | refused                                 |
- * | claimed,running | run.heard (run.said)                      | same           |                                         |
- * | claimed,running | run.permission (run.said)                 | same           | waits for the assignee, the owner is    |
- * |                 |                                           |                | notified; dismissed when too many wait  |
- * | any but new     | approval.answered (approval.answer)       | same           | the answer is sent to the runner        |
- * | any but new     | approval.repeated (approval.answer under  | same           | answered with the approval              |
- * |                 | a key that was taken before)              |                |                                         |
- * | any but new     | approval.refused (approval.answer)        | same           | refused                                 |
- * | claimed,running | run.tool-call (run.said)                  | same           | passed on to a call of its own, or      |
- * |                 |                                           |                | refused                                 |
- * | claimed,running | run.tool-cancelled (run.said)             | same           | passed on to the call                   |
- * | claimed,running | call.waits                                | same           | the owner is notified                   |
- * | any but new     | call.over                                 | same           | counted                                 |
- * | claimed,running | run.handover (run.said)                   | same           | gate `handover.giving`, or answered     |
- * | claimed,running | handover.answered (gate.answered)         | same           | the answer is sent to the runner        |
- * | running         | start.agreed, start.refused               | running        |                                         |
- * | claimed,running | run.ended (run.said)                      | ended          | completed, failed or stopped; failed    |
- * |                 |                                           |                | when its handover was not accepted      |
- * | claimed,running | wish.taken (run.said              | same           | asks the task's pull request            |
- * |                 | run.pull-request)                 |                |                                         |
- * | claimed,running | wish.refused (the same)           | same           | the agent is told why                   |
- * | running         | end.held (run.said run.ended)     | ending         | completed with changes to push: asks    |
- * |                 |                                   |                | the pull request of the first           |
- * | claimed,running,| push.granted                      | same           | the runner is told to push              |
- * | ending          | (pull-request.allowed)            |                |                                         |
- * | claimed,running,| push.reported (run.said           | same           | the pull request is told                |
- * | ending          | run.pushed, run.push-rejected)    |                |                                         |
- * | claimed,running,| push.unanswered (woken `push`)    | same, ended    | the pull request is told that it is     |
- * | ending          |                                   |                | lost; a held run ends completed         |
- * | claimed,running,| push.late (woken `push`)          | same           | the service was down: waits as long     |
- * | ending          |                                   |                | again                                   |
- * | claimed,running,| told.one (pull-request.told)      | same           | the agent is answered; a held run asks  |
- * | ending          |                                   |                | the next pull request                   |
- * | ending          | pushes.over (pull-request.told)   | ended          | completed; the runner drops it          |
- * | ending          | claim.lost                        | ended          | completed: its work is stored; what was |
- * |                 |                                   |                | not pushed is recorded                  |
- * | ending          | run.end                           | ended          | with its outcome                        |
- * | claimed         | job.undeliverable                         | ended          | failed: no runner could take the job    |
- * | claimed,running | claim.lost                                | ended          | abandoned; stopped when it was told to  |
- * | claimed,running | run.stop (run.end `stopped`, assigned)    | same           | the runner is told to stop; open        |
- * |                 |                                           |                | approvals close and calls are withdrawn |
- * |                 |                                           |                | that have not begun, as at every end    |
- * | claimed,running | stop.unanswered (woken `stop`)            | ended          | stopped: the runner did not answer      |
- * | claimed,running | stop.late (woken `stop`)                  | same           | the service was down: waits as long     |
- * |                 |                                           |                | again                                   |
- * | queued,claimed, | run.end                                   | ended          | with its outcome; the runner drops it   |
- * | running         |                                           |                |                                         |
- * | any but new     | claim.stale (run.said of another claim)   | same           | that runner is told to drop the claim   |
- * | ended           | run.claim                                 | ended          | the claim is given back                 |
- * | new             | claim.orphaned (run.claim of a removed    | new            | the claim is given back                 |
- * |                 | run)                                      |                |                                         |
- * | ended           | run.forget                                | (ended)        | the run is removed                      |
- * | new             | run.forget                                | (ended)        | the same, for a row without its actor   |
+ * | state            | moved by                                 | next        | also                                  |
+ * |------------------|------------------------------------------|-------------|---------------------------------------|
+ * | new              | run.start                                | queued      | enters the dispatcher's queue         |
+ * | queued           | run.claim                                | claimed     | the fence rises; gate `run.starting`, |
+ * |                  |                                          |             | or the runner is assigned to the run  |
+ * | claimed          | start.agreed (gate.answered)             | claimed     | the runner is assigned to the run     |
+ * | claimed          | start.refused (gate.answered)            | ended       | withdrawn, with the refusal           |
+ * | claimed          | run.started (run.said)                   | running     | the commits it begins from are        |
+ * |                  |                                          |             | recorded; the owner is notified       |
+ * | claimed,running  | run.step (run.said)                      | same        | recorded, published in the stream     |
+ * | any but new      | message.taken (run.speak)                | same        | a step; sent to the runner            |
+ * | any but new      | message.refused (run.speak)              | same        | refused                               |
+ * | claimed,running  | run.heard (run.said)                     | same        |                                       |
+ * | claimed,running  | run.permission (run.said)                | same        | waits for the assignee, the owner is  |
+ * |                  |                                          |             | notified; dismissed when too many     |
+ * |                  |                                          |             | wait                                  |
+ * | any but new      | approval.answered (approval.answer)      | same        | the answer is sent to the runner      |
+ * | any but new      | approval.repeated (approval.answer under | same        | answered with the approval            |
+ * |                  | a key that was used before)              |             |                                       |
+ * | any but new      | approval.refused (approval.answer)       | same        | refused                               |
+ * | claimed,running  | run.tool-call (run.said)                 | same        | passed on to a call of its own, or    |
+ * |                  |                                          |             | refused                               |
+ * | claimed,running  | run.tool-cancelled (run.said)            | same        | passed on to the call                 |
+ * | claimed,running  | call.waits                               | same        | the owner is notified                 |
+ * | any but new      | call.over                                | same        | counted                               |
+ * | claimed,running  | run.handover (run.said)                  | same        | gate `handover.giving`, or answered   |
+ * | claimed,running  | handover.answered (gate.answered)        | same        | the answer is sent to the runner      |
+ * | running          | start.agreed, start.refused              | running     |                                       |
+ * | claimed,running  | run.ended (run.said)                     | ended       | completed, failed or stopped; failed  |
+ * |                  |                                          |             | when its handover was not accepted    |
+ * | claimed,running  | wish.taken (run.said                     | same        | asks the task's pull request          |
+ * |                  | run.pull-request)                        |             |                                       |
+ * | claimed,running  | wish.refused (the same)                  | same        | the agent gets the reason             |
+ * | running          | end.held (run.said run.ended)            | ending      | completed with changes to push: asks  |
+ * |                  |                                          |             | the pull request of the first         |
+ * | claimed,running, | push.granted                             | same        | the runner gets the push order        |
+ * | ending           | (pull-request.allowed)                   |             |                                       |
+ * | claimed,running, | push.reported (run.said                  | same        | the pull request is notified          |
+ * | ending           | run.pushed, run.push-rejected)           |             |                                       |
+ * | claimed,running, | push.unanswered (woken `push`)           | same, ended | the pull request is notified that it  |
+ * |                  |                                          |             | is                                    |
+ * | ending           |                                          |             | lost; a held run ends completed       |
+ * | claimed,running, | push.late (woken `push`)                 | same        | the service was down: waits as long   |
+ * | ending           |                                          |             | again                                 |
+ * | claimed,running, | told.one (pull-request.told)             | same        | the agent is answered; a held run     |
+ * |                  |                                          |             | asks                                  |
+ * | ending           |                                          |             | the next pull request                 |
+ * | ending           | pushes.over (pull-request.told)          | ended       | completed; the runner drops it        |
+ * | ending           | claim.lost                               | ended       | completed: its work is stored; what   |
+ * |                  |                                          |             | was                                   |
+ * |                  |                                          |             | not pushed is recorded                |
+ * | ending           | run.end                                  | ended       | with its outcome                      |
+ * | claimed          | job.undeliverable                        | ended       | failed: no runner could take the job  |
+ * | claimed,running  | claim.lost                               | ended       | abandoned; stopped if it was asked to |
+ * | claimed,running  | run.stop (run.end `stopped`, assigned)   | same        | the runner is asked to stop; open     |
+ * |                  |                                          |             | approvals close and calls are         |
+ * |                  |                                          |             | withdrawn                             |
+ * |                  |                                          |             | that have not started, as at every    |
+ * |                  |                                          |             | end                                   |
+ * | claimed,running  | stop.unanswered (woken `stop`)           | ended       | stopped: the runner did not answer    |
+ * | claimed,running  | stop.late (woken `stop`)                 | same        | the service was down: waits as long   |
+ * |                  |                                          |             | again                                 |
+ * | queued,claimed,  | run.end                                  | ended       | with its outcome; the runner drops it |
+ * | running          |                                          |             |                                       |
+ * | any but new      | claim.stale (run.said of another claim)  | same        | that runner gets `run.drop`           |
+ * | ended            | run.claim                                | ended       | the claim is released                 |
+ * | new              | claim.orphaned (run.claim of a removed   | new         | the claim is released                 |
+ * |                  | run)                                     |             |                                       |
+ * | ended            | run.forget                               | (ended)     | the run is removed                    |
+ * | new              | run.forget                               | (ended)     | the same, for a row without its actor |
  */
 import type { ActorType } from "../../runtime/actor-type.js";
 import { chartOf, type InTurn } from "../../runtime/chart.js";
@@ -238,13 +244,14 @@ function giveBack({ turn, runnerId }: InTurn & { readonly runnerId: string }): v
   releaseClaim(turn, runnerId);
 }
 
-/** See the table above; `owners` is the catalogue of the kinds of owner. */
+/** Creates the actor of the machine above. `owners` is the catalogue of owner kinds. */
 export function runActor(owners: readonly RunOwner[]): ActorType {
   return defineActor(runRef, {
     machine: runMachine,
     classify: classifyRun(owners),
     version: 3,
-    // Before version 2 nobody could send messages to a run; before version 3 none of its changes were pushed.
+    // Before version 2 nobody could send messages to a run. Before version 3 the service pushed none of a run's
+    // changes.
     migrate: ({ value, context }) => ({ value, context: Object.assign({}, begun, { hasAsked: true }, context) }),
   });
 }

@@ -16,7 +16,7 @@ import type { RunOwnerKey } from "./run-owner.js";
 export interface StartRun extends Message {
   readonly type: "run.start";
   readonly owner: RunOwnerKey;
-  /** Where the run sends its reports. */
+  /** The address that the run sends its reports to. */
   readonly ownerAddress: Reference<OwnerMessage>;
   readonly teamId: string;
   readonly lineId: string;
@@ -26,7 +26,7 @@ export interface StartRun extends Message {
   readonly beginning: RunBeginning;
   readonly fingerprint: string;
   readonly needs: RunNeeds;
-  /** The lane in which the run waits for a runner; absent for `work`. */
+  /** The dispatcher lane in which the run waits for a runner; absent for `work`. */
   readonly lane?: string;
 }
 
@@ -38,14 +38,16 @@ export interface JobUndeliverable extends Message {
   readonly why: string;
 }
 
-/** From the owner: ends the run with this outcome, in any state. `stopped` lets the runner end it and report. */
+/**
+ * From the owner: ends the run with this outcome, in any state. With `stopped`, the runner ends the run and reports.
+ */
 export interface EndRun extends Message {
   readonly type: "run.end";
   readonly outcome: "stopped" | "withdrawn" | "superseded";
   readonly reason: string;
 }
 
-/** From its owner, or from retention: an ended run is removed, with all that belongs to it. */
+/** From the run's owner, or from retention: removes an ended run with all its rows. */
 export interface ForgetRun extends Message {
   readonly type: "run.forget";
 }
@@ -55,7 +57,7 @@ export interface SendMessage extends Answered<MessageSent | Refusal> {
   readonly type: "run.speak";
   readonly by: string;
   readonly text: string;
-  /** Idempotency key: a person's message is accepted once for each key; with null each time. */
+  /** Idempotency key: each key of a person is accepted once. Null for no deduplication. */
   readonly key: string | null;
 }
 export interface MessageSent {
@@ -70,9 +72,9 @@ export interface AnswerApproval extends Answered<ApprovalTold | Refusal>, Keyed 
   readonly by: string;
   readonly approvalId: string;
   readonly verdict: "approved" | "dismissed";
-  /** The inputs to call the tool with instead of those asked for (JSON text); null for no change. */
+  /** JSON text of the inputs to call the tool with, instead of the requested ones; null for no change. */
   readonly edited: string | null;
-  /** Why it is dismissed, if the person gives a reason. */
+  /** The reason for the dismissal, if the person gives one. */
   readonly note: string | null;
 }
 
@@ -82,33 +84,33 @@ export interface ApprovalTold {
   readonly replayed: boolean;
 }
 
-/** From a call of its tool: it begins to wait for a person, or waits no longer. */
+/** From a tool call of the run: it starts or stops waiting for a person. */
 interface ToolCallWaits extends Message {
   readonly type: "call.waits";
 }
 
-/** From a call of its tool, once: the call is over; what it says of the call is counted. */
+/** From a tool call of the run, once: the call has ended. The run counts it. */
 export interface ToolCallOver extends Message {
   readonly type: "call.over";
   readonly call: ToolCall;
-  /** Whether it was answered as a recorded one: that it was refused then is no miss. Absent for no. */
+  /** Whether the service answered with the recorded outcome. Such a refusal does not count as a miss. Absent for no. */
   readonly isRecorded?: boolean;
 }
 
-/** To the owner: what the run waits for, in a sentence; null when it does not wait any more. */
+/** To the owner: what the run waits for, in a sentence; null when it no longer waits. */
 export interface RunAsking extends Message {
   readonly type: "run.asking";
   readonly runId: string;
   readonly asks: string | null;
 }
 
-/** To an owner that hears of claims: a runner took the run. */
+/** To an owner with `hearsClaims`: a runner claimed the run. */
 export interface RunClaimed extends Message {
   readonly type: "run.claimed";
   readonly runId: string;
 }
 
-/** To the owner, once: the run is over; its results are in its rows. */
+/** To the owner, once: the run has ended. Its results are in its rows. */
 export interface RunOver extends Message {
   readonly type: "run.over";
   readonly runId: string;
@@ -122,8 +124,8 @@ export interface RunBegan extends Message {
 }
 
 /**
- * To the owner: a person's message that the run's agent did not get, or what people should know of the run; once for each
- * key. An owner without notes ignores it.
+ * To the owner: a message of a person that the run's agent did not get, or a notice about the run for people; once for
+ * each key. An owner without notes ignores it.
  */
 interface CarryNote extends Message {
   readonly type: "note";

@@ -12,7 +12,7 @@ import type { RunRow } from "./run.js";
 import { runs } from "./run.table.js";
 import { basesOf, runBases, runInputs } from "./run-input.table.js";
 
-/** Whether the workspace has such a run and the caller may read its progress. */
+/** Whether the run exists in the workspace and the caller may read its progress. */
 export function seesRun(reading: Reading, caller: Caller, workspaceId: string, runId: string): boolean {
   const run = runs.get(reading, workspaceId, runId);
   return run !== undefined && seesOutcomes(reading, caller, workspaceId, run.teamId);
@@ -21,7 +21,7 @@ export function seesRun(reading: Reading, caller: Caller, workspaceId: string, r
 /** The id of no team: only callers who read the outcomes of all teams read its. */
 const NO_TEAM = "";
 
-/** A run of a team whose outcomes a caller may read. */
+/** A run whose outcomes the caller may read. */
 export interface VisibleRun {
   readonly workspaceId: string;
   readonly run: RunRow;
@@ -32,7 +32,7 @@ export function waitsForPerson(reading: Reading, workspaceId: string, runId: str
   return listOpenApprovals(reading, workspaceId, runId).length > 0;
 }
 
-/** The run; refused `not-found` unless the caller may read how its team's work turned out. */
+/** Finds a run. Refuses with `not-found` unless the caller may read the outcomes of the run's team. */
 export function findVisibleRun(reading: Reading, caller: Caller, runId: string): VisibleRun | Refusal {
   const workspaceId = findWorkspaceOf(reading, "run", runId);
   if (workspaceId === undefined || permit(reading, caller, workspaceId, "read", "run") !== null) {
@@ -53,7 +53,7 @@ function expectNotLost(reading: Reading, caller: Caller, workspaceId: string, ru
   if (seesOutcomes(reading, caller, workspaceId, NO_TEAM)) expected(undefined, runs.key(workspaceId, runId));
 }
 
-/** The run, for people on its team; refused `forbidden` to others who may read it. */
+/** Finds a run for members of its team. Refuses other readers with `forbidden`. */
 export function findRunToWorkOn(reading: Reading, caller: Caller, runId: string): VisibleRun | Refusal {
   const found = findVisibleRun(reading, caller, runId);
   if (isRefusal(found)) return found;
@@ -68,7 +68,7 @@ export interface RunnerClaim {
   readonly fence: number;
 }
 
-/** The run, if it has not ended and the runner holds it by this claim. */
+/** Finds the run if it has not ended and the runner holds it by this claim. */
 export function findHeldRun(
   reading: Reading,
   workspaceId: string,
@@ -79,7 +79,7 @@ export function findHeldRun(
   return isHeld ? run : undefined;
 }
 
-/** Whether the runner holds the run, and the run's input begins from the commit. */
+/** Whether the runner holds the run, and the run's input starts from the commit. */
 export function holdsRunFrom(
   reading: Reading,
   workspaceId: string,
@@ -92,7 +92,7 @@ export function holdsRunFrom(
   return bases.some((base) => base.repository === repository && base.commit === commit);
 }
 
-/** The digest of an attachment of a run that the runner holds; undefined for any other. */
+/** Finds the digest of an attachment, if the runner holds the run and the run's brief lists it. */
 export function findHeldAttachment(
   reading: Reading,
   workspaceId: string,
@@ -113,14 +113,14 @@ export function isCommitNeeded(
   return runBases.list(reading, workspaceId, [commit, repository], { limit: 1 }).length > 0;
 }
 
-/** Which approvals of a run. */
+/** Selects a page of a run's approvals. */
 export interface ApprovalPage {
-  /** Only those asked for before this one. */
+  /** Lists only approvals that are older than this id. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
 
-/** The approvals of a run, newest first. */
+/** Lists the approvals of a run, newest first. */
 export function listApprovals(reading: Reading, { workspaceId, run }: VisibleRun, page: ApprovalPage): ApprovalRow[] {
   const { before, limit } = page;
   // Refuses the list when the row of an open approval is lost: the rows alone do not show that.

@@ -10,7 +10,7 @@ import { runRef } from "./run.messages.js";
 import { runCheckouts, runEntry, runMessageKeys, runMessages, runSteps, runs } from "./run.table.js";
 import { runInputs } from "./run-input.table.js";
 
-/** Runs of other owners than tasks, replays and searches; those of these go with them. */
+/** Retention of runs whose owner is neither a task, a replay nor a search. Those owners remove their own runs. */
 export const runRetention = retain(runs, {
   period: "work",
   cost: 6,
@@ -26,7 +26,7 @@ export const runRetention = retain(runs, {
   },
 });
 
-/** What belongs to a run. */
+/** The rows that belong to a run and are removed with it. */
 export const runOwned: readonly OwnedRows[] = [
   indexedOwnedBy(runs.name, runSteps),
   ownedBy(runs.name, runMessages),
@@ -38,7 +38,7 @@ export const runOwned: readonly OwnedRows[] = [
   ownedBy(runs.name, runOutcomes),
 ];
 
-/** Keeps a run, by default that of this turn, while a request about it may be repeated. */
+/** Pins a run, by default the one of this turn, for as long as a request about it may be repeated. */
 export function keepForRequests(turn: Turn, runId = turn.self.id): void {
   const of = { of: runs.name, id: runId, by: "requests" };
   pin(turn, turn.self.partition, { ...of, untilMs: turn.now + IDEMPOTENCY_WINDOW_MS });

@@ -14,10 +14,16 @@ import { runRowView } from "./run-row.view.js";
 
 type RunRowView = ReturnType<typeof runRowView>;
 
-/** What the stream of a run publishes of its row: the members that changed, and the id; all of a new run. */
+/**
+ * The changes of a run's row, as its stream publishes them: the id and the changed members, or all members of a new
+ * run.
+ */
 const runTopic = topic<{ readonly type: "run"; readonly run: Pick<RunRowView, "id"> & Partial<RunRowView> }>("run");
 
-/** `[run]`; ids rise with time. The entry of a step has the run's changes, so a step publishes no entry of the row. */
+/**
+ * `[run]`. Ids increase with time. A step's entry includes the run's changes, so a new step publishes no entry of the
+ * row.
+ */
 export const runs = indexedTable<RunRow>("run", {
   order: ["id"],
   indexes: { "task-run": { by: ["taskId"], has: ["taskId"] } },
@@ -28,9 +34,9 @@ export const runs = indexedTable<RunRow>("run", {
     return [toChangeEntry(runTopic(run.id), { type: "run", run: { ...changed, id: run.id } })];
   },
 });
-/** A step in the form of its row. */
+/** A step as stored in its row. */
 export interface StoredStep extends Omit<StepRow, "text"> {
-  /** Stored in the key alone. */
+  /** Only stored in the key. */
   readonly runId: string;
   readonly text: StoredText;
 }
@@ -44,16 +50,18 @@ export const runSteps = indexedTable<StoredStep>("run-step", {
   ),
   blobs: ({ text }) => digestsOfText(text),
 });
-/** `[run, n]`: the step that holds the n-th message to the run, from 1. */
+/** `[run, n]`: the step of the n-th message to the run, counted from 1. */
 export const runMessages = table<{ readonly index: number; readonly by: string }>("run-said");
 /** `[run, person, idempotency key]`: the step of the message with that key. */
 export const runMessageKeys = table<{ readonly index: number }>("run-said-once");
 /** The changes of a run in one repository. */
 export interface RunCheckoutRow extends Omit<CheckoutResult, "diff" | "own"> {
   readonly runId: string;
-  /** Digest of the diff against `base`; null for no change. */
+  /** Digest of the diff against `base`; null if nothing changed. */
   readonly digest: string | null;
-  /** Digest of the diff against `base` with the diff that the run was given; absent where it was given none. */
+  /**
+   * Digest of the diff against `base` plus the diff that the run started with; absent if the run started without one.
+   */
   readonly own?: string | null;
 }
 
@@ -63,15 +71,15 @@ export const runCheckouts = indexedTable<RunCheckoutRow>("run-checkout", {
   blobs: ({ digest, own = null }) => [digest, own].filter((body) => body !== null),
 });
 
-/** The run in the form of the dispatcher's queue. */
+/** Converts the run to the form of the dispatcher's queue. */
 export function toQueuedRun({ id: runId, queuedAtMs, needs, lane }: RunRow): QueuedRun {
   return { runId, ...needs, queuedAtMs, ...(lane === undefined ? {} : { lane }) };
 }
 
-/** The directory entry by which a run is found by its id. */
+/** The directory entry that locates a run by its id. */
 export function runEntry(workspaceId: string, runId: string): DirectoryEntry {
   return locationEntry(runId, { workspaceId, kind: "run" });
 }
 
-/** The directory entries of runs, by their ids. */
+/** The directory entries that locate runs by id. */
 export const runSource = rowSource(runs, ({ id }, { partition }) => [runEntry(partition, id)]);

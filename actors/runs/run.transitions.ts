@@ -17,9 +17,9 @@ import { getRunInput } from "./run-input.table.js";
 import type { RunOwner } from "./run-owner.js";
 import { storeStep } from "./run-steps.js";
 
-/** What the transitions of a run do until its end; `run.machine.ts` says when. */
+/** The transition functions of a run until its end. `run.machine.ts` defines when they apply. */
 
-/** The run's row, which exists from `run.start` on. */
+/** Returns the run's row. It exists from `run.start` on. */
 export function getRunRow(turn: TurnReading): RunRow {
   const row = runs.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a run without its row");
@@ -33,14 +33,16 @@ export function sendToOwner(turn: Turn, message: OwnerMessage | RunClaimed): voi
   turn.send(getRunRow(turn).ownerAddress, message);
 }
 
-/** The run's task as events show it. Throws when there is none although the owner's runs have a gate or hooks. */
+/**
+ * Returns the run's task as events show it. Throws when there is none although the owner's runs have a gate or hooks.
+ */
 export function getEventSubject(turn: Turn, owner: RunOwner): EventSubject {
   const subject = owner.eventSubject(turn, turn.self.partition, getRunRow(turn));
   if (subject === null) throw new Error(`the ${owner.kind} of a run has no task for events to show`);
   return subject;
 }
 
-/** What the stream of a run publishes of a step, with the run's changes. */
+/** A new step with the run's changes, as the run's stream publishes them. */
 const stepTopic = topic<{ readonly type: "step"; readonly step: StepRow; readonly run: Partial<RunRow> }>("run");
 
 export function queueRun(event: Delivered<StartRun>): void {
@@ -80,10 +82,10 @@ export function queueRun(event: Delivered<StartRun>): void {
   turn.send(dispatcherRef(turn.self.partition), message);
 }
 
-/** The gate that is asked before a run starts. */
+/** The gate that decides before a run starts. */
 export const STARTING = "run.starting";
 
-/** Takes the claim; without a gate of the owner, assigns the runner at once. */
+/** Claims the run for the runner. If the owner has no gate, assigns the runner at once. */
 export function claimRun(context: RunContext, event: Delivered<ClaimRun>, owner: RunOwner): RunContext {
   const { turn, runnerId } = event;
   const row = getRunRow(turn);
@@ -124,7 +126,7 @@ export function sendToRunner(turn: Turn, context: Pick<RunContext, "runnerId">, 
   turn.send(runnerRef(turn.self.partition, context.runnerId), command);
 }
 
-/** The runner has started the run; notifies the owner. */
+/** Records that the runner has started the run, and notifies the owner. */
 export function beginRun(turn: Turn, { bases = [] }: Pick<StartReport, "bases">): void {
   const row = getRunRow(turn);
   recordBases(turn, bases);
@@ -133,7 +135,10 @@ export function beginRun(turn: Turn, { bases = [] }: Pick<StartReport, "bases">)
   sendToOwner(turn, { type: "run.began", runId: row.id });
 }
 
-/** Records the runner's next step; any other was recorded before. People's messages are steps between the runner's. */
+/**
+ * Records the runner's step if it is the next one; ignores any other as a repetition. Messages of people are steps too,
+ * so they shift the index.
+ */
 export function recordStep(turn: Turn, context: Pick<RunContext, "said">, step: RunStep): void {
   const row = getRunRow(turn);
   if (step.index !== row.steps - context.said) return;
@@ -141,7 +146,7 @@ export function recordStep(turn: Turn, context: Pick<RunContext, "said">, step: 
   addStep(turn, { ...step, index: row.steps, from: "agent", at }, { spent: addSpent(row.spent, step.spent) });
 }
 
-/** Adds a step with the next index, and changes `also` in the run's row. */
+/** Adds a step with the next index, and merges `also` into the run's row. */
 export function addStep(turn: Turn, step: StepRow, also: Partial<Pick<RunRow, "spent" | "unheard">>): void {
   const row = getRunRow(turn);
   storeStep(turn, row.id, step);
@@ -152,8 +157,8 @@ export function addStep(turn: Turn, step: StepRow, also: Partial<Pick<RunRow, "s
 }
 
 /**
- * Whether a step is about a call that the run counts when it is over: of a tool of its own. What the agent's own program
- * refused never came to the service.
+ * Whether the step is about a call of one of the run's own tools, which the run counts when the call ends. A call that
+ * the agent's program refused never reached the service.
  */
 function countsItself(turn: Turn, { call }: StepRow): boolean {
   const server = call?.server ?? null;
@@ -162,10 +167,10 @@ function countsItself(turn: Turn, { call }: StepRow): boolean {
   return beginning?.tools?.servers.includes(server) === true;
 }
 
-/** How long a runner has to stop a run, in milliseconds: to end its programs and to read the changes. */
+/** Time limit for a runner to stop a run, in milliseconds: to end its programs and to read the changes. */
 const STOP_MS = 60_000;
 
-/** Tells the runner to stop the run, once, and sets its time limit. */
+/** Asks the runner to stop the run, once, and sets the time limit. */
 export function stopRun(turn: Turn, context: RunContext, reason: string): RunContext {
   if (context.stopping) return context;
   awaitStop(turn);
@@ -173,12 +178,12 @@ export function stopRun(turn: Turn, context: RunContext, reason: string): RunCon
   return { ...context, stopping: true };
 }
 
-/** Sets the wake-up at which the runner should have ended the run. */
+/** Sets the wake-up at the time limit of a stop. */
 export function awaitStop(turn: Turn): void {
   turn.wake("stop", turn.now + STOP_MS);
 }
 
-/** Does not add money of another currency; the runner's report at the end gives the final sum. */
+/** Adds amounts of the same currency only. The runner's final report has the exact sum. */
 function addSpent(before: Spent | null, more: Spent | null): Spent | null {
   if (before === null || more === null) return boundMoney(before ?? more);
   return addMoney(before, more) ?? boundMoney(before);

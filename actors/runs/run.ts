@@ -11,9 +11,9 @@ export type RunOutcome = "completed" | "failed" | "stopped" | "abandoned" | "wit
 export interface RunRow {
   readonly id: string;
   readonly owner: RunOwnerKey;
-  /** Where the run sends its reports to the owner. */
+  /** The address of the owner, for the run's reports. */
   readonly ownerAddress: Address;
-  /** The owner's id if the owner is a task, else null. */
+  /** The owner's id if the owner is a task; otherwise null. */
   readonly taskId: string | null;
   readonly teamId: string;
   readonly lineId: string;
@@ -21,22 +21,25 @@ export interface RunRow {
   readonly stationKey: string;
   readonly state: RunState;
   readonly outcome: RunOutcome | null;
-  /** Why the run ended, in a sentence, where the outcome does not say it. */
+  /** The reason for the end, in a sentence, if the outcome does not explain it. */
   readonly reason: string | null;
   readonly runnerId: string | null;
-  /** Rises with each claim; a message with another fence changes nothing. */
+  /** Increases with each claim. Messages with another fence have no effect. */
   readonly fence: number;
   readonly fingerprint: string;
   readonly needs: RunNeeds;
-  /** The lane in which it waits for a runner; absent for `work`. */
+  /** The dispatcher lane in which the run waits for a runner; absent for `work`. */
   readonly lane?: string;
   readonly passesTo: readonly string[];
   readonly steps: number;
-  /** Number of messages to the run that its agent did not get; absent for none. */
+  /** Number of messages to the run that its agent has not received; absent for none. */
   readonly unheard?: number;
-  /** The sum over its steps so far, in the currency of the first that named one; at the end what the runner reports. */
+  /**
+   * The sum over the steps so far, in the currency of the first step that named one; after the end, the runner's final
+   * report.
+   */
   readonly spent: Spent | null;
-  /** The last handover that was decided: its station, and why it was refused (null when accepted). */
+  /** The latest decided handover: its station, and the reason for a refusal (null if accepted). */
   readonly handover: { readonly to: string; readonly refused: string | null } | null;
   readonly ending: RunEnding | null;
   readonly failure: RunFailure | null;
@@ -44,61 +47,61 @@ export interface RunRow {
   readonly queuedAtMs: number;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
-  /** What its steps say of calls and skills; absent for nothing. */
+  /** Counts of the calls and skills in the run's steps; absent for none. */
   readonly calls?: CallTally;
-  /** The model that the agent says it used; absent for none. */
+  /** The model that the agent reports; absent for none. */
   readonly reportedModel?: string;
-  /** What became of its changes at its end, where they are pushed; absent for nothing. */
+  /** The results of the pushes at the run's end; absent for none. */
   readonly pullRequests?: readonly PushedChange[];
 }
 
-/** What became of a run's change in one repository. */
+/** The push result of a run's change in one repository. */
 interface PushedChange {
   readonly repository: string;
-  /** Null when none was asked. */
+  /** Null if no pull request was asked. */
   readonly pullRequestId: string | null;
-  /** Why it was not pushed; null when it was. */
+  /** The reason why the change was not pushed; null if it was. */
   readonly refused: string | null;
 }
 
-/** A step as it is stored. */
+/** A step as readers see it, with its sender and time. */
 export interface StepRow extends RunStep {
-  /** `agent` or `person <id>`; absent in rows from before people sent messages to runs, meaning the agent. */
+  /** `agent` or `person <id>`; absent in old rows, which all come from the agent. */
   readonly from?: string;
   readonly at: string;
 }
 
-/** The state of a run between turns. Small on purpose: readers of a run use its row. */
+/** The state of a run between turns. Kept small: readers use the run's row instead. */
 export interface RunContext {
   readonly fence: number;
   readonly runnerId: string | null;
-  /** Whether the runner was given the run. */
+  /** Whether the run was assigned to the runner. */
   readonly assigned: boolean;
   readonly handover: PendingHandover | null;
-  /** Number of messages that people sent to it so far. */
+  /** Number of messages that people have sent to the run. */
   readonly said: number;
-  /** Whether its runner was told to stop. */
+  /** Whether the runner received a stop request. */
   readonly stopping: boolean;
-  /** Pull requests that it asked and that have not told it what became of it. */
+  /** The requests to pull requests that still wait for a result. */
   readonly pushes: readonly PendingPush[];
-  /** Repositories whose changes are pushed before it ends, and whose turn has not come. */
+  /** The repositories that the run still has to push before it ends. */
   readonly held: readonly string[];
-  /** Why its agent's last wish in a repository was not met, by the repository; absent for none. */
+  /** The reason why the agent's last pull request request failed, by repository; absent for none. */
   readonly unmet?: Readonly<Record<string, string>>;
   /**
-   * Whether its agent has asked for leave or called a tool: before that it has neither approvals nor open calls. Absent in
-   * runs of earlier releases, which may have.
+   * Whether the agent has asked for an approval or called a tool. Until then the run has no approvals and no open
+   * calls. Absent in runs of earlier releases: assume yes.
    */
   readonly hasAsked?: boolean;
 }
 
-/** What a pull request was asked. */
+/** A request to a pull request that has no result yet. */
 export interface PendingPush {
   readonly repository: string;
   readonly pullRequestId: string;
-  /** The id of the agent's wish; null at the end of the run. */
+  /** The id of the agent's request; null at the end of the run. */
   readonly wish: string | null;
-  /** The id of the push that the runner was given; null until it is allowed. */
+  /** The id of the push order that the runner received; null until the push is allowed. */
   readonly push: string | null;
 }
 

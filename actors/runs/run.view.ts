@@ -9,7 +9,7 @@ import { runInputs } from "./run-input.table.js";
 import { runRowSchema, runRowView } from "./run-row.view.js";
 import { listSteps } from "./run-steps.js";
 
-/** The config of the run: the settings of the station and the repositories when it was queued. */
+/** The run's config: the settings of the station and the repositories when the run was queued. */
 export const runConfigSchema = z.looseObject({
   station: z.looseObject({
     key: z.string(),
@@ -25,7 +25,7 @@ export const runConfigSchema = z.looseObject({
 /** A run as lists return it. */
 export const runItemSchema = runRowSchema
   .extend({
-    /** Why no runner has claimed it; null when it is not queued, or a runner is about to claim it. */
+    /** The reason why no runner has claimed the run; null if it is not queued, or a runner is about to claim it. */
     waiting: z.strictObject({ reason: z.string() }).nullable(),
   })
   .meta({ title: "run in a list" });
@@ -72,7 +72,7 @@ export function stepView(step: StepRow): z.output<typeof stepSchema> {
   return { ...step, from: step.from ?? "agent" };
 }
 
-/** Steps after an index, in order. */
+/** Lists the steps after an index, in order. */
 export function stepsView(
   reading: Reading,
   workspaceId: string,

@@ -3,27 +3,31 @@ import { table } from "../../storage/table.js";
 import { listNames } from "../code-host/hosted-repository.queries.js";
 
 /**
- * The branch of a task in a repository. It is written by the task's pull request there, and read by whoever begins a run
- * of the task: from the first push on the branch is what the task has changed.
+ * The branch of a task in a repository. The task's pull request writes it, and the start of each run reads it. From the
+ * first push on, the branch holds the task's changes.
  */
 export interface TaskBranch {
-  /** The pull request that runs of the task ask; null when it is over, so that the next run begins another. */
+  /**
+   * The pull request that runs of the task ask. Null after that pull request has ended: the next run starts another.
+   */
   readonly pullRequestId: string | null;
   readonly branch: string;
   /** The branch to merge into; null for the default branch. */
   readonly base: string | null;
-  /** The commit of the last push; null until there was one, and after the branch was merged. */
+  /** The commit of the last push. Null before the first push, and after a merge of the branch. */
   readonly head: string | null;
-  /** Whether the code host says that it conflicts with its base: the next run merges the base in. */
+  /** Whether the code host reports a conflict with the base. The next run then merges the base in. */
   readonly isDirty: boolean;
-  /** How many branches the task had here; a branch after a merged one has another name. */
+  /** Number of branches that the task has had in the repository. The branch after a merged one gets a new name. */
   readonly serial: number;
 }
 
 /** `[task, repository]` */
 export const taskBranches = table<TaskBranch>("task-branch");
 
-/** The branch of a task in a repository, from its first pull request on, by any name of the repository. */
+/**
+ * Finds the branch of a task in a repository, by any name of the repository. It exists from the first pull request on.
+ */
 export function findTaskBranch(
   reading: Reading,
   workspaceId: string,

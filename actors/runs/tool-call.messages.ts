@@ -5,7 +5,7 @@ import type { Message } from "../../runtime/turn.js";
 export interface AskToolCall extends Message {
   readonly type: "call.ask";
   readonly runId: string;
-  /** The runner that holds the run, and its claim: where the outcome is sent. */
+  /** The runner that holds the run, and its claim: the receiver of the outcome. */
   readonly runnerId: string;
   readonly fence: number;
   /** The runner's id of the call. */
@@ -16,20 +16,20 @@ export interface AskToolCall extends Message {
   readonly inputs: string;
 }
 
-/** From a run: whoever asked under this id wants no outcome any more. */
+/** From a run: the runner no longer wants an outcome under this id. */
 export interface CancelToolCall extends Message {
   readonly type: "call.cancel";
   readonly runId: string;
   readonly askId: string;
 }
 
-/** From a run that ends or is told to stop: what has not begun does not begin. */
+/** From a run that ends or is asked to stop: calls that have not started do not start. */
 interface ToolCallRunOver extends Message {
   readonly type: "call.run-over";
   readonly reason: string;
-  /** Whether the run has ended, so that nobody waits for outcomes any more. */
+  /** Whether the run has ended, so that nobody waits for outcomes. */
   readonly ended: boolean;
 }
 
-/** A call of a run's tool, as the run addresses it. */
+/** A tool call of a run, as the run addresses it. */
 export const toolCallRef = reference<AskToolCall | CancelToolCall | ToolCallRunOver>("tool-call");

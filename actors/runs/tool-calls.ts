@@ -10,18 +10,22 @@ import { getRunRow, sendToRunner } from "./run.transitions.js";
 import { toolCallRef } from "./tool-call.messages.js";
 
 /**
- * The part of a run in the calls of its tools: it passes them on to their actors, each with an id of its own, tells these
- * when it ends or is told to stop, and counts them.
+ * The run's part in its tool calls. It passes each call to an actor with its own id, notifies these actors when the run
+ * ends or is asked to stop, and counts the calls.
  */
 
-/** Passes a call of the agent on. Refuses it at once while the run is stopping, or when too many are open. */
+/**
+ * Passes the agent's call to a new actor. Refuses it at once while the run is stopping, or when too many calls are
+ * open.
+ */
 export function askToolCall(turn: Turn, before: RunContext, asked: ToolCalled): RunContext {
   const context: RunContext = { ...before, hasAsked: true };
   const { partition, id: runId } = turn.self;
   const { id: askId, server, tool, inputs, fence } = asked;
   const { runnerId } = context;
   const open = listOpenCalls(turn, partition, runId);
-  // Sent twice, it is the same call: its outcome is the one answer, whatever else would be refused.
+  // A repeated request is the same call. Its only answer is the call's outcome, even if a new call would be refused
+  // now.
   if (open.some(({ asks }) => asks.includes(askId))) return context;
   const refused = whyRefused(context, open.length);
   if (refused !== null || runnerId === null) {
@@ -41,7 +45,7 @@ function whyRefused({ stopping }: RunContext, open: number): string | null {
   return open < MAX_OPEN_TOOL_CALLS ? null : `${MAX_OPEN_TOOL_CALLS} calls of this run are open already.`;
 }
 
-/** Tells the call that whoever asked under this id wants no outcome any more. */
+/** Tells the call that the runner no longer wants an outcome under this id. */
 export function cancelToolCall(turn: Turn, { id: askId }: { readonly id: string }): void {
   const { partition, id: runId } = turn.self;
   const callId = findCallOfAsk(turn, partition, { runId, askId });
@@ -49,7 +53,7 @@ export function cancelToolCall(turn: Turn, { id: askId }: { readonly id: string 
   turn.send(toolCallRef(partition, callId), { type: "call.cancel", runId, askId });
 }
 
-/** Tells the open calls that the run has ended, or is told to stop. */
+/** Tells the open calls that the run has ended or is asked to stop. */
 export function endToolCalls(
   turn: Turn,
   { hasAsked }: RunContext,
@@ -62,7 +66,7 @@ export function endToolCalls(
   }
 }
 
-/** Counts a call that is over; the fact of a run that ended before it has it too. */
+/** Counts an ended call. Updates the fact too if the run has already ended. */
 export function countToolCall(turn: Turn, { call, isRecorded = false }: Omit<ToolCallOver, "type">): void {
   const { partition } = turn.self;
   const row = getRunRow(turn);

@@ -50,25 +50,25 @@ export function classifyTask(
     case "task.open":
       return unlessRefused(message, "opening.refused", refuseUnlessOpens(turn, message));
     default:
-      // Before it is opened a task has no row and takes no other messages but notes.
+      // A task that is not open yet has no row. Only the opening messages and notes are possible.
       if (value === "new" || message.type === "note") return message;
       return isResumeOfEnded(message, value, turn) ? toEvent("resume.of-ended") : toWorkEvent(message, runId, turn);
   }
 }
 
-/** Whether the message has a task go on that is done: it may only while its pull request is open. */
+/** Whether the message would resume a finished task that has no open pull request. Such a task cannot be resumed. */
 function isResumeOfEnded({ type }: TaskMessage, value: string, turn: TurnReading): boolean {
   return value === "done" && (type === "task.move" || type === "task.retry") && !hasOpenPullRequest(turn);
 }
 
-/** A message that was taken before, under the same key. */
+/** A message that repeats an earlier one under the same key. */
 interface CommandRepeated extends Answered<TaskAnswer> {
   readonly type: "command.repeated";
-  /** The task that it opened or was about. */
+  /** The task that the earlier message opened or changed. */
   readonly task: TaskRow;
 }
 
-/** The event of a message whose key was used before; null for all others. */
+/** Returns the event of a message whose key was used before; null for all others. */
 function toRepeatEvent(message: TaskMessage, turn: TurnReading): CommandRepeated | Refused<"repeat.refused"> | null {
   const taskId = "idempotency" in message ? findRequestBefore(turn, message) : null;
   if (taskId === null) return null;
@@ -112,7 +112,7 @@ function toWorkEvent(
         "assignment.refused",
         refuseUnlessOnTeam(turn, message.assignee, taskRow(turn).teamId),
       );
-    // No transition takes a message of an unknown type.
+    // No transition handles a message of an unknown type.
     default:
       return message;
   }

@@ -1,6 +1,6 @@
 /**
- * What becomes of the ended runs of a task. The task remembers those that may still change, in the order of their ends,
- * and moves their rows (`run-facts/run-outcome.table.ts`). Each function returns what the task remembers then.
+ * The outcomes of a task's ended runs. The task remembers the runs whose outcome can still change, ordered by their
+ * ends, and updates their rows (`run-facts/run-outcome.table.ts`). Each function returns the runs to remember.
  */
 import type { Turn } from "../../runtime/turn.js";
 import type { LineFields } from "../lines/line.js";
@@ -12,20 +12,20 @@ import { runs } from "../runs/run.table.js";
 import { timeText } from "../time-text.js";
 import type { EndedRun, NextStation } from "./task.js";
 
-/** Most ended runs that a task remembers: the latest ones. */
+/** Maximum number of ended runs that a task remembers: the latest ones. */
 const MAX_REMEMBERED = 100;
 
-/** A run that is over, and where its task goes. */
+/** An ended run, and its outcome for the task. */
 export interface RunEnd {
   readonly runId: string;
-  /** Key of the station that it ran at. */
+  /** Key of the run's station. */
   readonly station: string;
   readonly outcome: TaskOutcome;
-  /** Whether its change goes on with the task. */
+  /** Whether the task continues with the run's change. */
   readonly stands: boolean;
 }
 
-/** How a run ended for its task. `isBack` says that it handed over to an earlier station. */
+/** Returns the run's end as the task records it. `isBack`: the run handed over to an earlier station. */
 export function toRunEnd(
   { runId, outcome }: Pick<RunOver, "runId" | "outcome">,
   run: Pick<RunRow, "ending"> | undefined,
@@ -38,7 +38,7 @@ export function toRunEnd(
   return next === "done" ? end("accepted") : end("other", !isBack);
 }
 
-/** A run is over. Its change takes the place of that of an earlier run at its station. */
+/** Adds an ended run. Its change replaces the change of an earlier run at the same station. */
 export function addRunEnd(turn: Turn, ended: readonly EndedRun[], end: RunEnd): readonly EndedRun[] {
   const { runId, station, outcome, stands } = end;
   store(turn, runId, { outcome, next: null });
@@ -46,18 +46,21 @@ export function addRunEnd(turn: Turn, ended: readonly EndedRun[], end: RunEnd): 
   return remember([...others, { runId, station, stands, waits: true }]);
 }
 
-/** The task is done: the changes that stand are accepted. */
+/** Accepts the remaining changes: the task is done. */
 export function acceptStanding(turn: Turn, ended: readonly EndedRun[]): readonly EndedRun[] {
   return settle(turn, ended, { outcome: "accepted", isMeant: () => true });
 }
 
-/** The pull request of the task was closed without a merge. What stands is not accepted, unless it is merged yet. */
+/**
+ * Marks the remaining changes as not accepted: the task's pull request was closed without a merge. The task still
+ * remembers them, because a later merge accepts them.
+ */
 export function leaveStanding(turn: Turn, ended: readonly EndedRun[]): readonly EndedRun[] {
   settle(turn, ended, { outcome: "other", isMeant: () => true });
   return ended;
 }
 
-/** The task goes back to the station `to`: the changes that stand from there on are sent back. */
+/** Marks the remaining changes from the station `to` onward as sent back: the task returns to that station. */
 export function sendBackStanding(
   turn: Turn,
   ended: readonly EndedRun[],
@@ -68,7 +71,7 @@ export function sendBackStanding(
   return settle(turn, ended, { outcome: "sent-back", isMeant: ({ station }) => order.indexOf(station) >= from });
 }
 
-/** A person did something with the task: it is the next act after every run that waits for one. */
+/** Records a person's action as the next act after each run that waits for one. */
 export function recordAct(turn: Turn, ended: readonly EndedRun[], act: NextAct): readonly EndedRun[] {
   const next = { act, at: timeText(turn.now) };
   for (const { runId, waits } of ended) if (waits) move(turn, runId, { next });
@@ -95,7 +98,7 @@ function move(turn: Turn, runId: string, change: Partial<RunOutcomeRow>): void {
   if (before !== undefined) store(turn, runId, { ...before, ...change });
 }
 
-/** Stores what became of a run, also in its fact if it has ended. */
+/** Stores the outcome of a run, and updates the run's fact if it has ended. */
 function store(turn: Turn, runId: string, row: RunOutcomeRow): void {
   const { partition } = turn.self;
   runOutcomes.put(turn, partition, runId, row);

@@ -3,22 +3,24 @@ import { findAssignee, toRaisedTitle, toTaskMarks } from "./raised-values.js";
 import type { RaiseTask, TaskMark, TaskRaised } from "./team-marks.messages.js";
 import { findMarkedTask } from "./team-marks.table.js";
 
-/** What would become of something that is raised. */
+/** The expected result of an event. */
 export interface ForeseenRaise {
   readonly outcome: Exclude<TaskRaised["outcome"], "failed">;
-  /** The open task that it is about; null where there is none yet. */
+  /** The open task that the event is about; null if there is none yet. */
   readonly taskId: string | null;
-  /** Those that are kept. */
+  /** The valid marks. */
   readonly marks: readonly TaskMark[];
-  /** How the task would be opened; null where the event opens nothing. */
+  /** The task that the event would open; null if it opens nothing. */
   readonly opens: { readonly title: string; readonly assignee: string | null } | null;
 }
 
-/** What would become of what is raised one after another, as the open tasks of the team are now. Nothing is written. */
+/** Predicts the results of a sequence of events from the team's current open tasks. Writes nothing. */
 export class ForeseenRaises {
   readonly #reading: Reading;
   readonly #of: { readonly workspaceId: string; readonly teamId: string };
-  /** The marks that what was raised before would have set, with their task; null for one that is not there yet. */
+  /**
+   * The marks that earlier events of the sequence would set, with their task; null for a task that does not exist yet.
+   */
   readonly #set = new Map<string, string | null>();
 
   constructor(reading: Reading, of: { readonly workspaceId: string; readonly teamId: string }) {
@@ -40,7 +42,7 @@ export class ForeseenRaises {
     return { outcome: known === undefined ? "opened" : "said", taskId, marks, opens };
   }
 
-  /** Undefined where no open task has the mark, or would have it. */
+  /** Finds the task that has the mark or would have it; undefined if there is none. */
   #find(mark: TaskMark): string | null | undefined {
     const { workspaceId, teamId } = this.#of;
     return findMarkedTask(this.#reading, workspaceId, { teamId, ...mark }) ?? this.#set.get(toKey(mark));

@@ -6,7 +6,7 @@ import { openStates } from "./task.js";
 import { taskRef, type UnassignTask } from "./task.messages.js";
 import { tasks } from "./task.table.js";
 
-/** Unassigns the open tasks of a person who left, so that others can take them over. */
+/** Unassigns the open tasks of a person who left, so that others can work on them. */
 export const memberLeavingSubscriber: Subscriber<MemberLeft> = {
   name: "tasks lose an assignee who left",
   facts: ["member.left"],

@@ -6,19 +6,19 @@ import type { TaskRow } from "./task.js";
 import { taskCheckouts } from "./task.table.js";
 
 /**
- * What the task's next run begins from in a repository:
+ * Returns the starting point of the task's next run in a repository:
  *
- * | the task there                            | its next run begins at                                                |
+ * | the task there                            | its next run starts at                                                |
  * |-------------------------------------------|-----------------------------------------------------------------------|
  * | reviews a branch or pull request          | its head                                                              |
- * | has a branch that was pushed to           | its head, people's commits included; the base merged in if that is    |
- * |                                           | what it conflicts with; without the branch: as in the next row        |
- * | was worked on, and has no such branch     | the commit and the changes that its last completed run left           |
- * | had its pull request merged               | the head of the branch that it was merged into                        |
- * | is new                                    | the head of the task's `branch`; without that: of the default branch  |
+ * | has a branch that was pushed to           | its head, with people's commits. The base is merged in if they        |
+ * |                                           | conflict. If the branch is missing: as in the next row                |
+ * | has changes, but no such branch           | the commit and the changes of its last completed run                  |
+ * | had its pull request merged               | the head of the branch that received the merge                        |
+ * | is new                                    | the head of the task's `branch`, or else of the default branch        |
  *
- * People may have changed the base at the code host to a branch whose name no runner takes: that one is not merged in, and
- * after a merge into it the run begins at the default branch.
+ * At the code host, people can choose a base whose branch name no runner accepts. Such a base is not merged in, and
+ * after a merge into it the run starts at the default branch.
  */
 export function nextCheckout(
   reading: Reading,

@@ -15,7 +15,7 @@ import { nextCheckout } from "./next-checkouts.js";
 import type { TaskRow } from "./task.js";
 import { taskRef } from "./task.messages.js";
 
-/** Queues a run at the task's station, with the station's current config; returns the run's id. */
+/** Queues a run at the task's station, with the station's current config. Returns the run's id. */
 export function queueNextRun(turn: Turn, task: TaskRow): string {
   const workspaceId = turn.self.partition;
   const { teamId, lineId } = task;
@@ -46,7 +46,7 @@ export function queueNextRun(turn: Turn, task: TaskRow): string {
   return runId;
 }
 
-/** What a run begins from: the state that the task's last completed run left. */
+/** Returns the starting point of the next run: the state after the task's last completed run. */
 function beginningOf(turn: Turn, task: TaskRow, line: LineFields, station: Station): RunBeginning {
   const { key, name, passesTo } = station;
   return {
@@ -56,13 +56,15 @@ function beginningOf(turn: Turn, task: TaskRow, line: LineFields, station: Stati
   };
 }
 
-/** Whether the line's pull requests are opened, and an installation of the code host reaches one of its repositories. */
+/** Whether the line opens pull requests and an installation of the code host reaches one of the line's repositories. */
 function mayPush(turn: Turn, line: LineFields): boolean {
   if (pullRequestTerms(line).open === "never") return false;
   return line.repositories.some(({ name }) => findReachingConnection(turn, turn.self.partition, name) !== undefined);
 }
 
-/** What a run at the station needs of a runner. A pool that is gone is named by its key, which no pool has as its id. */
+/**
+ * Returns the station's requirements for a runner. A deleted pool is represented by its key, which matches no pool id.
+ */
 export function toRunNeeds(
   turn: Turn,
   { runners: { pool, labels }, harness }: Pick<Station, "runners" | "harness">,

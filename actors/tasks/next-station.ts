@@ -4,10 +4,10 @@ import type { RunRow } from "../runs/run.js";
 import type { RunOver } from "../runs/run.messages.js";
 import type { NextStation, TaskContext } from "./task.js";
 
-/** Attempts that may be abandoned in a row before the task goes to a person. */
+/** Number of abandoned attempts in a row after which the task goes to a person. */
 const MAX_ABANDONED = 5;
 
-/** Where the task goes now that its run is over. Reads only. */
+/** Decides where the task goes after its run has ended. Reads only. */
 export function nextStation(
   turn: TurnReading,
   run: RunRow | undefined,

@@ -18,13 +18,14 @@ import { toTaskReview, type WantedReview } from "./task-review.js";
 export interface WantedTask extends Pick<OpenTask, "title" | "description" | "url" | "station">, WantedReview {
   /** The line's key. */
   readonly line: string;
-  /** User id, null for nobody; by default the person who opens it. */
+  /** User id, or null for nobody. The default is the person who opens the task. */
   readonly assignee?: string | null | undefined;
 }
 
 /**
- * The task that an earlier request under the key opened, whatever became of its line since; null for none yet. Refused
- * for people who are not on the team, and for another body. A request that is under way is found in the task's turn.
+ * Finds the task that an earlier request with this key opened, even if its line has changed since; null if there is
+ * none. Refuses people who are not on the team, and a different body. A concurrent request is only found later, in the
+ * task's turn.
  */
 export function findOpenedTask(
   reading: Reading,
@@ -39,7 +40,7 @@ export function findOpenedTask(
   return tasks.get(reading, team.workspaceId, earlier.resourceId) ?? null;
 }
 
-/** The message that opens the task; refused for people who are not on the team, and for an unknown line or station. */
+/** Builds the message that opens the task. Refuses people who are not on the team, and an unknown line or station. */
 export function toOpenTask(
   reading: Reading,
   caller: PersonCaller,

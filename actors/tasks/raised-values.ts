@@ -7,17 +7,20 @@ import { cutText } from "../well-formed.js";
 import { findMemberByEmail } from "../workspaces/member.table.js";
 import type { RaisedOpening, TaskMark, TaskRaised } from "./team-marks.messages.js";
 
-/** What events say of a task comes from outside: it is cut to what people may write, before it is stored. */
+/**
+ * Values of events come from outside. These functions cut them to the limits that apply to people's input, before they
+ * are stored.
+ */
 
 /** Limits in characters. */
 const MAX_TITLE = 300;
 const MAX_DESCRIPTION = 50_000;
 const MAX_NOTE = 20_000;
 const MAX_URL = 2_000;
-/** Bytes of a branch's name. */
+/** Maximum length of a branch name, in bytes. */
 const MAX_BRANCH_BYTES = 200;
 
-/** A title of one line. */
+/** Converts a text to a title of one line. */
 export function toRaisedTitle(text: string): string {
   const line = text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")
@@ -34,28 +37,28 @@ export function toRaisedNote(text: string): string {
   return cutText(text, MAX_NOTE);
 }
 
-/** An address that a browser may open; empty for any other text. */
+/** Returns the URL if a browser may open it; empty for any other text. */
 export function toRaisedUrl(text: string): string {
   const isWeb = /^https?:\/\/[^/]/i.test(text) && URL.canParse(text);
   return isWeb && text.length <= MAX_URL ? text : "";
 }
 
-/** The marks that are kept: of each kind the last. */
+/** Filters out invalid marks, and keeps the last valid mark of each kind. */
 export function toTaskMarks(marks: readonly TaskMark[]): readonly TaskMark[] {
   const kept = marks.filter(({ value }) => whyNoMark(value) === null);
   return [...new Map(kept.map((mark) => [mark.kind, mark])).values()];
 }
 
-/** The name as a branch of git, without `refs/heads/`; null for a text that can be none. */
+/** Returns the name of a git branch without `refs/heads/`; null if the text is no valid branch name. */
 export function toBranchName(text: string): string | null {
   const name = text.trim().replace(/^refs\/heads\//, "");
   if (name === "" || name === "@" || Buffer.byteLength(name) > MAX_BRANCH_BYTES) return null;
-  // git-check-ref-format(1); and no name that a program takes for an option.
+  // The rules of git-check-ref-format(1). A leading hyphen is invalid too, because a program would read an option.
   if (/[\p{Cc}\s~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|[/.]$/u.test(name)) return null;
   return name.split("/").some((part) => part.startsWith(".") || part.endsWith(".lock")) ? null : name;
 }
 
-/** The marks of a task with these added, by kind. */
+/** Merges marks into the marks of a task, by kind. */
 export function addMarks(
   before: Readonly<Record<string, string>>,
   marks: readonly TaskMark[],
@@ -63,7 +66,7 @@ export function addMarks(
   return { ...before, ...Object.fromEntries(marks.map(({ kind, value }) => [kind, value])) };
 }
 
-/** The user id of the person with this mail address, in any case, if they are on the team; null for nobody. */
+/** Finds the user id of the team member with this email address, ignoring case; null if there is none. */
 export function findAssignee(
   reading: Reading,
   workspaceId: string,
@@ -74,7 +77,7 @@ export function findAssignee(
   return member?.teams.includes(teamId) === true ? member.userId : null;
 }
 
-/** Why the task can not be opened; null when it can. */
+/** Returns the reason why the task cannot be opened; null if it can. */
 export function whyNotOpened(
   turn: TurnReading,
   { lineId, station }: Pick<RaisedOpening, "lineId" | "station">,

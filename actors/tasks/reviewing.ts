@@ -1,4 +1,4 @@
-/** What a task that reviews a pull request tells of it. */
+/** Messages of a task to the pull request that it reviews. */
 import type { Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
@@ -11,8 +11,8 @@ import { taskRef } from "./task.messages.js";
 import type { TaskReview } from "./task-review.js";
 
 /**
- * The review of the open pull request, in a connected repository of the line, that has the branch as its head; null for
- * none that is known.
+ * Finds the open pull request whose head is the branch, in a connected repository of the line, and returns its review;
+ * null if none is known.
  */
 export function findBranchReview(
   reading: Reading,
@@ -28,7 +28,7 @@ export function findBranchReview(
   return null;
 }
 
-/** Says of the pull request that the task reviews it. */
+/** Tells the pull request that the task reviews it. */
 export function beginReviewing(turn: Turn, { id: taskId, teamId, lineId, reviews }: TaskRow): void {
   const of = toPlace(reviews);
   if (of === null) return;
@@ -37,7 +37,7 @@ export function beginReviewing(turn: Turn, { id: taskId, teamId, lineId, reviews
   });
 }
 
-/** Has what the task's last run found written to the pull request. */
+/** Sends the result of the task's last run to the pull request, where it becomes a comment. */
 export function tellReview(turn: Turn, { id, reviews }: TaskRow, runId: string, ending: RunEnding | null): void {
   const of = toPlace(reviews);
   if (of === null) return;

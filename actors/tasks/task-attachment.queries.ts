@@ -11,7 +11,10 @@ export interface FoundAttachment {
   readonly content: Uint8Array;
 }
 
-/** The file, for callers who may read the outcomes of the task's team; `not-found` for others, and while it is not stored. */
+/**
+ * Finds a stored file. Refuses with `not-found` unless the caller may read the outcomes of the task's team, and until
+ * the file is stored.
+ */
 export function findAttachment(
   reading: Reading,
   caller: Caller,

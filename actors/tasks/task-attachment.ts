@@ -1,37 +1,40 @@
-/** A file that an event of an integration attached to a task. */
+/** The states of a file that an integration event attached to a task. */
 
 export const attachmentStates = ["waiting", "stored", "failed"] as const;
 
-/** A stored attachment, or one that is still to be fetched, or that could not be. */
+/** An attachment that is stored, waits for its fetch, or failed. */
 export interface TaskAttachmentRow {
   readonly taskId: string;
   readonly id: string;
-  /** What it was attached with: the key under which the event raised it. */
+  /** The key of the event that attached the file. */
   readonly raise: string;
-  /** A file name without folders, unique in its task. */
+  /** A file name without folders, unique in the task. */
   readonly name: string;
   readonly type: string;
   readonly state: (typeof attachmentStates)[number];
-  /** Why it could not be fetched; null unless it failed. */
+  /** The reason why the fetch failed; null in other states. */
   readonly reason: string | null;
-  /** Its length; null until it is stored. */
+  /** Length in bytes; null until the file is stored. */
   readonly bytes: number | null;
-  /** The digest of its body (SHA-256, hex); null until it is stored. */
+  /** Digest of the body (SHA-256, hex); null until the file is stored. */
   readonly digest: string | null;
   readonly at: string;
 }
 
-/** Most files of one event, and their bytes. */
+/** Maximum number and total bytes of the files of one event. */
 export const MAX_EVENT_FILES = 20;
 export const MAX_EVENT_BYTES = 50 * 1024 * 1024;
-/** Most files of a task, and their bytes. */
+/** Maximum number and total bytes of the files of a task. */
 export const MAX_TASK_FILES = 200;
 export const MAX_TASK_BYTES = 200 * 1024 * 1024;
 
 const MAX_NAME_BYTES = 120;
 const ANY_TYPE = "application/octet-stream";
 
-/** The last part of a path as a file name that leads nowhere and hides nothing; `file` where nothing is left of it. */
+/**
+ * Converts the last part of a path to a safe file name: no path characters, no leading dots. Returns `file` if nothing
+ * remains.
+ */
 export function toAttachmentName(text: string): string {
   const last = text.split(/[/\\]/).at(-1) ?? "";
   const plain = last
@@ -41,7 +44,7 @@ export function toAttachmentName(text: string): string {
   return plain === "" ? "file" : cutName(plain, MAX_NAME_BYTES);
 }
 
-/** The name, with a number before its ending where it is taken; names differ by more than their case. */
+/** Returns the name, with a number before its extension if the name is taken. The comparison ignores case. */
 export function toFreeName(name: string, taken: readonly string[]): string {
   const lower = new Set(taken.map((one) => one.toLowerCase()));
   const { stem, ending } = splitName(name);
@@ -50,7 +53,7 @@ export function toFreeName(name: string, taken: readonly string[]): string {
   return free;
 }
 
-/** A media type without parameters; `application/octet-stream` for anything else. */
+/** Returns a media type without its parameters; `application/octet-stream` for any invalid text. */
 export function toMediaType(text: string | null): string {
   const [type = ""] = (text ?? "").split(";");
   return /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(type.trim()) ? type.trim().toLowerCase() : ANY_TYPE;
@@ -61,7 +64,7 @@ function splitName(name: string): { readonly stem: string; readonly ending: stri
   return { stem: name.slice(0, name.length - ending.length), ending };
 }
 
-/** Cuts the name at a character, before its ending. */
+/** Shortens the name before its extension, at a character boundary. */
 function cutName(name: string, mostBytes: number): string {
   const { stem, ending } = splitName(name);
   let kept = stem;

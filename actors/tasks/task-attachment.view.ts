@@ -1,18 +1,18 @@
 import { z } from "zod";
 import { attachmentStates, type TaskAttachmentRow } from "./task-attachment.js";
 
-/** An attachment of a task as reads and streams show it. */
+/** An attachment of a task in reads and streams. */
 export const attachmentSchema = z
   .strictObject({
     id: z.string(),
-    /** A file name, unique in its task. */
+    /** A file name, unique in the task. */
     name: z.string(),
-    /** Its media type, as the event or the host says it. */
+    /** The media type that the event or the host reported. */
     type: z.string(),
     state: z.enum(attachmentStates),
-    /** Why it could not be fetched; null unless it failed. */
+    /** The reason why the fetch failed; null in other states. */
     reason: z.string().nullable(),
-    /** Null until it is stored. */
+    /** Null until the file is stored. */
     bytes: z.int().nullable(),
     at: z.string(),
   })

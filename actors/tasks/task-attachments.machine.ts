@@ -1,20 +1,20 @@
 /**
- * The attachments of a task while they are fetched, `task-attachments/<task>`. It owns the rows of the task's
- * attachments. The task is opened or told first; what comes of its files reaches it as a row, and as a note where one
- * could not be had.
+ * Fetches the attachments of a task, `task-attachments/<task>`. The actor owns the rows of the task's
+ * attachments. Opening or updating the task comes first. The result of each file then reaches the task as a row; a
+ * failure also adds a note.
  *
- * 1. An event attaches 20 files at most, of 10 MiB each and 50 MiB together; a task has 200 files and 200 MiB at most.
- * 2. A name is a file's name alone, unique in its task.
- * 3. Each file is asked for once; a GET that a killed process may have made is made again.
+ * 1. An event attaches at most 20 files of 10 MiB each and 50 MiB in total. A task has at most 200 files and 200 MiB.
+ * 2. A name is a file name without folders, unique in the task.
+ * 3. Each file is requested once. After a crash, a GET that may have been sent is repeated.
  *
- * | state    | moved by     | condition                       | next     | also                                      |
- * |----------|--------------|---------------------------------|----------|-------------------------------------------|
- * | fetching | files.attach |                                 | fetching | a row and a request for each file; notes  |
- * |          |              |                                 |          | for those beyond the bounds               |
- * | fetching | effect.ended | it succeeded, within the bounds | fetching | stored                                    |
- * | fetching | effect.ended | otherwise                       | fetching | failed; a note says why                   |
+ * | state    | moved by     | condition                       | next     | also                                     |
+ * |----------|--------------|---------------------------------|----------|------------------------------------------|
+ * | fetching | files.attach |                                 | fetching | a row and a request for each file; notes |
+ * |          |              |                                 |          | for those beyond the limits              |
+ * | fetching | effect.ended | it succeeded, within the limits | fetching | stored                                   |
+ * | fetching | effect.ended | otherwise                       | fetching | failed; a note says why                  |
  *
- * With the last file the actor ends.
+ * The actor ends after the last file.
  */
 import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";

@@ -3,18 +3,18 @@ import type { EffectEnded, Message } from "../../runtime/turn.js";
 import type { IntegrationRequestResult } from "../integrations/requests/integration-request.js";
 import type { RaisedFiles } from "./team-marks.messages.js";
 
-/** Files that an event attached to the task are to be fetched. Once for each key. */
+/** Fetch the files that an event attached to the task. Once for each key. */
 export interface AttachFiles extends Message {
   readonly type: "files.attach";
-  /** The key under which the event raised it. */
+  /** The key of the event that attached the files. */
   readonly key: string;
   readonly teamId: string;
   readonly integrationId: string;
   readonly attaches: RaisedFiles;
 }
 
-/** What the actor of a task's attachments takes. */
+/** The messages that the attachments actor receives. */
 export type TaskAttachmentsMessage = AttachFiles | EffectEnded<IntegrationRequestResult>;
 
-/** The attachments of a task that are being fetched; its id is the task's. */
+/** The actor that fetches a task's attachments. Its id is the task's. */
 export const taskAttachmentsRef = reference<AttachFiles>("task-attachments");

@@ -24,14 +24,14 @@ import {
 import type { AttachFiles } from "./task-attachments.messages.js";
 import type { RaisedFile } from "./team-marks.messages.js";
 
-/** What the transitions of a task's attachments do; `task-attachments.machine.ts` says when. */
+/** The transition functions of a task's attachments. `task-attachments.machine.ts` defines when they apply. */
 
-/** How long fetching a file may take, in milliseconds. */
+/** Time limit for fetching a file, in milliseconds. */
 const FETCH_TIMEOUT_MS = 60_000;
-/** Most of the values that a file's request sees, in bytes of JSON. */
+/** Maximum size of the values visible to a file's request, in bytes of JSON. */
 const MAX_VALUES_BYTES = 1024 * 1024;
 
-/** Asks for each file; notes on the task how many are too many. */
+/** Requests each file. Adds a note to the task with the number of files beyond the limit. */
 export function attachFiles({ turn, ...message }: Delivered<AttachFiles>): void {
   if (tasks.get(turn, turn.self.partition, turn.self.id) === undefined) return turn.stop();
   const { attaches, key } = message;
@@ -74,10 +74,10 @@ function askFor(
   });
 }
 
-/** A file came, or did not. */
+/** Stores a fetched file or records the failure. */
 export function settleFile({ turn, id, result }: Delivered<EffectEnded<IntegrationRequestResult>>): void {
   const row = taskAttachments.get(turn, turn.self.partition, turn.self.id, id);
-  // The task was removed meanwhile, with its rows.
+  // The task has been removed since, with its rows.
   if (row === undefined) return endIfDone(turn);
   const file = result.ok ? result.output.file : undefined;
   if (file === undefined) fail(turn, row, result.ok ? (result.output.reason ?? "it went wrong") : "it went wrong");

@@ -20,17 +20,17 @@ export const taskItemSchema = z
     station: z.string(),
     state: z.enum(["queued", "running", "inbox", "done", "closed"]),
     assignee: z.string().nullable(),
-    /** Null where nothing says it. */
+    /** Null if unknown. */
     openedBy: shownOpenerSchema.nullable(),
-    /** The value of each kind. */
+    /** The value of each mark, by kind. */
     marks: z.record(z.string(), z.string()),
-    /** The branch at which its runs start; null for the default branch. */
+    /** The branch at which the task's runs start; null for the default branch. */
     branch: z.string().nullable(),
     reviews: z
       .strictObject({ repository: z.string().nullable(), ref: z.string(), url: z.string().nullable() })
       .optional()
       .describe("What its runs review; absent for a task that changes things."),
-    /** One that is open, else the last; null while there is none. */
+    /** The open pull request, or else the latest one; null if there is none. */
     pullRequest: z
       .strictObject({
         id: z.string(),
@@ -41,9 +41,9 @@ export const taskItemSchema = z
       })
       .nullable(),
     runId: z.string().nullable(),
-    /** The question or notice for its assignee. */
+    /** The question or notice for the assignee. */
     asks: z.string().nullable(),
-    /** The open approvals of its run, oldest first; the assignee answers them. */
+    /** The open approvals of the task's run, oldest first. The assignee answers them. */
     approvals: z.array(z.strictObject({ id: z.string(), runId: z.string(), tool: z.string(), askedAt: z.string() })),
     failure: failureSchema.nullable(),
     openedAt: z.string(),
@@ -51,20 +51,20 @@ export const taskItemSchema = z
   })
   .meta({ title: "task in a list" });
 
-/** The task without its notes. */
+/** Returns the task without its notes. */
 export function taskItemView(reading: Reading, workspaceId: string, task: TaskRow): z.output<typeof taskItemSchema> {
   return toItem(reading, workspaceId, task, readStoredText(reading, workspaceId, task.description));
 }
 
-/** A task as streams show it: a long description is read over the API. */
+/** A task in the form that streams send. A long description is only available in the API. */
 export type StreamedTask = Omit<z.output<typeof taskItemSchema>, "description"> & { readonly description: StoredText };
 
-/** The task without its notes, as streams show it. */
+/** Returns the task without its notes, in the form that streams send. */
 export function streamedTaskView(reading: Reading, workspaceId: string, task: TaskRow): StreamedTask {
   return toItem(reading, workspaceId, task, toStreamText(task.description));
 }
 
-/** Member by member: every change of a task is shown so. */
+/** Copied member by member for speed: every change of a task passes here. */
 function toItem<Description>(reading: Reading, workspaceId: string, task: TaskRow, description: Description) {
   const item = {
     id: task.id,
@@ -91,7 +91,7 @@ function toItem<Description>(reading: Reading, workspaceId: string, task: TaskRo
   return task.reviews === undefined ? item : { ...item, reviews: task.reviews };
 }
 
-/** Open approvals without the inputs of the calls, which only callers see who may read outcomes. */
+/** Returns the open approvals without their inputs. Only callers who may read outcomes see inputs. */
 function openApprovalsView(reading: Reading, workspaceId: string, { state, runId }: TaskRow) {
   if (state !== "inbox" || runId === null) return [];
   const open = listAssigneesApprovals(reading, workspaceId, runId);

@@ -1,6 +1,6 @@
 /**
- * What a task makes of its pull requests. They are opened before it is done; while one is open, what its runs changed is
- * neither accepted nor sent back, and the task may go on although it is done.
+ * How pull requests affect their task. They are opened before the task is done. While one is open, the changes of the
+ * task's runs are neither accepted nor sent back, and the task can be resumed after it is done.
  */
 import { toEvent } from "../../runtime/chart.js";
 import type { Turn, TurnReading } from "../../runtime/turn.js";
@@ -21,8 +21,8 @@ function listOwn(turn: TurnReading): readonly PullRequestRow[] {
 }
 
 /**
- * Where the task goes after a run, by what became of the run's changes too: to its assignee when something was not
- * pushed or not opened, and it is not done while something is being opened. Reads only.
+ * Adjusts where the task goes after a run by the results of the run's pushes. The task goes to its assignee if a push
+ * or an opening failed, and is not done while a pull request is still being opened. Reads only.
  */
 export function withPullRequests(turn: TurnReading, run: RunRow | undefined, decided: NextStation): NextStation {
   const pushed = run?.pullRequests ?? [];
@@ -38,7 +38,7 @@ export function withPullRequests(turn: TurnReading, run: RunRow | undefined, dec
   return isOver ? decided : { next: "opening", opening };
 }
 
-/** Whether all of these are opened, and what to ask the assignee when one could not be. */
+/** Whether all of these pull requests are opened, and the question for the assignee if one of them failed. */
 function judgeOpening(
   turn: TurnReading,
   ids: readonly string[],
@@ -50,14 +50,14 @@ function judgeOpening(
   return { asks, isOver: !rows.some(({ state }) => state === "opening") };
 }
 
-/** The event of a change of a pull request, for a task that waits for it. Reads only. */
+/** Returns the event of a pull request change, for a task that waits for openings. Reads only. */
 export function toOpenedEvent(message: TaskPullRequestChanged, { opening }: TaskContext, turn: TurnReading) {
   const { asks, isOver } = judgeOpening(turn, opening);
   if (asks !== null) return toEvent("opened.inbox", { asks });
   return isOver ? toEvent("opened.done", { asks: null }) : message;
 }
 
-/** The row with its pull request as it is now: one that is open, else the last that was opened. */
+/** Returns the row with its current pull request: an open one, or else the latest one opened. */
 export function showPullRequest(turn: TurnReading, row: TaskRow): TaskRow {
   const shown = listOwn(turn).flatMap((one) => toShown(one) ?? []);
   const pullRequest = shown.findLast(({ state }) => state === "open") ?? shown.at(-1) ?? null;
@@ -70,7 +70,7 @@ function toShown({ id, repository, number, url, state }: PullRequestRow): TaskPu
   return { id, repository, number, url, state: isOver ? state : "open" };
 }
 
-/** What becomes of the task's ended runs now that none of its pull requests is open: the last one says it. */
+/** Settles the outcomes of the task's ended runs once none of its pull requests is open. The last one decides. */
 export function settlePullRequests(turn: Turn, { ended }: TaskContext, { pullRequestId }: TaskPullRequestChanged) {
   const state = pullRequests.get(turn, turn.self.partition, pullRequestId)?.state;
   if (hasOpenPullRequest(turn)) return ended;

@@ -1,4 +1,4 @@
-/** What events of integrations do with a task: open it, or tell it something. `task.machine.ts` says when. */
+/** How integration events open or update a task. `task.machine.ts` defines when. */
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import { findLine } from "../lines/line.queries.js";
 import { cutText } from "../well-formed.js";
@@ -25,8 +25,7 @@ import {
 } from "./team-marks.messages.js";
 
 /**
- * Opens the task. Nobody started it: the mail address of whom it is assigned to comes from the sender, who could name
- * anybody.
+ * Opens the task. It has no opening person: the assignee's email address comes from the sender, who could name anybody.
  */
 export function openRaised({ turn, raise, teamId, marks }: Delivered<OpenRaised>): TaskContext {
   const { opens, integration, branch, channel, causes } = raise;
@@ -51,18 +50,18 @@ export function openRaised({ turn, raise, teamId, marks }: Delivered<OpenRaised>
   return begun;
 }
 
-/** Notes on the task what the event says, and sets its marks and branch. */
+/** Adds the event's text to the task as a note, and sets the event's marks and branch. */
 export function tellRaised({ turn, raise, teamId, marks }: Delivered<TellRaised>): void {
   const row = taskRow(turn);
   putTask(turn, row, { ...row, marks: addMarks(row.marks, marks), ...toBranch(raise.branch) });
   if (raise.say !== "") appendNote(turn, row, `integration ${raise.integration.key}`, toRaisedNote(raise.say));
   noteUnusableBranch(turn, raise);
-  // It ended after its marks were asked: what it got since is free again.
+  // The task ended after the team's marks sent this message. Free the marks that it received since.
   if (!isOpen(row)) turn.send(teamMarksRef(turn.self.partition, teamId), { type: "marks.free", taskId: row.id });
   takeRaise(turn, teamId, raise, {});
 }
 
-/** Tells the marks of the team that the task is not opened, or not there. */
+/** Tells the team's marks that the task was not opened or does not exist. */
 export function refuseRaise({
   turn,
   teamId,
@@ -85,7 +84,10 @@ function takeRaise(
   turn.send(taskAttachmentsRef(partition, id), { type: "files.attach", ...of });
 }
 
-/** Where runs of the task begin: the head of an open pull request is reviewed, and any other branch is worked on. */
+/**
+ * Returns the starting point of the task's runs. An open pull request with this head is reviewed; any other branch is
+ * worked on.
+ */
 function toBeginning(turn: Turn, lineId: string, text: string | null): Pick<TaskRow, "branch" | "reviews"> {
   const { branch } = toBranch(text);
   const line = findLine(turn, turn.self.partition, lineId);
@@ -99,7 +101,7 @@ function toBranch(text: string | null): Pick<TaskRow, "branch"> {
   return branch === null ? {} : { branch };
 }
 
-/** A text that is no branch's name changes nothing, and the task says so: once, however often it comes. */
+/** Adds a note if the event's text is no valid branch name, once for each name. The task's branch stays unchanged. */
 function noteUnusableBranch(turn: Turn, { branch, integration }: RaiseTask): void {
   if (branch === null || branch.trim() === "" || toBranchName(branch) !== null) return;
   const name = cutText(toRaisedTitle(branch), 100);

@@ -4,19 +4,19 @@ import { MAX_REF_CHARACTERS } from "../runners/job.js";
 import { branchName } from "../runners/push.js";
 
 /**
- * What the runs of a task review instead of changing it: they begin at its head each time, and nothing is pushed from
- * them.
+ * The branch or pull request that a task's runs review instead of changing it. Each run starts at its current head, and
+ * nothing is pushed.
  */
 export interface TaskReview {
-  /** Null for each repository of the line. */
+  /** Null for every repository of the line. */
   readonly repository: string | null;
-  /** A branch's name, or `refs/…`, which has to be there. */
+  /** A branch name, or a full `refs/…` name that must exist. */
   readonly ref: string;
-  /** The pull request; null for a branch. */
+  /** The URL of the pull request; null for a branch. */
   readonly url: string | null;
 }
 
-/** What a person wants reviewed: a pull request by its address, or a branch by its name. */
+/** A person's request for a review: of a pull request, by its URL, or of a branch, by its name. */
 export interface WantedReview {
   readonly pullRequest?: string | undefined;
   readonly branch?: string | undefined;
@@ -24,7 +24,7 @@ export interface WantedReview {
 
 const PULL_REQUEST = /^https?:\/\/[^/?#]+\/([^/?#]+\/[^/?#]+)\/pull\/([1-9]\d{0,9})\/?$/;
 
-/** The review that is wanted; null for none. Refused for what no repository of the line has. */
+/** Returns the requested review; null if none is requested. Refuses a target that no repository of the line has. */
 export function toTaskReview(
   { repositories }: Pick<LineFields, "repositories">,
   { pullRequest, branch }: WantedReview,
@@ -44,6 +44,6 @@ export function toTaskReview(
     return invalid("branch", "must be a branch's name");
   const [only, ...others] = repositories;
   if (only === undefined) return invalid("branch", "the line has no repository");
-  // With several, the branch may be in some of them alone.
+  // Of several repositories, only some may have the branch.
   return others.length > 0 ? { repository: null, ref: branch, url: null } : { repository: only.name, ref, url: null };
 }

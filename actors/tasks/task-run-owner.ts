@@ -2,7 +2,7 @@ import type { Reading } from "../../storage/store.js";
 import type { RunBrief, RunOwner } from "../runs/run-owner.js";
 import { listLatestNotes, taskAttachments, tasks, toEventSubject } from "./task.table.js";
 
-/** Tasks as owners of runs. */
+/** Implements the run owner interface for tasks. */
 export const taskRunOwner: RunOwner = {
   ...{
     kind: "task",

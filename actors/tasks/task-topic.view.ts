@@ -3,10 +3,10 @@ import { tasks } from "./task.table.js";
 import { taskView } from "./task.view.js";
 import { streamedTaskView } from "./task-item.view.js";
 
-/** Tasks in the first view of a team's stream; the API returns the earlier ones. */
+/** Number of tasks in the first view of a team's stream. The API returns earlier tasks. */
 const TASKS_SHOWN = 100;
 
-/** The topic of a task, for callers who see its team. */
+/** The topic of a task, for callers who see the task's team. */
 export const taskTopicView: StreamTopic = {
   workspaceOf: locateWorkspace,
   audience: (reading, { workspaceId, id }) =>

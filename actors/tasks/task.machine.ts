@@ -1,68 +1,68 @@
 /**
  * A task, `task/<id>`, moving through the stations of its line. Messages are classified before the step
- * (`classify-task.ts`). Where an event has another name than its message, the message follows in brackets.
+ * (`classify-task.ts`). If an event's name differs from its message, the message follows in brackets.
  *
- * What becomes of its runs after their ends (`ended-runs.ts`): `over.done` accepts the changes that stand, a way back
- * (`over.queued`, `task.move`) sends them back, and each command of a person is the next act after them.
+ * Outcomes of ended runs (`ended-runs.ts`): `over.done` accepts the remaining changes, a return to an earlier station
+ * (`over.queued`, `task.move`) sends them back, and each command of a person counts as the next act after them.
  *
- * | state          | moved by                               | next    | also                                          |
- * |----------------|----------------------------------------|---------|-----------------------------------------------|
- * | new            | task.open                              | queued  | fact `task.opened`; a run is queued           |
- * | new            | opening.refused (task.open): line,     | new     | refused; leaves nothing                       |
- * |                | station or assignee gone               |         |                                               |
- * | new            | raise.open                             | queued  | as task.open, for an event of an integration; |
- * |                |                                        |         | answers the marks of its team                 |
- * | new            | raise.unopened (raise.open): line or   | new     | so they are told                              |
- * |                | station gone                           |         |                                               |
- * | new            | raise.untold (raise.tell): never opened| new     | so they are told                              |
- * | queued         | run.began                              | running |                                               |
- * | any open       | approval.wanted (run.asking)           | inbox   | its run waits; `asks` says what for           |
- * | any open       | approval.not-wanted (run.asking)       | running | its run does not wait any more                |
- * | any open       | over.queued (run.over), handed over    | queued  | fact `task.moved`; a run at the next station  |
- * | any open       | over.queued (run.over), abandoned      | queued  | another attempt, five in a row at most        |
- * | any open       | over.done (run.over), finished where   | done    |                                               |
- * |                | none follows                           |         |                                               |
- * | any open       | over.opening (run.over), finished with | opening | shown as `running`                            |
- * |                | pull requests that are being opened    |         |                                               |
- * | any open       | over.inbox (run.over), otherwise       | inbox   | waits for its assignee; `asks` says why       |
- * | opening        | opened.done (pull-request.changed),    | done    |                                               |
- * |                | all are open                           |         |                                               |
- * | opening        | opened.inbox (the same), one failed    | inbox   | `asks` says why                               |
- * | any but new    | pull-request.changed                   | same    | `pullRequest`; a merge accepts what stands    |
- * | done           | task.move, task.retry, while its pull  | queued  | as from the inbox; unassigned with a note if  |
- * |                | request is open                        |         | its assignee left the team                    |
- * | any open       | task.stop by the assignee              | same    | the run is told to end                        |
- * | any open       | stop.refused (task.stop)               | same    | refused; not taken where no run is            |
- * | inbox          | task.answer by the assignee            | queued  | the answer reaches the next run               |
- * | inbox          | answer.refused (task.answer)           | inbox   | refused; also while a run waits               |
- * | inbox          | task.retry                             | queued  | a run at the same station                     |
- * | inbox          | retry.refused (task.retry)             | inbox   | refused while a run waits                     |
- * | any open       | task.move                              | queued  | the run is superseded; fact `task.moved`      |
- * | any open       | move.refused (task.move): no station   | same    | refused                                       |
- * | any open       | task.close, task.withdraw              | closed  | the run is withdrawn                          |
- * | any open       | task.assign                            | same    |                                               |
- * | any open       | assignment.refused (task.assign): who  | same    | refused                                       |
- * |                | is not on the team                     |         |                                               |
- * | any open       | task.unassign of its assignee          | same    | who left; a note says so                      |
- * | done,closed    | task.unassign                          | same    |                                               |
- * | any but new    | asking.other, over.other (run.asking,  | same    |                                               |
- * |                | run.over of another run)               |         |                                               |
- * | queued         | began.other (run.began of another run) | queued  |                                               |
- * | any but new    | task.note                              | same    | a person's note                               |
- * | any but new    | raise.tell                             | same    | what an event says is a note, never an answer;|
- * |                |                                        |         | its marks, branch and channel are set         |
- * | any but new    | task.mark                              | same    | marks are set                                 |
- * | done,closed,   | forget.due (task.forget)               | (ended) | removed, with its runs                        |
- * | new            |                                        |         |                                               |
- * | done,closed    | forget.begun (the same, of an earlier  | same    | its end is now                                |
- * |                | release)                               |         |                                               |
- * | any but new    | forget.kept (the same): open, pinned,  | same    |                                               |
- * |                | or something refers to it              |         |                                               |
- * | any            | note                                   | same    | added once for each key                       |
- * | any            | command.repeated (a command under a    | same    | answered with the task that it opened or was  |
- * |                | key that was taken before)             |         | about; a new one leaves nothing               |
- * | any            | repeat.refused (the same, with another | same    | refused; a new one leaves nothing             |
- * |                | body)                                  |         |                                               |
+ * | state        | moved by                                | next    | also                                          |
+ * |--------------|-----------------------------------------|---------|-----------------------------------------------|
+ * | new          | task.open                               | queued  | fact `task.opened`; a run is queued           |
+ * | new          | opening.refused (task.open): line,      | new     | refused; the actor ends                       |
+ * |              | station or assignee deleted             |         |                                               |
+ * | new          | raise.open                              | queued  | as task.open, for an event of an integration; |
+ * |              |                                         |         | answers the marks of its team                 |
+ * | new          | raise.unopened (raise.open): line or    | new     | the marks are notified                        |
+ * |              | station deleted                         |         |                                               |
+ * | new          | raise.untold (raise.tell): never opened | new     | the marks are notified                        |
+ * | queued       | run.began                               | running |                                               |
+ * | any open     | approval.wanted (run.asking)            | inbox   | its run waits; `asks` says for what           |
+ * | any open     | approval.not-wanted (run.asking)        | running | its run no longer waits                       |
+ * | any open     | over.queued (run.over), handed over     | queued  | fact `task.moved`; a run at the next station  |
+ * | any open     | over.queued (run.over), abandoned       | queued  | another attempt, at most five in a row        |
+ * | any open     | over.done (run.over), finished at the   | done    |                                               |
+ * |              | last station                            |         |                                               |
+ * | any open     | over.opening (run.over), finished with  | opening | shown as `running`                            |
+ * |              | pull requests that are being opened     |         |                                               |
+ * | any open     | over.inbox (run.over), otherwise        | inbox   | waits for its assignee; `asks` says why       |
+ * | opening      | opened.done (pull-request.changed),     | done    |                                               |
+ * |              | all are open                            |         |                                               |
+ * | opening      | opened.inbox (the same), one failed     | inbox   | `asks` says why                               |
+ * | any but new  | pull-request.changed                    | same    | `pullRequest` set; a merge accepts changes    |
+ * | done         | task.move, task.retry, while its pull   | queued  | as from the inbox; unassigned with a note if  |
+ * |              | request is open                         |         | its assignee left the team                    |
+ * | any open     | task.stop by the assignee               | same    | the run is asked to end                       |
+ * | any open     | stop.refused (task.stop)                | same    | refused; also without an active run           |
+ * | inbox        | task.answer by the assignee             | queued  | the answer reaches the next run               |
+ * | inbox        | answer.refused (task.answer)            | inbox   | refused; also while a run waits               |
+ * | inbox        | task.retry                              | queued  | a run at the same station                     |
+ * | inbox        | retry.refused (task.retry)              | inbox   | refused while a run waits                     |
+ * | any open     | task.move                               | queued  | the run is superseded; fact `task.moved`      |
+ * | any open     | move.refused (task.move): no station    | same    | refused                                       |
+ * | any open     | task.close, task.withdraw               | closed  | the run is withdrawn                          |
+ * | any open     | task.assign                             | same    |                                               |
+ * | any open     | assignment.refused (task.assign): user  | same    | refused                                       |
+ * |              | is not on the team                      |         |                                               |
+ * | any open     | task.unassign of its assignee           | same    | unassigned, with a note                       |
+ * | done,closed  | task.unassign                           | same    |                                               |
+ * | any but new  | asking.other, over.other (run.asking,   | same    |                                               |
+ * |              | run.over of another run)                |         |                                               |
+ * | queued       | began.other (run.began of another run)  | queued  |                                               |
+ * | any but new  | task.note                               | same    | a person's note                               |
+ * | any but new  | raise.tell                              | same    | the event's text is a note, never an answer;  |
+ * |              |                                         |         | its marks, branch and channel are set         |
+ * | any but new  | task.mark                               | same    | marks are set                                 |
+ * | done,closed, | forget.due (task.forget)                | (ended) | removed, with its runs                        |
+ * | new          |                                         |         |                                               |
+ * | done,closed  | forget.begun (the same, of an earlier   | same    | its end is now                                |
+ * |              | release)                                |         |                                               |
+ * | any but new  | forget.kept (the same): open, pinned,   | same    |                                               |
+ * |              | or something refers to it               |         |                                               |
+ * | any          | note                                    | same    | added once for each key                       |
+ * | any          | command.repeated (a command under a     | same    | answered with the task that it opened or was  |
+ * |              | key that was used before)               |         | about; a new actor ends                       |
+ * | any          | repeat.refused (the same, with another  | same    | refused; a new actor ends                     |
+ * |              | body)                                   |         |                                               |
  */
 import { chartOf, type InTurn } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -132,7 +132,7 @@ const open = {
   ...on("task.unassign", unassign),
 };
 
-/** Transitions of a task that is over. */
+/** Transitions of a finished or closed task. */
 const over = {
   ...always,
   ...on("forget.due", ({ turn }) => forgetTask(turn)),
@@ -187,16 +187,16 @@ function answerAgain({ turn, task }: { readonly turn: Turn<TaskAnswer>; readonly
   turn.reply({ task, replayed: true });
 }
 
-/** Ends an actor that was never opened. */
+/** Ends an actor whose task was never opened. */
 function leave({ turn }: InTurn): void {
   turn.stop();
 }
 
-/** See the table above. */
+/** The actor of the machine above. */
 export const taskActor = defineActor(taskRef, {
   machine: taskMachine,
   classify: classifyTask,
   version: 3,
-  // Before version 2 a task remembered no ended runs, before version 3 it waited for no pull requests.
+  // Before version 2 a task remembered no ended runs. Before version 3 it did not wait for pull requests.
   migrate: ({ value, context }) => ({ value, context: Object.assign({}, begun, context) }),
 });

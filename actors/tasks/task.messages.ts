@@ -14,20 +14,20 @@ export type TaskAnswer = TaskTold | Refusal;
 
 interface TaskTold {
   readonly task: TaskRow;
-  /** Whether the message was taken before, under the same key. */
+  /** Whether an earlier message with the same key had this result. */
   readonly replayed: boolean;
 }
 
 /** A message of a person. */
 interface Command extends Answered<TaskAnswer>, Keyed {}
 
-/** A message that a hook may have caused. */
+/** A message that a hook may cause. */
 interface Caused extends Command {
-  /** The hook occurrences and events that led to it, oldest first; empty when none are given. */
+  /** The hook occurrences and events that led to the message, oldest first; absent or empty for none. */
   readonly causes?: readonly string[];
 }
 
-/** Opens a task; the id in the address is its own, unless its key has opened one before: the answer is that one. */
+/** Opens a task. The address has the id of the new task. If the key already opened a task, the answer is that task. */
 export interface OpenTask extends Caused {
   readonly type: "task.open";
   readonly teamId: string;
@@ -35,18 +35,18 @@ export interface OpenTask extends Caused {
   readonly title: string;
   readonly description: string;
   readonly url: string;
-  /** Key of the station where it begins; null for the first of the line. */
+  /** Key of the first station of the task; null for the first station of the line. */
   readonly station: string | null;
   readonly assignee: string | null;
-  /** What its runs review; absent for nothing. */
+  /** The review that the task's runs make; absent for none. */
   readonly reviews?: TaskReview;
-  /** The person who opens it. */
+  /** The person who opens the task. */
   readonly by: string;
-  /** Who opens it where that is no person; absent for `by`. */
+  /** The opener, if it is not a person; absent for `by`. */
   readonly openedBy?: Opener;
 }
 
-/** Only the assignee may do this. */
+/** Answers the task's question. Only the assignee may do this. */
 export interface AnswerTask extends Caused {
   readonly type: "task.answer";
   readonly by: string;
@@ -57,7 +57,7 @@ export interface StopTask extends Caused {
   readonly by: string;
 }
 
-/** Anyone on the team may do this. */
+/** Retries the task. Any team member may do this. */
 export interface RetryTask extends Caused {
   readonly type: "task.retry";
   readonly by: string;
@@ -84,15 +84,15 @@ export interface AddNote extends Command {
   readonly text: string;
 }
 
-/** The person left: the task has no assignee any more if it was theirs. */
+/** A person has left: unassigns the task if it was theirs. */
 export interface UnassignTask extends Message {
   readonly type: "task.unassign";
   readonly userId: string;
-  /** What they left. */
+  /** What the person left. */
   readonly left: "team" | "workspace";
 }
 
-/** Adds a note to the task; once for each `key`, at any time. */
+/** Adds a note to the task, once for each `key`, in any state. */
 export interface NoteTask extends Message {
   readonly type: "note";
   /** `person <id>`, `hook <key>`. */
@@ -101,25 +101,25 @@ export interface NoteTask extends Message {
   readonly key: string | null;
 }
 
-/** From the marks of its team: the marks that it has. */
+/** From the team's marks: the marks of the task. */
 export interface MarkTask extends Message {
   readonly type: "task.mark";
   readonly marks: readonly TaskMark[];
-  /** Whether it has no others. */
+  /** Whether `marks` replaces all marks of the task. */
   readonly replaces: boolean;
 }
 
-/** The workspace is closed: the task closes and its run ends. */
+/** The workspace has closed: closes the task and ends its run. */
 export interface WithdrawTask extends Answered<TaskAnswer> {
   readonly type: "task.withdraw";
 }
 
-/** From retention: a task that ended is removed, with all that belongs to it, unless something keeps it. */
+/** From retention: removes an ended task with all its rows, unless something still needs it. */
 export interface ForgetTask extends Message {
   readonly type: "task.forget";
 }
 
-/** The messages about a task that are not of its runs, its pull requests or the marks of its team. */
+/** The messages about a task, except those of its runs, its pull requests and the team's marks. */
 export type TaskCommand =
   | OpenTask
   | AnswerTask

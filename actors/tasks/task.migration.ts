@@ -12,12 +12,12 @@ interface IndexedTask {
 }
 
 /**
- * Tasks had an index row for every mix of state, line, station and assignee. Now they have one row in each of six
- * indexes; any two of these fields are the beginning of one index.
+ * Replaces the old task indexes. Tasks had an index row for every combination of state, line, station and assignee. Now
+ * they have one row in each of six indexes, and any two of these fields form the prefix of one index.
  */
 export const compositeTaskIndexes: readonly Walk[] = [
   eachRow<IndexedTask>("task", ({ id, teamId, state, lineId, station, assignee }, place) => {
-    // A value other than a text means no assignee.
+    // A value that is not a string stands for no assignee.
     const of = assignee ?? 0;
     return [
       putRow(place, "team-task-by-station", [teamId, station, state, id], true),

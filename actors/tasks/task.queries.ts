@@ -13,7 +13,7 @@ import { getPrunedBefore } from "../tables/pruned-before.js";
 import type { TaskRow } from "./task.js";
 import { tasks } from "./task.table.js";
 
-/** Filters of a list; a task has to match all that are given. */
+/** Filters of a task list. A task must match all filters that are set. */
 export interface TaskFilter {
   readonly state?: TaskRow["state"] | undefined;
   readonly lineId?: string | undefined;
@@ -22,7 +22,7 @@ export interface TaskFilter {
   readonly assignee?: string | null | undefined;
 }
 
-/** Filters of a list, as clients give them. */
+/** Filters of a task list, as clients send them. */
 export interface WantedTasks extends Pick<TaskFilter, "state" | "station"> {
   /** The line's key. */
   readonly line?: string | undefined;
@@ -30,7 +30,7 @@ export interface WantedTasks extends Pick<TaskFilter, "state" | "station"> {
   readonly assignee?: string | undefined;
 }
 
-/** Converts a client's filters; null when the line does not exist, so that no task matches. */
+/** Converts a client's filters. Returns null if the line does not exist: no task matches. */
 export function findTaskFilter(
   reading: Reading,
   { workspaceId, teamKey }: VisibleTeam,
@@ -43,14 +43,14 @@ export function findTaskFilter(
 }
 
 export interface TaskPage {
-  /** Only tasks opened before this one. */
+  /** Lists only tasks that were opened before this one. */
   readonly before?: string | undefined;
   readonly limit: number;
-  /** Where the previous slice stopped. */
+  /** The position where the previous page stopped. */
   readonly cursor: Cursor<TaskRow> | null;
 }
 
-/** A slice of the team's tasks that match, newest first. */
+/** Lists a page of the team's matching tasks, newest first. */
 export function listTeamTasks(
   reading: Reading,
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
@@ -61,13 +61,13 @@ export function listTeamTasks(
   return tasks.page(reading, workspaceId, { ...filter, teamId }, { before: place, limit, cursor });
 }
 
-/** A task that a caller sees. */
+/** A task that the caller may see. */
 export interface VisibleTask {
   readonly workspaceId: string;
   readonly task: TaskRow;
 }
 
-/** The task; refused `not-found` unless the caller sees its workspace. */
+/** Finds a task. Refuses with `not-found` unless the caller sees its workspace. */
 export function findVisibleTask(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {
   const workspaceId = findWorkspaceOf(reading, "task", taskId);
   if (workspaceId === undefined) return { refused: "not-found" };
@@ -87,7 +87,7 @@ function expectNotListed(reading: Reading, workspaceId: string, taskId: string):
   }
 }
 
-/** The task, for people on its team; refused `forbidden` to others who see it. */
+/** Finds a task for members of its team. Refuses other readers with `forbidden`. */
 export function findTaskToWorkOn(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {
   const found = findVisibleTask(reading, caller, taskId);
   if (isRefusal(found)) return found;
@@ -95,7 +95,7 @@ export function findTaskToWorkOn(reading: Reading, caller: Caller, taskId: strin
   return refuseTeamWork(reading, caller, { workspaceId, teamId: task.teamId }) ?? found;
 }
 
-/** The task, for callers who may read its team's outcomes; `not-found` for others. */
+/** Finds a task for callers who may read the outcomes of its team. Refuses others with `not-found`. */
 export function findTaskOfOutcomes(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {
   const found = findVisibleTask(reading, caller, taskId);
   if (isRefusal(found)) return found;
@@ -103,12 +103,12 @@ export function findTaskOfOutcomes(reading: Reading, caller: Caller, taskId: str
   return seesOutcomes(reading, caller, workspaceId, task.teamId) ? found : { refused: "not-found" };
 }
 
-/** The task as it is now. */
+/** Reads the current row of the task. */
 export function getTaskNow(reading: Reading, { workspaceId, task }: VisibleTask): TaskRow {
   return tasks.get(reading, workspaceId, task.id) ?? task;
 }
 
-/** The runs of a task, newest first; only those before `before` if it is given. */
+/** Lists the runs of a task, newest first. With `before`, lists only older ones. */
 export function listTaskRuns(
   reading: Reading,
   { workspaceId, task }: VisibleTask,
@@ -118,7 +118,7 @@ export function listTaskRuns(
   return runs.all(reading, workspaceId, { taskId: task.id }, { before: place, limit });
 }
 
-/** Tasks that ended before this time are not stored any more; null when none was removed. */
+/** Returns the time before which retention has removed ended tasks; null if it has removed none. */
 export function tasksPrunedBefore(reading: Reading, workspaceId: string, nowMs: number): string | null {
   return getPrunedBefore(reading, workspaceId, { name: tasks.name, nowMs });
 }

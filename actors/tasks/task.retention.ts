@@ -15,19 +15,19 @@ import { isOpen, type TaskRow } from "./task.js";
 import { taskRef } from "./task.messages.js";
 import { noteKeys, taskAttachments, taskCauses, taskCheckouts, taskEntry, taskNotes, tasks } from "./task.table.js";
 
-/** The last events of a task may come this long after its end, in milliseconds. */
+/** Maximum delay of a task's last events after its end, in milliseconds. */
 const LAST_EVENTS_MS = 10 * 60 * 1_000;
-/** Runs of a task that are told in one turn. */
+/** Maximum number of a task's runs to remove in one turn. */
 const RUNS_AT_ONCE = 200;
 
 /**
- * Tasks that are over, with their runs. A task is kept while an event about it may be listed, while a pull request of it
- * is open or about to be, and while it or one of its runs is pinned, as by a request that may be repeated. One that ended in an earlier release, which did not record when,
- * counts from the first pass on.
+ * Retention of ended tasks and their runs. Keeps a task while an event about it may be listed, while one of its pull
+ * requests is open or being opened, and while the task or one of its runs is pinned, for example by a request that may
+ * be repeated. For a task that ended in a release that did not record the time, the period starts at the first pass.
  */
 export const taskRetention = retain(tasks, {
   period: "work",
-  // Turns of the task and of its runs follow.
+  // Includes the turns of the task and its runs that follow.
   cost: 12,
   begunAtMs: ({ openedAt }) => Date.parse(openedAt),
   endedAtMs: (task) => (isOpen(task) ? null : (task.partSinceMs ?? Date.parse(task.openedAt))),
@@ -38,7 +38,7 @@ export const taskRetention = retain(tasks, {
   },
 });
 
-/** What belongs to a task, besides its runs. */
+/** The rows that belong to a task and are removed with it. Its runs are separate. */
 export const taskOwned: readonly OwnedRows[] = [
   ownedBy(tasks.name, taskNotes),
   ownedBy(tasks.name, noteKeys),
@@ -48,19 +48,22 @@ export const taskOwned: readonly OwnedRows[] = [
   ownedBy(tasks.name, waitingReviews),
 ];
 
-/** Keeps a task while a request about it may be repeated, or a hook's receiver may call back. */
+/** Pins a task while a request about it may be repeated, or a hook's receiver may call back. */
 export function keepForRequests(turn: Turn, taskId: string): void {
   const of = { of: tasks.name, id: taskId, by: "requests" };
   pin(turn, turn.self.partition, { ...of, untilMs: turn.now + IDEMPOTENCY_WINDOW_MS });
 }
 
-/** Records what a request with a key is about: the task, which is kept while the request may be repeated. */
+/** Records that a request with a key was about this task, and pins the task while the request may be repeated. */
 export function recordTaskRequest(turn: Turn, of: Keyed, taskId: string): void {
   recordRequest(turn, of, taskId);
   if (of.idempotency !== undefined) keepForRequests(turn, taskId);
 }
 
-/** Whether the task of this turn is removed, or why not. Reads only. */
+/**
+ * Whether the task of this turn can be removed now (`due`), needs its end time first (`begun`), or stays (`kept`).
+ * Reads only.
+ */
 export function checkForget(turn: TurnReading): "due" | "begun" | "kept" {
   const task = tasks.get(turn, turn.self.partition, turn.self.id);
   if (task === undefined) return "due";
@@ -69,14 +72,14 @@ export function checkForget(turn: TurnReading): "due" | "begun" | "kept" {
   return isKept(turn, task, listRuns(turn, task)) ? "kept" : "due";
 }
 
-/** Sets the end of a task that ended in an earlier release. */
+/** Sets the end time of a task that ended in an earlier release. */
 export function beginRetention(turn: Turn): void {
   const { partition, id } = turn.self;
   const task = tasks.get(turn, partition, id);
   if (task !== undefined) tasks.put(turn, partition, task, { ...task, partSinceMs: turn.now });
 }
 
-/** Removes the task of this turn, and tells its runs. With very many runs it goes with a later pass. */
+/** Removes the task of this turn, after its runs. A task with very many runs is only removed in a later pass. */
 export function forgetTask(turn: Turn): void {
   const { partition, id } = turn.self;
   const task = tasks.get(turn, partition, id);
@@ -102,7 +105,7 @@ function isKept(turn: TurnReading, task: TaskRow, itsRuns: readonly RunRow[]): b
   return itsRuns.some((run) => run.state !== "ended" || isPinned(turn, { of: runs.name, id: run.id }));
 }
 
-/** Whether a pull request of the task is open, or about to be: the task may be moved back. */
+/** Whether a pull request of the task is open or being opened. Such a task may be moved back to a station. */
 function mayGoOn(turn: TurnReading, id: string): boolean {
   const own = listTaskPullRequests(turn, turn.self.partition, id).filter(({ role }) => role === "own");
   return own.some(({ state }) => state !== "merged" && state !== "closed" && state !== "failed");

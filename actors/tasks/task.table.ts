@@ -25,15 +25,15 @@ export interface TaskNote {
 }
 
 /**
- * What the streams of a task and of its team publish: the members that changed, the id and the approvals; all of a new
- * task.
+ * A change of a task, as the streams of the task and its team publish it: the id, the approvals and the changed
+ * members, or all members of a new task.
  */
 interface TaskChanged {
   readonly type: "task";
   readonly task: Pick<StreamedTask, "id"> & Partial<StreamedTask>;
 }
 
-/** A file came, or did not. */
+/** The state of an attachment changed. */
 interface AttachmentChanged {
   readonly type: "attachment";
   readonly attachment: ReturnType<typeof attachmentView>;
@@ -45,8 +45,8 @@ export const taskTopic = topic<TaskChanged | AttachmentChanged | { readonly type
 const teamTopic = topic<TaskChanged>("team");
 
 /**
- * `[task]`; ids rise with time. Every pair of the filters of a list is the beginning of an index, so that a page reads
- * only the rows that it returns.
+ * `[task]`. Ids increase with time. Every pair of list filters is the prefix of an index, so a page reads only the rows
+ * that it returns.
  */
 export const tasks = indexedTable<TaskRow>("task", {
   order: ["id"],
@@ -64,7 +64,7 @@ export const tasks = indexedTable<TaskRow>("task", {
   changes: (task, reading, { workspaceId, first }) => {
     const before = first === null ? null : streamedTaskView(reading, workspaceId, first);
     const after = streamedTaskView(reading, workspaceId, task);
-    // Approvals are rows of their own, read as they are now for both.
+    // Approvals have their own rows. Both views show the current approvals, so a comparison finds no change.
     const { id, approvals } = after;
     const data: TaskChanged = { type: "task", task: { ...changedMembers(before, after), id, approvals } };
     return [toChangeEntry(taskTopic(task.id), data), toChangeEntry(teamTopic(task.teamId), data)];
@@ -72,12 +72,12 @@ export const tasks = indexedTable<TaskRow>("task", {
 });
 /** `[task, seq]` */
 export const taskNotes = table<TaskNote>("task-note");
-/** `[task, key]`: the keys of notes that are added once only. */
+/** `[task, key]`: the keys of notes that are added only once. */
 export const noteKeys = table<true>("task-note-once");
-/** The changes of a task in one repository so far. */
+/** The changes of a task in one repository. */
 export interface TaskCheckoutRow extends Omit<CheckoutResult, "diff" | "own"> {
   readonly taskId: string;
-  /** Digest of the diff against `base`; null for no change. */
+  /** Digest of the diff against `base`; null if nothing changed. */
   readonly digest: string | null;
 }
 
@@ -86,32 +86,32 @@ export const taskCheckouts = indexedTable<TaskCheckoutRow>("task-checkout", {
   ...{ under: ["taskId"], order: ["repository"] },
   blobs: ({ digest }) => [digest ?? []].flat(),
 });
-/** `[task, id]`: the files of a task; ids rise with time. */
+/** `[task, id]`: the files of a task. Ids increase with time. */
 export const taskAttachments = indexedTable<TaskAttachmentRow>("task-attachment", {
   ...{ under: ["taskId"], order: ["id"] },
   blobs: ({ digest }) => [digest ?? []].flat(),
   changes: (row) => [toChangeEntry(taskTopic(row.taskId), { type: "attachment", attachment: attachmentView(row) })],
 });
-/** `[task]`: the hook occurrences and events that caused its last change, oldest first; no row when there are none. */
+/** `[task]`: the hook occurrences and events that caused the task's last change, oldest first. No row for none. */
 export const taskCauses = table<readonly string[]>("task-causes");
 
-/** The directory entry by which a task is found by its id. */
+/** The directory entry that locates a task by its id. */
 export function taskEntry(workspaceId: string, taskId: string): DirectoryEntry {
   return locationEntry(taskId, { workspaceId, kind: "task" });
 }
 
-/** The directory entries of tasks, by their ids. */
+/** The directory entries that locate tasks by id. */
 export const taskSource = rowSource(tasks, ({ id }, { partition }) => [taskEntry(partition, id)]);
 
-/** How many notes a reader or a run gets: the latest ones. */
+/** Number of notes that a reader or a run gets: the latest ones. */
 const NOTES_SHOWN = 200;
 
-/** The latest notes of a task, oldest first. */
+/** Lists the latest notes of a task, oldest first. */
 export function listLatestNotes(reading: Reading, workspaceId: string, taskId: string): TaskNote[] {
   return taskNotes.list(reading, workspaceId, [taskId], { reverse: true, limit: NOTES_SHOWN }).reverse();
 }
 
-/** The task as events show it, with the causes of its last change. */
+/** Returns the task as events show it, with the causes of its last change. */
 export function toEventSubject(reading: Reading, workspaceId: string, task: TaskRow): EventSubject {
   return { task, causes: taskCauses.get(reading, workspaceId, task.id) ?? [] };
 }

@@ -48,16 +48,16 @@ import {
 import { hasOpenPullRequest, settlePullRequests, showPullRequest } from "./task-pull-requests.js";
 import { teamMarksRef } from "./team-marks.messages.js";
 
-/** What the transitions of a task do; `task.machine.ts` says when. */
+/** The transition functions of a task. `task.machine.ts` defines when they apply. */
 
-/** The task's run is over, and the task goes where `decided` says. */
+/** The task's run has ended. `decided` says where the task goes. */
 interface RunIsOver extends Pick<RunOver, "runId" | "outcome"> {
   readonly turn: Turn;
   readonly run: RunRow | undefined;
   readonly decided: NextStation;
 }
 
-/** The task's row, which exists from `task.open` on. */
+/** Returns the task's row. It exists from `task.open` on. */
 export function taskRow(turn: TurnReading): TaskRow {
   const row = tasks.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a task without its row");
@@ -65,8 +65,8 @@ export function taskRow(turn: TurnReading): TaskRow {
 }
 
 /**
- * Stores the row, replacing `before`, the row as it was last. Records the stay that ends when its state or its station
- * changes.
+ * Stores the row, replacing its latest version `before`. If the state or the station changes, records the stay that
+ * ends.
  */
 export function putTask(turn: Turn, before: TaskRow | null, row: TaskRow): TaskRow {
   const isSame = before !== null && before.state === row.state && before.station === row.station;
@@ -77,7 +77,7 @@ export function putTask(turn: Turn, before: TaskRow | null, row: TaskRow): TaskR
   return stored;
 }
 
-/** Tells the marks of its team that the task is over, or open again. */
+/** Notifies the team's marks that the task has ended or is open again. */
 function tellMarks(turn: Turn, before: TaskRow, { id: taskId, teamId, marks, ...row }: TaskRow): void {
   if (isOpen(before) === isOpen(row) || Object.keys(marks).length === 0) return;
   turn.send(teamMarksRef(turn.self.partition, teamId), { type: isOpen(row) ? "marks.retake" : "marks.free", taskId });
@@ -89,7 +89,10 @@ function recordStayIn(turn: Turn, task: TaskRow): void {
   recordStay(turn, { teamId, taskId, lineId, station, part, fromMs });
 }
 
-/** The 422 when the line, the station or the assignee is gone by the turn that opens the task; else null. */
+/**
+ * Refuses with a 422 if the line, the station or the assignee was deleted before the turn that opens the task. Returns
+ * null otherwise.
+ */
 export function refuseUnlessOpens(turn: TurnReading, { teamId, lineId, station, assignee }: OpenTask): Refusal | null {
   const line = findLine(turn, turn.self.partition, lineId);
   if (line === undefined) return invalid("line", "there is no such line any more");
@@ -119,11 +122,11 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
   return begun;
 }
 
-/** How a task begins. */
+/** The first values of a task. */
 export interface TaskBeginning
   extends Pick<TaskRow, "teamId" | "lineId" | "title" | "url" | "assignee" | "openedBy" | "marks">,
     Pick<TaskRow, "branch" | "channels" | "reviews"> {
-  /** Key of the station; null for the first of the line. */
+  /** Key of the first station of the task; null for the first station of the line. */
   readonly station: string | null;
   readonly description: string;
   readonly causes?: readonly string[] | undefined;
@@ -160,7 +163,7 @@ export function markRunning({ turn }: InTurn): void {
   putTask(turn, row, { ...row, state: "running" });
 }
 
-/** Continues after a run that is over, as the event says. */
+/** Continues the task after a run, as the event says. */
 export function advance(event: RunIsOver, context: TaskContext): TaskContext {
   const { turn, run, decided } = event;
   const row = taskRow(turn);
@@ -184,7 +187,7 @@ export function advance(event: RunIsOver, context: TaskContext): TaskContext {
   return { runId: null, abandoned, ended, opening };
 }
 
-/** Shows the pull request as it is now; its end settles what became of runs. */
+/** Shows the pull request's current state. The end of the last open pull request settles the outcomes of runs. */
 export function takePullRequest(
   { turn, ...message }: Delivered<TaskPullRequestChanged>,
   context: TaskContext,
@@ -194,7 +197,7 @@ export function takePullRequest(
   return { ...context, ended: settlePullRequests(turn, context, message) };
 }
 
-/** The pull requests that the task waited for are open, or one could not be opened: `asks` says why, to its assignee. */
+/** Ends the wait for pull requests: all are open, or one failed. Then `asks` explains the failure to the assignee. */
 export function endOpening(
   { turn, asks }: { readonly turn: Turn; readonly asks: string | null },
   context: TaskContext,
@@ -208,14 +211,14 @@ export function endOpening(
   return { ...context, opening: [], ended: isSettled ? acceptStanding(turn, context.ended) : context.ended };
 }
 
-/** Records what became of the run and of those before it; returns what the task remembers of them. */
+/** Records the outcomes of the run and of earlier runs. Returns the runs that the task remembers. */
 function endRun(event: RunIsOver, row: TaskRow, before: readonly EndedRun[]): readonly EndedRun[] {
   const { turn, run, decided } = event;
   const { to, next } = decided;
   const line = to === undefined ? undefined : findLine(turn, turn.self.partition, row.lineId);
   const isBack = to !== undefined && isEarlier(line, to, row.station);
   const ended = isBack ? sendBackStanding(turn, before, { line, to }) : before;
-  // What is in an open pull request is neither accepted nor sent back yet.
+  // Changes in an open pull request are neither accepted nor sent back yet.
   const isOpen = next === "done" && hasOpenPullRequest(turn);
   const end = toRunEnd(event, run, { station: row.station, next: isOpen ? "opening" : next, isBack });
   if (next !== "done" || isOpen) return addRunEnd(turn, ended, end);
@@ -223,20 +226,20 @@ function endRun(event: RunIsOver, row: TaskRow, before: readonly EndedRun[]): re
   return [];
 }
 
-/** Sets what the run waits for the assignee's approval of; null when it does not wait any more. */
+/** Sets the approval that the run needs from the assignee; null if it no longer needs any. */
 export function setAsks(turn: Turn, asks: string | null): void {
   const row = taskRow(turn);
   const next = putTask(turn, row, { ...row, state: asks === null ? "running" : "inbox", asks });
   if (asks !== null && asks !== row.asks) publishHappening(turn, next, "task.asked", { body: asks, isApproval: true });
 }
 
-/** The 409 for commands that have to wait until no run is under way. */
+/** The 409 for commands that are not possible while a run waits for an approval. */
 export const refusedWhileAsked: Refusal = {
   refused: "conflict",
   detail: "The task's run waits for leave to make a call: approve, edit or dismiss it, or stop the run.",
 };
 
-/** Queues a new run at the station, after an answer, a retry or a move by hand. */
+/** Queues a new run after an answer, a retry or a manual move. */
 export function resume(
   turn: Turn<TaskAnswer>,
   context: TaskContext,
@@ -257,7 +260,10 @@ export function resume(
   return { runId, abandoned: 0, ended, opening: [] };
 }
 
-/** The row, unassigned if its assignee left the team while the task was over: the next run would wait for nobody. */
+/**
+ * Returns the row, without its assignee if that person has left the team since the task ended. Otherwise the next run
+ * would wait for a person who cannot answer.
+ */
 function withoutGoneAssignee(turn: Turn, row: TaskRow): TaskRow {
   if (isOpen(row) || refuseUnlessOnTeam(turn, row.assignee, row.teamId) === null) return row;
   const unassigned = putTask(turn, row, { ...row, assignee: null });
@@ -265,21 +271,21 @@ function withoutGoneAssignee(turn: Turn, row: TaskRow): TaskRow {
   return unassigned;
 }
 
-/** Stops the run under way. */
+/** Stops the active run. */
 export function stop({ turn }: Delivered<StopTask>, context: TaskContext): TaskContext {
   endRunUnderWay(turn, context, { outcome: "stopped", reason: "The assignee stopped it." });
   answer(turn, taskRow(turn));
   return { ...context, ended: recordAct(turn, context.ended, "parked") };
 }
 
-/** Ends the run under way, if there is one. */
+/** Ends the active run, if there is one. */
 function endRunUnderWay(turn: Turn, context: TaskContext, end: Omit<EndRun, "type">): void {
   if (context.runId === null) return;
   const message: EndRun = { type: "run.end", ...end };
   turn.send(runRef(turn.self.partition, context.runId), message);
 }
 
-/** Ends the run under way, if there is one, and does not wait for its end. */
+/** Ends the active run, if there is one, without waiting for its end. */
 function leaveRun(turn: Turn, context: TaskContext, end: Omit<EndRun, "type">): readonly EndedRun[] {
   endRunUnderWay(turn, context, end);
   const { runId, ended } = context;
@@ -305,7 +311,7 @@ export function reassign(event: Delivered<AssignTask>): void {
   answer(turn, putTask(turn, row, { ...row, assignee, asks: reassignAsks(turn, row, assignee) }));
 }
 
-/** What the task asks of its new assignee: what its run waits for is for them to approve. */
+/** Assigns the run's open approvals to the new assignee. Returns the question that the task asks them. */
 function reassignAsks(turn: Turn, { runId, asks }: TaskRow, assignee: string | null): string | null {
   return (runId === null ? null : reassignApprovals(turn, { runId, assignee })) ?? asks;
 }
@@ -318,7 +324,7 @@ export function unassign({ turn, userId, left }: Delivered<UnassignTask>): void 
   appendNote(turn, unassigned, "service", `Its assignee left the ${left}: the task has no assignee now.`);
 }
 
-/** The 422 for an assignee who is not, or no longer, on the task's team, and could not work on it. */
+/** Refuses with a 422 an assignee who is not on the task's team. Returns null for a member, and for no assignee. */
 export function refuseUnlessOnTeam(turn: TurnReading, assignee: string | null, teamId: string): Refusal | null {
   return assignee === null || isOnTeam(turn, assignee, turn.self.partition, teamId)
     ? null
@@ -349,24 +355,24 @@ export function addPersonsNote(event: Delivered<AddNote>): void {
   answer(turn, row);
 }
 
-/** The 403 for anyone but the assignee; null for the assignee. */
+/** Refuses everyone but the assignee with a 403; null for the assignee. */
 export function refuseUnlessAssignee(turn: TurnReading, by: string): Refusal | null {
   return refuseUnlessAssigneeOf(taskRow(turn), by);
 }
 
-/** The 422 for a station that the line does not have; else null. */
+/** Refuses a station that the line does not have with a 422; otherwise null. */
 export function refuseUnlessStation(turn: TurnReading, to: string): Refusal | null {
   const line = findLine(turn, turn.self.partition, taskRow(turn).lineId);
   return findStation(line, to) === undefined ? invalid("to", `there is no station ${to}`) : null;
 }
 
-/** Records a person's command: its key, and its causes. */
+/** Records the key and the causes of a person's command. */
 export function recordCommand(event: Keyed & { readonly turn: Turn; readonly causes?: readonly string[] }): void {
   recordCauses(event.turn, event);
   recordTaskRequest(event.turn, event, event.turn.self.id);
 }
 
-/** Records the causes of this message as the causes of what the task does from now on. */
+/** Records the causes of this message as the causes of the task's changes from now on. */
 function recordCauses(turn: Turn, { causes = [] }: { readonly causes?: readonly string[] | undefined }): void {
   const { partition, id } = turn.self;
   if (causes.length > 0) taskCauses.put(turn, partition, id, causes);
@@ -377,7 +383,7 @@ function answer(turn: Turn<TaskAnswer>, task: TaskRow): void {
   turn.reply({ task, replayed: false });
 }
 
-/** Queues a run at the station of `row`, and stores the row, replacing `before`. */
+/** Queues a run at the station of `row`, and stores `row` in place of `before`. */
 function startRun(turn: Turn, before: TaskRow, row: TaskRow): string {
   const runId = queueNextRun(turn, row);
   putTask(turn, before, { ...row, state: "queued", runId, asks: null, failure: null });
@@ -389,14 +395,14 @@ function isEarlier(line: LineFields | undefined, to: string, station: string): b
   return line !== undefined && laterStations(line, to, [station]).length > 0;
 }
 
-/** The row at another station, to be stored with its next run. */
+/** Returns the row at another station. The caller stores it with its next run. */
 function moveTo(turn: Turn, row: TaskRow, to: string): TaskRow {
   const moved = { ...row, station: to, movedAt: timeText(turn.now) };
   publish(turn, moved, "task.moved", { from: row.station, to });
   return moved;
 }
 
-/** Carries the diffs of a completed run over to the task, for its next run to begin from. */
+/** Copies the diffs of a completed run to the task. Its next run starts from them. */
 function carryDiffs(turn: Turn, runId: string): void {
   const { partition, id: taskId } = turn.self;
   for (const { repository, base, digest } of runCheckouts.list(turn, partition, [runId])) {
@@ -413,7 +419,7 @@ export function appendNote(turn: Turn, row: TaskRow, from: string, text: string)
   turn.publishChange(taskTopic(row.id), { type: "note", note });
 }
 
-/** Publishes what bindings act on; a workspace that is closed closes its tasks silently. */
+/** Publishes the happening that bindings act on. A closed workspace closes its tasks without it. */
 function publishHappening(turn: Turn, row: TaskRow, on: TaskHappening["on"], ask: TaskHappening["ask"] = null): void {
   const workspaceId = turn.self.partition;
   const { task, causes } = toEventSubject(turn, workspaceId, row);

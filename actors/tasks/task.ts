@@ -8,7 +8,7 @@ export type TaskState = "queued" | "running" | "inbox" | "done" | "closed";
 /** The states of an open task. */
 export const openStates = ["queued", "running", "inbox"] as const satisfies readonly TaskState[];
 
-/** A pull request of a task, as the task shows it. */
+/** A pull request in the form that its task shows. */
 export interface TaskPullRequest {
   readonly id: string;
   readonly repository: string;
@@ -25,66 +25,66 @@ export interface TaskRow {
   readonly title: string;
   readonly description: StoredText;
   readonly url: string;
-  /** Key of its current station. */
+  /** Key of the current station. */
   readonly station: string;
   readonly state: TaskState;
   /** User id, or null. */
   readonly assignee: string | null;
-  /** Null where nothing says it. */
+  /** Null if unknown. */
   readonly openedBy: Opener | null;
-  /** The value of each kind. */
+  /** The value of each mark, by kind. */
   readonly marks: Readonly<Record<string, string>>;
-  /** The branch at which its runs start; absent for the default branch. */
+  /** The branch at which the task's runs start; absent for the default branch. */
   readonly branch?: string;
-  /** What its runs review; absent for a task that changes things. */
+  /** The review that the task's runs make; absent for a task that changes files. */
   readonly reviews?: TaskReview;
-  /** The channel of the route that led to it, by the integration's id; absent for none. */
+  /** The channel of the route that led to the task, by the integration's id; absent for none. */
   readonly channels?: Readonly<Record<string, string>>;
-  /** The pull request of its changes: one that is open, else the last; null while there is none. */
+  /** The pull request with the task's changes: the open one, or else the latest one; null if there is none. */
   readonly pullRequest: TaskPullRequest | null;
-  /** The run under way, or the last one. */
+  /** The active run, or else the latest one. */
   readonly runId: string | null;
-  /** Why it is in the inbox: the question or notice for its assignee. */
+  /** The question or notice that explains to the assignee why the task is in the inbox. */
   readonly asks: string | null;
   /** The failure of the last run, with the program's output. */
   readonly failure: RunFailure | null;
   readonly openedAt: string;
   readonly movedAt: string;
-  /** Since when it has its state at its station, in milliseconds since 1970; absent where nothing says it. */
+  /** Start of the current stay (state and station), in milliseconds since 1970; absent if unknown. */
   readonly partSinceMs?: number;
 }
 
 /** The context of a task's machine. */
 export interface TaskContext {
-  /** The run under way, or null. */
+  /** The active run, or null. */
   readonly runId: string | null;
-  /** Runs abandoned in a row. */
+  /** Number of runs that were abandoned in a row. */
   readonly abandoned: number;
-  /** Its ended runs of which something may still become (`ended-runs.ts`), in the order of their ends. */
+  /** The ended runs whose outcome can still change (`ended-runs.ts`), ordered by their ends. */
   readonly ended: readonly EndedRun[];
-  /** Pull requests that are being opened, before it is done. */
+  /** Pull requests that must be opened before the task is done. */
   readonly opening: readonly string[];
 }
 
-/** A run that is over, as long as something may still become of it. */
+/** An ended run whose outcome can still change. */
 export interface EndedRun {
   readonly runId: string;
-  /** Key of the station that it ran at. */
+  /** Key of the run's station. */
   readonly station: string;
-  /** Whether its change goes on with the task, neither accepted nor sent back yet. */
+  /** Whether the task continues with the run's change, which is neither accepted nor sent back yet. */
   readonly stands: boolean;
-  /** Whether no person has done anything with the task since. */
+  /** Whether no person has acted on the task since. */
   readonly waits: boolean;
 }
 
-/** Where a task goes after its run is over. */
+/** Where a task goes after a run. */
 export interface NextStation {
   readonly next: "queued" | "inbox" | "done" | "opening";
-  /** The station it moves to, when the run handed over. */
+  /** The station that the run handed over to; absent without a handover. */
   readonly to?: string;
   /** The question or notice for the assignee. */
   readonly asks?: string;
-  /** The pull requests that are being opened, where the task waits for them. */
+  /** The pull requests that the task waits for; absent if it waits for none. */
   readonly opening?: readonly string[];
 }
 

@@ -14,7 +14,7 @@ export const taskSchema = taskItemSchema
   })
   .meta({ title: "task" });
 
-/** The task with its latest notes. */
+/** Returns the task with its latest notes. */
 export function taskView(reading: Reading, workspaceId: string, task: TaskRow): z.output<typeof taskSchema> {
   const notes = listLatestNotes(reading, workspaceId, task.id).map((note) => ({ ...note }));
   const attachments = taskAttachments.list(reading, workspaceId, [task.id]).map(attachmentView);

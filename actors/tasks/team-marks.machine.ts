@@ -1,30 +1,32 @@
 /**
- * The marks of a team's tasks, `team-marks/<team>`. It owns which open task a mark belongs to (`team-marks.table.ts`),
- * and what was raised under a key. It does not own tasks: each is told, and answers.
+ * The marks of a team's tasks, `team-marks/<team>`. It assigns each mark to an open task (`team-marks.table.ts`),
+ * and records the events by their keys. It does not own tasks: it sends each task messages, and the task answers.
  *
- * 1. A mark belongs to one open task at most. What is raised about it goes there; so of two events at once that would
- *    open a task for the same thing the first opens it, and the second is said to it.
- * 2. Whether a task is open says its row. So a task that is over has no marks from the turn of its end on, although
- *    they stay written on it: what is raised about them then opens a task, or is unmatched. Moved back by hand it gets
- *    back those that no other open task has.
- * 3. What is raised under a key is done once within 7 days. Whoever raised it is answered when the task has taken it.
- * 4. A task that could not be opened, because its line or station was deleted meanwhile, frees its marks; what was to
- *    be said to it is settled anew.
+ * 1. A mark belongs to at most one open task, which receives the events about the mark. If two simultaneous events
+ *    would open a task for the same thing, the first opens it, and the second becomes a note on it.
+ * 2. The task's row tells whether it is open. So an ended task loses its marks in the turn of its end, although
+ *    its row still shows them: a later event about them opens another task, or is unmatched. If a person moves the task
+ *    back, it regains the marks that no other open task has.
+ * 3. An event with a key takes effect once within 7 days. The sender gets an answer after the task has processed it.
+ * 4. A task that could not be opened, because its line or station has been deleted, frees its marks. Events that were
+ *    to become its notes are assigned again.
  *
- * | state   | moved by        | condition                        | next    | also                                        |
- * |---------|-----------------|----------------------------------|---------|---------------------------------------------|
- * | keeping | task.raise      | the key was taken                | keeping | answered as then, once that is settled      |
- * | keeping | task.raise      | an open task has one of the marks| keeping | it is told, and gets the marks              |
- * | keeping | task.raise      | none has, and it opens           | keeping | a task is opened with the marks             |
- * | keeping | task.raise      | none has, and it does not open   | keeping | answered `unmatched`                        |
- * | keeping | task.raise      | line or station gone             | keeping | answered `failed`                           |
- * | keeping | raise.taken     |                                  | keeping | answered `opened` or `said`                 |
- * | keeping | raise.refused   | line or station gone             | keeping | marks freed; answered `failed`              |
- * | keeping | raise.refused   | the task to be told is not there | keeping | settled anew                                |
- * | keeping | marks.set       |                                  | keeping | the task gets those that no other has       |
- * | keeping | marks.free      |                                  | keeping |                                             |
- * | keeping | marks.retake    |                                  | keeping | the task keeps those that no other has      |
- * | keeping | woken           | keys are older than 7 days       | keeping | forgotten; ends when none is left           |
+ * | state   | moved by      | condition                         | next    | also                                    |
+ * |---------|---------------|-----------------------------------|---------|-----------------------------------------|
+ * | keeping | task.raise    | the key was used before           | keeping | the same answer, once it is known       |
+ * | keeping | task.raise    | an open task has one of the marks | keeping | a note on it; it gets the marks         |
+ * | keeping | task.raise    | none has; the event opens         | keeping | a task is opened with the marks         |
+ * | keeping | task.raise    | none has; it does not open        | keeping | answered `unmatched`                    |
+ * | keeping | task.raise    | line or station deleted           | keeping | answered `failed`                       |
+ * | keeping | raise.taken   |                                   | keeping | answered `opened` or `said`             |
+ * | keeping | raise.refused | line or station deleted           | keeping | marks freed; answered `failed`          |
+ * | keeping | raise.refused | the task does not exist           | keeping | the event is assigned again             |
+ * | keeping | marks.set     |                                   | keeping | the task gets those that no other task  |
+ * |         |               |                                   |         | has                                     |
+ * | keeping | marks.free    |                                   | keeping |                                         |
+ * | keeping | marks.retake  |                                   | keeping | the task keeps those that no other task |
+ * |         |               |                                   |         | has                                     |
+ * | keeping | woken         | keys are older than 7 days        | keeping | deleted; ends when none is left         |
  */
 import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -61,5 +63,5 @@ const teamMarksMachine = machine({
   },
 });
 
-/** See the table above. */
+/** The actor of the machine above. */
 export const teamMarksActor = defineActor(teamMarksRef, { machine: teamMarksMachine, version: 1 });

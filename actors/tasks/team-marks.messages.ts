@@ -11,43 +11,47 @@ export interface TaskMark {
 /** How an event opens a task. */
 export interface RaisedOpening {
   readonly lineId: string;
-  /** Key of the station; null for the first of the line. */
+  /** Key of the first station of the task; null for the first station of the line. */
   readonly station: string | null;
-  /** As the event says it: an empty one becomes `Untitled`, a long one is cut. */
+  /** The event's title, unlimited. An empty title becomes `Untitled`, a long one is cut. */
   readonly title: string;
   readonly description: string;
   readonly url: string;
-  /** Mail address of whom the task is assigned to if they are on the team, in any case; null for nobody. */
+  /** Email address of the assignee, ignoring case; used only if they are on the team. Null for nobody. */
   readonly assigneeEmail: string | null;
 }
 
-/** Files that an event attaches. Each is fetched by the request of the event's `raise.attaches`. */
+/** Files that an event attaches. The request in the event's `raise.attaches` fetches each file. */
 export interface RaisedFiles {
-  /** The block of the definition, and the index of the event in it. */
+  /** The block of the definition, and the event's index in the block. */
   readonly source: "webhook" | "poll";
   readonly event: number;
-  /** What all its expressions see, as JSON text; without `body` and `raw` where the delivery's body is a blob. */
+  /**
+   * The values that all expressions of the files can read, as JSON text. Without `body` and `raw` if the delivery's
+   * body is a blob.
+   */
   readonly values: StoredText;
-  /** Digest of the delivery's body where `values` has none; null otherwise. */
+  /** Digest of the delivery's body if `values` does not include it; otherwise null. */
   readonly bodyDigest: string | null;
   readonly files: readonly RaisedFile[];
-  /** How many more the event has, which are left out; absent in a message of an earlier release. */
+  /** The number of further files, which are left out; absent in messages of earlier releases. */
   readonly left?: number;
 }
 
 export interface RaisedFile {
-  /** As the event says it; the name of the attachment is made of its last part. */
+  /** The name that the event gives. The attachment gets its last part. */
   readonly name: string;
   readonly type: string | null;
-  /** In bytes, as the event says it; null where it does not. */
+  /** Size in bytes, if the event gives it; otherwise null. */
   readonly size: number | null;
   /** The value of `file`, as JSON text. */
   readonly file: string;
 }
 
 /**
- * What an event of an integration raises, evaluated whole. The open task of the team that has one of the marks is told;
- * without one a task is opened. Done once for each key of the team; asked again, it is answered the same.
+ * An integration event with all its expressions evaluated. The team's open task that has one of the marks gets the
+ * event as a note; without such a task, one is opened. Takes effect once for each key of the team; a repetition gets
+ * the same answer.
  */
 export interface RaiseTask extends Message {
   readonly type: "task.raise";
@@ -56,41 +60,43 @@ export interface RaiseTask extends Message {
   readonly integration: { readonly id: string; readonly key: string };
   /** A note on the task; empty for none. */
   readonly say: string;
-  /** Null opens nothing. */
+  /** The task to open; null opens nothing. */
   readonly opens: RaisedOpening | null;
-  /** The branch at which runs of the task start; null leaves it as it is, and so does what git takes for none. */
+  /**
+   * The branch at which runs of the task start. Null, and an invalid branch name, leave the task's branch unchanged.
+   */
   readonly branch: string | null;
   readonly marks: readonly TaskMark[];
   /** The route's channel; null for none. */
   readonly channel: string | null;
   readonly attaches: RaisedFiles | null;
-  /** The hook occurrences and events that led to it, oldest first. */
+  /** The hook occurrences and events that led to the event, oldest first. */
   readonly causes: readonly string[];
   readonly answerTo: Reference<TaskRaised>;
 }
 
-/** Marks that a binding sets on a task. A mark that another open task has stays with that one. */
+/** Sets marks that a binding gives to a task. Marks of other open tasks do not move. */
 export interface SetMarks extends Message {
   readonly type: "marks.set";
   readonly taskId: string;
   readonly marks: readonly TaskMark[];
 }
 
-/** The answer to {@link RaiseTask}, sent to its `answerTo` once the task has taken it. */
+/** The answer to {@link RaiseTask}, sent to its `answerTo` after the task has processed it. */
 export interface TaskRaised extends Message {
   readonly type: "task.raised";
   readonly deliveryId: string;
   readonly key: string;
   readonly outcome: RaiseOutcome;
-  /** The task that was opened or told; null for none. */
+  /** The task that was opened or received the event; null for none. */
   readonly taskId: string | null;
-  /** Why it failed: the line or the station is gone; null unless it did. */
+  /** The reason for a failure, a deleted line or station; null without a failure. */
   readonly reason: "line-gone" | "station-gone" | null;
 }
 
 export type RaiseOutcome = "opened" | "said" | "unmatched" | "failed";
 
-/** From the marks of a team to a task that is not there yet: it is opened as `raise.opens` says, with these marks. */
+/** From the team's marks to a new task: opens it by `raise.opens`, with these marks. */
 export interface OpenRaised extends Message {
   readonly type: "raise.open";
   readonly teamId: string;
@@ -98,7 +104,7 @@ export interface OpenRaised extends Message {
   readonly marks: readonly TaskMark[];
 }
 
-/** From the marks of a team to the task that has one of the marks: it gets these marks. */
+/** From the team's marks to the task with one of the marks: adds the event and these marks. */
 export interface TellRaised extends Message {
   readonly type: "raise.tell";
   readonly teamId: string;
@@ -106,28 +112,28 @@ export interface TellRaised extends Message {
   readonly marks: readonly TaskMark[];
 }
 
-/** A task's answer: it was opened or told. */
+/** From a task: it was opened or has processed the event. */
 export interface RaiseTaken extends Message {
   readonly type: "raise.taken";
   readonly key: string;
-  /** The marks that the task was opened with; absent where it was there before, or is not known to say. */
+  /** The marks that the task was opened with; absent if it existed before, and in messages of earlier releases. */
   readonly marks?: readonly TaskMark[];
 }
 
-/** A task's answer: it could not be opened, or there is no such task. */
+/** From a task: it could not be opened, or it does not exist. */
 export interface RaiseRefused extends Message {
   readonly type: "raise.refused";
   readonly raise: RaiseTask;
   readonly reason: NonNullable<TaskRaised["reason"]> | "task-gone";
 }
 
-/** A task that has marks is over. */
+/** A task with marks has ended. */
 export interface FreeMarks extends Message {
   readonly type: "marks.free";
   readonly taskId: string;
 }
 
-/** A task that was over is open again: it gets those of its marks that no other task got meanwhile. */
+/** An ended task is open again: it regains its marks, unless another task has them now. */
 export interface RetakeMarks extends Message {
   readonly type: "marks.retake";
   readonly taskId: string;
@@ -135,7 +141,7 @@ export interface RetakeMarks extends Message {
 
 export type TeamMarksMessage = RaiseTask | SetMarks | RaiseTaken | RaiseRefused | FreeMarks | RetakeMarks;
 
-/** The marks of a team's tasks, and what is raised about them. */
+/** The marks of a team's tasks, and the events about them. */
 export const teamMarksRef = reference<TeamMarksMessage, [workspaceId: string, teamId: string]>(
   "team-marks",
   (workspaceId, teamId) => [workspaceId, teamId],

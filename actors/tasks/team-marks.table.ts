@@ -6,28 +6,28 @@ import { isOpen } from "./task.js";
 import { tasks } from "./task.table.js";
 import type { RaiseTask, TaskRaised } from "./team-marks.messages.js";
 
-/** The task that has a mark. It counts while the task is open, or is about to be opened. */
+/** The task that has a mark. Valid while the task is open or being opened. */
 export interface TaskMarkRow {
   readonly teamId: string;
   readonly kind: string;
   readonly value: string;
   readonly taskId: string;
-  /** Whether the task has not said yet that it is opened. */
+  /** Whether the task has not confirmed its opening yet. */
   readonly opening: boolean;
 }
 
-/** `[team, kind, value]`; written by the actor of the team's marks alone. */
+/** `[team, kind, value]`; written only by the team's marks actor. */
 export const taskMarks = indexedTable<TaskMarkRow>("task-mark", {
   ...{ under: ["teamId"], order: ["kind", "value"] },
   indexes: { "task-mark-of": ["teamId", "taskId"] },
 });
 
-/** What was raised under a key. */
+/** The result of an event with a key. */
 export interface TaskRaiseRow extends Pick<TaskRaised, "outcome" | "taskId" | "reason"> {
   readonly teamId: string;
   readonly key: string;
   readonly atMs: number;
-  /** Who is answered once the task has taken it; null when it has. */
+  /** Who waits for the answer; null after the task has processed the event. */
   readonly waiting: readonly Pick<RaiseTask, "deliveryId" | "answerTo">[] | null;
 }
 
@@ -40,7 +40,7 @@ export const taskRaises = indexedTable<TaskRaiseRow>("task-raise", {
   derived: [derivedRows(raiseAges, ({ teamId, atMs, key }) => [[[teamId, atMs, key], true]])],
 });
 
-/** The open task of the team that has the mark, or is about to be opened with it; undefined for none. */
+/** Finds the team's open task that has the mark or is being opened with it; undefined if there is none. */
 export function findMarkedTask(
   reading: Reading,
   workspaceId: string,

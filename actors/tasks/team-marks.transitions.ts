@@ -13,19 +13,19 @@ import {
   taskRaises,
 } from "./team-marks.table.js";
 
-/** What the transitions of the marks of a team do; `team-marks.machine.ts` says when. */
+/** The transition functions of a team's marks. `team-marks.machine.ts` defines when they apply. */
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** How long it is known what was raised under a key, in milliseconds. */
+/** How long the result of an event's key is stored, in milliseconds. */
 const RAISE_KNOWN_MS = 7 * DAY_MS;
-/** Keys forgotten in one turn. */
+/** Maximum number of keys to delete in one turn. */
 const FORGOTTEN_AT_ONCE = 500;
-/** Most marks of a task. */
+/** Maximum number of marks of a task. */
 const MAX_MARKS = 100;
-/** The wake-up that goes on forgetting keys; those of a day are forgotten at one of its own. */
+/** The wake-up that deletes further old keys. Each day's keys also have a wake-up of their own. */
 const FORGET = "forget";
 
-/** Settles which task this is about. Under a key that was taken it is answered the same. */
+/** Assigns an event to a task. An event with a used key gets the same answer. */
 export function raise(turn: Turn, message: RaiseTask): void {
   const before = taskRaises.get(turn, turn.self.partition, turn.self.id, message.key);
   if (before === undefined) return settle(turn, message, null);
@@ -34,7 +34,7 @@ export function raise(turn: Turn, message: RaiseTask): void {
   put(turn, before, { ...before, waiting: [...before.waiting, { deliveryId, answerTo }] });
 }
 
-/** Settles it anew where `before`, which was settled first, came to nothing. */
+/** Decides which task the event is about. `before` is the earlier decision if its task was not opened. */
 function settle(turn: Turn, message: RaiseTask, before: TaskRaiseRow | null): void {
   const { partition: workspaceId, id: teamId } = turn.self;
   const { key, opens, deliveryId, answerTo } = message;
@@ -65,7 +65,7 @@ function settle(turn: Turn, message: RaiseTask, before: TaskRaiseRow | null): vo
   turn.send(taskRef(workspaceId, taskId), { type: "raise.open", teamId, raise: message, marks: taken });
 }
 
-/** The task has taken it: whoever waits for the answer is told. */
+/** Confirms that the task has processed the event, and answers all waiting senders. */
 export function confirmRaise({ turn, key, marks }: Delivered<RaiseTaken>): void {
   const { partition, id: teamId } = turn.self;
   const row = taskRaises.get(turn, partition, teamId, key);
@@ -74,7 +74,10 @@ export function confirmRaise({ turn, key, marks }: Delivered<RaiseTaken>): void 
   finish(turn, row, row);
 }
 
-/** Of the marks that it was opened with, or of all that it has, where those are not told. */
+/**
+ * Marks the opening of the task as confirmed, in the marks it was opened with, or in all its marks if the message has
+ * none.
+ */
 function markAsOpened(turn: Turn, taskId: string | null, opened: RaiseTaken["marks"]): void {
   const { partition, id: teamId } = turn.self;
   const rows = opened?.map(({ kind, value }) => taskMarks.get(turn, partition, teamId, kind, value));
@@ -84,7 +87,10 @@ function markAsOpened(turn: Turn, taskId: string | null, opened: RaiseTaken["mar
   }
 }
 
-/** The task could not be opened, which is the answer; or the one to be told was not opened, which is settled anew. */
+/**
+ * Handles a refusal. If the task could not be opened, the senders get that answer. If the task to notify does not
+ * exist, the event is assigned again.
+ */
 export function reviseRaise({ turn, raise: message, reason }: Delivered<RaiseRefused>): void {
   const { partition, id: teamId } = turn.self;
   const row = taskRaises.get(turn, partition, teamId, message.key);
@@ -94,7 +100,7 @@ export function reviseRaise({ turn, raise: message, reason }: Delivered<RaiseRef
   finish(turn, row, { ...row, outcome: "failed", taskId: null, reason });
 }
 
-/** Sets marks on a task, but for those that another open task has. */
+/** Sets marks on a task, except marks of other open tasks. */
 export function setMarks({ turn, taskId, marks }: Delivered<SetMarks>): void {
   const { partition, id: teamId } = turn.self;
   const task = tasks.get(turn, partition, taskId);
@@ -104,7 +110,7 @@ export function setMarks({ turn, taskId, marks }: Delivered<SetMarks>): void {
   if (taken.length > 0) turn.send(taskRef(partition, taskId), { type: "task.mark", marks: taken, replaces: false });
 }
 
-/** A task that was over is open again. */
+/** Returns its marks to a task that is open again, except those that other tasks have now. */
 export function retakeMarks({ turn, taskId }: Delivered<RetakeMarks>): void {
   const { partition } = turn.self;
   const task = tasks.get(turn, partition, taskId);
@@ -115,12 +121,12 @@ export function retakeMarks({ turn, taskId }: Delivered<RetakeMarks>): void {
   turn.send(taskRef(partition, taskId), { type: "task.mark", marks: taken, replaces: true });
 }
 
-/** The task has no marks any more that lead to it. */
+/** Removes all marks that point to the task. */
 export function freeMarks(turn: Turn, taskId: string | null): void {
   for (const mark of marksOf(turn, taskId)) taskMarks.remove(turn, turn.self.partition, mark);
 }
 
-/** Forgets what was raised longer ago than {@link RAISE_KNOWN_MS}; the actor ends when nothing is left. */
+/** Deletes the keys that are older than {@link RAISE_KNOWN_MS}. The actor ends when nothing is left. */
 export function forgetRaises({ turn }: Delivered<Woken>): void {
   const { partition, id: teamId } = turn.self;
   const oldest = raiseAges.entries(turn, partition, [teamId], { limit: FORGOTTEN_AT_ONCE + 1 });
@@ -134,7 +140,7 @@ export function forgetRaises({ turn }: Delivered<Woken>): void {
   turn.stop();
 }
 
-/** Gives the task the marks that no other open task has, and returns them. Of each kind it has one. */
+/** Gives the task the marks that no other open task has, and returns them. A task has one mark of each kind. */
 function takeMarks(
   turn: Turn,
   taskId: string,
@@ -142,7 +148,7 @@ function takeMarks(
   { opening }: { readonly opening: boolean },
 ): readonly TaskMark[] {
   const { partition, id: teamId } = turn.self;
-  // One that is about to be opened has none.
+  // A task that is being opened has no marks yet.
   const had = new Map((opening ? [] : marksOf(turn, taskId)).map((row) => [row.kind, row]));
   return marks.filter(({ kind, value }) => {
     const holder = findMarkedTask(turn, partition, { teamId, kind, value });
@@ -162,7 +168,7 @@ function marksOf(turn: TurnReading, taskId: string | null): readonly TaskMarkRow
   return taskId === null ? [] : taskMarks.all(turn, partition, { teamId, taskId });
 }
 
-/** Stores what is settled, and tells whoever waits for it. */
+/** Stores the result, and answers all waiting senders. */
 function finish(turn: Turn, before: TaskRaiseRow | null, row: TaskRaiseRow): void {
   put(turn, before, { ...row, waiting: null });
   for (const waiting of row.waiting ?? []) answer(turn, row, waiting);

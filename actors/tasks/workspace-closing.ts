@@ -2,7 +2,7 @@ import type { Subscriber } from "../../runtime/actor-type.js";
 import { openTaskIds } from "../lines/station-use.table.js";
 import { taskRef, type WithdrawTask } from "./task.messages.js";
 
-/** Withdraws the open tasks of a workspace that was closed. */
+/** Withdraws the open tasks of a workspace that has closed. */
 export const taskWithdrawalSubscriber: Subscriber = {
   name: "tasks withdraw when their workspace closes",
   facts: ["workspace.closed"],

@@ -13,7 +13,7 @@ import type { ToolCallContext } from "./tool-call.js";
 
 type Answer = CallEvent<"answer.approved" | "answer.in-vain" | "answer.edited" | "answer.dismissed">;
 
-/** Records a person's answer, and answers them. */
+/** Records a person's answer, and replies to the person. */
 export function recordAnswer(event: Answer, change: Pick<ApprovalRow, "state" | "edited" | "note">): void {
   const { turn, by, approval, runId } = event;
   const answered = { ...approval, ...change, answeredAt: timeText(turn.now), answeredBy: by };
@@ -23,7 +23,7 @@ export function recordAnswer(event: Answer, change: Pick<ApprovalRow, "state" | 
   turn.reply({ approval: answered, replayed: false });
 }
 
-/** Closes the approval of the call if it is open: nobody waits for an answer any more. */
+/** Closes the call's approval if it is open, because nobody waits for the answer. */
 export function closeApproval(turn: Turn, { runId }: ToolCallContext, note: string): void {
   const { partition } = turn.self;
   const { approvalId } = getCall(turn, { runId });
@@ -32,7 +32,7 @@ export function closeApproval(turn: Turn, { runId }: ToolCallContext, note: stri
   approvals.put(turn, partition, approval, { ...approval, state: "closed", note, answeredAt: timeText(turn.now) });
 }
 
-/** The call waits for nobody any more: its time stops, and its run says what it still waits for. */
+/** Ends the call's wait for a person: stops its timer, and asks its run to update what it waits for. */
 export function leaveWaiting(turn: Turn, context: ToolCallContext): void {
   const { partition } = turn.self;
   const { runId } = context;
@@ -42,7 +42,7 @@ export function leaveWaiting(turn: Turn, context: ToolCallContext): void {
     turn.send(runRef(partition, runId), { type: "call.waits" });
 }
 
-/** Tells the runner that the call goes on. */
+/** Tells the runner that the call continues. */
 export function tellGoesOn(turn: Turn, context: ToolCallContext): void {
   tellWaiting(turn, { ...context, callId: turn.self.id, asks: tellAsks(turn, context.runId) }, null);
 }

@@ -12,21 +12,21 @@ import { toEditedNote } from "./request-result.js";
 import type { ToolCallContext, ToolCallRow } from "./tool-call.js";
 import { toolCalls } from "./tool-call.table.js";
 
-/** The row of the call of this turn. */
+/** Returns the row of this turn's call. */
 export function getCall(turn: TurnReading, { runId }: Pick<ToolCallContext, "runId">): ToolCallRow {
   const row = toolCalls.get(turn, turn.self.partition, runId, turn.self.id);
   if (row === undefined) throw new Error("a tool call without its row");
   return row;
 }
 
-/** The run of a call, which exists as long as the call is open. */
+/** Returns the run of a call. It exists while the call is open. */
 export function getRunOfCall(turn: TurnReading, runId: string): RunRow {
   const run = runs.get(turn, turn.self.partition, runId);
   if (run === undefined) throw new Error("a tool call without its run");
   return run;
 }
 
-/** Changes the row of the call of this turn, and returns it as it is then. */
+/** Changes the row of this turn's call, and returns the new row. */
 export function changeCall(
   turn: Turn,
   context: Pick<ToolCallContext, "runId">,
@@ -38,7 +38,7 @@ export function changeCall(
   return after;
 }
 
-/** Inserts the row of a call that was just asked for. `inputs` is a JSON text. */
+/** Inserts the row of a new call. `inputs` is a JSON text. */
 export function insertCall(
   turn: Turn,
   ask: AskToolCall,
@@ -65,7 +65,7 @@ export function toName({ integration, tool }: Pick<ToolCallRow, "integration" | 
   return `${integration}.${tool}`;
 }
 
-/** What the agent is told of inputs that a person changed; undefined when nobody did. */
+/** Returns a note for the agent about inputs that a person changed; undefined if nobody changed them. */
 export function readEditedNote(
   turn: TurnReading,
   { inputs, edited }: Pick<ToolCallRow, "inputs" | "edited">,
@@ -75,7 +75,7 @@ export function readEditedNote(
   return read(edited) === read(inputs) ? undefined : toEditedNote(read(edited));
 }
 
-/** The inputs that the call is made with. */
+/** Returns the inputs of the call, with a person's edits. */
 export function readInputs(turn: TurnReading, { inputs, edited }: Pick<ToolCallRow, "inputs" | "edited">): CallInputs {
   return parseInputs(readStoredText(turn, turn.self.partition, edited ?? inputs));
 }

@@ -9,22 +9,22 @@ import type { Opener } from "../run-facts/opener.js";
 import type { FrozenTool } from "../runs/frozen-tools.js";
 import type { ToolCallCode, ToolCallRow } from "./tool-call.js";
 
-/** Why a call is not made: nothing was sent. */
+/** The reason why a call is not made. Nothing was sent. */
 export interface CallProblem {
   readonly code: ToolCallCode;
   /** One sentence for the agent and for people. */
   readonly message: string;
 }
 
-/** What the request of a call is made from. */
+/** The parts that a call's request is made from. */
 export interface CallRequest {
   readonly action: string;
   readonly method: string;
-  /** Of the action and its request as they are defined. */
+  /** Digest of the current definition: the action, its request and its connection. */
   readonly digest: string;
 }
 
-/** A tool of a run, in its team. */
+/** A tool of a team, by the integration that offers it. */
 interface ToolOfTeam {
   readonly workspaceId: string;
   readonly teamId: string;
@@ -34,7 +34,9 @@ interface ToolOfTeam {
   readonly name: string;
 }
 
-/** As whom a call is made, and whose rule asks for its approval: fixed when it is asked for. */
+/**
+ * The terms that are fixed when the agent asks for a call: the account it uses, and the rule that requires approval.
+ */
 interface CallTerms {
   /** `team`, or the id of the person who started the task. */
   readonly actsAs: string;
@@ -42,9 +44,9 @@ interface CallTerms {
 }
 
 /**
- * The terms of a call. The strictest rule wins: of the person whose account it uses, of the tool as it was when the run
- * was queued or as it is now, of the station. A tool of a `requester` integration has none where no person started the
- * task.
+ * Returns the terms of a call. The strictest rule wins: the rule of the person whose account it uses, then the tool's
+ * rule (when the run was queued, or now), then the station's rule. A tool of a `requester` integration has no terms if
+ * no person started the task.
  */
 export function findCallTerms(
   reading: Reading,
@@ -66,7 +68,7 @@ export function findCallTerms(
   return { actsAs, rule: approval || frozen.approval === "tool" ? "tool" : "station" };
 }
 
-/** What the request of a call is made from, as its definition is now; or why it is not made any more. */
+/** Returns the request of a call by its current definition, or the reason why it cannot be made now. */
 export function findCallRequest(
   reading: Reading,
   call: ToolOfTeam & Pick<ToolCallRow, "actsAs" | "requestDigest">,
@@ -83,7 +85,7 @@ export function findCallRequest(
   return { action, method: request.method, digest };
 }
 
-/** What a person approved is not what would be sent. */
+/** The request would differ from the one that a person approved. */
 function changedMeanwhile(name: string): CallProblem {
   return { code: "not-allowed", message: `What ${name} does was changed while its approval was waited for.` };
 }
@@ -96,7 +98,7 @@ export function notOnTeam(name: string): CallProblem {
 interface FoundTool {
   readonly approval: boolean;
   readonly action: string;
-  /** Null when the action is gone. */
+  /** Null if the action no longer exists. */
   readonly request: IntegrationFields["actions"][string]["request"] | null;
   readonly connection: IntegrationFields["connection"];
   readonly holder: "team" | "requester";

@@ -2,17 +2,17 @@ import type { Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { type CallUse, callUses } from "./tool-call.table.js";
 
-/** What the calls of a run may take, and how long they may wait. */
+/** The limits of a run's calls: number, bytes and waiting time. */
 
-/** Most calls of a run. */
+/** Maximum number of calls of a run. */
 const MAX_CALLS = 2_000;
-/** Most bytes of their inputs and outputs. */
+/** Maximum total bytes of their inputs and outputs. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 const HOUR_MS = 60 * 60 * 1_000;
-/** How long one call waits for a person. */
+/** Maximum time that one call waits for a person. */
 const MAX_WAIT_MS = 24 * HOUR_MS;
-/** How long calls of a run wait for people, those at the same time counted once. */
+/** Maximum time that the calls of a run wait for people. Simultaneous waits count once. */
 const MAX_WAIT_OF_RUN_MS = 3 * 24 * HOUR_MS;
 
 const unused: CallUse = { calls: 0, bytes: 0, waiting: 0, waitingSinceMs: 0, waitedMs: 0 };
@@ -21,7 +21,7 @@ function getUse(reading: Reading, workspaceId: string, runId: string): CallUse {
   return callUses.get(reading, workspaceId, runId) ?? unused;
 }
 
-/** Why the run may make no further call, in a sentence for its agent; null when it may. */
+/** Returns the reason, for the agent, why the run may make no further call; null if it may. */
 export function whyNoMoreCalls(reading: Reading, workspaceId: string, runId: string): string | null {
   const { calls, bytes } = getUse(reading, workspaceId, runId);
   if (calls >= MAX_CALLS) return `This run has made ${MAX_CALLS} calls: it may make no more.`;
@@ -30,14 +30,14 @@ export function whyNoMoreCalls(reading: Reading, workspaceId: string, runId: str
     : `The calls of this run have taken ${MAX_BYTES / 1024 / 1024} MiB: it may make no more.`;
 }
 
-/** Adds to what the calls of the run take. */
+/** Adds to the number and bytes of the run's calls. */
 export function addUse(turn: Turn, runId: string, more: Pick<CallUse, "calls" | "bytes">): void {
   const { partition } = turn.self;
   const use = getUse(turn, partition, runId);
   callUses.put(turn, partition, runId, { ...use, calls: use.calls + more.calls, bytes: use.bytes + more.bytes });
 }
 
-/** One more call of the run waits for a person; returns until when, in milliseconds since 1970. */
+/** Counts one more waiting call of the run. Returns the deadline of its wait, in milliseconds since 1970. */
 export function beginWait(turn: Turn, runId: string): number {
   const { partition } = turn.self;
   const use = getUse(turn, partition, runId);
@@ -47,7 +47,7 @@ export function beginWait(turn: Turn, runId: string): number {
   return Math.max(turn.now, Math.min(turn.now + MAX_WAIT_MS, untilOfRunMs));
 }
 
-/** One call fewer of the run waits. */
+/** Counts one waiting call less. */
 export function endWait(turn: Turn, runId: string): void {
   const { partition } = turn.self;
   const use = getUse(turn, partition, runId);

@@ -39,13 +39,16 @@ interface ToolCallState {
   readonly context: ToolCallContext;
 }
 
-/** The messages that a call gets. */
+/** The messages that a call receives. */
 type CallMessage = MessageTo<ReturnType<typeof toolCallRef>> | GateAnswer | EffectEnded | Woken;
 
-/** A message that changes nothing. No state takes it. */
+/** A message without effect. No state handles it. */
 const OTHER = toEvent("call.other");
 
-/** The event of each message to a call; `owners` are the kinds that its run's owner may have. Reads only. */
+/**
+ * Returns the classifier of a call's messages. `owners` are the kinds of owners that the call's run may have. Reads
+ * only.
+ */
 export function classifyToolCall(owners: readonly RunOwner[]) {
   return (message: CallMessage, { value, context }: ToolCallState, turn: TurnReading) => {
     switch (message.type) {
@@ -63,7 +66,7 @@ export function classifyToolCall(owners: readonly RunOwner[]) {
         return value === "vetting" ? classifyGate(turn, context, message, owners) : OTHER;
       case "effect.ended":
         return value === "running" ? classifyResult(turn, context, message, owners) : OTHER;
-      // Also messages of unknown types, which no transition takes.
+      // Also for messages of unknown types, which no transition handles.
       default:
         return message;
     }
@@ -79,7 +82,7 @@ function classifyAsk(turn: TurnReading, ask: AskToolCall, owners: readonly RunOw
   const { partition, id } = turn.self;
   const run = runs.get(turn, partition, ask.runId);
   if (run === undefined || run.state === "ended") return toEvent("ask.late", { ask });
-  // Taken before: its message came twice.
+  // The message is a repetition: the call exists.
   if (toolCalls.get(turn, partition, ask.runId, id) !== undefined) return OTHER;
   const repeats = runInputs.get(turn, partition, ask.runId)?.beginning?.repeats;
   if (repeats !== undefined) return classifyRecorded(turn, ask, repeats);
@@ -116,7 +119,7 @@ function classifyRecorded(turn: TurnReading, ask: AskToolCall, repeats: string) 
   return toEvent("ask.recorded", { ask, recorded: findRecordedCall(turn, partition, wanted) });
 }
 
-/** The open call of the run that asks for the same, if there is one. */
+/** Finds an open call of the run with the same tool and inputs. */
 function findEqualCall(turn: TurnReading, ask: AskToolCall): ToolCallRow | undefined {
   const { partition, id } = turn.self;
   const others = listOpenCalls(turn, partition, ask.runId).filter(({ callId }) => callId !== id);
@@ -142,7 +145,7 @@ function findFrozen(turn: TurnReading, { runId, server, tool }: Pick<AskToolCall
 
 type Checked = { readonly inputs: string } | { readonly errors: Extract<Refusal, { refused: "invalid" }>["errors"] };
 
-/** The inputs of a call with defaults as JSON text, or what is wrong with them. */
+/** Returns the inputs of a call with defaults as JSON text, or the errors in them. */
 function checkCallInputs({ inputs: declared }: FrozenTool, given: object, task: object | null): Checked {
   const names: Names = task === null ? {} : { task: toValue(task, integrationNames.task ?? { kind: "dyn" }) };
   const checked = checkInputs(declared, given, names);
@@ -187,7 +190,7 @@ function classifyGate(
   return toEvent("gate.waits", { rule, approver: rule === "person" ? actsAs : assignee(), owner, digest });
 }
 
-/** The id of the n-th question that hooks are asked of a call. */
+/** Returns the id of the n-th question that hooks get about a call. */
 export function questionId(vettings: number): string {
   return `tool.using ${vettings}`;
 }
@@ -218,7 +221,7 @@ function classifyAnswer(turn: TurnReading, answer: AnswerCallApproval, owners: r
     : toEvent("answer.approved", { ...answer, approval, owner, ...found });
 }
 
-/** The 403 for anyone but the person of the rule, or else the assignee as it is now. */
+/** Refuses everyone with a 403 except the person of the rule, or for other rules the current assignee. */
 function refuseUnlessApprover(
   turn: TurnReading,
   { row, run, owner }: { readonly row: ToolCallRow; readonly run: RunRow; readonly owner: RunOwner },
@@ -232,7 +235,7 @@ function refuseUnlessApprover(
   return { refused: "forbidden", title: "Not the approver of the call", detail };
 }
 
-/** Nothing when they are on the team again, or anyone else may answer. */
+/** Returns no event if the person is on the team again, or if anyone else may answer. */
 function classifyLeaving(turn: TurnReading, context: ToolCallContext) {
   const row = getCall(turn, context);
   const { rule, actsAs, teamId } = row;
@@ -240,7 +243,10 @@ function classifyLeaving(turn: TurnReading, context: ToolCallContext) {
   return toEvent("approver.gone", notOnTeam(toName(row)));
 }
 
-/** Nothing while the tool is offered: a person who approves what was changed since hears of that. */
+/**
+ * Returns no event while the integration offers the tool. If only its definition has changed, the person learns that
+ * when approving.
+ */
 function classifyToolChange(turn: TurnReading, context: ToolCallContext) {
   const { requestDigest: _approved, ...row } = getCall(turn, context);
   const found = findRequest(turn, row);
@@ -265,7 +271,7 @@ function classifyEdit(
   return refuse({ refused: "invalid", errors });
 }
 
-/** The path of an input in the body of an edit. */
+/** Converts the path of an input to its path in the body of an edit. */
 function toPath(path: string): string {
   return path === "" || path.startsWith("[") ? `inputs${path}` : `inputs.${path}`;
 }
@@ -284,8 +290,8 @@ function classifyResult(
   return toEvent(result.success ? "request.done" : "request.failed", { result, owner });
 }
 
-/** A message classified by its effect, with what was read to classify it. */
+/** A classified message, with the data that its transition needs. */
 export type ToolCallEvent = ReturnType<ReturnType<typeof classifyToolCall>>;
 
-/** The event of a type, or of one of several types, as a transition gets it. */
+/** The event of one or several types, as its transition receives it. */
 export type CallEvent<Type extends ToolCallEvent["type"]> = Delivered<Extract<ToolCallEvent, { readonly type: Type }>>;

@@ -12,7 +12,7 @@ import { leaveRun } from "./tool-call-ending.js";
 
 const UNRECORDED = "This run repeats an earlier one, which made no such call with these inputs: it was not made.";
 
-/** Answers a call as the recorded one was; refuses it when there is none. Nothing is asked or sent. */
+/** Answers a call with the recorded outcome; refuses it if there is none. Asks and sends nothing else. */
 export function answerRecorded({ turn, ask, recorded }: CallEvent<"ask.recorded">): void {
   const { partition, id: callId } = turn.self;
   const { runId, runnerId, fence, askId, server, tool } = ask;
@@ -32,7 +32,7 @@ export function answerRecorded({ turn, ask, recorded }: CallEvent<"ask.recorded"
   leaveRun(turn, runId);
 }
 
-/** What a call of a run that repeats another has of the recorded one. */
+/** The members that a call of a repeating run copies from the recorded call. */
 type Answer = Pick<
   RecordedCall,
   "integrationId" | "actsAs" | "edited" | "state" | "code" | "message" | "output" | "told" | "recorded"
@@ -64,7 +64,7 @@ const unrecorded: Answer = {
   },
 };
 
-/** Who refused the call, by how it ended. */
+/** Who refused the call, by its final state. */
 const refusers: Readonly<Record<RecordedCall["state"], ToolCall["refusedBy"]>> = {
   ...{ done: null, failed: null, dismissed: "person", refused: "service" },
 };

@@ -4,7 +4,7 @@ import { runTopicView } from "../runs/run-topic.view.js";
 import { toolCalls } from "./tool-call.table.js";
 import { streamedToolCallView } from "./tool-call.view.js";
 
-/** The topic of a run with its open calls of tools. */
+/** The topic of a run, with the run's open tool calls. */
 export const runWithCallsTopicView: StreamTopic = {
   ...runTopicView,
   view: (reading, at) => {

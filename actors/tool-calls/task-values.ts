@@ -2,7 +2,7 @@ import type { Reading } from "../../storage/store.js";
 import { type EventSubject, toEventTask } from "../events/event-task.js";
 import { findLine } from "../lines/line.queries.js";
 
-/** A task as expressions of integrations see it. */
+/** A task as the expressions of integrations see it. */
 export interface TaskValues {
   /** The line's key. */
   readonly line: string;

@@ -3,7 +3,7 @@ import type { ToolAnswered } from "../runners/run-tools.js";
 import { runnerRef } from "../runners/runner.messages.js";
 import { openCalls } from "../runs/open-call.table.js";
 
-/** Where the messages about a call go: to a runner, about the ids under which it asked. */
+/** The runner, its claim, and the runner's ids of the call. */
 interface Told {
   readonly runId: string;
   readonly runnerId: string;
@@ -11,12 +11,12 @@ interface Told {
   readonly asks: readonly string[];
 }
 
-/** The ids under which the runner asked for the call of this turn. */
+/** Returns the runner's ids of this turn's call. */
 export function tellAsks(turn: Turn, runId: string): readonly string[] {
   return openCalls.get(turn, turn.self.partition, runId, turn.self.id)?.asks ?? [];
 }
 
-/** Tells the runner whom the call waits for; null when it goes on. */
+/** Tells the runner whom the call waits for; null if the call continues. */
 export function tellWaiting(
   turn: Turn,
   { runId, runnerId, fence, asks, callId }: Told & { readonly callId: string },

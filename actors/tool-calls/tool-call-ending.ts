@@ -25,16 +25,19 @@ import {
 import { tellAnswer, tellAsks } from "./tell-runner.js";
 import type { ToolCallContext, ToolCallRow } from "./tool-call.js";
 
-/** What each end of a call does; `tool-call.machine.ts` says when. The actor leaves with it, the row stays. */
+/**
+ * The functions of each end of a call. `tool-call.machine.ts` defines when they apply. The actor ends, and the row
+ * stays.
+ */
 
-/** How a call ends. */
+/** The end of a call. */
 interface CallEnd extends Pick<ToolCallRow, "code" | "message"> {
   readonly state: ToolAnswered["outcome"];
-  /** What the agent is told. */
+  /** The text that the agent gets. */
   readonly text: string;
   /** JSON text; null for none. */
   readonly output?: string | null;
-  /** Who refused it, so that it was not made; null for nobody. */
+  /** Who refused the call, so that it was not made; null for nobody. */
   readonly refusedBy: ToolCall["refusedBy"];
 }
 
@@ -55,7 +58,7 @@ function endCall(turn: Turn, context: ToolCallContext, end: CallEnd): void {
   turn.stop();
 }
 
-/** Has the run count the call among those of its tools. */
+/** Asks the run to count the call. */
 function countCall(
   turn: Turn,
   { runId, integration: server, tool }: Pick<ToolCallRow, "runId" | "integration" | "tool">,
@@ -64,7 +67,7 @@ function countCall(
   turn.send(runRef(turn.self.partition, runId), { type: "call.over", call: { server, tool, ...how } });
 }
 
-/** Records a call that is not made, since its inputs or its tool are wrong. */
+/** Records a call that is not made because its inputs or its tool are invalid. */
 export function failAsk({ turn, ask, tool, actsAs, code, message }: CallEvent<"ask.failed">): ToolCallContext {
   const { runId, runnerId, fence, inputs } = ask;
   insertCall(turn, ask, { integrationId: tool?.integrationId ?? "", state: "vetting", rule: null, actsAs, inputs });
@@ -73,7 +76,7 @@ export function failAsk({ turn, ask, tool, actsAs, code, message }: CallEvent<"a
   return context;
 }
 
-/** Answers a call that is not taken; nothing is recorded but who refused it. */
+/** Refuses a call without recording it. The run only counts the refusal. */
 export function refuseAsk({ turn, ask, why }: CallEvent<"ask.refused">): void {
   const { runId, runnerId, fence, askId, server, tool } = ask;
   tellAnswer(turn, { runId, runnerId, fence, asks: [askId] }, { outcome: "refused", text: why, callId: null });
@@ -81,18 +84,18 @@ export function refuseAsk({ turn, ask, why }: CallEvent<"ask.refused">): void {
   leaveRun(turn, runId);
 }
 
-/** Leaves without a word: the run is over. */
+/** Ends the actor without an answer, because the run has ended. */
 export function leaveRun(turn: Turn, runId: string): void {
   openCalls.remove(turn, turn.self.partition, runId, turn.self.id);
   turn.stop();
 }
 
-/** The call is not made: nothing was sent. */
+/** Ends a call that is not made. Nothing was sent. */
 export function fail(turn: Turn, context: ToolCallContext, { code, message }: CallProblem): void {
   endCall(turn, context, { state: "failed", code, message, text: message, refusedBy: null });
 }
 
-/** A person gave leave, and the call may not be made any more. */
+/** Ends a call that a person approved, but that is no longer possible. */
 export function failApproved(event: CallEvent<"answer.in-vain">, context: ToolCallContext): void {
   const { turn, code, message } = event;
   recordAnswer(event, { state: "approved", edited: null, note: null });
@@ -100,12 +103,12 @@ export function failApproved(event: CallEvent<"answer.in-vain">, context: ToolCa
   fail(turn, context, { code, message });
 }
 
-/** A hook refused the call; the agent gets its words. */
+/** Ends a call that a hook refused. The agent gets the hook's reason. */
 export function refuseCall(turn: Turn, context: ToolCallContext, why: string): void {
   endCall(turn, context, { state: "refused", code: null, message: why, text: why, refusedBy: "service" });
 }
 
-/** A person dismissed the call. */
+/** Ends a call that a person dismissed. */
 export function dismissCall(event: CallEvent<"answer.dismissed">, context: ToolCallContext): void {
   const { turn, note } = event;
   recordAnswer(event, { state: "dismissed", edited: null, note });
@@ -115,7 +118,7 @@ export function dismissCall(event: CallEvent<"answer.dismissed">, context: ToolC
   endCall(turn, context, { state: "dismissed", code: null, message, text: message, refusedBy: "person" });
 }
 
-/** Nobody is left who may answer the approval. */
+/** Ends a call that nobody may approve any more. */
 export function failUnanswerable(turn: Turn, context: ToolCallContext, problem: CallProblem): void {
   closeApproval(turn, context, problem.message);
   leaveWaiting(turn, context);
@@ -124,7 +127,7 @@ export function failUnanswerable(turn: Turn, context: ToolCallContext, problem: 
 
 const UNANSWERED = "Nobody answered.";
 
-/** Nobody answered the approval in time. */
+/** Ends a call whose approval got no answer in time. */
 export function dismissUnanswered(turn: Turn, context: ToolCallContext): void {
   closeApproval(turn, context, UNANSWERED);
   leaveWaiting(turn, context);
@@ -133,7 +136,7 @@ export function dismissUnanswered(turn: Turn, context: ToolCallContext): void {
   endCall(turn, context, { state: "dismissed", code: null, message: UNANSWERED, text, refusedBy: "service" });
 }
 
-/** The call is withdrawn before it began: nobody waits for it, or its run is over. */
+/** Withdraws a call before its request starts, because nobody waits for it or its run has ended. */
 export function withdrawCall(turn: Turn, context: ToolCallContext, reason: string): void {
   if (getCall(turn, context).state === "waiting") {
     closeApproval(turn, context, reason);
@@ -142,7 +145,7 @@ export function withdrawCall(turn: Turn, context: ToolCallContext, reason: strin
   endCall(turn, context, { state: "withdrawn", code: null, message: reason, text: reason, refusedBy: null });
 }
 
-/** The request succeeded. */
+/** Ends a call whose request succeeded. */
 export function finishCall({ turn, result, owner }: CallEvent<"request.done">, context: ToolCallContext): void {
   const { output = null, unread = null } = result;
   publishUsed(turn, context, owner, { output: toHookOutput(output), failed: false });
@@ -150,7 +153,7 @@ export function finishCall({ turn, result, owner }: CallEvent<"request.done">, c
   endCall(turn, context, { state: "done", code: null, message: unread, text, output, refusedBy: null });
 }
 
-/** The request failed, or nobody knows what became of it. */
+/** Ends a call whose request failed or has an unknown outcome. */
 export function failRequest({ turn, result, owner }: CallEvent<"request.failed">, context: ToolCallContext): void {
   const message = toFailureMessage(toName(getCall(turn, context)), result);
   if (mayHaveLeft(result)) publishUsed(turn, context, owner, { output: toHookOutput(result.response), failed: true });
@@ -158,7 +161,7 @@ export function failRequest({ turn, result, owner }: CallEvent<"request.failed">
   endCall(turn, context, { state: "failed", code: toCallCode(result), message, text, refusedBy: null });
 }
 
-/** Publishes `tool.used`, which hooks get: of what was used alone. */
+/** Publishes `tool.used` for hooks, if the call belongs to a task of an open workspace. */
 function publishUsed(
   turn: Turn,
   context: ToolCallContext,
@@ -168,7 +171,7 @@ function publishUsed(
   const { partition } = turn.self;
   const { runId } = context;
   const subject = owner.eventSubject(turn, partition, getRunOfCall(turn, runId));
-  // A closed workspace publishes no more facts.
+  // A closed workspace publishes no facts.
   if (subject === null || !isWorkspaceOpen(turn, partition)) return;
   const row = getCall(turn, context);
   const event = { at: timeText(turn.now), tool: toName(row), inputs: readInputs(turn, row), ...how };

@@ -1,54 +1,58 @@
 /**
  * A call of an integration's tool by a run's agent, `tool-call/<id>`. Messages are classified before the step
- * (`classify-tool-call.ts`). Where an event has another name than its message, the message follows in brackets. At its
- * end the actor leaves; what it was stands in its row.
+ * (`classify-tool-call.ts`). If an event's name differs from its message, the message follows in brackets. At the
+ * end the actor stops. The row keeps the result.
  *
- * | state   | moved by                                  | next      | also                                             |
- * |---------|-------------------------------------------|-----------|--------------------------------------------------|
- * | new     | ask.taken (call.ask)                      | vetting   | the row; gate `tool.using`                       |
- * | new     | ask.failed (call.ask: inputs wrong, tool  | failed    | the row; the agent is told; nothing is sent      |
- * |         | gone, nobody to act as)                   |           |                                                  |
- * | new     | ask.refused (call.ask: too many)          | (new)     | the agent is told                                |
- * | new     | ask.repeated (call.ask of what is open)   | (new)     | the open one answers it too                      |
- * | new     | ask.recorded (call.ask of a run that      | (new)     | the row, ended as the recorded call was; refused |
- * |         | repeats another)                          |           | without one; nothing is asked or sent            |
- * | new     | ask.late (call.ask of an ended run)       | (new)     |                                                  |
- * | new     | cancel.elsewhere (call.cancel)            | (new)     | passed on to the call that answers the ask       |
- * | vetting | gate.refused (gate.answered)              | refused   | the agent gets the words of the hook             |
- * | vetting | gate.agreed (gate.answered: nobody has to | running   | the request begins                               |
- * |         | approve, or somebody has)                 |           |                                                  |
- * | vetting | gate.waits (gate.answered)                | waiting   | an approval; the task goes to the inbox, or the  |
- * |         |                                           |           | person's own rule asks; wake-up after 24 hours   |
- * | vetting | gate.unusable (gate.answered: the tool or | failed    | nothing is sent                                  |
- * |         | the person is gone)                       |           |                                                  |
- * | waiting | answer.approved (call.answer)             | running   | the request begins                               |
- * | waiting | answer.in-vain (the same, tool or person  | failed    | nothing is sent                                  |
- * |         | gone)                                     |           |                                                  |
- * | waiting | answer.edited (call.answer)               | vetting   | gate `tool.using` again                          |
- * | waiting | answer.dismissed (call.answer)            | dismissed | the agent is told why                            |
- * | waiting | woken `unanswered`                        | dismissed | "nobody answered"                                |
- * | waiting | approver.gone (call.approver-left: the | failed    | the approval closes; nothing is sent             |
- * |         | person whose own rule asks is no longer   |           |                                                  |
- * |         | on the team)                              |           |                                                  |
- * | waiting | tool.gone (call.tool-changed: the team    | failed    | the approval closes; nothing is sent             |
- * |         | offers the tool no more)                  |           |                                                  |
- * | vetting,| cancel.last (call.cancel), call.run-over  | withdrawn | the approval closes                              |
- * | waiting |                                           |           |                                                  |
- * | running | request.done (effect.ended)               | done      | output; fact `tool.used`                         |
- * | running | request.failed (effect.ended)             | failed    | code and sentence; fact `tool.used` where it may |
- * |         |                                           |           | have left                                        |
- * | running | request.of-nothing (effect.ended: removed  | (new)     |                                                  |
- * |         | with its run)                             |           |                                                  |
- * | running | call.run-over                             | running   | recorded when it ends; nobody is told            |
- * | running | cancel.last                               | running   |                                                  |
- * | vetting,| cancel.one (call.cancel)                  | same      | somebody else waits still                        |
- * | waiting,|                                           |           |                                                  |
- * | running |                                           |           |                                                  |
- * | any     | answer.refused, answer.repeated           | same      | answered                                         |
- * |         | (call.answer)                             |           |                                                  |
+ * | state    | moved by                                  | next      | also                                          |
+ * |----------|-------------------------------------------|-----------|-----------------------------------------------|
+ * | new      | ask.taken (call.ask)                      | vetting   | the row; gate `tool.using`                    |
+ * | new      | ask.failed (call.ask: inputs wrong, tool  | failed    | the row; the agent gets the error; nothing is |
+ * |          |                                           |           | sent                                          |
+ * |          | deleted, no account to use)               |           |                                               |
+ * | new      | ask.refused (call.ask: too many)          | (new)     | the agent gets the reason                     |
+ * | new      | ask.repeated (call.ask of an open call)   | (new)     | the open call answers it too                  |
+ * | new      | ask.recorded (call.ask of a run that      | (new)     | the row, ended as the recorded call was;      |
+ * |          |                                           |           | refused                                       |
+ * |          | repeats another)                          |           | without one; nothing else is asked or sent    |
+ * | new      | ask.late (call.ask of an ended run)       | (new)     |                                               |
+ * | new      | cancel.elsewhere (call.cancel)            | (new)     | passed on to the call that answers the ask    |
+ * | vetting  | gate.refused (gate.answered)              | refused   | the agent gets the hook's reason              |
+ * | vetting  | gate.agreed (gate.answered: no approval   | running   | the request starts                            |
+ * |          | needed, or approved)                      |           |                                               |
+ * | vetting  | gate.waits (gate.answered)                | waiting   | an approval; the task goes to the inbox, or   |
+ * |          |                                           |           | the                                           |
+ * |          |                                           |           | person's own rule asks them; wake-up after 24 |
+ * |          |                                           |           | h                                             |
+ * | vetting  | gate.unusable (gate.answered: the tool or | failed    | nothing is sent                               |
+ * |          | the person has left)                      |           |                                               |
+ * | waiting  | answer.approved (call.answer)             | running   | the request starts                            |
+ * | waiting  | answer.in-vain (the same, tool deleted or | failed    | nothing is sent                               |
+ * |          | person left)                              |           |                                               |
+ * | waiting  | answer.edited (call.answer)               | vetting   | gate `tool.using` again                       |
+ * | waiting  | answer.dismissed (call.answer)            | dismissed | the agent gets the reason                     |
+ * | waiting  | woken `unanswered`                        | dismissed | "nobody answered"                             |
+ * | waiting  | approver.gone (call.approver-left: the    | failed    | the approval closes; nothing is sent          |
+ * |          | person of the rule is no longer           |           |                                               |
+ * |          | on the team)                              |           |                                               |
+ * | waiting  | tool.gone (call.tool-changed: the team    | failed    | the approval closes; nothing is sent          |
+ * |          | no longer offers the tool)                |           |                                               |
+ * | vetting, | cancel.last (call.cancel), call.run-over  | withdrawn | the approval closes                           |
+ * | waiting  |                                           |           |                                               |
+ * | running  | request.done (effect.ended)               | done      | output; fact `tool.used`                      |
+ * | running  | request.failed (effect.ended)             | failed    | code and sentence; fact `tool.used` if the    |
+ * |          |                                           |           | request may have been sent                    |
+ * | running  | request.of-nothing (effect.ended: removed | (new)     |                                               |
+ * |          | with its run)                             |           |                                               |
+ * | running  | call.run-over                             | running   | recorded when it ends; no answer              |
+ * | running  | cancel.last                               | running   |                                               |
+ * | vetting, | cancel.one (call.cancel)                  | same      | another request still waits                   |
+ * | waiting, |                                           |           |                                               |
+ * | running  |                                           |           |                                               |
+ * | any      | answer.refused, answer.repeated           | same      | answered                                      |
+ * |          | (call.answer)                             |           |                                               |
  *
- * 1. The request is made once: after a crash only a GET is made again, anything else is `outcome-unknown`.
- * 2. Who has to approve is fixed when the call is asked for; whether it may still be made is looked at when it begins.
+ * 1. The request is made once. After a crash only a GET is repeated; any other method becomes `outcome-unknown`.
+ * 2. The approver is fixed when the agent asks for the call. Whether it is still allowed is checked when it starts.
  */
 import type { ActorType } from "../../runtime/actor-type.js";
 import { chartOf, type InTurn } from "../../runtime/chart.js";
@@ -83,7 +87,7 @@ import {
   withdrawCall,
 } from "./tool-call-ending.js";
 
-/** Why a call is withdrawn that nobody waits for any more. */
+/** The reason for withdrawing a call that the runner cancelled. */
 const CANCELLED = "The agent gave the call up.";
 
 const { on, machine } = chartOf<ToolCallContext, ToolCallEvent>();
@@ -96,7 +100,7 @@ const always = {
   ...on("answer.repeated", ({ turn, approval }) => turn.reply({ approval, replayed: true })),
 };
 
-/** Transitions of the states in which nothing has begun. */
+/** Transitions of the states before the request starts. */
 const notBegun = {
   ...always,
   ...on("cancel.one", cancelAsk),
@@ -164,7 +168,7 @@ const callMachine = machine({
   },
 });
 
-/** See the table above; `owners` is the catalogue of the kinds of owner of runs. */
+/** Creates the actor of the machine above. `owners` is the catalogue of run owner kinds. */
 export function toolCallActor(owners: readonly RunOwner[]): ActorType {
   return defineActor(toolCallRef, { machine: callMachine, classify: classifyToolCall(owners), version: 1 });
 }

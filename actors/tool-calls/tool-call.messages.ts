@@ -3,13 +3,13 @@ import type { Refusal } from "../refusal.js";
 import type { AnswerApproval, ApprovalTold } from "../runs/run.messages.js";
 import { toolCallRef as placedToolCallRef } from "../runs/tool-call.messages.js";
 
-/** From the edge: a person answers the approval of the call. */
+/** From the edge: a person answers the call's approval. */
 export interface AnswerCallApproval extends Answered<ApprovalTold | Refusal>, Omit<AnswerApproval, "type"> {
   readonly type: "call.answer";
   readonly runId: string;
 }
 
-/** From the workspace: a person left, whose own rule asks for the approval of the call. */
+/** From the workspace: the person whose own rule requires the approval has left. */
 interface CallApproverLeft extends Message {
   readonly type: "call.approver-left";
   readonly runId: string;
@@ -21,5 +21,5 @@ interface CallToolChanged extends Message {
   readonly runId: string;
 }
 
-/** A call of a run's tool, by its workspace and id. */
+/** A tool call of a run, by its workspace and id. */
 export const toolCallRef = placedToolCallRef.widen<AnswerCallApproval | CallApproverLeft | CallToolChanged>();

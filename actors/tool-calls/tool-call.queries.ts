@@ -10,21 +10,21 @@ import { listMemberships } from "../workspaces/member.table.js";
 import type { ToolCallRow } from "./tool-call.js";
 import { toolCalls } from "./tool-call.table.js";
 
-/** Which calls of a run, or approvals. */
+/** Selects a page of calls or approvals. */
 interface Page {
-  /** Only those asked for before this one. */
+  /** Lists only those that are older than this id. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
 
-/** The calls of a run, newest first. */
+/** Lists the calls of a run, newest first. */
 export function listToolCalls(reading: Reading, { workspaceId, run }: VisibleRun, page: Page): ToolCallRow[] {
   const { before, limit } = page;
   const place = before === undefined ? undefined : [before];
   return toolCalls.all(reading, workspaceId, { runId: run.id }, { limit, before: place });
 }
 
-/** The call that an approval is about; undefined when it is about none. */
+/** Finds the call that an approval is about; undefined if it is not about a call. */
 export function findCallOfApproval(
   reading: Reading,
   { workspaceId, run }: VisibleRun,
@@ -33,20 +33,20 @@ export function findCallOfApproval(
   return approvals.get(reading, workspaceId, run.id, approvalId)?.callId;
 }
 
-/** An approval that a person may give, or may once they are assigned the task; with its run. */
+/** An approval, with its run, that a person may answer now or after they are assigned the task. */
 export interface ApprovalOfPerson {
   readonly approval: ApprovalRow;
   readonly run: RunRow;
 }
 
-/** The workspaces that a person may have to approve calls in. */
+/** Lists the workspaces in which a person may have calls to approve. */
 export function listApproversWorkspaces(reading: Reading, { userId }: PersonCaller): readonly string[] {
   return listMemberships(reading, userId).map(({ id }) => id);
 }
 
 /**
- * The newest `limit` open approvals that a person may give: of those found so far, and of one more workspace. Newest
- * first. Not those of teams they left.
+ * Merges the open approvals of one more workspace that a person may answer into those found so far. Returns the newest
+ * `limit`, newest first. Leaves out teams that the person has left.
  */
 export function addOwnApprovals(
   reading: Reading,
@@ -58,8 +58,8 @@ export function addOwnApprovals(
 }
 
 /**
- * The same with the open approvals of one more workspace that wait for an assignee of their task: everybody on its team
- * sees them, and may assign it. Yields between slices, so that other work can run.
+ * Merges the open approvals of one more workspace whose tasks have no assignee. All team members see them and may
+ * assign the task. Yields between slices, so that other work can run.
  */
 export function* addUnassignedApprovals(
   reading: Reading,
@@ -78,7 +78,7 @@ export function* addUnassignedApprovals(
   return newestOf(found, withRuns(reading, { userId, workspaceId }, rows), { limit });
 }
 
-/** Those of the approvals whose team the person is on, with their runs. */
+/** Filters out approvals of teams that the person is not on, and adds the runs. */
 function withRuns(
   reading: Reading,
   { userId, workspaceId }: { readonly userId: string; readonly workspaceId: string },

@@ -6,10 +6,13 @@ import { digestsOfText } from "../tables/text-blobs.js";
 import type { RecordedCall, ToolCallRow } from "./tool-call.js";
 import { type StreamedToolCall, streamedToolCallView } from "./tool-call.view.js";
 
-/** What the streams of a run publish of its calls. */
+/** The changes of a run's calls, as the run's stream publishes them. */
 const runTopic = topic<{ readonly type: "tool-call"; readonly call: StreamedToolCall }>("run");
 
-/** `[run, call]`; ids rise with time. Calls with the same `askedDigest` are found in the order in which they were asked for. */
+/**
+ * `[run, call]`. Ids increase with time. The index lists calls with the same `askedDigest` in the order of their
+ * requests.
+ */
 export const toolCalls = indexedTable<ToolCallRow>("tool-call", {
   ...{ under: ["runId"], order: ["id"] },
   indexes: { "tool-call-asked": ["runId", "askedDigest"] },
@@ -18,24 +21,24 @@ export const toolCalls = indexedTable<ToolCallRow>("tool-call", {
   changes: (call) => [toChangeEntry(runTopic(call.runId), { type: "tool-call", call: streamedToolCallView(call) })],
 });
 
-/** What the calls of a run take so far. */
+/** The use of a run's calls so far. */
 export interface CallUse {
-  /** Calls that it has made. */
+  /** Number of calls made. */
   readonly calls: number;
-  /** Bytes of their inputs and outputs. */
+  /** Total bytes of inputs and outputs. */
   readonly bytes: number;
-  /** Calls that wait for a person now. */
+  /** Number of calls that wait for a person now. */
   readonly waiting: number;
-  /** Since when one or more wait, in milliseconds since 1970; 0 while none does. */
+  /** Start of the current waiting period, in milliseconds since 1970; 0 while no call waits. */
   readonly waitingSinceMs: number;
-  /** How long calls have waited before that, those at the same time counted once; in milliseconds. */
+  /** Total length of earlier waiting periods, in milliseconds. Simultaneous waits count once. */
   readonly waitedMs: number;
 }
 
 /** `[run]` */
 export const callUses = table<CallUse>("tool-call-use");
 
-/** The calls of a run with the same tool and inputs, in the order in which they were asked for. */
+/** Lists the calls of a run with the same tool and inputs, in the order of their requests. */
 function listEqualCalls(
   reading: Reading,
   workspaceId: string,
@@ -45,9 +48,9 @@ function listEqualCalls(
 }
 
 /**
- * The recorded call that answers the next call of a run that repeats another: of the same tool with equal inputs, as the
- * agents gave them. The n-th such call of the run is answered by the n-th of the repeated one, later ones by its last.
- * Undefined when that made none.
+ * Finds the recorded call that answers the next call of a repeating run: same tool, equal inputs as the agents gave
+ * them. The n-th such call gets the n-th recorded answer, later ones the last. Undefined if the repeated run made no
+ * such call.
  */
 export function findRecordedCall(
   reading: Reading,

@@ -18,12 +18,12 @@ import { tellAsks, tellWaiting } from "./tell-runner.js";
 import type { ToolCallContext } from "./tool-call.js";
 import { toolCallRef } from "./tool-call.messages.js";
 
-/** What the transitions of an open call do; `tool-call.machine.ts` says when. */
+/** The transition functions of an open call. `tool-call.machine.ts` defines when they apply. */
 
-/** How long a request may take once it is on its way, in milliseconds. */
+/** Time limit for a request, in milliseconds. */
 const REQUEST_MS = 30_000;
 
-/** Records the call, and asks hooks whether it may be made. */
+/** Records the call, and asks hooks whether it is allowed. */
 export function takeAsk({ turn, ask, tool, inputs, rule, actsAs, owner }: CallEvent<"ask.taken">): ToolCallContext {
   const { runId, runnerId, fence } = ask;
   const taken = { integrationId: tool.integrationId, state: "vetting", rule, actsAs, inputs } as const;
@@ -36,7 +36,7 @@ export function takeAsk({ turn, ask, tool, inputs, rule, actsAs, owner }: CallEv
   return context;
 }
 
-/** Leaves the call to the open one that is the same: its outcome is the answer to both. */
+/** Joins the call to the open equal call, whose outcome answers both. */
 export function joinCall({ turn, ask, call }: CallEvent<"ask.repeated">): void {
   const { partition, id } = turn.self;
   const { runId, askId } = ask;
@@ -48,7 +48,7 @@ export function joinCall({ turn, ask, call }: CallEvent<"ask.repeated">): void {
   turn.stop();
 }
 
-/** Asks `tool.using` about the inputs that the call is made with. */
+/** Asks the hooks of `tool.using` about the inputs of the call. */
 function askHooks(turn: Turn, context: ToolCallContext, owner: RunOwner): void {
   const { partition } = turn.self;
   const { runId, vettings } = context;
@@ -68,12 +68,12 @@ function askHooks(turn: Turn, context: ToolCallContext, owner: RunOwner): void {
   turn.askGate(question);
 }
 
-/** Whom a call waits for, for its agent. */
+/** Describes to the agent whom a call waits for. */
 function toWaitingFor(rule: CallEvent<"gate.waits">["rule"] | null | undefined): string {
   return rule === "person" ? "the approval of the person whose account it uses" : "the assignee's approval";
 }
 
-/** Opens the approval. The task goes to the inbox, unless a person's own rule asks. */
+/** Opens the approval. The task goes to the inbox, unless a person's own rule requires the approval. */
 export function beginWaiting(
   { turn, rule, approver, digest, owner }: CallEvent<"gate.waits">,
   context: ToolCallContext,
@@ -94,7 +94,7 @@ export function beginWaiting(
   if (rule !== "person") turn.send(runRef(partition, runId), { type: "call.waits" });
 }
 
-/** Asks hooks again, about the inputs that a person gave instead. */
+/** Asks hooks again, about the inputs that a person edited. */
 export function vetEdited(event: CallEvent<"answer.edited">, context: ToolCallContext): ToolCallContext {
   const { turn, inputs, owner } = event;
   recordAnswer(event, { state: "approved", edited: inputs, note: null });
@@ -108,7 +108,7 @@ export function vetEdited(event: CallEvent<"answer.edited">, context: ToolCallCo
   return next;
 }
 
-/** A person gave leave: the request begins. */
+/** A person has approved the call: starts the request. */
 export function approveCall(event: CallEvent<"answer.approved">, context: ToolCallContext): ToolCallContext {
   recordAnswer(event, { state: "approved", edited: null, note: null });
   leaveWaiting(event.turn, context);
@@ -117,14 +117,14 @@ export function approveCall(event: CallEvent<"answer.approved">, context: ToolCa
   return { ...context, approved: true };
 }
 
-/** Starts the request. A GET may be made again after a crash; anything else never is. */
+/** Starts the request. Only a GET may be repeated after a crash. */
 export function beginRequest(
   { turn, action, method, owner }: CallEvent<"gate.agreed" | "answer.approved">,
   context: ToolCallContext,
 ): void {
   const { partition } = turn.self;
   const row = changeCall(turn, context, { state: "running", method, begunAt: timeText(turn.now) });
-  // What a person approved goes where it was to go when they were asked, whatever the task's marks are by now.
+  // Use the task values from the time of the approval request. Later changes of marks do not redirect an approved call.
   const task =
     row.task === undefined
       ? readTask(turn, context, owner)
@@ -139,19 +139,19 @@ export function beginRequest(
   });
 }
 
-/** The task as the request's expressions see it; null for a run without one. */
+/** Returns the task as the request's expressions see it; null for a run without a task. */
 function readTask(turn: Turn, { runId }: ToolCallContext, owner: RunOwner): TaskValues | null {
   const { partition } = turn.self;
   const subject = owner.eventSubject(turn, partition, getRunOfCall(turn, runId));
   return subject === null ? null : toTaskValues(turn, partition, subject);
 }
 
-/** Passes a cancellation on to the call that answers the ask. */
+/** Passes a cancellation to the call that answers the request. */
 export function passCancelOn({ turn, runId, askId, callId }: CallEvent<"cancel.elsewhere">): void {
   turn.send(toolCallRef(turn.self.partition, callId), { type: "call.cancel", runId, askId });
 }
 
-/** Nobody waits under this id any more; somebody does under another, or the request is on its way. */
+/** Records that nobody waits under this id. Another id still waits, or the request is in flight. */
 export function cancelAsk({ turn, runId, askId }: CallEvent<"cancel.one" | "cancel.last">): void {
   const { partition, id } = turn.self;
   const open = openCalls.get(turn, partition, runId, id);

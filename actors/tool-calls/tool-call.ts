@@ -1,7 +1,7 @@
 import type { ApprovalRule } from "../runs/approval.js";
 import type { StoredText } from "../tables/text-blobs.js";
 
-/** The states of a call (`tool-call.machine.ts`): the first three are those of an open one. */
+/** The states of a call (`tool-call.machine.ts`). The first three are the open ones. */
 export const toolCallStates = [
   ...(["vetting", "waiting", "running"] as const),
   ...(["done", "failed", "dismissed", "refused", "withdrawn"] as const),
@@ -9,8 +9,8 @@ export const toolCallStates = [
 export type ToolCallState = (typeof toolCallStates)[number];
 
 /**
- * Why a call failed: its inputs are wrong (`invalid`), nobody knows what became of it (`outcome-unknown`), or as its
- * request did (`integrations/requests/integration-request.ts`).
+ * The reason for a failed call: `invalid` inputs, an unknown outcome (`outcome-unknown`), or the failure of its request
+ * (`integrations/requests/integration-request.ts`).
  */
 export const toolCallCodes = [
   ...(["invalid", "not-connected", "not-allowed", "unwritable", "broken", "unreachable", "timeout"] as const),
@@ -27,56 +27,56 @@ export interface ToolCallRow {
   readonly teamId: string;
   /** Key of the integration. */
   readonly integration: string;
-  /** Empty where the run has no such tool. */
+  /** Empty if the run has no such tool. */
   readonly integrationId: string;
   readonly tool: string;
-  /** Of the tool and the inputs as asked for (`asked-digest.ts`): equal calls have the same. */
+  /** Digest of the tool and the requested inputs (`asked-digest.ts`). Equal calls have the same digest. */
   readonly askedDigest: string;
-  /** JSON text of the inputs with defaults; as asked for where they are wrong. */
+  /** JSON text of the inputs with defaults; if they are invalid, of the requested inputs. */
   readonly inputs: StoredText;
   /** JSON text of the inputs that replaced `inputs` on approval; null when unchanged. */
   readonly edited: StoredText | null;
   readonly state: ToolCallState;
   readonly code: ToolCallCode | null;
-  /** One sentence on how it ended, where it did not succeed. */
+  /** A sentence about the end of a call that did not succeed. */
   readonly message: string | null;
   readonly approvalId: string | null;
-  /** Whose rule asks for approval, fixed when it was asked for; null for none. */
+  /** The source of the rule that requires approval, fixed when the agent asks for the call; null for none. */
   readonly rule: ApprovalRule | null;
-  /** Of the action, its request and its account as they were when approval was asked for; absent for a call without. */
+  /** Digest of the action, its request and its account at the time of the approval request; absent without one. */
   readonly requestDigest?: string;
-  /** JSON text of the task as its request sees it, as it was when approval was asked for; absent for a call without. */
+  /** JSON text of the task as the call's request sees it, from the time of the approval request; absent without one. */
   readonly task?: StoredText;
-  /** `team`, or the id of the person whose account it uses. */
+  /** `team`, or the id of the person whose account the call uses. */
   readonly actsAs: string;
-  /** The method of its request when it began; null before. */
+  /** The HTTP method of the request; null before it starts. */
   readonly method: string | null;
   /** JSON text of its output; null for none. */
   readonly output: StoredText | null;
-  /** What the agent was told, where it is not its output or `message` alone. */
+  /** The text that the agent got; absent if it is just the output or `message`. */
   readonly told?: StoredText;
-  /** In a run that repeats another, the call of that whose answer it got; absent for none. */
+  /** In a repeating run, the id of the recorded call that gave the answer; absent for none. */
   readonly recorded?: string;
   readonly askedAt: string;
   readonly begunAt: string | null;
   readonly endedAt: string | null;
 }
 
-/** A call that is over, and whose agent got an answer. */
+/** An ended call whose agent got an answer. */
 export interface RecordedCall extends ToolCallRow {
   readonly state: Exclude<ToolCallState, "vetting" | "waiting" | "running" | "withdrawn">;
 }
 
-/** The state of a call between turns. Small on purpose: what a call is stands in its row. */
+/** The state of a call between turns. Kept small: the call's data is in its row. */
 export interface ToolCallContext {
   readonly runId: string;
   /** The runner that waits for the outcome, and its claim. */
   readonly runnerId: string;
   readonly fence: number;
-  /** How often hooks were asked: once, and again after each edit. */
+  /** Number of times that hooks were asked: once, and once more after each edit. */
   readonly vettings: number;
-  /** Whether a person has given leave; hooks are asked once more then, nobody else. */
+  /** Whether a person has approved the call. After that only hooks are asked again. */
   readonly approved: boolean;
-  /** Whether its run has ended, so that nobody waits for the outcome. */
+  /** Whether the run has ended, so that nobody waits for the outcome. */
   readonly runEnded: boolean;
 }

@@ -8,7 +8,7 @@ import { type ToolCallRow, toolCallCodes, toolCallStates } from "./tool-call.js"
 
 const inputsSchema = z.record(z.string(), z.unknown());
 
-/** A call of a run's tool as the API returns it. */
+/** A tool call of a run, as the API returns it. */
 export const toolCallSchema = z
   .strictObject({
     id: z.string(),
@@ -26,7 +26,7 @@ export const toolCallSchema = z
       .nullable()
       .describe("One sentence on how it ended, where it did not succeed, or on what of its answer has no value."),
     approvalId: z.string().nullable(),
-    /** `team`, or the id of the person whose account it uses. */
+    /** `team`, or the id of the person whose account the call uses. */
     actsAs: z.string(),
     output: z.unknown().describe("Null for none."),
     recorded: z
@@ -34,14 +34,14 @@ export const toolCallSchema = z
       .nullable()
       .describe("In a run of a replay, the call of the repeated run whose answer it got; null for none."),
     askedAt: z.string(),
-    /** When its request began; null when it did not. */
+    /** Start of the request; null if it has not started. */
     begunAt: z.string().nullable(),
     endedAt: z.string().nullable(),
   })
   .meta({ title: "tool call" });
 export type ToolCallView = z.output<typeof toolCallSchema>;
 
-/** The members that the API and streams show alike. */
+/** Returns the members that are the same in the API and in streams. */
 function shownMembers(call: ToolCallRow) {
   const { id, runId, taskId, integration, tool, state, code, message, approvalId, actsAs } = call;
   const { askedAt, begunAt, endedAt, recorded = null } = call;
@@ -61,7 +61,7 @@ export function toolCallView(reading: Reading, workspaceId: string, call: ToolCa
   };
 }
 
-/** A call as streams show it: what is long is read over the API. */
+/** A call in the form that streams send. Long values are only available in the API. */
 export interface StreamedToolCall extends Omit<ToolCallView, "inputs" | "edited" | "output"> {
   readonly inputs: unknown | TextReference;
   readonly edited: unknown | TextReference;

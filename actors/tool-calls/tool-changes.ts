@@ -4,7 +4,10 @@ import { approvals } from "../runs/approval.table.js";
 import { toolCallRef } from "./tool-call.messages.js";
 import { toolCalls } from "./tool-call.table.js";
 
-/** Ends the calls that wait for the approval of a tool that its integration no longer offers: nobody could approve them. */
+/**
+ * Ends the calls that wait for the approval of a tool that its integration no longer offers, because nobody can approve
+ * them.
+ */
 export const toolChangesSubscriber: Subscriber<ResourceChanged<"integration">> = {
   name: "tool calls lose a tool that was removed",
   facts: ["integration.changed"],
