@@ -1,5 +1,5 @@
 import { elementsOf, holderOf, innerOf, type Syntax, type SyntaxNode, textOf } from "./hcl-syntax.js";
-import { blockNamed, isMany, type ModuleLevel } from "./module-levels.js";
+import { isMany, type ModuleLevel } from "./module-levels.js";
 
 /** A team, by id or by key, depending on what the source gives. */
 export type TeamNamed = { readonly id: string } | { readonly key: string };
@@ -209,19 +209,26 @@ class Evaluation {
     return { level, each: values === null || !attributes.has("for_each") ? null : { key, values } };
   }
 
+  /** Returns the team of a resource or data block, by all of its blocks, because an override file may have another. */
   #team(level: ModuleLevel, kind: string, [name, ...steps]: readonly Step[]): readonly ModuleValue[] {
-    const block = blockNamed(level, kind, "service_team", String(name));
-    const written = block?.attributes.get("key");
-    if (block === undefined || written === undefined) return [null];
-    const [index] = steps;
-    const rest = isMany(block) ? steps.slice(1) : steps;
-    const key = isMany(block) && typeof index === "string" && index !== "*" ? index : null;
-    const keys = this.parsed(written, this.#namesOf(block, level, key), []);
-    const [attribute] = rest;
-    return keys.map((value) => {
-      if (value === null || !("text" in value)) return null;
-      if (attribute === "key") return value;
-      return attribute === undefined || attribute === "id" ? { team: { key: value.text } } : null;
+    const blocks = level.named.get(`${kind} service_team ${name}`) ?? [];
+    return blocks.length === 0 ? [null] : blocks.flatMap((block) => this.#teamOf(level, block, steps));
+  }
+
+  #teamOf(level: ModuleLevel, block: ModuleLevel["blocks"][number], steps: readonly Step[]): readonly ModuleValue[] {
+    const [key, id] = ["key", "id"].map((name) => block.attributes.get(name));
+    const written = key ?? id;
+    if (written === undefined) return [null];
+    // An index selects an instance: `service_team.all["core"]`, `service_team.core[0]`, `service_team.core[*]`.
+    const [first] = steps;
+    const isIndexed = typeof first === "number" || first === "*" || isMany(block);
+    const [attribute] = isIndexed ? steps.slice(1) : steps;
+    const instance = isMany(block) && typeof first === "string" && first !== "*" ? first : null;
+    return this.parsed(written, this.#namesOf(block, level, instance), []).flatMap((value): readonly ModuleValue[] => {
+      if (value === null || !("text" in value)) return [null];
+      if (attribute === "key" && key !== undefined) return [value];
+      const team = { team: key === undefined ? { id: value.text } : { key: value.text } };
+      return attribute === undefined || attribute === "id" ? [team] : [null, team];
     });
   }
 }

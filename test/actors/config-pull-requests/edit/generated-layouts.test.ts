@@ -6,6 +6,7 @@ import {
   type Layout,
   lifecycleLayouts,
   mixedTeamLayouts,
+  ownOverrideLayouts,
   readerLayouts,
   teamLayouts,
 } from "./generated-layouts.js";
@@ -26,6 +27,8 @@ t.test("a text file that another line reads is refused, in whatever form that li
 t.test("a line that its module makes more than once is refused, in whatever way it is made", (t) =>
   editAll(t, instanceLayouts(), 8),
 );
+
+t.test("a line is refused if an override file in its folder may change it", (t) => editAll(t, ownOverrideLayouts(), 4));
 
 t.test("the line of another team is not found, wherever its team stands in the module", (t) =>
   editAll(t, teamLayouts(), 8),
