@@ -60,7 +60,11 @@ export async function findInstance(
     const [call] = found;
     const own = runTwice(repository, files, { folder, isCalled: call !== undefined });
     if (call === undefined) return own === null ? { calls, problem: null } : problem("ambiguous", own);
-    const why = whyMore(repository, files, found);
+    const other = linkTo(repository, dirname(call.block.file.path));
+    const why =
+      other === null
+        ? whyMore(repository, files, found)
+        : `${at(call)}, which is also reached over the symlink ${other}`;
     if (why !== null) return problem("ambiguous", `${called(folder)} at ${why}. ${LOSS}`);
     if (call.times === "none")
       return problem("not-proven", `${called(folder)} at ${at(call)}, which does not make it. ${NOTHING}`);
@@ -105,7 +109,7 @@ function at({ block }: ModuleCall): string {
  * Returns a symlink to a file or to a folder above it, which makes the file part of another module too; otherwise null.
  */
 function linkTo({ entries, links }: Repository, path: string): string | null {
-  const way = [path, ...foldersOf(path)];
+  const way = [path, ...foldersOf(path), "."];
   const found = entries.find((entry) => {
     if (entry.kind !== "symlink") return false;
     const target = links.follow(entry.path);
@@ -182,20 +186,29 @@ function valuesFor(files: readonly CodeBlock[], folder: string, blocks: readonly
   });
 }
 
-/** Returns the backend settings that a run takes by name: `.tfbackend` files, and HCL files without any block. */
+/**
+ * Returns the backend settings that a run takes by name: files that are named so, and HCL files without any block if the
+ * module has a backend.
+ */
 function backendsFor(
   { entries }: Repository,
   files: readonly CodeBlock[],
   { folder, backend }: { readonly folder: string; readonly backend: CodeBlock | undefined },
 ): readonly string[] {
-  if (backend === undefined) return [];
-  const modules = moduleFolders(entries.map(({ path }) => path));
+  const paths = entries.filter(({ kind }) => kind !== "folder").map(({ path }) => path);
+  const modules = moduleFolders(paths);
   const settings = files.filter(
-    ({ file: { path }, blocks, attributes }) => /\.hcl$/.test(path) && blocks.length === 0 && attributes.size > 0,
+    ({ file: { path }, blocks, attributes }) =>
+      backend !== undefined && /\.hcl$/.test(path) && blocks.length === 0 && attributes.size > 0,
   );
-  return [...entries.filter(({ path }) => path.endsWith(".tfbackend")), ...settings.map(({ file }) => file)]
-    .filter(({ path }) => isValuesFor(path, folder, modules) === true)
-    .map(({ path }) => `${path}:1`);
+  return [...new Set([...paths.filter(isBackend), ...settings.map(({ file }) => file.path)])]
+    .filter((path) => isValuesFor(path, folder, modules) === true)
+    .map((path) => `${path}:1`);
+}
+
+/** Whether a file is named as backend settings: `core.tfbackend`, `core.backend.hcl`, `backends/core.hcl`. */
+function isBackend(path: string): boolean {
+  return /\.tfbackend(\.json)?$|(^|\/)(backends\/[^/]*|[^/]*backend[^/]*)\.(hcl|conf|config)(\.json)?$/i.test(path);
 }
 
 /** Returns the place of a file that only the folder of a root module has. */

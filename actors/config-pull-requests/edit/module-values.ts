@@ -1,5 +1,5 @@
-import { elementsOf, holderOf, innerOf, type Syntax, type SyntaxNode, textOf } from "./hcl-syntax.js";
-import { blockNamed, isMany, type ModuleLevel } from "./module-levels.js";
+import { elementsOf, holderOf, innerOf, nodesIn, type Syntax, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { isMany, type ModuleLevel } from "./module-levels.js";
 
 /** A team, by id or by key, depending on what the source gives. */
 export type TeamNamed = { readonly id: string } | { readonly key: string };
@@ -86,11 +86,23 @@ class Evaluation {
         return this.#call({ ...at, node: inner }, steps);
       default: {
         const [head, ...rest] = inner.children.filter(({ type }) => type !== "comment");
-        const own = rest.map((each) => stepsOf(text, each));
+        const own = rest.map((each) => stepsOf(text, each) ?? this.#computedStep(at, each));
         if (head === undefined || own.some((each) => each === null)) return this.#mentioned(at);
-        return of(head, [...own.flatMap((each) => each ?? []), ...steps]);
+        const values = of(head, [...own.flatMap((each) => each ?? []), ...steps]);
+        return own.some((each) => each?.includes("*")) ? [null, ...values] : values;
       }
     }
+  }
+
+  /** Returns the step of a computed index such as `[local.name]`, `*` if it is unknown; null for no index. */
+  #computedStep(at: Expression, node: SyntaxNode): readonly Step[] | null {
+    const index = nodesIn(node, "new_index")[0]?.children.find(isExpression);
+    if (index === undefined) return null;
+    return [this.#stepOf(this.#values({ ...at, node: index }, []))];
+  }
+
+  #stepOf([value, other]: readonly ModuleValue[]): Step {
+    return value != null && other === undefined && "text" in value ? value.text : "*";
   }
 
   /**
@@ -141,8 +153,9 @@ class Evaluation {
     if (/^(tostring|tolist|toset|tomap|sensitive|nonsensitive)$/.test(name)) return of(first, steps);
     if (name === "one") return of(first, ["*", ...steps]);
     if (name === "lookup" && second !== undefined) {
-      const [named] = of(second, []);
-      if (named !== null && named !== undefined && "text" in named) return of(first, [named.text, ...steps]);
+      const key = this.#stepOf(of(second, []));
+      const found = of(first, [key, ...steps]);
+      return key === "*" ? [null, ...found] : found;
     }
     return this.#mentioned(at);
   }
@@ -172,19 +185,29 @@ class Evaluation {
       );
     }
     if (kind === "var") return this.#variable(level, String(name), rest);
-    if (kind === "each" && name === "key" && each?.key != null) return [{ text: each.key }];
+    if (kind === "each" && name === "key" && each !== null)
+      return each.key === null ? this.#keys(each.values) : [{ text: each.key }];
     if (kind === "each" && name === "value" && each !== null)
       return this.#values(each.values, [each.key ?? "*", ...rest]);
     if (kind === "module") {
       const child = level.children.get(String(name));
       const isOfMany = child?.call !== null && child !== undefined && isMany(child.call.block);
-      const [output = "", ...further] = isOfMany ? rest.slice(1) : rest;
-      const blocks = child?.blocks.filter(({ type, labels }) => type === "output" && labels[0] === output) ?? [];
+      const isIndexed = isOfMany || typeof rest[0] === "number" || rest[0] === "*";
+      const [output, ...further] = isIndexed ? rest.slice(1) : rest;
+      const blocks =
+        child?.blocks.filter(({ type, labels }) => type === "output" && labels[0] === (output ?? labels[0])) ?? [];
       const written = blocks.flatMap(({ attributes }) => attributes.get("value") ?? []);
       return child === undefined ? [null] : of(written, { level: child, each: null }, further);
     }
     if (kind === "service_team") return this.#team(level, "resource", steps);
     return kind === "data" && name === "service_team" ? this.#team(level, "data", rest) : [null];
+  }
+
+  /** Returns the keys that `for_each` gives: member names of an object, and elements of a set. */
+  #keys(values: Expression): readonly ModuleValue[] {
+    const inner = innerOf(values.node);
+    if (inner.type !== "object") return this.#values(values, ["*"]);
+    return holderOf(values.text, inner).members.map(({ name }) => (name === null ? null : { text: name }));
   }
 
   /** Returns the values of a variable: from the call, otherwise from variable files, otherwise its default. */
@@ -209,19 +232,26 @@ class Evaluation {
     return { level, each: values === null || !attributes.has("for_each") ? null : { key, values } };
   }
 
+  /** Returns the team of a resource or data block, by all of its blocks, because an override file may have another. */
   #team(level: ModuleLevel, kind: string, [name, ...steps]: readonly Step[]): readonly ModuleValue[] {
-    const block = blockNamed(level, kind, "service_team", String(name));
-    const written = block?.attributes.get("key");
-    if (block === undefined || written === undefined) return [null];
-    const [index] = steps;
-    const rest = isMany(block) ? steps.slice(1) : steps;
-    const key = isMany(block) && typeof index === "string" && index !== "*" ? index : null;
-    const keys = this.parsed(written, this.#namesOf(block, level, key), []);
-    const [attribute] = rest;
-    return keys.map((value) => {
-      if (value === null || !("text" in value)) return null;
-      if (attribute === "key") return value;
-      return attribute === undefined || attribute === "id" ? { team: { key: value.text } } : null;
+    const blocks = level.named.get(`${kind} service_team ${name}`) ?? [];
+    return blocks.length === 0 ? [null] : blocks.flatMap((block) => this.#teamOf(level, block, steps));
+  }
+
+  #teamOf(level: ModuleLevel, block: ModuleLevel["blocks"][number], steps: readonly Step[]): readonly ModuleValue[] {
+    const [key, id] = ["key", "id"].map((name) => block.attributes.get(name));
+    const written = key ?? id;
+    if (written === undefined) return [null];
+    // An index selects an instance: `service_team.all["core"]`, `service_team.core[0]`, `service_team.core[*]`.
+    const [first] = steps;
+    const isIndexed = typeof first === "number" || first === "*" || isMany(block);
+    const [attribute] = isIndexed ? steps.slice(1) : steps;
+    const instance = isMany(block) && typeof first === "string" && first !== "*" ? first : null;
+    return this.parsed(written, this.#namesOf(block, level, instance), []).flatMap((value): readonly ModuleValue[] => {
+      if (value === null || !("text" in value)) return [null];
+      if (attribute === "key" && key !== undefined) return [value];
+      const team = { team: key === undefined ? { id: value.text } : { key: value.text } };
+      return attribute === undefined || attribute === "id" ? [team] : [null, team];
     });
   }
 }

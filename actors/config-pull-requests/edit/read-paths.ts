@@ -30,7 +30,7 @@ const READS = /file|read/i;
 /** Functions that build paths from their arguments. */
 const MAKES = /^(join|format|abspath|pathexpand)$/;
 /** Resource attributes that take a file to read. */
-const READ_ATTRIBUTE = /^(filename|source_dir|\w+_file)$/;
+const READ_ATTRIBUTE = /^(filename|folder|working_dir|\w+_(file|dir|directory)|dir|directory|source_path|src)$/;
 
 /** Returns all paths that a part of a file may name. */
 export function pathsIn(text: string, node: SyntaxNode): readonly WrittenPath[] {
@@ -64,10 +64,14 @@ function readingOf(text: string, node: SyntaxNode) {
 
 function readByAttribute(text: string, node: SyntaxNode): readonly WrittenPath[] {
   const [name, value] = [node.children[0], node.children.at(-1)];
-  if (node.type !== "attribute" || name === undefined || value === undefined || name === value) return [];
+  if (!/^(attribute|object_elem)$/.test(node.type) || name === undefined || value === undefined || name === value)
+    return [];
   const parts = partsOf(text, value);
+  const [begin, ...rest] = parts;
+  // Code that is given the module's own folder may read everything in it.
+  const isFolder = (begin === MODULE || begin === PROGRAM) && rest.every((part) => /^[/.]*$/.test(String(part)));
   const isTold = parts.some((part) => part !== null);
-  return READ_ATTRIBUTE.test(textOf(text, name)) && isTold ? [toPath(parts, value, "read")] : [];
+  return isFolder || (READ_ATTRIBUTE.test(textOf(text, name)) && isTold) ? [toPath(parts, value, "read")] : [];
 }
 
 function writtenOut(text: string, node: SyntaxNode): readonly WrittenPath[] {
@@ -214,7 +218,9 @@ export function mayName(written: WrittenPath, file: string, of: ReadTarget): boo
     const fits = (name: string): boolean => mayBe(pattern, name) || (isAbsolute && mayEndWith(pattern, name));
     const isNamed = (name: string): boolean => (path === null ? links.namesOf(name).some(fits) : followed === name);
     if (isNamed(target)) return written.use === "read" || isTold(written, pattern, { file, target });
-    return (written.use === "read" || path !== base) && foldersNamed(written, pattern, of).some(isNamed);
+    return (
+      (written.use !== "text" || path === null || path !== base) && foldersNamed(written, pattern, of).some(isNamed)
+    );
   });
 }
 
@@ -237,7 +243,8 @@ function isTold(
 
 /** Returns the folders of the target that a path may name. Code that takes a folder may read everything in it. */
 function foldersNamed({ parts, use }: WrittenPath, pattern: PathPattern, of: ReadTarget): readonly string[] {
-  if (!hasKnownEnd(pattern)) return [];
+  const isRoot = pattern.steps.length === 0 && use !== "text";
+  if (!isRoot && !hasKnownEnd(pattern)) return [];
   const folders = [...foldersOf(of.target), "."];
   if (use !== "text") return folders;
   // A string like this may also be the source of a module call. For folders below the module's own folder, that is

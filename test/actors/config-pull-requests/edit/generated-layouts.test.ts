@@ -6,17 +6,19 @@ import {
   type Layout,
   lifecycleLayouts,
   mixedTeamLayouts,
+  otherTeamLayouts,
+  ownOverrideLayouts,
   readerLayouts,
   teamLayouts,
 } from "./generated-layouts.js";
 
 /** Edits layouts, of which so many at least are to be edited and as many refused. */
-async function editAll(t: Test, layouts: readonly Layout[], least: number): Promise<void> {
+async function editAll(t: Test, layouts: readonly Layout[], least: number, leastEdited = least): Promise<void> {
   const tally: Tally = { edited: 0, refused: new Map(), wrong: [] };
   await editLayouts(layouts, tally);
   t.same(tally.wrong, []);
   const refused = [...tally.refused.values()].reduce((sum, times) => sum + times, 0);
-  t.ok(tally.edited >= least && refused >= least, `${tally.edited} edited, ${refused} refused`);
+  t.ok(tally.edited >= leastEdited && refused >= least, `${tally.edited} edited, ${refused} refused`);
 }
 
 t.test("a text file that another line reads is refused, in whatever form that line names it", (t) =>
@@ -26,6 +28,8 @@ t.test("a text file that another line reads is refused, in whatever form that li
 t.test("a line that its module makes more than once is refused, in whatever way it is made", (t) =>
   editAll(t, instanceLayouts(), 8),
 );
+
+t.test("a line is refused if an override file in its folder may change it", (t) => editAll(t, ownOverrideLayouts(), 4));
 
 t.test("the line of another team is not found, wherever its team stands in the module", (t) =>
   editAll(t, teamLayouts(), 8),
@@ -37,4 +41,8 @@ t.test("a line that may be another team's is refused, and one that names no othe
 
 t.test("a change that the line's lifecycle ignores is refused, and no other", (t) =>
   editAll(t, lifecycleLayouts(), 10),
+);
+
+t.test("a line is refused if its team's expression mentions only other teams", (t) =>
+  editAll(t, otherTeamLayouts(), 25, 0),
 );

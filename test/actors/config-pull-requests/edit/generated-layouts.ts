@@ -160,6 +160,37 @@ function readerFiles(): readonly Layout[] {
   });
 }
 
+/** Folders that hold the file of a source, given to something that reads files. */
+function folderReaders(): readonly Layout[] {
+  const values = [
+    ...[
+      `"${MODULE}/"`,
+      `"${MODULE}"`,
+      "path.module",
+      `"${MODULE}/."`,
+      `"${MODULE}/prompts/.."`,
+      `"${MODULE}/prompts/"`,
+    ],
+    ...["path.root", `"${ROOT}/"`, "path.cwd", '"prompts/"', '"./prompts"', '"./prompts/"', "abspath(path.module)"],
+  ];
+  const forms: readonly ((value: string) => string)[] = [
+    (value) => `data "archive_file" "x" { # x\n  source_dir = ${value}\n}\n`,
+    (value) => `resource "x" "x" { # x\n  working_dir = ${value}\n}\n`,
+    (value) => `module "x" { # x\n  dir = ${value}\n}\n`,
+    (value) => `resource "x" "x" {\n  provisioner "file" { source = ${value} }\n}\n`,
+    (value) => `locals {\n  a = { folder = ${value} }\n}\n`,
+  ];
+  return ["", "lines"].flatMap((folder) =>
+    values.flatMap((value) =>
+      forms.map((form): Layout => {
+        const other = folder === "" ? "b.tf" : `${folder}/b.tf`;
+        const { files, ...layout } = readers(folder, other, "1");
+        return { ...layout, says: `${other} holds ${form(value)}`, files: { ...files, [other]: form(value) } };
+      }),
+    ),
+  );
+}
+
 /** Each form of a name, in the source's module and in another one, for a source at the root and below. */
 export function readerLayouts(): readonly Layout[] {
   const forms = ["", "lines", "infra/lines"].flatMap((folder) => {
@@ -169,7 +200,7 @@ export function readerLayouts(): readonly Layout[] {
       ...othersIn(folder).map((expression) => readers(folder, own, expression, false)),
     ];
   });
-  return [...forms, ...readerFiles()];
+  return [...forms, ...readerFiles(), ...folderReaders()];
 }
 
 const core = 'resource "service_team" "core" {\n  key = "core"\n}\nresource "service_team" "web" {\n  key = "web"\n}\n';
@@ -332,6 +363,32 @@ function runLayouts(one: string, unit: string): readonly Layout[] {
       { ...backend, "backends/a.hcl": 'key = "a"\n', "backends/b.hcl": 'key = "b"\n' },
       /backends\/a\.hcl:1 and backends\/b\.hcl:1/,
     ),
+    ...[
+      ["a.tfbackend", "b.tfbackend"],
+      ["envs/a.backend.hcl", "envs/b.backend.hcl"],
+      ["envs/a/backend.hcl", "envs/b/backend.hcl"],
+      ["backends/a.conf", "backends/b.conf"],
+      ["envs/a.tfbackend.json", "envs/b.tfbackend.json"],
+    ].flatMap(([a = "", b = ""]) => [
+      made(
+        `the backends ${a} and ${b} without a backend block`,
+        { "main.tf": one, [a]: 'key = "a"\n', [b]: 'key = "b"\n' },
+        new RegExp(`${a}:1 and ${b}:1`),
+      ),
+      made(`once: the backend ${a}`, { "main.tf": one, [a]: 'key = "a"\n' }, null),
+    ]),
+    ...["envs/b", "live"].map((link) =>
+      made(
+        `a caller's folder that is linked at ${link}`,
+        { "envs/a/main.tf": call("a", "../../modules/line"), [link]: { leadsTo: link === "live" ? "envs" : "envs/a" } },
+        new RegExp(`envs/a/main\\.tf:1, which is also reached over the symlink ${link}`),
+      ),
+    ),
+    made(
+      "once: a link to another folder",
+      { "envs/a/main.tf": call("a", "../../modules/line"), "docs/a.md": "x\n", "envs/docs": { leadsTo: "docs" } },
+      null,
+    ),
     made("once: one backend", { ...backend, "a.s3.tfbackend": "" }, null),
     made("workspaces of a project", cloud('project = "x"'), /main\.tf:3/),
     made("once: a workspace by name", cloud('name = "x"'), null),
@@ -367,13 +424,74 @@ function runLayouts(one: string, unit: string): readonly Layout[] {
       { "main.tf": one, "modules/line/terraform.tfvars": team("a") },
       /modules\/line\/terraform\.tfvars:1/,
     ),
-    made(
-      "an override of the call",
-      { "main.tf": one, "main_override.tf": 'module "core" {\n  for_each = var.teams\n}\n' },
-      /main\.tf:1, which main_override\.tf:1 may override/,
-    ),
+    ...overrideLayouts(one),
     made("for_each of a written object", each("{ a = var.a, b = var.b }"), /main\.tf:1/),
     made("once: for_each of one member", each("{ a = { x = 1, y = 2 } }"), null),
+  ];
+}
+
+/** Override files of a caller, in each form of their names, and an override that is of another call. */
+function overrideLayouts(one: string): readonly Layout[] {
+  const many = 'module "core" {\n  for_each = var.teams\n}\n';
+  const forms: readonly (readonly [string, string])[] = [
+    ...["override.tf", "main_override.tf", "override.tofu", "x_override.tofu"].map((name) => [name, many] as const),
+    ["x_override.tf.json", '{"module":{"core":{"count":2}}}'],
+    ["override.tofu.json", `{"module":[{"core":[{"for_each":"${OPEN}var.teams}"}]}]}`],
+    ["source_override.tf", 'module "core" {\n  source = "./modules/other"\n}\n'],
+    ["team_override.tf", 'module "core" {\n  team_id = service_team.web.id\n}\n'],
+    ["lifecycle_override.tf", 'module "core" {\n  lifecycle {\n    enabled = false\n  }\n}\n'],
+  ];
+  const nested = {
+    "modules/team/main.tf": 'module "line" {\n  source = "../line"\n  team_id = var.team_id\n}\n',
+    "main.tf": call("a", "./modules/team"),
+  };
+  const place = (name: string) => new RegExp(`main\\.tf:1, which ${name.replaceAll(".", "\\.")}:1 may override`);
+  return [
+    ...forms.map(([name, text]) =>
+      made(`an override of the call in ${name}`, { "main.tf": one, [name]: text }, place(name)),
+    ),
+    made(
+      "an override of the caller's call",
+      { ...nested, "override.tf": 'module "a" {\n  count = 2\n}\n' },
+      place("override.tf"),
+    ),
+    made(
+      "an override in the calling module",
+      { ...nested, "modules/team/override.tf": 'module "line" {\n  count = 2\n}\n' },
+      place("modules/team/override.tf"),
+    ),
+    made(
+      "an override that calls the module",
+      {
+        "main.tf": call("core", "./modules/other"),
+        "override.tf": 'module "core" {\n  source = "./modules/line"\n}\n',
+      },
+      /override\.tf:1/,
+    ),
+    made(
+      "an override of the team that the caller gives",
+      { "main.tf": one, "teams_override.tf": 'resource "service_team" "core" {\n  key = "web"\n}\n' },
+      /At modules\/line\/main\.tf:2, team_id/,
+    ),
+    made("once: an override of another call", { "main.tf": one, "override.tf": many.replace("core", "other") }, null),
+  ];
+}
+
+/** Override files beside the source, which may change the resource of the line. */
+export function ownOverrideLayouts(): readonly Layout[] {
+  const own = 'resource "service_line" "web" {\n  count = 2\n}\n';
+  const json = '{"resource":{"service_line":{"web":{"count":2}}}}';
+  const refusedBy = (name: string, text: string): Layout => ({
+    ...{ says: `${name} beside the source`, path: "main.tf", change: "model" },
+    files: { "main.tf": line({}), [name]: text },
+    refused: { code: "ambiguous", place: new RegExp(`${name.replaceAll(".", "\\.")}:1 may override`) },
+  });
+  return [
+    ...["override.tf", "main_override.tf", "override.tofu", "x_override.tofu"].map((name) => refusedBy(name, own)),
+    ...["override.tf.json", "x_override.tf.json", "override.tofu.json"].map((name) => refusedBy(name, json)),
+    ...["overrides.tf", "myoverride.tf", "below/override.tf", "override.tf.bak"].map(
+      (name): Layout => ({ ...refusedBy(name, "locals {\n  a = 1\n}\n"), refused: null }),
+    ),
   ];
 }
 
@@ -433,6 +551,49 @@ export function mixedTeamLayouts(): readonly Layout[] {
     of("var.team", { "v.tf": variable, "prod.tfvars": values }, "not-found", /At main\.tf:1/),
     of("var.team", { "v.tf": variable, "a.auto.tfvars": 'team = "team_1"\n', "prod.tfvars": values }, "ambiguous"),
     of("local.a", { "l.tf": "locals {\n  a = local.b\n  b = local.a\n}\n" }, null),
+  ];
+}
+
+/** References that mention only other teams, in forms whose value is not fully known. */
+export function otherTeamLayouts(): readonly Layout[] {
+  const more = `${core}variable "k" {}
+resource "service_team" "all" {
+  for_each = toset(["web"])
+  key      = each.key
+}
+locals {
+  teams = { web = service_team.web.id }
+  list  = [service_team.web.id]
+  ids   = { web = "team_2" }
+}
+module "t" {
+  source = "./t"
+}
+`;
+  const child = `${core}output "id" {\n  value = service_team.web.id\n}\n`;
+  const forms = [
+    ...["local.teams[var.k]", "local.list[var.k]", "local.ids[var.k]", "service_team.all[var.k].id", "local.teams.*"],
+    ...[
+      "one(service_team.web[*].id)",
+      "one(service_team.all[*].id)",
+      "element(local.list, 0)",
+      "values(local.teams)[0]",
+    ],
+    ...["values(service_team.all)[0].id", 'merge(local.teams, {})["web"]', "lookup(local.teams, var.k)"],
+    ...["lookup(local.ids, var.k)", "try(local.none, service_team.web.id)", "coalesce(var.k, service_team.web.id)"],
+    ...['join("", [service_team.web.id])', 'format("%s", local.teams.web)', `"x${OPEN}service_team.web.id}"`],
+    ...["service_team.web.parent", "{ for k, v in local.teams : k => v }[var.k]", "[for t in local.list : t][0]"],
+    ...["values(module.t)[0]", "module.t[*].id", "trimspace(module.t.id)"],
+  ];
+  const known = ["service_team.web[0].id", "module.t[0].id", "module.t.id", "local.list[0]", 'local.ids["web"]'];
+  const of = (team: string, code: string, place: RegExp): Layout => ({
+    ...{ says: `team_id = ${team}`, path: "main.tf", change: "model" },
+    files: { "main.tf": line({ team }), "teams.tf": more, "t/main.tf": child },
+    refused: { code, place },
+  });
+  return [
+    ...forms.map((team) => of(team, "ambiguous", /^At main\.tf:2, team_id/)),
+    ...known.map((team) => of(team, "not-found", /^At main\.tf:1: /)),
   ];
 }
 
