@@ -25,7 +25,10 @@ export interface StopReplay extends Answered<ReplayStopped | Refusal>, Keyed {
   readonly client: string | null;
 }
 
-/** Sent when the set is gone, or by retention: removes the replay with its copies and their runs, in any state. */
+/**
+ * Sent when the set is removed, by retention, or to make space for a new replay. Removes the replay with its copies and
+ * their runs, in any state.
+ */
 export interface ForgetReplay extends Message {
   readonly type: "replay.forget";
 }

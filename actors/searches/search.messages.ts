@@ -70,7 +70,10 @@ interface IterationOver extends Message {
   readonly type: "iteration.over";
 }
 
-/** Sent by retention, or when the team is gone: removes the search with its iterations and candidates, in any state. */
+/**
+ * Sent by retention, or to make space for a new search. Removes the search with its iterations and candidates, in any
+ * state.
+ */
 interface ForgetSearch extends Message {
   readonly type: "search.forget";
 }
