@@ -30,7 +30,8 @@ export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRu
       ...{ stdout: true, stderr: true, env: {}, resourceLimits: { maxOldGenerationSizeMb: 256 } },
     });
     let isOver = false;
-    const stopwatch = new Stopwatch(clock, MOST_MS, () => give(notProven(wanted, "takes too long")));
+    let parsed = wanted.path;
+    const stopwatch = new Stopwatch(clock, MOST_MS, () => give(notProven(wanted, parsed, "takes too long")));
     const end = (settle: () => void): void => {
       if (isOver) return;
       isOver = true;
@@ -41,7 +42,7 @@ export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRu
     };
     const abort = (): void => end(() => reject(signal.reason));
     const give = (outcome: EditOutcome): void => end(() => resolve(outcome));
-    const stopWhole = clock.at(clock.now() + MOST_WHOLE_MS, () => give(notProven(wanted, "takes too long")));
+    const stopWhole = clock.at(clock.now() + MOST_WHOLE_MS, () => give(notProven(wanted, parsed, "takes too long")));
     let reading = 0;
     const answer = async (asked: Extract<Asked, { readonly id: number }>): Promise<void> => {
       stopwatch.stop();
@@ -55,10 +56,11 @@ export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRu
     signal.addEventListener("abort", abort);
     worker.on("message", (asked: Asked) => {
       if ("outcome" in asked) give(asked.outcome);
+      else if ("parses" in asked) parsed = asked.parses;
       else answer(asked).catch((error: unknown) => end(() => reject(error)));
     });
-    worker.on("error", () => give(notProven(wanted, "ends early")));
-    worker.on("exit", () => give(notProven(wanted, "ends early")));
+    worker.on("error", () => give(notProven(wanted, parsed, "ends early")));
+    worker.on("exit", () => give(notProven(wanted, parsed, "ends early")));
   });
 }
 
@@ -89,8 +91,11 @@ class Stopwatch {
   }
 }
 
-function notProven(wanted: WantedStation, what: string): EditOutcome {
-  const message = `At ${wanted.path}:1: the edit of the file ${what}. Set the values by hand.`;
+/** Refuses an edit that did not end. `parsed` is the file that the thread parsed last. */
+function notProven(wanted: WantedStation, parsed: string, what: string): EditOutcome {
+  const edit =
+    parsed === wanted.path ? "the edit of the file" : `the edit of ${wanted.path}, which also reads this file,`;
+  const message = `At ${parsed}:1: ${edit} ${what}. Set the values by hand.`;
   const refusal = { code: "not-proven" as const, message, attribute: null, expression: null, wanted: null };
   return { refused: withWanted(refusal, wanted) };
 }

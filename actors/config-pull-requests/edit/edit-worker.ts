@@ -6,8 +6,14 @@ import { makeEdit } from "./make-edit.js";
 import { type PackedList, unpackList } from "./packed-list.js";
 import type { EditOutcome, SourceTree, UnreadFile, WantedStation } from "./station-edit.js";
 
-/** A message from the edit thread: a read request, or the final outcome. A null path requests the list of entries. */
-export type Asked = { readonly id: number; readonly path: string | null } | { readonly outcome: EditOutcome };
+/**
+ * A message from the edit thread: a read request, the file that it starts to parse, or the final outcome. A null path
+ * requests the list of entries.
+ */
+export type Asked =
+  | { readonly id: number; readonly path: string | null }
+  | { readonly parses: string }
+  | { readonly outcome: EditOutcome };
 
 /** The response to a read request. */
 export interface Told {
@@ -53,5 +59,6 @@ const wanted: WantedStation = workerData;
 const syntax = await loadSyntax();
 await parseValues("main.tf", "");
 await formatText("");
-const outcome = await makeEdit({ syntax, parseValues }, tree, wanted);
+const onFile = (path: string): void => port.postMessage({ parses: path } satisfies Asked);
+const outcome = await makeEdit({ syntax, parseValues, onFile }, tree, wanted);
 port.postMessage({ outcome } satisfies Asked);

@@ -23,7 +23,7 @@ import { withWanted } from "./wanted-values.js";
 export async function makeEdit(parsers: Parsers, tree: SourceTree, wanted: WantedStation): Promise<EditOutcome> {
   try {
     const path = posix.normalize(wanted.path).replace(/^\/+/, "");
-    const repository = await openRepository(tree, parsers.syntax);
+    const repository = await openRepository(tree, parsers);
     return { files: await edit(parsers, repository, { ...wanted, path }) };
   } catch (error) {
     if (error instanceof EditRefused) return { refused: withWanted(error.refusal, wanted) };

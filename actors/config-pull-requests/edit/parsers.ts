@@ -5,4 +5,6 @@ import type { ParsedValues } from "./hcl-values.js";
 export interface Parsers {
   readonly syntax: Syntax;
   readonly parseValues: (path: string, text: string) => Promise<ParsedValues>;
+  /** Called before a file is parsed, for the message of an edit that takes too long. */
+  onFile?(path: string): void;
 }

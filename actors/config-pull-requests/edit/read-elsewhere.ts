@@ -52,6 +52,7 @@ function readerIn(
   const { path, text } = file;
   const isNamed = of.links.namesOf(of.target).some((name) => hasNameOf(text, name));
   if (!isNamed && !MAY_READ.test(text)) return null;
+  repository.onFile(path);
   const read = readPaths(repository, file);
   if (read === null) return `${path}, which nests too deeply to be looked through`;
   const { root, paths } = read;

@@ -15,6 +15,7 @@ export async function readSource(
   { path, text }: { readonly path: string; readonly text: string },
   { known }: Pick<ModuleScope, "known">,
 ): Promise<Source> {
+  parsers.onFile?.(path);
   const root = parseSyntax(parsers, { path, text });
   const parsed = await parseShortened(parsers, { path, text, root });
   if ("fault" in parsed && /call stack/.test(parsed.fault)) refuseDeep({ path, text }, brokenAt(root));

@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { type Syntax, type SyntaxNode, TooDeep } from "./hcl-syntax.js";
 import { findLinks, type Links } from "./links.js";
+import type { Parsers } from "./parsers.js";
 import type { SourceTree, TreeEntry, UnreadFile } from "./station-edit.js";
 
 /** A configuration file: HCL, or Terraform's JSON syntax. */
@@ -19,6 +20,8 @@ export interface Repository {
   readonly isWhole: boolean;
   readonly links: Links;
   readonly syntax: Syntax;
+  /** Notes the file that is being parsed. */
+  onFile(path: string): void;
   read(path: string): Promise<string | UnreadFile>;
   /** Reads all configuration files in the repository. */
   code(): Promise<CodeFiles>;
@@ -38,7 +41,10 @@ const MAX_FILES = 400;
 const TOGETHER = 8;
 
 /** Lists a repository's entries. Reads no file yet. */
-export async function openRepository(tree: SourceTree, syntax: Syntax): Promise<Repository> {
+export async function openRepository(
+  tree: SourceTree,
+  { syntax, onFile }: Omit<Parsers, "parseValues">,
+): Promise<Repository> {
   const { entries, isWhole } = await tree.list();
   const texts = new Map<string, Promise<string | UnreadFile>>();
   const roots = new Map<string, SyntaxNode | null>();
@@ -64,6 +70,7 @@ export async function openRepository(tree: SourceTree, syntax: Syntax): Promise<
   const paths = files.filter(isCode);
   return {
     ...{ entries, isWhole, links: findLinks(entries), syntax, read },
+    onFile: (path) => onFile?.(path),
     async code() {
       return isWhole ? readAll(paths) : { fault: "it is too large for the code host to list it whole" };
     },
@@ -73,6 +80,7 @@ export async function openRepository(tree: SourceTree, syntax: Syntax): Promise<
     parse(file) {
       const known = roots.get(file.path);
       if (known !== undefined) return known;
+      onFile?.(file.path);
       const root = file.path.endsWith(".json") ? null : parseOrNull(syntax, file.text);
       roots.set(file.path, root);
       return root;

@@ -1,5 +1,5 @@
 import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { on, once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { createServer } from "node:net";
@@ -107,12 +107,14 @@ t.test("it serves, with the pages that it takes from other packages, and drains"
 
 /** Answers an edit's thread from a tree until its outcome is there. */
 async function outcomeOf(worker: Worker, tree: SourceTree): Promise<Asked> {
-  for (;;) {
-    const [asked]: Asked[] = await once(worker, "message");
-    if (asked === undefined || "outcome" in asked) return asked ?? Promise.reject(new Error("it says nothing"));
+  // The thread may send several messages at once, so collect them all.
+  for await (const [asked] of on(worker, "message") as AsyncIterable<[Asked]>) {
+    if ("outcome" in asked) return asked;
+    if ("parses" in asked) continue;
     const value = asked.path === null ? packList(await tree.list()) : await tree.read(asked.path);
     worker.postMessage({ id: asked.id, value } satisfies Told);
   }
+  throw new Error("it says nothing");
 }
 
 t.test("its thread edits files of HCL", async (t) => {

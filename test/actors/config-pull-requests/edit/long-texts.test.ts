@@ -119,6 +119,31 @@ t.test("a team is followed over some hundred names at most, whatever branches th
   }
 });
 
+t.test("an edit notes the file that each parser is given", async (t) => {
+  const { syntax, parseValues } = await editParsers();
+  const files = {
+    [EDITED_PATH]: line(),
+    "lines/b.tf": 'module "b" {\n  source = "./b"\n}\n',
+    "b/c.tf": "locals {\n  source = 1\n}\n",
+  };
+  const parsed = new Map<string, string>();
+  let at = "";
+  const parsers = {
+    parseValues,
+    syntax: {
+      parse: (text: string) => {
+        if (!parsed.has(text)) parsed.set(text, at);
+        return syntax.parse(text);
+      },
+    },
+    onFile: (path: string) => {
+      at = path;
+    },
+  };
+  await makeEdit(parsers, treeOf(files), wantedOf(stationOf({ model: "m" }), { model: "n" }));
+  for (const [path, text] of Object.entries(files)) t.equal(parsed.get(text), path);
+});
+
 t.test("a repository of many small files is looked through, and one of too many refused", async (t) => {
   const files = (count: number) =>
     Object.fromEntries(

@@ -300,7 +300,7 @@ t.test("what reads other files does not stop the edit of one", async (t) => {
     "lines/b.tf": other(module("prompts/check.md")) + other(module("more/plan.md")).replace("p =", "q ="),
     "lines/c.tf": other(module(`rubrics/${OPEN}var.name}.md`)),
     "lines/d.tf": other('fileset(path.module, "*.json")'),
-    "lines/e.tf": `${other('"plan.md"')}module "m" {\n  source = "../other"\n  folder = path.module\n}\n`,
+    "lines/e.tf": `${other('"plan.md"')}module "m" {\n  source = "../other"\n  folder = "${OPEN}path.module}/rubrics"\n}\n`,
     "other/plan.md": "Do it.\n",
     "other/a.tf": other(module("plan.md")),
     "other/b.tf": other(`file("${OPEN}var.folder}/${OPEN}var.name}.json")`),
