@@ -1,34 +1,34 @@
 /**
- * The archive of one commit that replay sets need, `archive/<id>`: a pack of the commit and its tree, kept when no branch
- * of its repository holds it. Messages are classified before the step (`classify-archive.ts`). Where an event has another
- * name than its message, the message follows in brackets. "Any" is all but absent.
+ * The archive of one commit that replay sets need, `archive/<id>`: a pack of the commit and its tree, stored if no
+ * branch of its repository holds it. Messages are classified before the step (`classify-archive.ts`). If an event's
+ * name differs from its message, the message follows in brackets. "Any" is every state except absent.
  *
  * | state          | moved by                         | next    | also                                            |
  * |----------------|----------------------------------|---------|-------------------------------------------------|
  * | absent         | archive.hold                     | wanted  | the row; runners are asked                      |
- * | any            | archive.hold                     | same    | one more needs it                               |
- * | all            | archive.unheld (archive.release) | same    | one less needs it                               |
- * | any            | archive.let-go (archive.release) | absent  | row, pack and room go: nobody needs it          |
+ * | any            | archive.hold                     | same    | adds a holder                                   |
+ * | all            | archive.unheld (archive.release) | same    | removes a holder                                |
+ * | any            | archive.let-go (archive.release) | absent  | nobody needs it: row, pack and quota are freed  |
  * | served         | archive.doubted (archive.look)   | wanted  | runners are asked at once: a checkout failed    |
- * | all            | archive.doubted, look.needless   | same    | it is looked for, kept, refused or not needed   |
- * | wanted, served | archive.take                     | taken   | that runner looks for it, none else             |
+ * | all            | archive.doubted, look.needless   | same    | already pending, kept, refused or not needed    |
+ * | wanted, served | archive.take                     | taken   | only that runner looks for it                   |
  * | taken          | archive.take                     | taken   | the same runner again                           |
- * | taken          | found.on-branch (archive.report) | served  | nothing is kept; asked again in 6 hours         |
+ * | taken          | found.on-branch (archive.report) | served  | nothing is stored; asked again in 6 hours       |
  * | taken          | found.nowhere (archive.report)   | wanted  | the next runner is asked                        |
  * | taken          | found.too-large (archive.report) | refused | `archive-too-large`                             |
- * | taken          | pack.begun (archive.offer)       | taken   | takes its room; an earlier pack goes            |
- * | taken          | pack.resumed (archive.offer)     | taken   | answered with how much is there                 |
- * | taken          | pack.unfit (archive.offer)       | wanted  | refused: no room; asked again                   |
+ * | taken          | pack.begun (archive.offer)       | taken   | reserves its quota; drops an earlier pack       |
+ * | taken          | pack.resumed (archive.offer)     | taken   | answered with the stored chunks                 |
+ * | taken          | pack.unfit (archive.offer)       | wanted  | refused: quota exceeded; asked again            |
  * | taken          | chunk.next (archive.chunk)       | taken   | the chunk is stored                             |
- * | taken          | chunk.last (archive.chunk)       | kept    | the same; the pack is whole                     |
+ * | taken          | chunk.last (archive.chunk)       | kept    | the same; the pack is complete                  |
  * | taken          | chunk.repeated (archive.chunk)   | taken   |                                                 |
- * | taken          | chunk.false (archive.chunk)      | wanted  | refused; all of the pack goes                   |
- * | taken          | runner.silent (woken `silent`)   | wanted  | the next runner is asked; what came stays       |
+ * | taken          | chunk.false (archive.chunk)      | wanted  | refused; the whole pack is deleted              |
+ * | taken          | runner.silent (woken `silent`)   | wanted  | the next runner is asked; stored chunks stay    |
  * | kept           | take.repeated (archive.take)     | kept    | the runner that sent the pack lost an answer    |
- * | kept           | pack.resumed, chunk.repeated     | kept    | the same: answered with all that is there       |
+ * | kept           | pack.resumed, chunk.repeated     | kept    | the same: answered with all stored chunks       |
  * | wanted         | asked.again (woken `ask`)        | wanted  | runners are asked                               |
- * | wanted         | time.over (woken `ask`)          | refused | after 7 days; what came of a pack goes          |
- * | served         | asked.again (woken `ask`)        | served  | runners are asked whether it is still so        |
+ * | wanted         | time.over (woken `ask`)          | refused | after 7 days; stored chunks are deleted         |
+ * | served         | asked.again (woken `ask`)        | served  | runners are asked to check again                |
  * | all            | archive.refused                  | same    | refused: of another runner, out of order, late  |
  */
 import type { ActorType } from "../../runtime/actor-type.js";
@@ -63,7 +63,7 @@ import { NO_CHUNKS } from "./pack.js";
 
 const { on, machine } = chartOf<ArchiveContext, ArchiveEvent>();
 
-/** Transitions of every state in which there is an archive. */
+/** Transitions of every state with an archive. */
 const always = {
   ...on("archive.hold", hold),
   ...on("archive.unheld", unhold),
@@ -131,7 +131,7 @@ const archiveMachine = machine({
   },
 });
 
-/** See the table above. */
+/** Creates the actor of the machine above. */
 export function archiveActor(limits: ArchiveLimits): ActorType {
   return defineActor(archiveRef, { machine: archiveMachine, classify: classifyArchive(limits), version: 1 });
 }

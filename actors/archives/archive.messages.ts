@@ -4,7 +4,7 @@ import type { Answered, Message } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { Pack } from "./pack.js";
 
-/** Somebody needs the commit; again is fine. */
+/** A holder needs the commit. Repeating the message has no effect. */
 interface HoldArchive extends Message {
   readonly type: "archive.hold";
   readonly holder: string;
@@ -12,13 +12,13 @@ interface HoldArchive extends Message {
   readonly commit: string;
 }
 
-/** The holder needs it no more; one that did not is fine. */
+/** A holder no longer needs the commit. No effect if it did not hold it. */
 interface ReleaseArchive extends Message {
   readonly type: "archive.release";
   readonly holder: string;
 }
 
-/** A run could not check the commit out: it may have left its branch. One that is not needed is fine. */
+/** A run could not check out the commit, which may have left its branch. No effect if nobody needs the commit. */
 interface LookForArchive extends Message {
   readonly type: "archive.look";
 }
@@ -28,24 +28,27 @@ export interface TakeArchive extends Answered<Taken | Refusal> {
   readonly type: "archive.take";
   readonly runnerId: string;
 }
-/** It is that runner's to look for, until it says what it found or says nothing for a while. */
+/** The runner may look for the commit, until it reports a result or stays silent for too long. */
 export interface Taken {
   readonly taken: true;
 }
 
-/** The runner that took it says what it found besides a pack. */
+/** The runner that looks for the commit reports a result other than a pack. */
 export interface ReportArchive extends Answered<Reported | Refusal> {
   readonly type: "archive.report";
   readonly runnerId: string;
   readonly found: ArchiveFinding;
 }
-/** A branch of the repository holds it; the runner cannot get it; its pack is longer than is kept. */
+/**
+ * `on-branch`: a branch of the repository holds the commit. `missing`: the runner cannot get it. `too-large`: its pack
+ * exceeds the limit.
+ */
 export type ArchiveFinding = "on-branch" | "missing" | "too-large";
 export interface Reported {
   readonly reported: true;
 }
 
-/** The runner that took it has made its pack. */
+/** The runner that looks for the commit has created its pack. */
 export interface OfferPack extends Answered<ChunksReceived | Refusal> {
   readonly type: "archive.offer";
   readonly runnerId: string;
@@ -56,11 +59,11 @@ export interface OfferPack extends Answered<ChunksReceived | Refusal> {
 export interface TakeChunk extends Answered<ChunksReceived | Refusal> {
   readonly type: "archive.chunk";
   readonly runnerId: string;
-  /** From 0. */
+  /** Index of the chunk, from 0. */
   readonly n: number;
   readonly chunk: Uint8Array;
 }
-/** How many chunks are stored; the next to send has this number. */
+/** Number of stored chunks, which is the index of the next chunk to send. */
 interface ChunksReceived {
   readonly received: number;
 }
@@ -77,7 +80,7 @@ export type ArchiveMessage =
 /** The archive of a commit, by workspace and id (`toArchiveId`). */
 export const archiveRef = reference<ArchiveMessage>("archive");
 
-/** A commit that runners are to look for. */
+/** A commit that runners should look for. */
 export interface WantedCommit {
   readonly archiveId: string;
   readonly repository: string;
@@ -85,7 +88,7 @@ export interface WantedCommit {
 }
 
 /**
- * Published to the edge, by workspace: who has the commit is to take it; `runnerId` is to get it from its repository
- * where it has not.
+ * Published to the edge, by workspace: a runner that has the commit should take it. The runner `runnerId` should fetch
+ * it from its repository if it does not have it.
  */
 export const wantedTopic = topic<WantedCommit & { readonly runnerId: string | null }>("archive-wanted");

@@ -4,13 +4,16 @@ import type { WantedCommit } from "./archive.messages.js";
 import { archiveChunks, archives } from "./archive.table.js";
 import { countChunks, type Pack } from "./pack.js";
 
-/** Most commits that a runner is told of when it connects; later ones it is told of when they are asked for again. */
+/**
+ * Maximum number of wanted commits sent to a runner when it connects. It learns of later ones when they are asked for
+ * again.
+ */
 const MAX_TOLD = 200;
 
 /** Counters of the process (`RuntimeStats.counters`). */
 export const archiveCounters = { kept: "archives.kept", refused: "archives.refused" } as const;
 
-/** The archive of a commit; undefined when nobody needs it. */
+/** Finds the archive of a commit; undefined if nobody needs it. */
 export function findArchive(
   reading: Reading,
   workspaceId: string,
@@ -19,17 +22,17 @@ export function findArchive(
   return archives.get(reading, workspaceId, toArchiveId(repository, commit));
 }
 
-/** The archive with this id; undefined for none. */
+/** Finds the archive with this id; undefined if there is none. */
 export function findArchiveById(reading: Reading, workspaceId: string, id: string): ArchiveRow | undefined {
   return archives.get(reading, workspaceId, id);
 }
 
-/** A pack that is stored, whole. */
+/** A completely stored pack. */
 export interface KeptPack extends Pack {
   readonly archiveId: string;
 }
 
-/** The stored pack of a commit; null for none. */
+/** Finds the stored pack of a commit; null if there is none. */
 export function findKeptPack(
   reading: Reading,
   workspaceId: string,
@@ -40,7 +43,7 @@ export function findKeptPack(
   return { archiveId: archive.id, ...archive.pack };
 }
 
-/** A chunk of a stored pack; undefined when there is none. */
+/** Finds a chunk of a stored pack; undefined if there is none. */
 export function findChunk(
   reading: Reading,
   workspaceId: string,
@@ -51,7 +54,7 @@ export function findChunk(
   return archiveChunks.get(reading, workspaceId, id, n);
 }
 
-/** The commits that runners are to look for now. */
+/** Lists the commits that runners should look for now. */
 export function listWanted(reading: Reading, workspaceId: string): readonly WantedCommit[] {
   const { rows } = archives.page(reading, workspaceId, { standing: "pending" }, { limit: MAX_TOLD });
   return rows.map(({ id, repository, commit }) => ({ archiveId: id, repository, commit }));
@@ -59,15 +62,15 @@ export function listWanted(reading: Reading, workspaceId: string): readonly Want
 
 type Commits = readonly { readonly repository: string; readonly commit: string }[];
 
-/** Why one of the commits is kept nowhere; null when none is refused. */
+/** Finds the refusal of one of the commits; null if none is refused. */
 export function findRefusal(reading: Reading, workspaceId: string, commits: Commits): ArchiveRefusal | null {
   const found = commits.flatMap((commit) => findArchive(reading, workspaceId, commit) ?? []);
   return found.find(({ standing }) => standing === "refused")?.refusal ?? null;
 }
 
 /**
- * How commits that something needs are kept, all together; null while their repositories hold them, where one is refused,
- * and for none. One that was not looked for yet is pending.
+ * Returns the combined archive state of needed commits. Null if all are in their repositories, if one is refused, or if
+ * there are none. A commit without an archive counts as pending.
  */
 export function findKeeping(reading: Reading, workspaceId: string, commits: Commits): "pending" | "kept" | null {
   const standings = commits.map((commit) => findArchive(reading, workspaceId, commit)?.standing ?? "pending");

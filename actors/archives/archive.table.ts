@@ -7,10 +7,10 @@ export const archives = indexedTable<ArchiveRow>("archive", {
   order: ["id"],
   indexes: { "archive-standing": ["standing"] },
 });
-/** `[archive, who needs it]` -> true */
+/** `[archive, holder]` -> true */
 export const archiveHolds = table<true>("archive-hold");
-/** `[archive, n]`: the bytes of the n-th chunk of its pack, from 0. */
+/** `[archive, n]`: the bytes of the pack's n-th chunk, from 0. */
 export const archiveChunks = table<Uint8Array>("archive-chunk");
-/** `["bytes"]`: the bytes of all packs of the workspace, stored or coming in. */
+/** `["bytes"]`: total bytes of the workspace's packs, stored or incoming. */
 export const archiveRoom = table<number>("archive-room");
 export const ROOM = "bytes";

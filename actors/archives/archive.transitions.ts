@@ -7,18 +7,18 @@ import { archiveChunks, archiveHolds, archiveRoom, archives, ROOM } from "./arch
 import { type ArchiveContext, type ArchiveEvent, deadlineOf } from "./classify-archive.js";
 import { NO_CHUNKS, type Pack } from "./pack.js";
 
-/** The transitions of an archive; the machine says when each runs. */
+/** The transition functions of an archive. `archive.machine.ts` defines when they apply. */
 
 type EventOf<Type extends ArchiveEvent["type"]> = Delivered<Extract<ArchiveEvent, { readonly type: Type }>>;
 
 const MINUTE_MS = 60_000;
-/** When runners are asked again for a pending commit, in milliseconds after each time; then after the last of them. */
+/** Waits between requests to runners for a pending commit, in milliseconds. The last one repeats. */
 const ASK_AGAIN_MS = [1, 5, 10, 30, 60].map((minutes) => minutes * MINUTE_MS);
-/** How often a commit that a branch holds is looked at again, in milliseconds. */
+/** Interval between checks of a commit that a branch holds, in milliseconds. */
 const LOOK_AGAIN_MS = 6 * 60 * MINUTE_MS;
-/** How long a runner that took a commit may say nothing of it, in milliseconds: a fetch or a pack may take minutes. */
+/** Time limit for a runner's silence after it took a commit, in milliseconds. A fetch or a pack may take minutes. */
 const SILENT_MS = 15 * MINUTE_MS;
-/** Most runners looked through for the next to ask. */
+/** Maximum number of runners to read when choosing the next one. */
 const MAX_RUNNERS = 1_000;
 
 export function beginArchive(event: EventOf<"archive.hold">): ArchiveContext {
@@ -40,7 +40,7 @@ export function unhold({ turn, holder }: EventOf<"archive.unheld">): void {
   archiveHolds.remove(turn, turn.self.partition, turn.self.id, holder);
 }
 
-/** Removes all of it. */
+/** Removes the archive with its pack and holds. */
 export function letGo({ turn, holder, row }: EventOf<"archive.let-go">, context: ArchiveContext): ArchiveContext {
   const { partition, id } = turn.self;
   archiveHolds.remove(turn, partition, id, holder);
@@ -50,7 +50,7 @@ export function letGo({ turn, holder, row }: EventOf<"archive.let-go">, context:
   return next;
 }
 
-/** Looks for a commit again that a branch held, as if it had never been found. */
+/** Restarts the search for a commit that a branch held. */
 export function lookNow({ turn, row }: EventOf<"archive.doubted">, context: ArchiveContext): ArchiveContext {
   return { ...context, asked: ask(turn, toPending(turn, row), 0) };
 }
@@ -62,7 +62,7 @@ export function take({ turn, runnerId }: EventOf<"archive.take">, context: Archi
   return { ...context, runnerId };
 }
 
-/** Nothing is awaited of the runner: the pack is kept. */
+/** Answers a repeated request. The pack is already stored, so nothing more is expected of the runner. */
 export function takeAgain({ turn }: EventOf<"take.repeated">): void {
   turn.reply({ taken: true });
 }
@@ -137,7 +137,7 @@ export function dropFalsePack({ turn, row, why }: EventOf<"chunk.false">, contex
   return awaitRunners(turn, putRow(turn, row, { pack: null }), next);
 }
 
-/** What came of a pack stays: the same runner goes on with it when it is back. */
+/** Ends the runner's turn. The stored chunks stay, and the same runner continues with them when it returns. */
 export function runnerSilent({ turn, row }: EventOf<"runner.silent">, context: ArchiveContext): ArchiveContext {
   return awaitRunners(turn, row, context);
 }
@@ -161,19 +161,19 @@ function refuseForGood(turn: Turn, row: ArchiveRow, context: ArchiveContext, ref
   return { ...next, runnerId: null };
 }
 
-/** The row as one that is looked for, from now on if it was not before. */
+/** Sets the row to pending. The pending time starts now, unless it already runs. */
 function toPending(turn: Turn, row: ArchiveRow, pack: Pack | null = row.pack): ArchiveRow {
   const pendingSinceMs = row.pendingSinceMs ?? turn.now;
   return putRow(turn, row, { standing: "pending", pendingSinceMs, pack });
 }
 
-/** Waits until runners are to be asked again. */
+/** Waits until the next request to runners. */
 function awaitRunners(turn: Turn, row: ArchiveRow, context: ArchiveContext): ArchiveContext {
   wakeToAsk(turn, row, context.asked);
   return { ...context, runnerId: null };
 }
 
-/** Asks the runners for the commit, and returns how often they were asked. */
+/** Asks the runners for the commit. Returns the number of requests so far. */
 function ask(turn: Turn, row: ArchiveRow, asked: number): number {
   const { id: archiveId, repository, commit } = row;
   const runnerId = nextRunner(turn, asked);
@@ -189,8 +189,8 @@ function wakeToAsk(turn: Turn, { pendingSinceMs }: ArchiveRow, asked: number): v
 }
 
 /**
- * The runner that is to get the commit from its repository if it has not got it: each connected one in turn. None in the
- * first round, which those take that have it.
+ * Returns the runner that should fetch the commit from its repository: each connected one in turn. Null in the first
+ * round, which is for runners that have the commit.
  */
 function nextRunner(turn: Turn, asked: number): string | null {
   if (asked === 0) return null;
@@ -206,7 +206,7 @@ function putRow(turn: Turn, row: ArchiveRow, change: Partial<ArchiveRow>): Archi
   return next;
 }
 
-/** Removes what came of the pack, and gives its room back. Not the row's mention of it. */
+/** Deletes the stored chunks of the pack and frees its quota. The caller updates the row. */
 function removePack(turn: Turn, { pack }: ArchiveRow, context: ArchiveContext): ArchiveContext {
   const { partition, id } = turn.self;
   for (let n = 0; n < context.received; n++) archiveChunks.remove(turn, partition, id, n);

@@ -7,7 +7,7 @@ import type { ArchiveRow } from "./archive.js";
 import { archiveChunks, archiveHolds, archiveRoom, archives, ROOM } from "./archive.table.js";
 import { countChunks } from "./pack.js";
 
-/** Archives against their chunks, those who need them, and the room that they take. */
+/** Checks archives against their chunks, their holders and the quota they use. */
 export function* checkArchives(damageable: Reading): Generator<Finding> {
   for (const partition of listPartitions(damageable)) {
     let isIncomplete = false;
@@ -23,7 +23,7 @@ export function* checkArchives(damageable: Reading): Generator<Finding> {
   }
 }
 
-/** `isDerived`: its repair may be wrong where other rows are damaged. */
+/** `isDerived`: its repair may be wrong if other rows are damaged. */
 type Suspected = Finding & { readonly isDerived: boolean };
 
 function* checkParts(reading: Reading, partition: string, rows: ReadonlyMap<string, ArchiveRow>): Generator<Suspected> {

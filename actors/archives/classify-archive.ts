@@ -7,28 +7,28 @@ import { archiveChunks, archiveHolds, archiveRoom, archives, ROOM } from "./arch
 import { CHUNK_BYTES, chainDigest, countChunks, MAX_PACK_BYTES } from "./pack.js";
 import { faultOfPack } from "./pack-head.js";
 
-/** How long a commit is looked for, in milliseconds (replays: 7 days). */
+/** How long runners look for a commit, in milliseconds (replays: 7 days). */
 const PENDING_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /** The stored state of an archive between turns. */
 export interface ArchiveContext {
-  /** How often runners were asked for it since it is pending. */
+  /** Number of requests to runners in the current pending time. */
   readonly asked: number;
-  /** The runner that took it; null for none. */
+  /** The runner that looks for the commit; null for none. */
   readonly runnerId: string | null;
-  /** Chunks that are stored. */
+  /** Number of stored chunks. */
   readonly received: number;
-  /** Their chained digest. */
+  /** The chained digest of the stored chunks. */
   readonly chain: string;
 }
 
-/** What packs of a workspace may take. */
+/** The quota of a workspace's packs. */
 export interface ArchiveLimits {
-  /** Bytes of all packs of a workspace together. */
+  /** Maximum total bytes of a workspace's packs. */
   readonly bytesPerWorkspace: number;
 }
 
-/** Room for many packs of ordinary repositories, and for 16 of the longest. */
+/** Enough for many packs of ordinary repositories, and for 16 of the largest. */
 export const defaultArchiveLimits: ArchiveLimits = { bytesPerWorkspace: 4 * 1024 ** 3 };
 
 /** Classifies each message to an archive as an event of its machine. Reads only. */
@@ -51,14 +51,14 @@ export function classifyArchive({ bytesPerWorkspace }: ArchiveLimits) {
         return row === undefined ? unneeded : classifyReported(message, { row, context, turn, bytesPerWorkspace });
       case "woken":
         return row === undefined ? unneeded : classifyWakeUp(message, row, turn.now);
-      // Messages of unknown types, which no transition takes.
+      // Messages of unknown types, which no transition handles.
       default:
         return message;
     }
   };
 }
 
-/** What the message of a runner is compared with. */
+/** The data that a runner's message is checked against. */
 interface Known extends ArchiveLimits {
   readonly row: ArchiveRow;
   readonly context: ArchiveContext;
@@ -77,7 +77,7 @@ function classifyReported(
   return classifyOffer(message, row, turn, bytesPerWorkspace);
 }
 
-/** Nothing of the message counts. */
+/** A refused message, without effect. */
 interface ArchiveRefused extends Answered<Refusal> {
   readonly type: "archive.refused";
   readonly why: string;
@@ -120,14 +120,14 @@ function classifyOffer(message: OfferPack, row: ArchiveRow, turn: TurnReading, b
   return toEvent("pack.unfit", { ...message, row, why });
 }
 
-/** Whether what the runner says of a kept pack is what it said before: its answer was lost. */
+/** Whether the message repeats an earlier one about a stored pack, because the runner lost the answer. */
 function isRepeat(message: ReportArchive | OfferPack | TakeChunk, row: ArchiveRow, turn: TurnReading): boolean {
   if (message.type !== "archive.chunk") return isOffered(message, row);
   const stored = archiveChunks.get(turn, turn.self.partition, row.id, message.n);
   return stored !== undefined && Buffer.compare(stored, message.chunk) === 0;
 }
 
-/** Whether it is an offer of the pack that is there, or comes in. */
+/** Whether it offers the pack that is stored or incoming. */
 function isOffered(message: ReportArchive | OfferPack, { pack }: ArchiveRow): boolean {
   if (message.type !== "archive.offer" || pack === null) return false;
   return pack.digest === message.pack.digest && pack.bytes === message.pack.bytes;
@@ -156,10 +156,10 @@ function classifyWakeUp({ name }: Woken, row: ArchiveRow, now: number) {
   return toEvent(isOver ? "time.over" : "asked.again", { row });
 }
 
-/** When the time of a pending archive is over. */
+/** Returns the end of a pending archive's time. */
 export function deadlineOf(pendingSinceMs: number): number {
   return pendingSinceMs + PENDING_MS;
 }
 
-/** A classified message, with what was read to classify it. */
+/** A classified message, with the data that its transition needs. */
 export type ArchiveEvent = ReturnType<ReturnType<typeof classifyArchive>>;

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { inflateSync } from "node:zlib";
 
-/** Longest commit object, in bytes; most have fewer than 1,000. */
+/** Maximum size of a commit object, in bytes. Most have fewer than 1,000. */
 const MAX_COMMIT_BYTES = 256 * 1024;
-/** Bytes before the first object: `PACK`, the version, the number of objects. */
+/** Number of bytes before the first object: `PACK`, the version, the number of objects. */
 const HEADER_BYTES = 12;
 const COMMIT_TYPE = 1;
 
 /**
- * Why a pack that begins with these bytes is not one of this commit; null when it may be: git's format, and the commit
- * itself as its first object. What follows is verified by git where it is checked out, by the ids of its objects.
+ * Returns the reason why a pack that starts with these bytes does not belong to this commit; null if it may. Checks
+ * git's format, and that the first object is the commit itself. At checkout git verifies the rest by the object ids.
  */
 export function faultOfPack(bytes: Uint8Array, commit: string): string | null {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -27,13 +27,13 @@ export function faultOfPack(bytes: Uint8Array, commit: string): string | null {
   return id === commit ? null : "it begins with another commit";
 }
 
-/** Type and length of the first object, and where its compressed bytes begin. */
+/** Reads the type and length of the first object, and the start of its compressed bytes. */
 function readObjectHead(head: Buffer): { readonly type: number; readonly bytes: number; readonly at: number } | null {
   let at = HEADER_BYTES;
   let byte = head[at] ?? 0;
   const type = (byte >> 4) & 7;
   let bytes = byte & 15;
-  // 4 bits, then 7 a byte, lowest first: five bytes hold every length that is taken.
+  // 4 bits, then 7 bits for each byte, lowest first. Five bytes are enough for every accepted length.
   for (let factor = 16; byte >= 0x80; factor *= 128) {
     at += 1;
     if (at > HEADER_BYTES + 5 || at >= head.length) return null;

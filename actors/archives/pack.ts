@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
-/** Bytes of a pack in one chunk; the last of a pack may have fewer. */
+/** Number of bytes in one chunk of a pack. The last chunk may have fewer. */
 export const CHUNK_BYTES = 512 * 1024;
-/** Longest pack that is kept, in bytes. */
+/** Maximum size of a pack, in bytes. */
 export const MAX_PACK_BYTES = 256 * 1024 * 1024;
 
 /** A pack of one commit and its tree, in git's format. */
@@ -12,12 +12,12 @@ export interface Pack {
   readonly digest: string;
 }
 
-/** The digest of no chunks. */
+/** The digest of zero chunks. */
 export const NO_CHUNKS = "";
 
 /**
- * The digest (hex) of the chunks so far and one more: the SHA-256 of the text of both digests, one after the other. So
- * each chunk is checked as it comes, the last one gives the digest of the whole, and nothing is read again.
+ * Extends a chained digest (hex) by one chunk: the SHA-256 of both digests' text, concatenated. Each chunk is checked
+ * when it arrives, the last one yields the digest of the pack, and no data is read again.
  */
 export function chainDigest(before: string, chunk: Uint8Array): string {
   const own = createHash("sha256").update(chunk).digest("hex");

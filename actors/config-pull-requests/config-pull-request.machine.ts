@@ -1,35 +1,34 @@
 /**
- * The config pull request of a candidate that a person picked, `config-pull-request/<candidate>`. Messages are classified
- * before the step. Where an event has another name than its message, the message
- * follows in brackets.
+ * The config pull request of a candidate that a person picked, `config-pull-request/<candidate>`. Messages are
+ * classified before the step. If an event's name differs from its message, the message follows in brackets.
  *
  * | state           | moved by                         | next    | also                                        |
  * |-----------------|----------------------------------|---------|---------------------------------------------|
  * | none            | candidate.pick                   | opening | the row; a change record, `created`         |
- * | refused         | candidate.pick                   | opening | one attempt more, the line's source of now; |
- * |                 |                                  |         | a change record, `updated`                  |
- * | opening, opened | candidate.pick                   | same    | answered with the one that is there         |
+ * | refused         | candidate.pick                   | opening | another attempt with the line's current     |
+ * |                 |                                  |         | source; a change record, `updated`          |
+ * | opening, opened | candidate.pick                   | same    | answered with the existing one              |
  * | opening         | commit.due (woken `open`)        | opening | the code host is asked for the commit       |
- * | opening         | commit.made (effect.ended)       | opening | stored, before any branch has it; the code  |
+ * | opening         | commit.made (effect.ended)       | opening | stored before a branch has it; the code     |
  * |                 |                                  |         | host is asked for branch and pull request   |
  * | opening         | opening.due (woken `open`)       | opening | the code host is asked for these again      |
  * | opening         | opening.again (effect.ended: 5xx,| opening | the step again later; 8 tries               |
  * |                 | no answer)                       |         |                                             |
- * | opening         | opening.limited (effect.ended)   | opening | the same, when the code host takes more;    |
+ * | opening         | opening.limited (effect.ended)   | opening | the same, after the rate limit;             |
  * |                 |                                  |         | `waitsUntil`                                |
  * | opening         | opening.refused (woken: no       | refused | the reason                                  |
  * |                 | source, no connection;           |         |                                             |
  * |                 | effect.ended: it does not fit,   |         |                                             |
  * |                 | 4xx, the 8th try)                |         |                                             |
- * | opening         | opening.done (effect.ended)      | opened  | its address                                 |
+ * | opening         | opening.done (effect.ended)      | opened  | its URL                                     |
  * | any             | pick.refused (candidate.pick)    | same    | refused                                     |
  * | any but none    | pick.repeated (candidate.pick    | same    | answered again                              |
- * |                 | under a key taken before)        |         |                                             |
+ * |                 | under a key used before)         |         |                                             |
  * | any             | pull-request.forget              | none    | the row is removed                          |
  *
- * 1. A candidate has one at most: its actor is named by the candidate.
- * 2. A branch is made, and moved, only to a commit that is stored here: so after a crash and after a lost answer a branch
- *    that holds it is known to be its own, and one that holds anything else is never touched.
+ * 1. A candidate has at most one, because the candidate's id names the actor.
+ * 2. A branch is only created at, or moved to, a commit that is stored here. So after a crash or a lost answer, a
+ *    branch at such a commit is known to be its own, and any other branch is never changed.
  */
 import { chartOf, type InTurn, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -75,7 +74,7 @@ interface State {
 
 const nothing = toEvent("nothing");
 
-/** The event of each message to a config pull request. Reads only. */
+/** Classifies each message to a config pull request. Reads only. */
 function classify(message: ConfigPullRequestMessage | EffectEnded | Woken, state: State, turn: TurnReading) {
   if (message.type === "candidate.pick") return toPick(message, turn);
   if (message.type !== "woken" && message.type !== "effect.ended") return message;
@@ -95,7 +94,7 @@ function toPick(message: PickCandidate, turn: TurnReading) {
   return pullRequest === undefined ? message : toEvent("pick.repeated", { ...message, pullRequest });
 }
 
-/** Checks again within the turn: while the message waited, the caller may have lost what admitted them. */
+/** Checks again in the turn, because the caller may have lost access while the message waited. */
 function refuseCaller(turn: TurnReading, { caller, candidate: { teamId } }: PickCandidate): Refusal | null {
   const { partition } = turn.self;
   if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
@@ -112,7 +111,7 @@ function toStep({ context }: State, row: ConfigPullRequestRow, turn: TurnReading
   return toEvent(context.made === null ? "commit.due" : "opening.due", { row, ...found });
 }
 
-/** Where it is opened, by the connections of now. */
+/** Finds the repository and the connection to open it with, by the current connections. */
 function findPlace({ source }: ConfigPullRequestRow, turn: TurnReading) {
   if (source === null) return noSource;
   const connection = findReachingConnection(turn, turn.self.partition, source.repository);
@@ -202,11 +201,11 @@ const configPullRequestMachine = machine({
   },
 });
 
-/** See the table above. */
+/** The actor of the machine above. */
 export const configPullRequestActor = defineActor(configPullRequestRef, {
   machine: configPullRequestMachine,
   classify,
   version: 2,
-  // Before it, nothing was asked of the code host.
+  // Before version 2 the service sent no requests to the code host.
   migrate: ({ value }) => ({ value, context: notBegun }),
 });

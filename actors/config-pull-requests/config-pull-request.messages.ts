@@ -5,25 +5,25 @@ import type { Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";
 import type { ConfigPullRequestRow, PickedCandidate } from "./config-pull-request.js";
 
-/** What became of a pick. */
+/** The result of a pick. */
 interface CandidatePicked {
   readonly pullRequest: ConfigPullRequestRow;
-  /** Whether the pick begins to open it: the first one, and one after a refusal. */
+  /** Whether the pick starts an opening: the first pick, and one after a refusal. */
   readonly isBegun: boolean;
-  /** Whether an earlier request under the same key did. */
+  /** Whether an earlier request with the same key had this result. */
   readonly replayed: boolean;
 }
 
-/** A person picks a candidate that may be picked: its search says so. */
+/** A person picks a candidate. Its search has allowed the pick. */
 export interface PickCandidate extends Answered<CandidatePicked | Refusal>, Keyed {
   readonly type: "candidate.pick";
   readonly caller: Caller;
-  /** The client for the change record. */
+  /** The client, for the change record. */
   readonly client: string | null;
   readonly candidate: PickedCandidate;
 }
 
-/** Its search, its team or its workspace is gone, or it is stored too long. */
+/** Its search, team or workspace was deleted, or its retention period has passed. */
 export interface ForgetPullRequest extends Message {
   readonly type: "pull-request.forget";
 }

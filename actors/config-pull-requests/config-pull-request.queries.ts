@@ -5,7 +5,10 @@ import { isRefusal, type Refusal } from "../refusal.js";
 import type { ConfigPullRequestRow } from "./config-pull-request.js";
 import { configPullRequests } from "./config-pull-request.table.js";
 
-/** The config pull request; refused `not-found` unless the caller reads the team's outcomes and it is the team's. */
+/**
+ * Finds a config pull request. Refuses with `not-found` unless it belongs to the team and the caller may read the
+ * team's outcomes.
+ */
 export function findConfigPullRequest(
   reading: Reading,
   caller: Caller,

@@ -6,14 +6,14 @@ import type { ConfigPullRequestRow } from "./config-pull-request.js";
 import { configPullRequestRef } from "./config-pull-request.messages.js";
 import { type CandidatePullRequest, candidatePullRequest } from "./config-pull-request.view.js";
 
-/** What the stream of a search publishes of the pull requests of its candidates. */
+/** A config pull request of a candidate, as its search's stream publishes it. */
 const searchTopic = topic<{
   readonly type: "config-pull-request";
   readonly candidateId: string;
   readonly pullRequest: CandidatePullRequest;
 }>("search");
 
-/** `[pull request]`; ids rise with time. */
+/** `[pull request]`. Ids increase with time. */
 export const configPullRequests = indexedTable<ConfigPullRequestRow>("config-pull-request", {
   order: ["id"],
   indexes: { "candidate-pull-request": ["candidateId"], "team-config-pull-request": ["teamId"] },
@@ -24,7 +24,7 @@ export const configPullRequests = indexedTable<ConfigPullRequestRow>("config-pul
   },
 });
 
-/** Its search may be stored longer; a candidate without one can be picked again. */
+/** Retention of config pull requests. The search may be stored longer, and its candidate can then be picked again. */
 export const configPullRequestRetention = retain(configPullRequests, {
   period: "work",
   begunAtMs: ({ createdAt }) => Date.parse(createdAt),
@@ -35,7 +35,7 @@ export const configPullRequestRetention = retain(configPullRequests, {
   },
 });
 
-/** The config pull request of a candidate; undefined until it is picked. */
+/** Finds the config pull request of a candidate; undefined until the first pick. */
 export function findPullRequestOf(
   reading: Reading,
   workspaceId: string,

@@ -14,19 +14,19 @@ import { OPEN_CONFIG_PULL_REQUEST, type OpenedConfig } from "./open.effects.js";
 
 type Picked = Delivered<PickCandidate>;
 
-/** What is stored of one between turns, besides its row. */
+/** The state of an opening between turns, in addition to the row. */
 export interface OpeningContext {
-  /** Times that the code host was asked for the step at hand, the one under way too. */
+  /** Number of requests to the code host for the current step, including the active one. */
   readonly tries: number;
-  /** When it was last picked, in milliseconds since 1970. */
+  /** Time of the last pick, in milliseconds since 1970. */
   readonly pickedMs: number;
-  /** The commit of this attempt; null until it is made. */
+  /** The commit of this attempt; null until it exists. */
   readonly made: MadeCommit | null;
-  /** The commits of all attempts, newest last: its branch may be at one of them. */
+  /** The commits of all attempts, newest last. The branch may be at one of them. */
   readonly commits: readonly string[];
 }
 
-/** Time to ask the code host for the next step. */
+/** The data for the next request to the code host. */
 interface StepDue {
   readonly turn: Turn;
   readonly row: ConfigPullRequestRow;
@@ -34,14 +34,16 @@ interface StepDue {
   readonly connection: CodeHostConnection;
 }
 
-/** Nothing is asked of the code host yet. */
+/** The state before the first request to the code host. */
 export const notBegun: OpeningContext = { tries: 0, pickedMs: 0, made: null, commits: [] };
 
-/** Most commits of earlier attempts that are remembered. */
+/** Maximum number of commits to remember. */
 const MAX_COMMITS = 20;
 const STEP = "open";
 
-/** Begins to open it: the first pick makes its row, a pick after a refusal tries again with the line's source of now. */
+/**
+ * Starts an opening. The first pick creates the row. A pick after a refusal tries again with the line's current source.
+ */
 export function beginOpening(event: Picked, { commits }: OpeningContext): OpeningContext {
   const { turn, candidate } = event;
   const { partition, id } = turn.self;
@@ -84,14 +86,14 @@ function recordPick({ turn, caller, client }: Picked, row: ConfigPullRequestRow,
   );
 }
 
-/** The one that is opening or opened: another pick changes nothing. */
+/** Answers with the existing pull request. Another pick changes nothing. */
 export function answerPicked({ turn }: Picked): void {
   const pullRequest = findPullRequestOf(turn, turn.self.partition, turn.self.id);
   if (pullRequest === undefined) throw new Error(`the config pull request of ${turn.self.id} has no row`);
   turn.reply({ pullRequest, isBegun: false, replayed: false });
 }
 
-/** Asks the code host for the commit. */
+/** Requests the commit from the code host. */
 export function askForCommit({ turn, ...due }: StepDue, context: OpeningContext): OpeningContext {
   change(turn, { waitsUntil: null });
   const { path } = due.source;
@@ -99,7 +101,7 @@ export function askForCommit({ turn, ...due }: StepDue, context: OpeningContext)
   return { ...context, tries: context.tries + 1 };
 }
 
-/** Keeps the commit in mind before any branch has it, and asks the code host for its branch and the pull request. */
+/** Stores the commit before a branch has it, and requests its branch and the pull request from the code host. */
 export function takeCommit(event: StepDue & { readonly made: MadeCommit }, context: OpeningContext): OpeningContext {
   const { made } = event;
   const commits = [...context.commits.filter((one) => one !== made.commit), made.commit].slice(-MAX_COMMITS);
@@ -114,7 +116,7 @@ export function askToOpen({ turn, ...due }: StepDue, context: OpeningContext): O
   return { ...context, tries: context.tries + 1 };
 }
 
-/** The repository, by the connection that reaches it, and what of the row the code host's effects need. */
+/** Returns the repository with its connection, and the row's members that the code host's effects need. */
 function toPlace({ row, source, connection }: Omit<StepDue, "turn">) {
   const { host, installationId } = connection;
   const { teamId, searchId, candidateId, candidateName, lineId, stationId, stationKey, branch } = row;
@@ -122,12 +124,12 @@ function toPlace({ row, source, connection }: Omit<StepDue, "turn">) {
   return { host, installationId, repository: source.repository, row: of };
 }
 
-/** The step is tried again later. */
+/** Schedules a retry of the step. */
 export function tryLater(turn: Turn, untilMs: number): void {
   turn.wake(STEP, untilMs);
 }
 
-/** The code host takes no more for now, which counts as no attempt: the pull request says until when. */
+/** Waits for the code host's rate limit, which does not count as an attempt. The row shows the end of the wait. */
 export function waitForLimit(turn: Turn, context: OpeningContext, untilMs: number): OpeningContext {
   change(turn, { waitsUntil: new Date(untilMs).toISOString() });
   tryLater(turn, untilMs);
@@ -143,7 +145,7 @@ export function noteOpened(turn: Turn, { url, named }: OpenedConfig): void {
   tellName(turn, named);
 }
 
-/** Tells the repository's log what the code host calls it, where the line's source names it otherwise. */
+/** Sends the log the repository's name at the code host, if the line's source uses another name. */
 function tellName(turn: Turn, named: OpenedConfig["named"]): void {
   const { partition, id } = turn.self;
   const askedAs = findPullRequestOf(turn, partition, id)?.source?.repository;
@@ -156,7 +158,7 @@ function tellName(turn: Turn, named: OpenedConfig["named"]): void {
   if (told !== null) turn.send(findPullRequestLog(turn, partition, { ...shown, repository: askedAs }), told);
 }
 
-/** Changes the row, where that makes a difference. */
+/** Changes the row if the state or the wait differs. */
 function change(turn: Turn, to: Partial<ConfigPullRequestRow>): void {
   const { partition, id } = turn.self;
   const row = findPullRequestOf(turn, partition, id);

@@ -2,28 +2,31 @@
 export const configPullRequestStates = ["opening", "opened", "refused"] as const;
 type ConfigPullRequestState = (typeof configPullRequestStates)[number];
 
-/** Why none could be opened; `config-pull-request.view.ts` says what each means. */
+/** The reasons why none could be opened. `config-pull-request.view.ts` explains each. */
 export const openingRefusals = [
   ...(["no-source", "no-connection", "not-found", "not-hcl", "ambiguous", "computed"] as const),
   ...(["changed-meanwhile", "no-access", "branch-taken", "not-proven"] as const),
 ] as const;
 
-/** Why none was opened, for people. The last three name what is to be set by hand; null where that is no single thing. */
+/**
+ * The reason why none was opened, for people. The last three members name the value to set manually; they are null if
+ * the reason is not about a single value.
+ */
 export interface OpeningRefusal {
   readonly code: (typeof openingRefusals)[number];
   readonly message: string;
-  /** The station's attribute. */
+  /** The station's attribute to set. */
   readonly attribute: string | null;
-  /** The infrastructure expression that computes it. */
+  /** The infrastructure expression that computes the attribute. */
   readonly expression: string | null;
-  /** The value to set; null also where it is longer than {@link MAX_WANTED_CHARACTERS}. */
+  /** The value to set. Null also if it is longer than {@link MAX_WANTED_CHARACTERS}. */
   readonly wanted: string | null;
 }
 
-/** Longest value that a refusal names, in characters. */
+/** Maximum length of a value in a refusal, in characters. */
 export const MAX_WANTED_CHARACTERS = 2_000;
 
-/** Where a line's config is written. */
+/** The file that defines a line's config. */
 export interface ConfigSource {
   /** `owner/name` */
   readonly repository: string;
@@ -41,32 +44,35 @@ export interface PickedCandidate {
   readonly stationKey: string;
 }
 
-/** A pull request that changes a line's config to what a candidate of a search holds. */
+/** A pull request that changes a line's config to that of a candidate from a search. */
 export interface ConfigPullRequestRow extends PickedCandidate {
   readonly id: string;
   readonly state: ConfigPullRequestState;
-  /** Its address for people; null unless it is opened. */
+  /** The URL for people; null unless it is opened. */
   readonly url: string | null;
   /** Null unless it is refused. */
   readonly reason: OpeningRefusal | null;
-  /** The line's source when it was last picked; null when the line named none. */
+  /** The line's source at the last pick; null if the line had none. */
   readonly source: ConfigSource | null;
-  /** The branch that is committed to, the same each time. */
+  /** The branch for the commits, the same in every attempt. */
   readonly branch: string;
-  /** How often people picked it. */
+  /** Number of times that people picked it. */
   readonly attempts: number;
-  /** Until when the code host takes no more; absent or null while nothing waits for it. */
+  /** The end of the code host's rate limit; absent or null without a wait. */
   readonly waitsUntil?: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-/** Most characters of a branch before the end of its id: a ref is a file of the host, names to 255 bytes. */
+/**
+ * Maximum length of a branch name before the end of its id, in characters. The host stores a ref as a file, whose name
+ * has at most 255 bytes.
+ */
 const MAX_NAME_LENGTH = 200;
 
 /**
- * The branch of a config pull request: `config/<line>-<station>-<candidate>-<last 8 of its id>`. What a branch name may
- * not hold is a dash; long names are cut.
+ * Returns the branch name: `config/<line>-<station>-<candidate>-<last 8 of its id>`. Invalid characters become hyphens,
+ * and long names are cut.
  */
 export function toBranch({
   lineKey,
@@ -78,7 +84,7 @@ export function toBranch({
   return `config/${name}-${toRefText(id.slice(-8))}`;
 }
 
-/** Text of letters, digits, single dots, dashes and underscores alone, which neither begins nor ends with a dot. */
+/** Converts a text to letters, digits, single dots, hyphens and underscores, without a dot at the start or end. */
 function toRefText(text: string): string {
   return text
     .replace(/[^A-Za-z0-9._-]+/g, "-")

@@ -34,7 +34,7 @@ const outcome = {
   reason: reason.nullable().describe("Why none was opened; null unless it is refused."),
 };
 
-/** A candidate's config pull request, as its search has it. */
+/** A candidate's config pull request, as shown in its search. */
 export const candidatePullRequestSchema = z.strictObject(outcome).meta({ title: "candidate-pull-request" });
 
 export type CandidatePullRequest = z.output<typeof candidatePullRequestSchema>;
@@ -43,7 +43,7 @@ export function candidatePullRequest({ id, state, url, reason }: ConfigPullReque
   return { id, state, url, reason };
 }
 
-/** A config pull request by itself. */
+/** A config pull request with its details. */
 export const configPullRequestSchema = z
   .strictObject({
     ...outcome,

@@ -1,6 +1,6 @@
 import { writeJson } from "../exact-json.js";
 
-/** A value as JSON that is the same for equal values, whatever the order of members; omits `undefined` members. */
+/** Converts a value to JSON that is the same for equal values, in any member order. Omits `undefined` members. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return writeJson(value) ?? "null";

@@ -2,7 +2,7 @@ import type { Reading } from "../../storage/store.js";
 import { getPrunedBefore } from "../tables/pruned-before.js";
 import { type ChangeRecord, records } from "./change-record.table.js";
 
-/** Changes with a number below `before`, newest first. */
+/** Lists changes with a number below `before`, newest first. */
 export function listChangeRecords(
   reading: Reading,
   workspaceId: string,
@@ -12,7 +12,7 @@ export function listChangeRecords(
   return records.list(reading, workspaceId, [], { reverse: true, limit: page.limit, ...before });
 }
 
-/** Changes before this time are not stored any more; null when none was removed. */
+/** Returns the time before which retention has removed changes; null if it has removed none. */
 export function changesPrunedBefore(reading: Reading, workspaceId: string, nowMs: number): string | null {
   return getPrunedBefore(reading, workspaceId, { name: records.name, nowMs });
 }

@@ -28,10 +28,10 @@ export interface ChangeRecord {
 
 /** `[seq]` */
 export const records = table<ChangeRecord>("configuration-change");
-/** `["last"]`: the number of the last change; to search the unflushed records for it would cost more. */
+/** `["last"]`: the number of the last change. Searching the unflushed records for it would be more expensive. */
 const sequence = table<number>("configuration-sequence");
 
-/** A change ends as it is made. */
+/** Retention of change records. A change ends at its own time. */
 export const changeRetention = retain(records, {
   period: "changes",
   begunAtMs: ({ at }) => Date.parse(at),
@@ -42,7 +42,7 @@ export const changeRetention = retain(records, {
   },
 });
 
-/** What the streams of a workspace or a team publish of its configuration. */
+/** A configuration change, as the streams of a workspace or a team publish it. */
 interface ConfigurationChanged {
   readonly type: "configuration";
   readonly change: ChangeRecord;
@@ -51,11 +51,11 @@ interface ConfigurationChanged {
 const workspaceTopic = topic<ConfigurationChanged>("workspace");
 const teamTopic = topic<ConfigurationChanged>("team");
 
-/** Appends to the workspace's change log, in the batch of the change; without a caller the service made the change. */
+/** Appends to the workspace's change log, in the batch of the change. Without a caller, the author is the service. */
 export function recordChange(
   turn: Turn,
   change: Omit<ChangeRecord, "seq" | "by" | "at"> & { readonly caller: Caller | null },
-  /** The team whose stream publishes the change, besides the workspace's. */
+  /** The team whose stream publishes the change, in addition to the workspace's. */
   teamId: string | null,
 ): void {
   const { resource, resourceId, key, action, client, details } = change;

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { writeJson } from "../exact-json.js";
 
-/** Field schemas that several kinds share, with messages a person can act on. */
+/** Field schemas that several kinds share. Their messages say what to change. */
 
 const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-/** Lowercase words joined by dashes, at most 64 characters. */
+/** Lowercase words joined by hyphens, at most 64 characters. */
 export const slug = z
   .string()
   .max(64, "must be at most 64 characters")
@@ -29,8 +29,8 @@ export const toolName = z
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*\.[A-Za-z0-9_-]+$/, "must be a tool as <integration>.<tool>");
 
 /**
- * Optional fields of a body that `complete` of their kind fills in, so that every answer has them. Register the field's
- * schema after all else: a schema that is derived from it is another one.
+ * Optional body fields that the kind's `complete` fills in, so that every answer has them. Register the field's final
+ * schema: a schema derived from it is not registered.
  */
 export const completedFields = z.registry();
 
@@ -40,7 +40,7 @@ export const repositoryName = z
   .max(200, "must be at most 200 characters")
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9_][A-Za-z0-9._-]*$/, "must be a repository as owner/name");
 
-/** A host name to which a secret or connection is bound. */
+/** A host name that a secret or connection is bound to. */
 export const hostName = z
   .string()
   .max(255, "must be at most 255 characters")
@@ -54,7 +54,7 @@ export function coversHost(hosts: readonly string[], host: string): boolean {
   return hosts.some((one) => one === host || (one.startsWith("*.") && host.endsWith(one.slice(1))));
 }
 
-/** Whether one of `hosts` covers the host of an address, with or without its port. */
+/** Whether one of `hosts` covers the URL's host, with or without its port. */
 export function coversAddress(hosts: readonly string[], { host, hostname, port, protocol }: URL): boolean {
   const usual = protocol === "https:" ? "443" : "80";
   return coversHost(hosts, host) || (port === "" && coversHost(hosts, `${hostname}:${usual}`));

@@ -1,19 +1,19 @@
 /**
- * Reserves hashes that only one resource over all workspaces may have (the token of a runner pool),
+ * Reserves hashes that must be unique over all workspaces, such as the token of a runner pool,
  * `hash-reservations/all` under the global partition. A hash is reserved before the turn that stores it. After that
- * turn the directory of hashes names its owner; until then the reservation excludes other workspaces. There is one state:
- * the reservations are in rows.
+ * turn the directory of hashes names its owner; until then the reservation excludes other workspaces. The only state
+ * has no data: the reservations are in rows.
  *
  * | state   | moved by     | condition                           | next    | also                                     |
  * |---------|--------------|-------------------------------------|---------|------------------------------------------|
  * | keeping | hash.reserve | another workspace has stored or     | keeping | refused                                  |
  * |         |              | reserved it                         |         |                                          |
  * | keeping | the same     | otherwise                           | keeping | reserves it for a minute from now        |
- * | keeping | hash.release | of a write that is over             | keeping | ends the reservation with its last write |
+ * | keeping | hash.release | of a finished write                 | keeping | ends the reservation with its last write |
  * | keeping | woken        |                                     | keeping | removes the reservation                  |
  *
- * A workspace itself decides which of its resources has a hash. An owner whose workspace is closed, or that no longer
- * has the hash, does not count: the edge reads its rows, which no turn of this actor does.
+ * The workspace decides which of its resources has a hash. An owner whose workspace is closed, or that no longer
+ * has the hash, does not count. The edge reads the owner's rows, because turns of this actor cannot.
  */
 import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -23,29 +23,35 @@ import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { table } from "../../storage/table.js";
 import { findHashOwner, type HashOwner } from "./resource-hash.table.js";
 
-/** Reserves a hash for a workspace; answered with the time until which it may be stored, null when it is refused. */
+/**
+ * Reserves a hash for a workspace. The answer is the time until which the workspace may store it, or null for a
+ * refusal.
+ */
 export interface ReserveHash extends Answered<{ readonly beforeMs: number } | null> {
   readonly type: "hash.reserve";
   readonly kind: string;
   readonly hash: string;
   readonly workspaceId: string;
-  /** The owner by the directory that, by its own rows, no longer has the hash: it does not count. */
+  /** The owner in the directory if its own rows no longer have the hash, so that it does not count. */
   readonly formerOwner?: HashOwner | undefined;
 }
 
-/** Ends the part that one write has in a reservation: the write has stored the hash, or will not. */
+/** Ends the share of one write in a reservation: the write has stored the hash, or will not. */
 export interface ReleaseHash extends Message {
   readonly type: "hash.release";
   readonly kind: string;
   readonly hash: string;
   readonly workspaceId: string;
-  /** As the reservation of the write was answered. */
+  /** The time from the answer to the reservation. */
   readonly beforeMs: number;
 }
 
 /** Lifetime of a reservation, in milliseconds. */
 export const RESERVED_MS = 60_000;
-/** The last part of it, in which the hash is no longer stored: how far the clocks of two nodes may differ. */
+/**
+ * The last part of that time, in which the hash may no longer be stored. It is the maximum clock difference between two
+ * nodes.
+ */
 const MARGIN_MS = 10_000;
 
 const references = reference<ReserveHash | ReleaseHash>("hash-reservations");
@@ -55,7 +61,7 @@ export const hashReservationsRef = references(GLOBAL_PARTITION, "all");
 interface Reservation {
   readonly workspaceId: string;
   readonly untilMs: number;
-  /** Writes of the workspace that have it and are not over; absent for one of an earlier release. */
+  /** Number of unfinished writes of the workspace with this hash; absent in rows of earlier releases. */
   readonly writes?: number;
 }
 
@@ -79,7 +85,7 @@ const hashReservationsMachine = machine({
   },
 });
 
-/** See the table above. */
+/** The actor of the machine above. */
 export const hashReservationsActor = defineActor(references, { machine: hashReservationsMachine, version: 1 });
 
 function reserve({ turn, kind, hash, workspaceId, formerOwner }: Delivered<ReserveHash>): {
@@ -99,7 +105,7 @@ function reserve({ turn, kind, hash, workspaceId, formerOwner }: Delivered<Reser
 
 function release({ turn, kind, hash, workspaceId, beforeMs }: Delivered<ReleaseHash>): void {
   const reserved = reservations.get(turn, GLOBAL_PARTITION, kind, hash);
-  // A write whose own reservation has lapsed has no part in a later one.
+  // A write whose own reservation has expired has no share in a later one.
   if (reserved?.workspaceId !== workspaceId || turn.now >= beforeMs) return;
   const writes = (reserved.writes ?? 0) - 1;
   if (writes > 0) {

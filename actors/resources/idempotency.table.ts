@@ -7,28 +7,31 @@ import type { Idempotency } from "./resource.messages.js";
 
 /** How long a repeated request is recognised (configuration API, Limits). */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1_000;
-/** From the end of a sweep to the next: so an attempt is looked at three times at most before it goes. */
+/** Time from the end of a sweep to the next one, so that an attempt is read at most three times before its removal. */
 export const SWEEP_EVERY_MS = IDEMPOTENCY_WINDOW_MS / 2;
-/** Attempts that one turn of a sweep looks at: about a millisecond. */
+/** Number of attempts to read in one turn of a sweep: about a millisecond. */
 const SWEEP_SLICE = 256;
 
 interface Attempt {
   /** A digest of the body. */
   readonly digest: string;
-  /** What the request made, or was about. */
+  /** The resource that the request created or was about. */
   readonly resourceId: string;
   readonly atMs: number;
 }
 
 /**
- * `[scope, key]`. No index says how old they are: a sweep of all of them twice a day costs less than a row more for each
- * request. Rows of earlier releases name the workspace too.
+ * `[scope, key]`. No index orders the rows by age: a full sweep twice a day costs less than another row for each
+ * request. Rows of earlier releases also name the workspace.
  */
 const attempts = table<Attempt>("idempotency");
-/** `["next"]` -> the `[scope, key]` behind which a sweep goes on; only while one is under way. */
+/** `["next"]` -> the `[scope, key]` after which the sweep continues; only during a sweep. */
 const sweeps = table<readonly [scope: string, key: string]>("idempotency-sweep");
 
-/** The earlier attempt with this key within the window, a refusal when its body differed, or null. */
+/**
+ * Finds the earlier attempt with this key within the window. Returns a refusal if its body differs, and null if there
+ * is none.
+ */
 export function findAttempt(
   reading: Reading,
   partition: string,
@@ -48,7 +51,7 @@ function isOver({ atMs }: Attempt, nowMs: number): boolean {
   return atMs + IDEMPOTENCY_WINDOW_MS <= nowMs;
 }
 
-/** Records what a request made or was about, in the batch of that. */
+/** Records what a request created or was about, in the same batch. */
 export function recordAttempt(turn: Turn, partition: string, idempotency: Idempotency, resourceId: string): void {
   const { scope, key, digest } = idempotency;
   attempts.put(turn, partition, [scope, key], { digest, resourceId, atMs: turn.now });
@@ -60,8 +63,8 @@ export function forgetAttempt(turn: Turn, partition: string, { scope, key }: Omi
 }
 
 /**
- * Removes attempts older than the window, one slice of a sweep. Returns when the next slice is due: at once, or
- * {@link SWEEP_EVERY_MS} later when all attempts were looked at.
+ * Removes attempts older than the window, one slice of a sweep. Returns the time of the next slice: at once, or
+ * {@link SWEEP_EVERY_MS} later if the sweep has read all attempts.
  */
 export function sweepAttempts(turn: Turn, partition: string): number {
   const after = sweeps.get(turn, partition, NEXT);

@@ -5,7 +5,7 @@ import type { Permission } from "../permission.js";
 import type { FieldError, Refusal } from "../refusal.js";
 import type { ResourceRow } from "./resource.table.js";
 
-/** A setting that is accepted but cannot be honoured as written (common fields). */
+/** A setting that is accepted but does not work as written (common fields). */
 export interface Warning {
   readonly path: string;
   readonly message: string;
@@ -17,7 +17,7 @@ export interface AddressReference {
   /** Path of the field: `stations[0].runners.pool`. */
   readonly path: string;
   readonly kind: string;
-  /** The full address of the target: `<team key>/<key>` for a kind that teams hold. */
+  /** The full address of the target: `<team key>/<key>` if teams hold the kind. */
   readonly address: string;
 }
 
@@ -28,22 +28,22 @@ export interface KeyReference {
   readonly key: string;
   /** The address of the only resource that can have the lookup key. */
   readonly address?: string;
-  /** The message when no resource of that kind has the lookup key. */
+  /** The message if no resource of the kind has the lookup key. */
   readonly missing: string;
 }
 
-/** A reference of a field. Its target must exist at the write, and can not go while something refers to it. */
+/** A reference in a field. Its target must exist at the write, and cannot be deleted while the reference exists. */
 export type Reference = AddressReference | KeyReference;
 
-/** A resource that uses another, as `in-use` names it. */
+/** A resource that uses another one, as named in an `in-use` answer. */
 export interface ResourceUser {
   readonly kind: string;
   readonly address: string;
 }
 
-/** The lookup keys by which a team's resources of a kind are found. */
+/** The lookup keys that find a team's resources of a kind. */
 export interface LookupKeys<Fields> {
-  /** What a lookup key is: `tool`, `station`, `event`. */
+  /** The name of a lookup key for people: `tool`, `station`, `event`. */
   readonly what: string;
   keys(fields: Fields): readonly string[];
 }
@@ -52,32 +52,37 @@ export interface LookupKeys<Fields> {
 export interface HiddenField<Fields = Record<string, unknown>> {
   /** Dotted path in the body: `value`, `signing.secret`. */
   readonly path: string;
-  /** `sealed` can be opened again by the service (AES-256-GCM); `hash` only compared (SHA-256, hex). */
+  /**
+   * `sealed`: the service can decrypt the value (AES-256-GCM). `hash`: the service can only compare it (SHA-256, hex).
+   */
   readonly keep: "sealed" | "hash";
-  /** For a hash that only one resource of all workspaces may have. */
+  /** Set for a hash that must be unique over all workspaces. */
   readonly unique?: UniqueHash;
   /**
-   * Whether a sealed value that an update gives again belongs to the same fields as before, so that it is no change. Only
-   * for values that nobody finds out by trying; without this, a value that is given is a new one.
+   * Whether a sealed value that an update repeats belongs to the same fields as before, so that it is no change. Only
+   * for values that nobody can find by guessing. Without this function, a given value always counts as new.
    */
   isRepeated?(fields: Fields, previous: Fields): boolean;
-  /** Whether an earlier value still belongs to these fields, else it is removed. Without this it always belongs. */
+  /**
+   * Whether an earlier value still belongs to these fields; otherwise it is removed. Without this function it always
+   * belongs.
+   */
   staysWith?(fields: Fields): boolean;
 }
 
 /** A hash that must be unique among the resources of a kind over all workspaces. */
 export interface UniqueHash {
-  /** The error for a value that another resource has: `admits to another pool already`. */
+  /** The error if another resource has the value: `admits to another pool already`. */
   readonly taken: string;
-  /** Whether another resource has the hash; called before the turn, which checks only its own workspace. */
+  /** Whether another resource has the hash. Called before the turn, which can only check its own workspace. */
   isTaken(reading: Reading, hash: string, holder: { readonly id: string | null; readonly nowMs: number }): boolean;
 }
 
-/** A long text that is exported as a file of its own. */
+/** A long text that is exported as its own file. */
 export interface FileText {
   /** Path of the text in the body: `stations[0].prompt`. */
   readonly path: string;
-  /** The file's name below its resource. */
+  /** The file name within the resource's folder. */
   readonly name: string;
   readonly content: string;
 }
@@ -88,14 +93,14 @@ export interface TextFolder<Fields = Record<string, unknown>> {
   texts(fields: Fields): readonly FileText[];
 }
 
-/** How a kind is written as HCL, in addition to its schema. */
+/** The HCL form of a kind, in addition to its schema. */
 export interface HclForm<Fields> {
-  /** Read-only paths within the body, omitted; empty brackets are any index: `stations[].id`. */
+  /** Read-only paths in the body to omit. Empty brackets match any index: `stations[].id`. */
   readonly omitted?: readonly string[];
   readonly folders?: readonly TextFolder<Fields>[];
 }
 
-/** The station of a line that is to hold a new resource. */
+/** The station of a line that will hold a new resource. */
 export interface StationHolder {
   readonly lineId: string;
   readonly stationKey: string;
@@ -103,19 +108,19 @@ export interface StationHolder {
 
 /** The location in which a resource is created. */
 export interface HolderLocation {
-  /** The prefix of the addresses below it. */
+  /** The address prefix of the resources in the location. */
   readonly address: string;
   readonly teamId: string | null;
 }
 
-/** What the rules of a kind may read: the turn's reads and the location of the resource. */
+/** The data that the rules of a kind may read: the turn's reads and the resource's location. */
 export interface WriteScope<Fields> {
   readonly reading: Reading;
   readonly workspaceId: string;
   readonly teamId: string | null;
   /** The team's key, or "" for a resource that no team holds. */
   readonly teamKey: string;
-  /** Where a resource that a station holds is created, else null. */
+  /** The station of a new resource that a station holds; otherwise null. */
   readonly station: StationHolder | null;
   /** Null on create. */
   readonly previous: ResourceRow<Fields> | null;
@@ -126,17 +131,17 @@ export interface WriteScope<Fields> {
   newId(prefix: string): string;
 }
 
-/** A resource that the service made for itself: no list has it, and nobody deletes it. */
+/** A resource that the service created for itself. It is in no list, and nobody can delete it. */
 export interface MadeResource {
   readonly workspaceId: string;
   readonly teamId: string;
-  /** How it is read; null for one that is not. */
+  /** The resource for reads; null if it cannot be read. */
   readonly row: ResourceRow | null;
-  /** Why it may not be deleted, in a sentence. */
+  /** The reason, in a sentence, why it cannot be deleted. */
   readonly use: string;
 }
 
-/** A write: its caller, the new fields (none on a delete) and the previous ones (none on a create). */
+/** A write: its caller, the new fields (null for a delete) and the previous resource (null for a create). */
 export interface WriteAttempt<Fields> {
   readonly caller: Caller;
   readonly fields: Fields | null;
@@ -144,69 +149,77 @@ export interface WriteAttempt<Fields> {
 }
 
 /**
- * One resource kind, as data. The engine makes the six operations, references and `in-use`, the change log, routes
- * and documentation from it: adding a kind is one such file and one line in the catalogue, `actors/kinds.ts`.
- * Bodies are parsed by `schema` (strict, defaults filled in) at the edge; hidden fields are sealed there and never
- * reach an actor, a row or a log in the clear.
+ * A resource kind, as data. The engine derives the six operations, references and `in-use`, the change log, routes and
+ * documentation from it. A new kind is one such file and one line in the catalogue, `actors/kinds.ts`. The edge parses
+ * bodies with `schema` (strict, with defaults) and seals hidden fields, which never reach an actor, a row or a log in
+ * plain text.
  */
 export interface Kind<Fields = Record<string, unknown>> {
   /** `runner-pool` */
   readonly name: string;
   /** The collection in paths: `runner-pools`. */
   readonly plural: string;
-  /** Prefix of its ids: `pool`. */
+  /** Prefix of the kind's ids: `pool`. */
   readonly idPrefix: string;
   readonly heldBy: "none" | "workspace" | "team" | "station";
-  /** For a kind that stations hold: the location of the station, or null when it does not exist. */
+  /** For a kind that stations hold: returns the location of the station, or null if the station does not exist. */
   locateStation?(reading: Reading, workspaceId: string, station: StationHolder): HolderLocation | null;
-  /** True for a kind without an update operation. */
+  /** True for a kind that has no update operation. */
   readonly isNeverReplaced?: boolean;
-  /** `outcomes`: visible to callers who may read the team's outcomes; default: to all who see the workspace. */
+  /**
+   * `outcomes`: visible to callers who may read the team's outcomes. Default: visible to everyone who sees the
+   * workspace.
+   */
   readonly seenBy?: "outcomes";
   /** The permission that create, update and delete need. */
   readonly permission: Permission;
-  /** True when only a signed-in person may write it, whatever a token's scopes. */
+  /** True if only a signed-in person may write it. A token may not, with any scope. */
   readonly peopleOnly?: boolean;
-  /** The body with every field, hidden ones included; what it yields is what is stored and read. */
+  /** The body with every field, including hidden ones. Its output is stored and read. */
   readonly schema: z.ZodType<Fields>;
-  /** Errors of a raw body that is too large to parse with `schema` in reasonable time. */
+  /** Returns errors of a raw body that is too large to parse with `schema` in reasonable time. */
   findSizeErrors?(body: unknown): readonly FieldError[];
-  /** Paths an update may not change; the first is the field at the end of the address. */
+  /** Paths that an update may not change. The first one is the last part of the address. */
   readonly fixed: readonly string[];
   readonly hidden: readonly HiddenField<Fields>[];
-  /** A hidden field whose value the service makes when none is given; returned once, in a response header on create. */
+  /**
+   * A hidden field whose value the service generates if none is given. The create's response returns it once, in a
+   * header.
+   */
   readonly reveals?: { readonly path: string; readonly header: string; when(fields: Fields): boolean };
-  /** `holder` is the address of its holder: a workspace's slug, a team's key; "" without a holder. */
+  /**
+   * Returns the address. `holder` is the holder's address: a workspace's slug, a team's key, or "" without a holder.
+   */
   address(fields: Fields, holder: string): string;
-  /** `teamKey` is "" for a kind that teams do not hold. */
+  /** Lists the references. `teamKey` is "" for a kind that teams do not hold. */
   references(fields: Fields, teamKey: string): readonly Reference[];
-  /** Why this caller may not make this write although they have `permission`; or null. Checked first. */
+  /** Refuses a caller who has `permission` but may not make this write; otherwise null. Checked first. */
   refuses?(attempt: WriteAttempt<Fields>): Refusal | null;
-  /** The rules that need only the definition, not its location; {@link validate} includes them. */
+  /** Checks the rules that only need the definition, not its location. {@link validate} includes them. */
   validateDefinition?(fields: Fields): readonly FieldError[];
-  /** Rules beyond the schema and references. */
+  /** Checks the rules beyond the schema and references. */
   validate?(fields: Fields, scope: WriteScope<Fields>): readonly FieldError[];
   warnings?(fields: Fields, reading: Reading, row: ResourceRow<Fields>): readonly Warning[];
-  /** Read-only fields, computed at each write and stored in `row.added`; may complete `fields` too (station ids). */
+  /** Computes read-only fields at each write, stored in `row.added`. May also complete `fields` (station ids). */
   complete?(
     fields: Fields,
     scope: WriteScope<Fields>,
   ): { readonly fields: Fields; readonly added: Readonly<Record<string, unknown>> };
-  /** Read-only fields that are computed at each reading, from the resource's row and what the process never changes. */
+  /** Computes read-only fields at each read, from the resource's row and constants of the process. */
   computed?(row: ResourceRow<Fields>): Readonly<Record<string, unknown>>;
-  /** The schemas of the fields of `complete` and `computed`; answers are checked against them. */
+  /** The schemas of the fields of `complete` and `computed`. Answers are checked against them. */
   readonly added?: Readonly<Record<string, z.ZodType>>;
-  /** The resource of the kind that the service made for itself under this id. */
+  /** Finds the resource of the kind that the service created for itself under this id. */
   findMade?(reading: Reading, id: string): MadeResource | undefined;
-  /** Resources that use it without a reference: they may name it before it exists. At most `limit`. */
+  /** Lists at most `limit` resources that use it without a reference, because they may name it before it exists. */
   listUsers?(row: ResourceRow<Fields>, reading: Reading, limit: number): readonly ResourceUser[];
-  /** Why it may not be deleted although nothing refers to it (a team with open tasks), or null. */
+  /** Returns the reason why it cannot be deleted although nothing refers to it (a team with open tasks), or null. */
   inUse?(row: ResourceRow<Fields>, reading: Reading): string | null;
-  /** Why an update is refused that would remove something in use (a station with tasks); or null. */
+  /** Returns the reason why an update cannot remove something in use (a station with tasks), or null. */
   updateInUse?(fields: Fields, previous: ResourceRow<Fields>, reading: Reading): string | null;
-  /** Lookup keys of the kind's resources, which other resources of the team may name (see `listByLookupKey`). */
+  /** The lookup keys of the kind's resources, which other resources of the team may name (see `listByLookupKey`). */
   readonly lookupKeys?: LookupKeys<Fields>;
-  /** How it is exported; null for a kind without export. */
+  /** The export form; null for a kind without export. */
   readonly hcl: HclForm<Fields> | null;
   /** Changes other rows of the kind after an update, in the same batch. `now` is the turn's time. */
   afterUpdate?(
@@ -214,6 +227,6 @@ export interface Kind<Fields = Record<string, unknown>> {
     change: { readonly row: ResourceRow<Fields>; readonly previous: ResourceRow<Fields> },
     now: number,
   ): void;
-  /** Details of a change record beyond the action. */
+  /** Returns details of a change record beyond the action. */
   details?(row: ResourceRow<Fields>, previous: ResourceRow<Fields> | null): Readonly<Record<string, unknown>>;
 }

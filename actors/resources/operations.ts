@@ -26,12 +26,12 @@ import {
   removeResource,
 } from "./resource-indexes.table.js";
 
-/** Users named in an `in-use` answer. */
+/** Maximum number of users named in an `in-use` answer. */
 const USERS_NAMED = 5;
 
 /**
- * The create of any kind, within a turn of the workspace. A repeat under the same key is recognised by the workspace's
- * own attempts; the key of the workspace itself is stored with the claim of its slug.
+ * Creates a resource of any kind, in a turn of the workspace. The workspace's own attempts identify a repetition with
+ * the same key. The key of a workspace's own creation is stored with the claim of its slug.
  */
 export function createResource(turn: Turn, kind: Kind, message: NewResource): WriteResult | Refusal {
   const workspaceId = turn.self.partition;
@@ -73,9 +73,9 @@ export function createResource(turn: Turn, kind: Kind, message: NewResource): Wr
 }
 
 /**
- * The update of any kind: replaces the whole resource. An update with equal fields is no change: the version stays,
- * nothing is recorded, and what counts from the last change (a trust's tokens) stays valid. A sealed value always
- * counts as a change.
+ * Updates a resource of any kind by replacing all its fields. An update with equal fields is no change: the version
+ * stays, no change is recorded, and data that is valid since the last change (a trust's tokens) stays valid. A sealed
+ * value always counts as a change.
  */
 export function updateResource(turn: Turn, kind: Kind, message: UpdateResource): WriteResult | Refusal {
   const workspaceId = turn.self.partition;
@@ -113,7 +113,7 @@ function isAsBefore(next: Pick<ResourceRow, "fields" | "hidden" | "added">, prev
   return canonicalJson(next) === canonicalJson({ fields, hidden, added });
 }
 
-/** The delete of any kind; `in-use` names the resources that use it. */
+/** Deletes a resource of any kind. An `in-use` refusal names the resources that use it. */
 export function deleteResource(turn: Turn, kind: Kind, message: DeleteResource): WriteResult | Refusal {
   const row = findResource(turn, turn.self.partition, kind.name, message.id);
   if (row === undefined) return { refused: "not-found" };
@@ -129,7 +129,7 @@ export function deleteResource(turn: Turn, kind: Kind, message: DeleteResource):
   return { resource: row, replayed: false };
 }
 
-/** Why this write may not remove a lookup key of `row`, or null. */
+/** Returns the reason why this write may not remove a lookup key of `row`, or null. */
 function refuseLostKey(turn: Turn, kind: Kind, row: ResourceRow, next: ResourceRow["fields"] | null): string | null {
   const lost = findLostKey(turn, kind, row, { next, limit: USERS_NAMED + 1 });
   if (lost === null) return null;
@@ -141,13 +141,13 @@ function usedBy(what: string, users: readonly ResourceUser[]): string {
   return `${what} is used by ${named.join(", ")}${users.length > USERS_NAMED ? " and more" : ""}.`;
 }
 
-/** Removes a resource whose holder is gone; the change is recorded as the service's. */
+/** Removes a resource whose holder was removed. The author of the change record is the service. */
 export function withdrawHeld(turn: Turn, kind: Kind, row: ResourceRow, client: string | null): void {
   removeResource(turn, kind, row);
   record(turn, kind, { caller: null, client }, row, row, "deleted");
 }
 
-/** The location for the create; null when the holder does not exist. */
+/** Returns the location of a new resource; null if the holder does not exist. */
 function locateHolder(turn: Turn, kind: Kind, { teamId, station }: NewResource): HolderLocation | null {
   const { partition } = turn.self;
   switch (kind.heldBy) {
@@ -166,7 +166,7 @@ function locateHolder(turn: Turn, kind: Kind, { teamId, station }: NewResource):
   }
 }
 
-/** The answer to a create whose key has made the resource before. */
+/** Returns the answer to a create whose key has already created the resource. */
 export function replayCreate(turn: Turn, kind: Kind, resourceId: string): WriteResult | Refusal {
   const made = findResource(turn, turn.self.partition, kind.name, resourceId);
   if (made !== undefined) return { resource: made, replayed: true };
@@ -181,19 +181,19 @@ function scopeOf(
   const workspaceId = turn.self.partition;
   const teamKey = getTeamKey(turn, workspaceId, teamId);
   const newId = (prefix: string) => turn.newId(prefix);
-  // One literal: a spread of another takes longer than the rest of a create's own steps.
+  // A single literal. Spreading another object would take longer than all other work of a create.
   return { reading: turn, workspaceId, teamId, teamKey, station, previous, hidden, caller, now: turn.now, newId };
 }
 
 type Checked = { readonly fields: Record<string, unknown>; readonly added: Readonly<Record<string, unknown>> };
 
-/** The previous hidden values that still belong to the new fields. */
+/** Returns the previous hidden values that still belong to the new fields. */
 function mergeHidden(kind: Kind, previous: ResourceRow, fields: ResourceRow["fields"]): ResourceRow["hidden"] {
   const gone = kind.hidden.filter(({ staysWith }) => staysWith?.(fields) === false).map(({ path }) => path);
   return Object.fromEntries(Object.entries(previous.hidden).filter(([path]) => !gone.includes(path)));
 }
 
-/** All errors of a body beyond its schema. */
+/** Returns all errors of a body beyond its schema. */
 function checkFields(
   turn: Turn,
   kind: Kind,
@@ -212,7 +212,7 @@ function checkFields(
 
 const tooLate: Refusal = { refused: "conflict", detail: "This waited too long for its turn. Please try it again." };
 
-/** Errors for hashes that another resource has, in another workspace (by the reservation) or in this one. */
+/** Returns errors for hashes that another resource has, in another workspace (by the reservation) or in this one. */
 function findTakenHashes(
   kind: Kind,
   { reading, workspaceId, previous, hidden }: WriteScope<Record<string, unknown>>,
@@ -240,7 +240,7 @@ function valueAt(fields: unknown, path: string): unknown {
     .reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], fields);
 }
 
-/** The 409 for an address that is taken. */
+/** Returns the 409 for an address that another resource has. */
 export function addressTaken(kind: Kind, address: string): Refusal {
   return {
     refused: "already-exists",

@@ -4,8 +4,9 @@ import { withdrawHeld } from "./operations.js";
 import { expectResource, listAddresses, type ResourceRow } from "./resource.table.js";
 
 /**
- * Removes and returns the resources of stations that the line no longer has (of all stations when the line is gone).
- * The changes are recorded as the service's; `client` is the client that caused them. Reads only what it removes.
+ * Removes and returns the resources of stations that the line no longer has, or of all its stations if the line was
+ * deleted. The author of the change records is the service; `client` is the client that caused the changes. Reads only
+ * the rows that it removes.
  */
 export function withdrawOrphaned(
   turn: Turn,

@@ -5,8 +5,9 @@ import { readOnlyFields } from "./representation.js";
 import type { ResourceRow } from "./resource.table.js";
 
 /**
- * Lets a client write back the whole representation that it read, with some fields changed: read-only fields must equal
- * the resource's, or are refused. `warnings` are ignored; `version` is the one that the write is based on.
+ * Lets a client write back the whole representation that it read, with some fields changed. Read-only fields must equal
+ * the resource's; otherwise the write is refused. `warnings` are ignored. `version` is the version that the write is
+ * based on.
  */
 export function readingBack<Prepared extends object>(
   kind: Kind,

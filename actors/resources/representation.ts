@@ -2,14 +2,19 @@ import type { Reading } from "../../storage/store.js";
 import type { Kind } from "./kind.js";
 import type { ResourceRow } from "./resource.table.js";
 
-/** A resource as answers return it: common fields, its own with defaults, read-only ones; never a hidden one. */
+/**
+ * Returns a resource as answers show it: common fields, its own fields with defaults, and read-only fields. Hidden
+ * fields are left out.
+ */
 export function toRepresentation(kind: Kind, row: ResourceRow, reading: Reading): Readonly<Record<string, unknown>> {
   const representation = Object.assign(commonFields(kind, row), row.fields, row.added, kind.computed?.(row));
   representation.warnings = kind.warnings?.(row.fields, reading, row) ?? [];
   return representation;
 }
 
-/** The read-only fields of a resource except `warnings`, which follow from others; only `version` ever changes. */
+/**
+ * Returns the read-only fields of a resource, except `warnings`, which depend on other data. Only `version` can change.
+ */
 export function readOnlyFields(kind: Kind, row: ResourceRow): Readonly<Record<string, unknown>> {
   return Object.assign(commonFields(kind, row), row.added, kind.computed?.(row));
 }

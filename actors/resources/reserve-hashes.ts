@@ -4,13 +4,13 @@ import type { Kind } from "./kind.js";
 import type { ReservedHashes } from "./resource.messages.js";
 import { findHashOwner } from "./resource-hash.table.js";
 
-/** The resource that hashes are reserved for; `id` is null for a new one. */
+/** The resource that needs the hashes; `id` is null for a new one. */
 export interface HashHolder {
   readonly workspaceId: string;
   readonly id: string | null;
 }
 
-/** What reserving needs of the runtime. */
+/** The parts of the runtime that a reservation needs. */
 type Reserving = Pick<Runtime, "ask" | "reading" | "clock">;
 
 /** A hash that a write has reserved. */
@@ -22,8 +22,8 @@ interface Reserved {
 }
 
 /**
- * Makes a write with its hashes that must be unique over all workspaces reserved until it is over; `write` gets
- * undefined when there are none. The workspace's turn refuses the write for hashes that another resource has: those in
+ * Reserves the hashes that must be unique over all workspaces for the duration of a write. `write` gets undefined if
+ * there are none. In its turn, the workspace refuses the write if other resources have some of the hashes: the paths in
  * `taken`.
  */
 export async function withReservedHashes<Result>(
@@ -35,7 +35,7 @@ export async function withReservedHashes<Result>(
   try {
     return await write(await reserve(runtime, of, reserved));
   } finally {
-    // Of a process that ends before this, a reservation lapses by itself.
+    // If the process ends before this, the reservation expires.
     for (const each of reserved) await runtime.ask(hashReservationsRef, { type: "hash.release", ...each });
   }
 }
@@ -50,7 +50,7 @@ async function reserve(
     const hash = hidden[path];
     if (unique === undefined || hash === undefined) continue;
     const isTaken = unique.isTaken(runtime.reading, hash, { id, nowMs: runtime.clock.now() });
-    // Nobody has it now, so whoever the directory still names (a pool of a closed workspace) had it once.
+    // Nobody has the hash now. An owner that the directory still names (a pool of a closed workspace) is a former one.
     const formerOwner = isTaken ? undefined : findHashOwner(runtime.reading, kind.name, hash);
     const message = { type: "hash.reserve", kind: kind.name, hash, workspaceId, formerOwner } as const;
     const answer = isTaken ? null : await runtime.ask(hashReservationsRef, message);

@@ -2,7 +2,7 @@ import { type DirectoryEntry, directory } from "../../runtime/directory.js";
 import type { Reading } from "../../storage/store.js";
 import { findResource, type ResourceRow } from "./resource.table.js";
 
-/** The resource to which a hashed value belongs. */
+/** The resource that a hashed value belongs to. */
 export interface HashOwner {
   readonly workspaceId: string;
   readonly id: string;
@@ -11,7 +11,7 @@ export interface HashOwner {
 /** `[kind, hash]` */
 export const resourceHashes = directory<HashOwner>("resource-hash");
 
-/** The resource of that kind with this hash (SHA-256, hex), in any workspace. */
+/** Finds the resource of this kind with this hash (SHA-256, hex), in any workspace. */
 export function findResourceByHash<Fields>(
   reading: Reading,
   kind: string,
@@ -23,12 +23,12 @@ export function findResourceByHash<Fields>(
   return row !== undefined && Object.values(row.hidden).includes(hash) ? row : undefined;
 }
 
-/** The owner of this hash by the directory; check its row, which decides. */
+/** Finds the owner of this hash in the directory. Check the owner's row, which is authoritative. */
 export function findHashOwner(reading: Reading, kind: string, hash: string): HashOwner | undefined {
   return resourceHashes.find(reading, kind, hash);
 }
 
-/** The directory entry of a hash; for the turn that writes the resource itself. */
+/** Returns the directory entry of a hash, for the turn that writes the resource. */
 export function hashEntry(kind: string, hash: string, owner: HashOwner): DirectoryEntry {
   return resourceHashes.entry([kind, hash], owner);
 }

@@ -22,7 +22,7 @@ const lookupKeys = table<true>("resource-word");
 /** `[target kind, team, lookup key, source kind, source id]` -> the referrer. */
 const keyReferrers = table<ResourceUser>("word-reference");
 
-/** Tables that work reads at every step and only configuration changes write. */
+/** Tables that every step of the work reads and only configuration changes write. */
 export const configurationTables: readonly string[] = [resources.name, resourceAddresses.name, lookupKeys.name];
 
 /** Selects resources of a team by a lookup key. */
@@ -32,12 +32,12 @@ export interface LookupKeyQuery {
   readonly key: string;
 }
 
-/** Index rows read at once. */
+/** Number of index rows to read in one batch. */
 const PAGE = 64;
 
 /**
- * The resources of a team with a lookup key, by id, after the id `after`. Each is read only when the caller asks for
- * it: a resource may be large, and callers may stop early. Throws `damaged` at an id without a row.
+ * Yields the resources of a team with a lookup key, by id, after the id `after`. Each is read only when the caller asks
+ * for it, because a resource may be large and callers may stop early. Throws `damaged` if an id has no row.
  */
 export function* listByLookupKey<Fields>(
   reading: Reading,
@@ -57,12 +57,12 @@ export function* listByLookupKey<Fields>(
   }
 }
 
-/** The key of a team: the first part of the addresses of its resources. */
+/** Returns the key of a team: the first part of its resources' addresses. */
 export function getTeamKey(reading: Reading, workspaceId: string, teamId: string | null): string {
   return teamId === null ? "" : (resources.get(reading, workspaceId, "team", teamId)?.address ?? "");
 }
 
-/** Writes a resource with its index rows, replacing `previous`. */
+/** Writes a resource with its index rows in place of `previous`. */
 export function putResource(
   writing: DirectedWriting,
   kind: Kind,
@@ -86,7 +86,9 @@ type ResourceTable = ReturnType<typeof declareResources>;
 
 const tables = new WeakMap<Kind, ResourceTable>();
 
-/** The resources of a kind with their indexes; the same table for all kinds, declared once for each. */
+/**
+ * Returns the table of resources with the indexes of a kind. All kinds share one table, declared once for each kind.
+ */
 function tableOf(kind: Kind): ResourceTable {
   const known = tables.get(kind) ?? declareResources(kind);
   tables.set(kind, known);
@@ -111,7 +113,7 @@ function declareResources(kind: Kind) {
   });
 }
 
-/** The indexes of the resources of all kinds. Those of references are left out: they depend on other resources. */
+/** The indexes of resources of all kinds, except those of references, which depend on other resources. */
 export function resourceDependents(kinds: readonly Kind[]): DependentSource {
   const byName = new Map(kinds.map((kind) => [kind.name, tableOf(kind)]));
   const [first] = byName.values();
@@ -143,7 +145,7 @@ function isAmong(entries: readonly DirectoryEntry[], entry: DirectoryEntry): boo
   return entries.some((one) => isDeepStrictEqual(one, entry));
 }
 
-/** The directory entries of a resource: its location, and its hashed values. */
+/** Lists the directory entries of a resource: its location and its hashed values. */
 function listResourceEntries(kind: Kind, row: ResourceRow): DirectoryEntry[] {
   const { id, workspaceId } = row;
   return [
@@ -153,8 +155,8 @@ function listResourceEntries(kind: Kind, row: ResourceRow): DirectoryEntry[] {
 }
 
 /**
- * The directory entries of resources, by their ids and by their hashes. A hash of a closed workspace may be another
- * workspace's by now, which comes before it.
+ * The directory entries of resources, by id and by hash. A hash of a closed workspace may belong to another workspace
+ * now, which takes precedence.
  */
 export function resourceSource(kinds: readonly Kind[]): DirectorySource {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
@@ -172,22 +174,22 @@ export function resourceSource(kinds: readonly Kind[]): DirectorySource {
   });
 }
 
-/** The users of a resource: those that refer to it, and for a team those in it. At most `limit`. */
+/** Lists at most `limit` users of a resource: the resources that refer to it, and for a team the resources in it. */
 export function listReferrers(reading: Reading, row: ResourceRow, limit: number): readonly ResourceUser[] {
   const referring = referrers.list(reading, row.workspaceId, [row.kind, row.id], { limit });
   const holding = row.kind === "team" ? teamHoldings.list(reading, row.workspaceId, [row.id], { limit }) : [];
   return [...referring, ...holding].slice(0, limit);
 }
 
-/** A lookup key that only one resource has, with the resources of the team that name it. */
+/** A lookup key that only one resource has, with the team's resources that name it. */
 export interface KeyInUse {
   readonly key: string;
   readonly users: readonly ResourceUser[];
 }
 
 /**
- * The first lookup key that is still in use in the team, but that no resource would have once `row` has the fields
- * `next` (null: once it is deleted); null when there is none. At most `limit` users.
+ * Finds the first lookup key that the team still uses, but that no resource would have after `row` gets the fields
+ * `next` (null for a delete). Returns null if there is none. Lists at most `limit` users.
  */
 export function findLostKey(
   reading: Reading,
@@ -206,7 +208,7 @@ export function findLostKey(
   return null;
 }
 
-/** The references whose target does not exist. */
+/** Lists the references whose target does not exist. */
 export function danglingReferences(
   reading: Reading,
   workspaceId: string,

@@ -1,7 +1,7 @@
 import { type DirectoryEntry, directory } from "../../runtime/directory.js";
 import type { Reading } from "../../storage/store.js";
 
-/** The location of something that the API names by its id alone. */
+/** The location of a resource that the API names only by its id. */
 export interface ResourceLocation {
   readonly workspaceId: string;
   /** `line`, `task`, `run`, ... */
@@ -11,21 +11,22 @@ export interface ResourceLocation {
 /** `[id]` */
 export const resourceLocations = directory<ResourceLocation>("place");
 
-/** The location of this id by the directory, of a task or run too. */
+/** Finds the location of an id in the directory. Tasks and runs are included. */
 export function findLocation(reading: Reading, id: string): ResourceLocation | undefined {
   return resourceLocations.find(reading, id);
 }
 
 /**
- * The workspace of what has this id, or undefined when nothing of the kind has it. The row there decides
- * whether it still exists. Read the row once the caller is known to see the workspace: others must not learn of damage.
+ * Finds the workspace of the resource, task or run with this id; undefined if none of this kind has it. The row is
+ * authoritative about its existence. Read the row only after checking that the caller sees the workspace, because
+ * others must not learn about damage.
  */
 export function findWorkspaceOf(reading: Reading, kind: string, id: string): string | undefined {
   const location = findLocation(reading, id);
   return location?.kind === kind ? location.workspaceId : undefined;
 }
 
-/** The directory entry of an id; for the turn that writes the row itself. */
+/** Returns the directory entry of an id, for the turn that writes the row. */
 export function locationEntry(id: string, location: ResourceLocation): DirectoryEntry {
   return resourceLocations.entry(id, location);
 }

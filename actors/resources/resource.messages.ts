@@ -4,9 +4,9 @@ import type { Refusal } from "../refusal.js";
 import type { StationHolder } from "./kind.js";
 import type { ResourceRow } from "./resource.table.js";
 
-/** Identifies a repeated request: by its caller, its key and its body. */
+/** Identifies a repeated request by its caller, its key and its body. */
 export interface Idempotency {
-  /** Separates the keys of each caller and collection, or other route and subject, from all others. */
+  /** Separates the keys of each caller and collection (or other route and subject) from all others. */
   readonly scope: string;
   readonly key: string;
   /** A digest of the body. */
@@ -18,11 +18,11 @@ type Written = Answered<WriteResult | Refusal>;
 interface Write {
   readonly kind: string;
   readonly caller: Caller;
-  /** From `Service-Client`, as change records store it. */
+  /** The `Service-Client` header, as change records store it. */
   readonly client: string | null;
 }
 
-/** A parsed body; hidden fields are not in `fields` but in `hidden`, sealed or hashed. */
+/** A parsed body. Hidden fields are sealed or hashed in `hidden`, and absent from `fields`. */
 export interface PreparedBody {
   readonly fields: unknown;
   readonly hidden: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ export interface ReservedHashes {
 /** A resource to create. */
 export interface NewResource extends Write, PreparedBody {
   readonly teamId: string | null;
-  /** The station that will hold it, for a kind that stations hold. */
+  /** The station that will hold the resource, for a kind that stations hold. */
   readonly station?: StationHolder | undefined;
   readonly idempotency: Idempotency;
 }
@@ -53,7 +53,7 @@ export interface CreateResource extends Written, NewResource {
 export interface UpdateResource extends Written, Write, PreparedBody {
   readonly type: "resource.update";
   readonly id: string;
-  /** The version the write is based on. */
+  /** The version that the write is based on. */
   readonly version: number;
 }
 
@@ -65,7 +65,7 @@ export interface DeleteResource extends Written, Write {
 
 export type ResourceMessage = CreateResource | UpdateResource | DeleteResource;
 
-/** Published as `<kind>.changed` when a resource of the kind was created, updated or deleted. */
+/** Published as `<kind>.changed` when a resource of the kind is created, updated or deleted. */
 export interface ResourceChanged<Kind extends string = string> extends Fact {
   readonly name: `${Kind}.changed`;
   readonly id: string;
@@ -74,6 +74,6 @@ export interface ResourceChanged<Kind extends string = string> extends Fact {
 /** The answer to a write that is not refused. */
 export interface WriteResult {
   readonly resource: ResourceRow;
-  /** True when an earlier attempt with the same key had made it. */
+  /** Whether an earlier attempt with the same key made the write. */
   readonly replayed: boolean;
 }

@@ -3,21 +3,21 @@ import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 
 /**
- * A stored resource of any kind. `fields` are the fields of the kind's schema with defaults filled in and
- * without the write-only fields; those are in `hidden`, sealed or hashed, and never part of a representation.
+ * A stored resource of any kind. `fields` are the fields of the kind's schema with defaults, without the write-only
+ * fields. Those are in `hidden`, sealed or hashed, and never part of a representation.
  */
 export interface ResourceRow<Fields = Record<string, unknown>> {
   readonly id: string;
   readonly kind: string;
   readonly version: number;
   readonly workspaceId: string;
-  /** The team of a team-held resource, else null. */
+  /** The team of a resource that a team holds; otherwise null. */
   readonly teamId: string | null;
   readonly address: string;
   readonly fields: Fields;
   /** Write-only values by path (`value`, `signing.secret`, `token`): sealed text, or a SHA-256 hash in hex. */
   readonly hidden: Readonly<Record<string, string>>;
-  /** Read-only fields the kind adds (`issuedBy`, `issuedAt`, station ids). */
+  /** Read-only fields that the kind adds (`issuedBy`, `issuedAt`, station ids). */
   readonly added: Readonly<Record<string, unknown>>;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -25,13 +25,13 @@ export interface ResourceRow<Fields = Record<string, unknown>> {
 
 /** `[workspace, kind, id]` */
 export const resources = table<ResourceRow>("resource");
-/** `[workspace, kind, address]` -> id; in address order. */
+/** `[workspace, kind, address]` -> id, in address order. */
 export const resourceAddresses = table<string>("resource-address");
 
 /** Addresses read at once when all are searched. */
 const ADDRESS_PAGE = 200;
 
-/** The resource of that kind and id, or undefined. */
+/** Finds the resource of this kind and id; undefined if there is none. */
 export function findResource<Fields = Record<string, unknown>>(
   reading: Reading,
   workspaceId: string,
@@ -41,7 +41,7 @@ export function findResource<Fields = Record<string, unknown>>(
   return resources.get(reading, workspaceId, kind, id) as ResourceRow<Fields> | undefined;
 }
 
-/** The resource of an id that an address or an index names. Throws `damaged` when there is none. */
+/** Returns the resource of an id from an address or an index. Throws `damaged` if there is none. */
 export function expectResource<Fields = Record<string, unknown>>(
   reading: Reading,
   workspaceId: string,
@@ -80,7 +80,10 @@ export function findKnownResource<Fields = Record<string, unknown>>(
   return (isLost ? expectResource : findResource)<Fields>(reading, workspaceId, kind, id);
 }
 
-/** The resource of that kind at an address, or undefined. Throws `damaged` when the address has no row. */
+/**
+ * Finds the resource of this kind at an address; undefined if there is none. Throws `damaged` if the address has no
+ * row.
+ */
 export function findResourceAt<Fields = Record<string, unknown>>(
   reading: Reading,
   workspaceId: string,
@@ -91,14 +94,14 @@ export function findResourceAt<Fields = Record<string, unknown>>(
   return id === undefined ? undefined : expectResource<Fields>(reading, workspaceId, kind, id);
 }
 
-/** Whether the workspace exists and was not closed. */
+/** Whether the workspace exists and is not closed. */
 export function isWorkspaceOpen(reading: Reading, workspaceId: string): boolean {
   return findResource(reading, workspaceId, "workspace", workspaceId) !== undefined;
 }
 
 /** Selects resources of a kind, in address order. */
 export interface ResourcePage {
-  /** Only resources whose address begins with this and a slash. */
+  /** Only resources whose address starts with this text and a slash. */
   readonly under?: string;
   /** Only resources after this address. */
   readonly after?: string;
@@ -106,8 +109,8 @@ export interface ResourcePage {
 }
 
 /**
- * The resources of that kind, in address order; all of them unless `page` limits them. Throws `damaged` when an address
- * has no row.
+ * Lists the resources of this kind in address order; all of them unless `page` limits them. Throws `damaged` if an
+ * address has no row.
  */
 export function listResources<Fields = Record<string, unknown>>(
   reading: Reading,
@@ -120,7 +123,7 @@ export function listResources<Fields = Record<string, unknown>>(
   );
 }
 
-/** As {@link listResources}, but reads only the addresses. "0" is the character after "/". */
+/** Like {@link listResources}, but reads only the addresses. "0" is the character after "/". */
 export function listAddresses(
   reading: Reading,
   workspaceId: string,

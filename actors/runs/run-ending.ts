@@ -198,7 +198,7 @@ function publishEnded(
 ): void {
   const workspaceId = turn.self.partition;
   const subject = owner.eventSubject(turn, workspaceId, row);
-  // A closed workspace publishes no more facts.
+  // A closed workspace publishes no facts.
   if (subject === null || !isWorkspaceOpen(turn, workspaceId)) return;
   const on = "run.ended";
   const of = { on, occurrence: turn.newId("occ"), run: { id: row.id }, event } as const;

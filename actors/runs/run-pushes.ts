@@ -50,9 +50,9 @@ interface ReportedChange {
 }
 
 /**
- * Lists the repositories to push at the end of a run whose agent completed. If the run finishes the task, these are the
- * repositories of the task's changes. Otherwise they are the ones in which the task has a branch, because later runs
- * start from it.
+ * Lists the changed repositories to push at the end of a run whose agent completed: those in which the task has a
+ * branch, because later runs start from it, and all reachable ones if the run finishes the task and its line opens
+ * pull requests then.
  */
 export function repositoriesToPush(
   turn: TurnReading,

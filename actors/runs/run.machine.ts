@@ -9,7 +9,7 @@
  * |                  |                                          |             | or the runner is assigned to the run  |
  * | claimed          | start.agreed (gate.answered)             | claimed     | the runner is assigned to the run     |
  * | claimed          | start.refused (gate.answered)            | ended       | withdrawn, with the refusal           |
- * | claimed          | run.started (run.said)                   | running     | the commits it begins from are        |
+ * | claimed          | run.started (run.said)                   | running     | the starting commits are              |
  * |                  |                                          |             | recorded; the owner is notified       |
  * | claimed,running  | run.step (run.said)                      | same        | recorded, published in the stream     |
  * | any but new      | message.taken (run.speak)                | same        | a step; sent to the runner            |

@@ -1,9 +1,9 @@
 /**
- * Recounts the references to bodies, on a store that no runtime uses, and corrects wrong counts.
+ * Recounts the references to bodies in a store that no runtime uses, and corrects wrong counts.
  *
- * 1. The rows that refer to bodies decide, not the stored counts.
+ * 1. The rows that refer to bodies are authoritative, not the stored counts.
  * 2. Each finding is corrected in one batch, so the next recount continues after an interrupted one.
- * 3. A body without references is stored for its day: from the recount on, if nothing says since when it is unused.
+ * 3. A body without references is stored for a day. If the start of that day is unknown, it starts at the recount.
  */
 import { isDeepStrictEqual } from "node:util";
 import { isStored, offlineSend } from "../../runtime/offline-send.js";
@@ -15,7 +15,7 @@ import { blobSweeperRef } from "./blobs.js";
 
 /** A table whose rows refer to bodies. */
 export interface ReferringTable {
-  /** The digests of the bodies that each row of a workspace refers to. */
+  /** Yields, for each row of a workspace, the digests of the bodies that the row refers to. */
   referrals(reading: Reading, workspaceId: string): Iterable<readonly string[]>;
 }
 
@@ -30,20 +30,20 @@ export interface RecountFinding {
   readonly workspaceId: string;
   /** SHA-256 in hex. */
   readonly digest: string;
-  /** The stored count; null for none. */
+  /** The stored count; null if there is none. */
   readonly counted: number | null;
-  /** Number of rows that refer to it. */
+  /** Number of rows that refer to the body. */
   readonly rows: number;
-  /** Whether the body itself is missing, which a recount cannot correct. */
+  /** Whether the body itself is missing. A recount cannot correct that. */
   readonly isMissing: boolean;
 }
 
-/** A finding with its correction; no changes when only the body is missing. */
+/** A finding with its correction. Without changes if only the body is missing. */
 export interface Recount extends RecountFinding {
   readonly changes: readonly Change[];
 }
 
-/** Corrects the counts of all workspaces; yields each finding once its correction is on disk. */
+/** Corrects the counts of all workspaces. Yields each finding after its correction is on disk. */
 export async function* recountAllBlobs(store: Store, options: RecountOptions): AsyncGenerator<RecountFinding> {
   const { reading } = store;
   for (const workspaceId of listPartitions(reading)) {
@@ -56,7 +56,7 @@ export async function* recountAllBlobs(store: Store, options: RecountOptions): A
   }
 }
 
-/** The wrong counts of a workspace, one body at a time. Holds one number for each body in memory. */
+/** Yields the wrong counts of a workspace, one body at a time. Holds one number for each body in memory. */
 export function* recountBlobs(reading: Reading, workspaceId: string, options: RecountOptions): Generator<Recount> {
   const counts = countReferences(reading, workspaceId, options.referring);
   const unusedSince = new Map<string, number>();
@@ -89,12 +89,12 @@ export function* recountBlobs(reading: Reading, workspaceId: string, options: Re
   }
 }
 
-/** The use of a body with this number of references. */
+/** Returns the use of a body with this number of references. */
 function useOf(rows: number, was: BlobUse | undefined, nowMs: number): BlobUse {
   return { count: rows, unusedSinceMs: rows > 0 ? null : (was?.unusedSinceMs ?? nowMs) };
 }
 
-/** The finding about a body whose use should be `use`, if the stored one differs or the list of unused ones does. */
+/** Yields a finding about a body whose use should be `use`, if the stored use or the list of unused bodies differs. */
 function* recountOf(reading: Reading, found: Omit<RecountFinding, "counted">, use: BlobUse): Generator<Recount> {
   const { workspaceId, digest, isMissing } = found;
   const was = uses.get(reading, workspaceId, digest);
@@ -107,7 +107,7 @@ function* recountOf(reading: Reading, found: Omit<RecountFinding, "counted">, us
   if (changes.length > 0 || isMissing) yield { ...found, counted: was?.count ?? null, changes };
 }
 
-/** Changes that notify the sweeper of unused bodies; none when there is no such body, or it is notified already. */
+/** Returns changes that notify the sweeper of unused bodies. None if there is no unused body or the sweeper knows. */
 function notifySweeper(reading: Reading, workspaceId: string): Change[] {
   const sweeper = blobSweeperRef(workspaceId);
   if (unused.entries(reading, workspaceId, [], { limit: 1 }).length === 0 || isStored(reading, sweeper)) return [];
@@ -129,7 +129,7 @@ function countReferences(
   return counts;
 }
 
-/** Rows read at once: bodies may be large. */
+/** Number of rows to read in one batch, because bodies may be large. */
 const ROWS_AT_ONCE = 8;
 
 function* rowsIn<Row>(reading: Reading, workspaceId: string, of: Table<Row>): Generator<Entry<Row>> {

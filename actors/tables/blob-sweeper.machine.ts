@@ -5,21 +5,21 @@
  * |---------|--------------|-------------------|---------|---------------------------------------------------|
  * | idle    | blobs.unused |                   | waiting | wake-up in a day                                  |
  * | waiting | blobs.unused |                   | waiting |                                                   |
- * | waiting | woken        | late: the service | waiting | wake-up in an hour: undelivered messages, whose   |
- * |         |              | was down          |         | rows refer to bodies, are delivered before        |
- * | waiting | woken        | bodies are left   | waiting | removes bodies that are due; wake-up for the next |
- * | waiting | woken        | none is left      | (ended) | removes bodies that are due                       |
+ * | waiting | woken        | late: the service | waiting | wake-up in an hour, so that undelivered messages, |
+ * |         |              | was down          |         | whose rows refer to bodies, are delivered first   |
+ * | waiting | woken        | bodies remain     | waiting | removes bodies that are due; wake-up for the next |
+ * | waiting | woken        | none remains      | (ended) | removes bodies that are due                       |
  */
 import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Woken } from "../../runtime/turn.js";
 import { type BlobsUnused, blobSweeperRef, sweepBlobs, UNUSED_MS } from "./blobs.js";
 
-/** Bodies removed in one turn. */
+/** Maximum number of bodies to remove in one turn. */
 const SWEPT_AT_ONCE = 50;
-/** A wake-up that is later than this was not delivered in its time, in milliseconds. */
+/** A wake-up is late if it arrives more than this many milliseconds after its due time. */
 const LATE_MS = 60_000;
-/** How long the sweeper waits then, in milliseconds. */
+/** Delay of the sweep after a late wake-up, in milliseconds. */
 const POSTPONED_MS = 60 * 60 * 1_000;
 const SWEEP = "sweep";
 
@@ -46,7 +46,7 @@ const blobSweeperMachine = machine({
   },
 });
 
-/** See the table above. */
+/** The actor of the machine above. */
 export const blobSweeperActor = defineActor(blobSweeperRef, { machine: blobSweeperMachine, version: 1 });
 
 function sweep({ turn }: Delivered<Woken>): void {

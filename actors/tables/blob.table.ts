@@ -1,12 +1,12 @@
 import type { Entry } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 
-/** The rows of bodies; see `blobs.ts`. */
+/** The use of a body; see `blobs.ts`. */
 
 export interface BlobUse {
-  /** Number of rows that refer to it. */
+  /** Number of rows that refer to the body. */
   readonly count: number;
-  /** Since when it has no references; null while it has. */
+  /** Time since which the body has no references; null while it has some. */
   readonly unusedSinceMs: number | null;
 }
 
@@ -18,7 +18,7 @@ export const uses = table<BlobUse>("blob-use");
 export const unused = table<true>("blob-unused");
 
 export const WAITS = "waits";
-/** `["waits"]` -> true: the sweeper has been notified of an unused body. */
+/** `["waits"]` -> true: the sweeper is notified of an unused body. */
 export const sweeping = table<true>("blob-sweep");
 
 /** Parses the key of an unused body. */

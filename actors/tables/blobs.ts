@@ -1,12 +1,11 @@
 /**
- * Large bodies of a workspace, each stored once, under its SHA-256, with a count of the rows that refer to it. They are
- * stored for each workspace separately: a digest must not reveal what another workspace has.
+ * Large bodies of a workspace, each stored once under its SHA-256, with a count of the rows that refer to it. Each
+ * workspace has its own bodies, because a digest must not reveal another workspace's data.
  *
- * 1. A body is written in the batch of the first row that refers to it, and each reference is counted in the batch of
- *    its row: tables declare which bodies their rows refer to. A body for a row of a later turn is held until then
- *    ({@link holdBlob}).
+ * 1. A body is written in the batch of the first row that refers to it. Each reference is counted in the batch of its
+ * row: tables declare which bodies their rows refer to. {@link holdBlob} stores a body for a row of a later turn.
  * 2. A body without references is stored for {@link UNUSED_MS}, so that a body that returns is not written again. Then
- *    the workspace's sweeper removes it (`blob-sweeper.machine.ts`).
+ * the workspace's sweeper removes it (`blob-sweeper.machine.ts`).
  * 3. A body exists while rows refer to it: the sweeper never removes one with a count.
  *
  * Operators can recount the references (`blob-recount.ts`).
@@ -21,7 +20,7 @@ import { bodies, sweeping, toUnused, unused, uses, WAITS } from "./blob.table.js
 /** How long a body without references is stored, in milliseconds. */
 export const UNUSED_MS = 24 * 60 * 60 * 1_000;
 
-/** What rows that refer to bodies are written through: a turn, as far as counting needs it. */
+/** The part of a turn that writes and counts rows with bodies. */
 export type CountingWriting = Writing & Pick<Turn, "now" | "send">;
 
 /** Notifies a workspace's sweeper that there is a body without references. */
@@ -35,9 +34,7 @@ export const blobSweeperRef = reference<BlobsUnused, [workspaceId: string]>("blo
   "unused",
 ]);
 
-/**
- * Stores a body in the turn of the row that refers to it; returns its digest (SHA-256, hex), by which rows refer to it.
- */
+/** Stores a body in the turn of the row that refers to it. Returns the digest (SHA-256, hex) for the row. */
 export function storeBlob(writing: Writing, workspaceId: string, body: Uint8Array): string {
   const digest = createHash("sha256").update(body).digest("hex");
   if (uses.get(writing, workspaceId, digest) === undefined) bodies.put(writing, workspaceId, digest, body);
@@ -46,7 +43,7 @@ export function storeBlob(writing: Writing, workspaceId: string, body: Uint8Arra
 
 /**
  * Stores a body for a row of a later turn, and returns its digest. The body is stored for at least {@link UNUSED_MS},
- * and removed then if no row refers to it. After time without a service it is stored for another hour.
+ * and then removed if no row refers to it. If the service was down, it is stored for another hour.
  */
 export function holdBlob(turn: Turn, workspaceId: string, body: Uint8Array): string {
   const digest = storeBlob(turn, workspaceId, body);
@@ -54,14 +51,12 @@ export function holdBlob(turn: Turn, workspaceId: string, body: Uint8Array): str
   return digest;
 }
 
-/** The body with this digest, or undefined. It exists while rows refer to it. */
+/** Finds the body with this digest; undefined if there is none. It exists while rows refer to it. */
 export function findBlob(reading: Reading, workspaceId: string, digest: string): Uint8Array | undefined {
   return bodies.get(reading, workspaceId, digest);
 }
 
-/**
- * Updates the counts for a row that refers to the bodies `after` instead of `before`. Throws when a body is missing.
- */
+/** Updates the counts for a row that refers to the bodies `after` instead of `before`. Throws if a body is missing. */
 export function referToBlobs(
   turn: CountingWriting,
   workspaceId: string,
@@ -94,7 +89,7 @@ function release(turn: CountingWriting, workspaceId: string, digest: string): vo
   markUnused(turn, workspaceId, digest);
 }
 
-/** Starts the time after which a body without references is removed. */
+/** Starts the storage period of a body without references. */
 function markUnused(turn: CountingWriting, workspaceId: string, digest: string): void {
   const sinceMs = uses.get(turn, workspaceId, digest)?.unusedSinceMs ?? null;
   if (sinceMs === turn.now) return;
@@ -107,15 +102,15 @@ function markUnused(turn: CountingWriting, workspaceId: string, digest: string):
 }
 
 /**
- * Removes bodies that have been unused for {@link UNUSED_MS}, longest unused first, at most `limit`. Returns the time
- * at which the next one is due, or null when no body is unused.
+ * Removes bodies that have been unused for {@link UNUSED_MS}, longest unused first, at most `limit`. Returns the due
+ * time of the next one, or null if no body is unused.
  */
 export function sweepBlobs(turn: Turn, workspaceId: string, limit: number): number | null {
   const found = unused.entries(readPastDamage(turn), workspaceId, [], { limit: limit + 1 }).map(toUnused);
   for (const [index, { sinceMs, digest }] of found.entries()) {
     if (index === limit || sinceMs + UNUSED_MS > turn.now) return sinceMs + UNUSED_MS;
     unused.remove(turn, workspaceId, sinceMs, digest);
-    // A body whose use is damaged stays: it may be referred to again.
+    // A body whose use is damaged stays, because rows may refer to it again.
     turn.attempt(() => {
       const use = uses.get(turn, workspaceId, digest);
       if (use !== undefined && use.unusedSinceMs !== sinceMs) return;

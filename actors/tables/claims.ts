@@ -1,6 +1,6 @@
 /**
- * Names that are unique over all workspaces: slugs, installations of the code host. A claim is a row of an actor of the
- * global partition, made before the turn of the workspace that takes the name (its holder).
+ * Names that are unique over all workspaces: slugs and code host installations. A claim is a row of an actor in the
+ * global partition, created before the turn of the workspace that takes the name (its holder).
  *
  * | claim     | moved by                         | next      | also                                           |
  * |-----------|----------------------------------|-----------|------------------------------------------------|
@@ -8,14 +8,14 @@
  * | pending   | name.claim, the same workspace   | pending   | restarts the minute                            |
  * | pending   | name.confirm                     | confirmed |                                                |
  * | pending   | woken                            | pending   | asks its holder; a wake-up in a minute         |
- * | pending   | name.lapse, in answer to the     | free      | the holder has not taken the name, and will    |
+ * | pending   | name.lapse, in answer to the     | free      | the holder has not taken the name and will     |
  * |           | latest question                  |           | not                                            |
  * | confirmed | name.claim, the same workspace   | confirmed |                                                |
  * | either    | name.claim, another workspace    | same      | refused                                        |
  * | either    | name.release, the same workspace | free      |                                                |
  *
- * 1. A pending claim lapses only when its holder says so: a confirmation may be on its way for any length of time.
- * 2. The holder confirms in the turn in which it takes the name, and releases in the turn in which it gives it up.
+ * 1. A pending claim lapses only by its holder's answer, because a confirmation can be in transit for any time.
+ * 2. The holder confirms in the turn that takes the name, and releases in the turn that gives it up.
  */
 import type { Reference } from "../../runtime/reference.js";
 import type { Message, Turn } from "../../runtime/turn.js";
@@ -23,26 +23,28 @@ import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { KeyPart, Reading } from "../../storage/store.js";
 import type { Table } from "../../storage/table.js";
 
-/** Time after which the holder of a pending claim is asked whether it has taken the name, in milliseconds. */
+/**
+ * Time after which the claims actor asks the holder of a pending claim whether it has taken the name, in milliseconds.
+ */
 export const CLAIM_PENDING_MS = 60_000;
 
 /** A claimed name, as the parts of its row's id. */
 export type ClaimedName = readonly KeyPart[];
 
-/** A claim; `pending` is absent once it is confirmed. */
+/** A claim. `pending` is absent after the confirmation. */
 export interface ClaimRow {
   readonly workspaceId: string;
   readonly pending?: PendingClaim;
 }
 
 interface PendingClaim {
-  /** The time at which its holder is asked. */
+  /** The time of the next question to the holder. */
   readonly untilMs: number;
   /** The idempotency key of the request, if it has one. */
   readonly attempt?: { readonly scope: string; readonly key: string };
 }
 
-/** A message of a name's holder to the actor of its claims. */
+/** A message from a name's holder to the claims actor. */
 interface AboutName extends Message {
   readonly name: ClaimedName;
   readonly workspaceId: string;
@@ -58,10 +60,10 @@ export interface ReleaseName extends AboutName {
   readonly type: "name.release";
 }
 
-/** The workspace has not taken the name, and will not under this claim. */
+/** The workspace has not taken the name, and will not do so under this claim. */
 export interface LapseName extends AboutName {
   readonly type: "name.lapse";
-  /** From the question. */
+  /** The value from the question. */
   readonly untilMs: number;
 }
 
@@ -79,12 +81,12 @@ export interface Claims {
   readonly holder: (workspaceId: string, name: ClaimedName) => Reference<AskHolder>;
 }
 
-/** The workspace that has a name, or claims it; undefined while it is free. */
+/** Finds the workspace that has or claims a name; undefined while the name is free. */
 export function findClaimant({ rows }: Claims, reading: Reading, name: ClaimedName): string | undefined {
   return rows.get(reading, GLOBAL_PARTITION, ...name)?.workspaceId;
 }
 
-/** Claims the name for the workspace and returns the claim; null when another workspace has the name. */
+/** Claims the name for the workspace and returns the claim; null if another workspace has or claims the name. */
 export function claimName(
   { rows }: Claims,
   turn: Turn,
@@ -102,7 +104,7 @@ export function claimName(
   return claim;
 }
 
-/** Confirms a claim. Throws when the workspace does not have it: a claim never ends without its holder. */
+/** Confirms a claim. Throws if the workspace does not have it, because a claim only ends by its holder's message. */
 export function confirmName({ rows }: Claims, turn: Turn, { name, workspaceId }: ConfirmName): void {
   const found = rows.get(turn, GLOBAL_PARTITION, ...name);
   if (found?.workspaceId !== workspaceId) {
@@ -113,19 +115,19 @@ export function confirmName({ rows }: Claims, turn: Turn, { name, workspaceId }:
   turn.cancelWake(toWakeUp(name));
 }
 
-/** Frees a name that its workspace gives up or has not taken; returns the removed claim, or null. */
+/** Frees a name that its workspace gives up or has not taken. Returns the removed claim, or null. */
 export function freeName({ rows }: Claims, turn: Turn, message: ReleaseName | LapseName): ClaimRow | null {
   const { name, workspaceId } = message;
   const found = rows.get(turn, GLOBAL_PARTITION, ...name);
   if (found?.workspaceId !== workspaceId) return null;
-  // The claim was confirmed or made again since the question.
+  // The claim was confirmed or renewed since the question.
   if (message.type === "name.lapse" && found.pending?.untilMs !== message.untilMs) return null;
   rows.remove(turn, GLOBAL_PARTITION, ...name);
   turn.cancelWake(toWakeUp(name));
   return found;
 }
 
-/** Asks the holder of the wake-up's pending claim, and sets the wake-up to ask again. */
+/** Asks the holder of a pending claim, and sets the next wake-up. */
 export function askHolder({ rows, holder }: Claims, turn: Turn, wakeUp: string): void {
   const name: ClaimedName = JSON.parse(wakeUp);
   const found = rows.get(turn, GLOBAL_PARTITION, ...name);
@@ -135,7 +137,7 @@ export function askHolder({ rows, holder }: Claims, turn: Turn, wakeUp: string):
   turn.wake(wakeUp, turn.now + CLAIM_PENDING_MS);
 }
 
-/** The wake-up of a name's claim: a JSON list, which differs from all other wake-ups. */
+/** Returns the wake-up name of a claim: a JSON list, which differs from all other wake-up names. */
 function toWakeUp(name: ClaimedName): string {
   return JSON.stringify(name);
 }

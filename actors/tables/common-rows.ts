@@ -1,27 +1,27 @@
 /**
- * The rows that are in single lines of several indexes at once, newest first. At first the rows of the first line are
- * read and checked. After too many rows that do not match, all lines skip to the oldest of their next positions, so
- * that common rows are found without reading the others.
+ * Finds the rows that are in single lines of several indexes, newest first. First it reads and checks the rows of the
+ * first line. After too many rows without a match, all lines skip to the oldest of their next positions, so that common
+ * rows are found without reading the others.
  */
 import { compareKeys } from "../../storage/key-order.js";
 import type { Key, Reading } from "../../storage/store.js";
 import type { IndexPart } from "./page-plan.js";
 import { type Cursor, type Line, type PageSource, ROWS_BEGIN, type Slice, SliceReading } from "./page-source.js";
 
-/** Limits of the keys of a line that are read at once: twice the number of rows still wanted. */
+/** Limits of the number of keys to read from a line in one batch. The number is twice the rows still wanted. */
 const LONGEST_READ = 32;
 const SHORTEST_READ = 4;
-/** Consecutive rows without a match before lines skip; half as many after a match by skipping. */
+/** Number of rows without a match before lines skip. Half as many after a match by skipping. */
 const MAX_MISSES = 16;
 
-/** A line of one of the indexes, with its next positions, newest last; `before` is null when all are in `ahead`. */
+/** A line of one index with its next positions, newest last. `before` is null if `ahead` holds all of them. */
 interface Side {
   readonly part: IndexPart;
   readonly ahead: Key[];
   before: Key | null;
 }
 
-/** Reads the slice at `cursor`, which has a line for each index, or the first one. */
+/** Reads the slice at `cursor`, which has a line for each index. A null cursor starts the page. */
 export function readCommonSlice<Row extends object>(
   reading: Reading,
   source: PageSource<Row>,
@@ -30,7 +30,7 @@ export function readCommonSlice<Row extends object>(
   return new CommonRows(reading, source, cursor).read();
 }
 
-/** The reading of one slice. */
+/** Reads one slice. */
 class CommonRows<Row extends object> {
   readonly #reading: SliceReading<Row>;
   readonly #source: PageSource<Row>;
@@ -65,7 +65,7 @@ class CommonRows<Row extends object> {
     return { rows: this.#rows, next: { found, lastLine: null, lines: this.#sides.map(toLine), misses: this.#misses } };
   }
 
-  /** Number of rows that the page still wants. */
+  /** Number of rows that the page still needs. */
   get #wanted(): number {
     return (this.#source.page.limit ?? Number.POSITIVE_INFINITY) - this.#found - this.#rows.length;
   }
@@ -79,7 +79,7 @@ class CommonRows<Row extends object> {
     else this.#misses = this.#take(place) ? 0 : this.#misses + 1;
   }
 
-  /** Moves all lines to the oldest of their next positions, and reads its row if all have it. */
+  /** Moves all lines to the oldest of their next positions, and reads its row if all lines have it. */
   #skip(): void {
     const target = this.#oldest();
     for (const side of this.#sides) {
@@ -97,7 +97,7 @@ class CommonRows<Row extends object> {
     if (this.#take(next)) this.#misses = MAX_MISSES / 2;
   }
 
-  /** Adds the row at a position if it matches; returns whether it does. */
+  /** Adds the row at a position if it matches. Returns whether it does. */
   #take(place: Key): boolean {
     const { index, under } = this.#source.plan;
     const row = this.#reading.fitting({ key: this.#reading.key(index, [...under, ...place]), row: undefined });
@@ -105,7 +105,7 @@ class CommonRows<Row extends object> {
     return row !== undefined;
   }
 
-  /** The oldest of the lines' next positions; null for none. */
+  /** Returns the oldest of the lines' next positions; null if there is none. */
   #oldest(): Key | null {
     let oldest: Key | null = null;
     for (const { ahead } of this.#sides) {

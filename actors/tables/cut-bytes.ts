@@ -1,4 +1,4 @@
-/** The beginning of a text, in at most so many bytes of UTF-8 and never within a character. */
+/** Cuts a text to at most `maxBytes` bytes of UTF-8, at a character boundary. */
 export function cutBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;

@@ -2,7 +2,7 @@
  * A table with declared indexes: the only way to write a row that has indexes. It has no state of its own.
  *
  * 1. A row and its index entries are written together. Unchanged index entries are not written.
- * 2. The caller passes the previous row; the table does not read it.
+ * 2. The caller passes the previous row. The table does not read it.
  */
 import { isDeepStrictEqual } from "node:util";
 import { expected } from "../../storage/expected.js";
@@ -26,8 +26,8 @@ import { type Cursor, type PageOptions, type PageSource, ROWS_BEGIN, type Slice 
 import { type Declared, type DerivedRows, type Listing, type StoredForm, storedAs } from "./table-declaration.js";
 
 /**
- * Declares a table; `name` is unique in the project. A table with stream entries (`changes`) or references to bodies
- * (`blobs`) can only be written through a turn.
+ * Declares a table. `name` is unique in the project. A table with stream entries (`changes`) or references to bodies
+ * (`blobs`) can only be written in a turn.
  */
 export function indexedTable<Row extends object>(
   name: string,
@@ -59,7 +59,7 @@ export function indexedTable<Row extends object>(
   );
 }
 
-/** As {@link indexedTable}, for rows whose indexes and stream entries use what `listed` computes from them. */
+/** Like {@link indexedTable}, for rows whose indexes and stream entries use values that `listed` computes. */
 export function listedTable<Row extends object, Listed extends object>(
   name: string,
   declared: Listing<Row, Listed> & PublishedRows<Listed>,
@@ -67,7 +67,7 @@ export function listedTable<Row extends object, Listed extends object>(
   return new IndexedTable(name, declared, publishOnWrite(declared));
 }
 
-/** A table of {@link indexedTable} or {@link listedTable}. `Into` is what rows are written through. */
+/** A table of {@link indexedTable} or {@link listedTable}. `Into` is the type that rows are written to. */
 export class IndexedTable<Row extends object, Listed extends object, Into extends Writing> {
   readonly name: string;
   /** The index that contains every row: the rows themselves. */
@@ -98,12 +98,12 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     return [partition, rowSpace, this.name, ...id];
   }
 
-  /** The row with that key, or undefined. */
+  /** Returns the row with this key; undefined if there is none. */
   get(reading: Reading, partition: string, ...id: KeyPart[]): Row | undefined {
     return this.#form.get(reading, this.key(partition, ...id));
   }
 
-  /** Rows whose key begins with `under`, in the order of their keys. */
+  /** Lists rows whose key starts with `under`, in key order. */
   list(reading: Reading, partition: string, under: readonly KeyPart[] = [], page: TablePage = {}): Row[] {
     return this.entries(reading, partition, under, page).map(({ value }) => value);
   }
@@ -121,7 +121,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     this.put(into, partition, null, row);
   }
 
-  /** Writes a row; `before` is the stored row that it replaces, null for a new row. Throws when their keys differ. */
+  /** Writes a row. `before` is the stored row that it replaces, null for a new row. Throws if their keys differ. */
   put(into: Into, partition: string, before: Row | null, row: Row): void {
     const listed = this.#listed(row);
     const was = before === null ? null : this.#listed(before);
@@ -148,8 +148,8 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 
   /**
-   * A slice of a page of the rows that match, last ones first (`page.ts`). Uses the best index for the filter, and
-   * checks in the rows what the index does not cover.
+   * Reads a slice of a page of the matching rows, last ones first (`page.ts`). Uses the best index for the filter, and
+   * checks the remaining conditions in the rows.
    */
   page(
     reading: Reading,
@@ -161,7 +161,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     return readSlice(reading, this.#sourceOf(partition, plan, page), cursor);
   }
 
-  /** All slices of a page at once: for turns, and for few rows. */
+  /** Reads all slices of a page at once, for turns and for few rows. */
   all(reading: Reading, partition: string, filter: Filter<Listed>, page: PageOptions<Row> = {}): Row[] {
     const rows: Row[] = [];
     let slice = this.page(reading, partition, filter, page);
@@ -174,8 +174,8 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 
   /**
-   * Reads the rows that an index holds under values of its first fields, in its order: without what a page weighs, for
-   * turns that look for few rows, and mostly find none.
+   * Returns a function that lists the rows of an index under values of its first fields, in index order. It avoids the
+   * overhead of a page, for turns that look for few rows and usually find none.
    */
   under(index: string): (reading: Reading, partition: string, ...values: KeyPart[]) => Row[] {
     const lookUp = this.#lookUpOf(this.#indexOf(index));
@@ -186,8 +186,8 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 
   /**
-   * Reads the row that one entry of an index names: `key` is the values of its fields and the row's id. Undefined without
-   * such an entry; throws `damaged` where there is one and no row.
+   * Reads the row of one index entry: `key` is the values of its fields and the row's id. Returns undefined if there is no
+   * such entry. Throws `damaged` if the entry has no row.
    */
   listed(index: string): (reading: Reading, partition: string, ...key: KeyPart[]) => Row | undefined {
     const lookUp = this.#lookUpOf(this.#indexOf(index));
@@ -197,23 +197,23 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     };
   }
 
-  /** The digests of the bodies that each row refers to, row by row. */
+  /** Yields, for each row, the digests of the bodies that the row refers to. */
   *referrals(reading: Reading, partition: string): Generator<readonly string[]> {
     for (const row of this.rows(reading, partition)) yield this.#onWrite.blobsOf(this.#listed(row));
   }
 
-  /** Tables of entries that follow from its rows alone: indexes, and derived rows that name their table. */
+  /** Tables of entries that depend only on the rows: indexes, and derived rows that name their table. */
   get dependentTables(): readonly string[] {
     const derived = this.#derived.flatMap(({ table }) => (table === undefined ? [] : [table]));
     return [...this.#others.map(({ name }) => name), ...derived];
   }
 
-  /** The entries of {@link dependentTables} that there should be. */
+  /** Yields the entries of {@link dependentTables} that should exist. */
   *dependents(reading: Reading, partition: string): Generator<Entry> {
     for (const row of this.rows(reading, partition)) yield* this.listDependents(reading, partition, row);
   }
 
-  /** The entries of {@link dependentTables} that a row should have. */
+  /** Lists the entries of {@link dependentTables} that a row should have. */
   listDependents(reading: Reading, partition: string, row: Row): Entry[] {
     const listed = this.#listed(row);
     const stored = this.#form.toStored(row);
@@ -225,7 +225,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     return [...indexed, ...derived.flatMap((each) => each.rowsOf(reading, partition, listed))];
   }
 
-  /** All rows, in key order. */
+  /** Yields all rows in key order. */
   *rows(reading: Reading, partition: string): Generator<Row> {
     const prefix = [partition, rowSpace, this.name];
     for (let after: Key | undefined; ; ) {
@@ -255,7 +255,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     };
   }
 
-  /** Finds the row of a key of an index; throws `damaged` when it is missing. */
+  /** Returns a function that finds the row of an index key. The function throws `damaged` if the row is missing. */
   #lookUpOf({ by }: StoredIndex): (reading: Reading, partition: string, key: Key) => Row {
     const places = this.#primary.by.map((field) => ROWS_BEGIN + by.indexOf(field));
     const order = ROWS_BEGIN + by.length;
@@ -266,7 +266,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     };
   }
 
-  /** Returns the key of the row. */
+  /** Writes the row with its copies in indexes. Returns the row's key. */
   #write(into: Into, partition: string, before: Listed | null, { listed, stored }: Written<Listed>): Key {
     const key = keyOf(this.#primary, partition, listed);
     const was = before === null ? null : keyOf(this.#primary, partition, before);
@@ -295,13 +295,13 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     this.#onWrite.write(into, key, { row, before });
   }
 
-  /** The derived rows of a row. Computed before any of them is written, since they may depend on one another. */
+  /** Computes the derived rows of a row. Call it before writing any of them, because they may depend on one another. */
   #derivedRows(reading: Reading, partition: string, row: Listed | null): (readonly Entry[])[] {
     return row === null ? [] : this.#derived.map((each) => each.rowsOf(reading, partition, row));
   }
 }
 
-/** A row to be written. */
+/** A row to write. */
 interface Written<Listed> {
   readonly listed: Listed;
   readonly stored: unknown;
@@ -321,14 +321,14 @@ function replaceRows(writing: Writing, before: readonly Entry[], after: readonly
   }
 }
 
-/** The key of a row in the index that contains every row. */
+/** Returns the key of a row in the primary index. */
 function keyOf(primary: StoredIndex, partition: string, row: object): Key {
   const key = keyIn(primary, partition, row);
   if (key === null) throw new Error(`a row that ${primary.name} does not hold`);
   return key;
 }
 
-/** Rows read at once when all are read. */
+/** Number of rows to read in one batch of a full scan. */
 const ROWS_AT_ONCE = 100;
 
 const asItIs = <Row>(row: Row): Row => row;

@@ -3,24 +3,24 @@ import type { Turn } from "../../runtime/turn.js";
 import type { Key, Reading, Writing } from "../../storage/store.js";
 import { type CountingWriting, referToBlobs } from "./blobs.js";
 
-/** What writes a row whose changes are published to streams: a turn. */
+/** The part of a turn that writes a row and publishes its changes to streams. */
 export type PublishingWriting = Writing & Pick<Turn, "publishRow">;
 
 /** Declares that changes of rows are published to streams. */
 export interface PublishedRows<Listed> {
   /**
-   * The stream entries of a row that was written. A turn publishes the entries of its last write of the row, at the
-   * position of that write. A write without entries does not replace the entries of an earlier one.
+   * Returns the stream entries of a written row. A turn publishes the entries of the row's last write, at the position
+   * of that write. A write without entries does not replace the entries of an earlier one.
    */
   readonly changes: (row: Listed, reading: Reading, write: PublishedWrite<Listed>) => readonly ChangeEntry[];
 }
 
-/** The write that is published. */
+/** The published write. */
 export interface PublishedWrite<Listed> {
   readonly workspaceId: string;
   /** The previous row; null for a new one. */
   readonly before: Listed | null;
-  /** The row before the turn: readers have this one. Null for a row that is new in the turn. */
+  /** The row before the turn, which readers have seen. Null for a row that is new in the turn. */
   readonly first: Listed | null;
 }
 
@@ -30,19 +30,19 @@ export interface RowsWithBlobs<Listed> {
   readonly blobs: (row: Listed) => readonly string[];
 }
 
-/** A write of a row: the new row, null when it is removed, and the previous one, null for a new row. */
+/** A write of a row: the new row (null for a removal) and the previous row (null for a new row). */
 interface RowWrite<Listed> {
   readonly row: Listed | null;
   readonly before: Listed | null;
 }
 
-/** What else is done in a turn that writes a row. */
+/** Additional work in a turn that writes a row. */
 export interface OnWrite<Listed, Into> {
   write(into: Into, key: Key, write: RowWrite<Listed>): void;
   blobsOf(row: Listed): readonly string[];
 }
 
-/** Does nothing else. */
+/** No additional work. */
 export const nothingOnWrite: OnWrite<unknown, unknown> = { write: () => undefined, blobsOf: () => [] };
 
 /** Publishes the changes of rows. */

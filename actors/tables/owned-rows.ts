@@ -1,6 +1,6 @@
 /**
- * Rows that belong to a row of another table, and go after it: its actor, or its rule, removes the row in one turn
- * ({@link leaveRows}), and the sweeper the rest in slices.
+ * Rows that belong to a row of another table and are removed after it. One turn removes the owner ({@link leaveRows});
+ * then the sweeper removes the owned rows in slices.
  */
 import type { Turn } from "../../runtime/turn.js";
 import { readPastDamage } from "../../storage/past-damage.js";
@@ -10,21 +10,21 @@ import type { IndexedTable } from "./indexed-table.js";
 import { READ_AT_ONCE, type RetainedTable } from "./retention.js";
 import type { SliceBudget } from "./slice-budget.js";
 
-/** Rows that belong to a row of another table, under its id, and are removed after it. */
+/** Rows that belong to a row of another table, stored under its id. */
 export interface OwnedRows {
   readonly name: string;
-  /** The table of the owners. */
+  /** The name of the owners' table. */
   readonly of: string;
-  /** Removes rows of an owner; true when none is left. */
+  /** Removes rows of an owner. Returns true if none is left. */
   clear(turn: Turn, id: string, budget: SliceBudget): boolean;
 }
 
-/** Declares that the rows of a table at `[id]` and under it go with the row `id` of the table `of`. */
+/** Declares that the rows of a table at `[id]` and below are removed after the row `id` of the table `of`. */
 export function ownedBy(of: string, rows: Table<unknown>): OwnedRows {
   return owned(of, rows, (turn, { key }) => turn.remove(key));
 }
 
-/** The same for a table with indexes, or whose rows refer to bodies. */
+/** Like {@link ownedBy}, for a table with indexes, or whose rows refer to bodies. */
 export function indexedOwnedBy<Row extends object, Listed extends object>(
   of: string,
   rows: IndexedTable<Row, Listed, Turn>,
@@ -52,21 +52,21 @@ function owned<Row>(of: string, rows: OwnedTable<Row>, remove: (turn: Turn, entr
       if (entries.length < READ_AT_ONCE) return true;
       after = entries.at(-1)?.key.slice(3);
     }
-    // What cannot be removed, since that needs a damaged row, stays for the doctor to find.
+    // A row whose removal needs a damaged row stays for the doctor to find.
     return removed === 0;
   };
   return { name: rows.name, of, clear };
 }
 
-/** `[table, id]` -> true: rows of this owner, which was removed, are still to be removed. */
+/** `[table, id]` -> true: the owner was removed, and its rows still have to be. */
 const leftRows = table<true>("retention-left");
 
-/** Leaves the rows that belong to a removed row to the sweeper. In the turn that removes the row. */
+/** Leaves the rows of a removed owner to the sweeper. Call it in the turn that removes the owner. */
 export function leaveRows(turn: Turn, of: string, id: string): void {
   leftRows.put(turn, turn.self.partition, [of, id], true);
 }
 
-/** Removes rows whose owners were removed; true when none is left. */
+/** Removes rows whose owners were removed. Returns true if none is left. */
 export function clearLeftRows(turn: Turn, owned: readonly OwnedRows[], budget: SliceBudget): boolean {
   for (;;) {
     const [left] = leftRows.entries(turn, turn.self.partition, [], { limit: 1 });

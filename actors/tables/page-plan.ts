@@ -9,16 +9,16 @@ export interface IndexPart {
 }
 
 /**
- * How a page is read. The entries of one index that begin with `under` form lines: one for each combination of values
- * of the index's other fields, each in the order of the table. A page is merged from the matching lines. With a single
- * line, it may instead be the rows that are in lines of other indexes too.
+ * The plan for reading a page. The entries of one index that start with `under` form lines: one for each combination of
+ * values of the index's other fields, each in the table's order. A page merges the matching lines. With a single line,
+ * the page may instead be the rows that are also in lines of other indexes.
  */
 export interface PagePlan extends IndexPart {
-  /** Required values of the fields after those of `under`; undefined for any value. */
+  /** Required values of the fields after those in `under`; undefined for any value. */
   readonly line: readonly (KeyPart | undefined)[];
-  /** Single lines of other indexes whose common rows are the page; empty unless `line` is empty. */
+  /** Single lines of other indexes whose common rows form the page. Empty unless `line` is empty. */
   readonly also: readonly IndexPart[];
-  /** Required values that the indexes do not cover: checked in the row. */
+  /** Required values that the indexes do not cover, to check in the row. */
   readonly rest: readonly Asked[];
 }
 
@@ -26,8 +26,8 @@ export interface PagePlan extends IndexPart {
 type Asked = readonly [field: string, value: KeyPart];
 
 /**
- * Plans a page with the best index for a filter: the one that covers most fields of it, then the one with the fewest
- * other fields, then the first declared.
+ * Plans a page with the best index for a filter: first the one that covers most of its fields, then the one with the
+ * fewest other fields, then the first declared.
  */
 export function planPage(indexes: readonly StoredIndex[], filter: object): PagePlan {
   const asked = new Map<string, KeyPart>();
@@ -43,9 +43,9 @@ export function planPage(indexes: readonly StoredIndex[], filter: object): PageP
 
 interface Candidate {
   readonly index: StoredIndex;
-  /** Number of the filter's fields that it covers. */
+  /** Number of the filter's fields that the index covers. */
   readonly covered: number;
-  /** Number of its fields that the filter does not give. */
+  /** Number of the index's fields that the filter does not set. */
   readonly open: number;
 }
 
@@ -61,13 +61,13 @@ function isBetter(one: Candidate, other: Candidate): boolean {
   return one.covered === other.covered ? one.open < other.open : one.covered > other.covered;
 }
 
-/** Number of the index's first fields that the filter gives. */
+/** Returns the number of the index's first fields that the filter sets. */
 function firstOf({ by }: StoredIndex, asked: ReadonlyMap<string, KeyPart>): number {
   const open = by.findIndex((field) => !asked.has(field));
   return open === -1 ? by.length : open;
 }
 
-/** Whether the index covers the field: its entries need no check in the row. */
+/** Whether the index covers the field, so that its entries need no check in the row. */
 function covers({ by, only }: StoredIndex, field: string): boolean {
   return by.includes(field) || only.some(([name, values]) => name === field && values.length === 1);
 }
@@ -79,7 +79,7 @@ function planWith(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>, index
   return { ...partWith(index, asked), line, also: joined(lines, asked, rest), rest };
 }
 
-/** The single lines that cover further fields of the filter, the one that covers most first. */
+/** Returns the single lines that cover further fields of the filter, best coverage first. */
 function joined(
   lines: readonly StoredIndex[],
   asked: ReadonlyMap<string, KeyPart>,
@@ -92,7 +92,7 @@ function joined(
   return [partWith(best, asked), ...joined(lines, asked, left)];
 }
 
-/** The part of an index for the filter's values of its first fields. */
+/** Returns the part of an index under the filter's values of its first fields. */
 function partWith(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>): IndexPart {
   const under = index.by.slice(0, firstOf(index, asked)).flatMap((field) => asked.get(field) ?? []);
   return { index, under };

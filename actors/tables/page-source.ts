@@ -5,12 +5,12 @@ import type { PagePlan } from "./page-plan.js";
 
 /** The source of a page, and the limit of reads in one slice. */
 
-/** Cost limit of a slice, in look-ups of rows: about a tenth of a millisecond. Shorter ones cost more. */
+/** Cost limit of a slice, in row look-ups: about a tenth of a millisecond. Shorter slices would cost more in total. */
 export const MAX_SLICE_COST = 14;
-/** Cost of starting a range, and of each of its entries, in look-ups of rows. */
+/** Cost of starting a range, and of each of its entries, in row look-ups. */
 const RANGE_COST = 4;
 const ENTRY_COST = 1 / 3;
-/** Number of parts of a key before those of a row's id. */
+/** Number of key parts before the row's id. */
 export const ROWS_BEGIN = 3;
 
 export interface PageOptions<Row> {
@@ -18,7 +18,7 @@ export interface PageOptions<Row> {
   readonly before?: Key | undefined;
   /** Only rows after this position. */
   readonly after?: Key | undefined;
-  /** Most rows; all by default. */
+  /** Maximum number of rows; all by default. */
   readonly limit?: number | undefined;
   /** An additional condition on rows. */
   readonly fits?: ((row: Row) => boolean) | undefined;
@@ -27,18 +27,18 @@ export interface PageOptions<Row> {
 /** A part of a page. */
 export interface Slice<Row> {
   readonly rows: readonly Row[];
-  /** Where the page continues; null at its end. */
+  /** The position where the page continues; null at its end. */
   readonly next: Cursor<Row> | null;
 }
 
 /** The position at the end of a slice, with the state of the merged lines. Plain data. */
 export interface Cursor<Row> {
-  /** Rows found so far. */
+  /** Number of rows found so far. */
   readonly found: number;
-  /** The last line found; null when all lines are known. */
+  /** The last line found; null after all lines are known. */
   readonly lastLine: Key | null;
   readonly lines: readonly Line<Row>[];
-  /** Rows read since the last match, of rows that are in several lines; otherwise 0. */
+  /** Number of rows read since the last match, if the page is the common rows of several lines; otherwise 0. */
   readonly misses: number;
 }
 
@@ -46,16 +46,18 @@ export interface Cursor<Row> {
 export interface Line<Row> {
   /** The values of these fields. */
   readonly under: Key;
-  /** Its next entries, newest last. */
+  /** The next entries of the line, newest last. */
   readonly ahead: readonly Ahead<Row>[];
-  /** The position before which further entries are; empty at its beginning, null when all are in `ahead`. */
+  /**
+   * The position before which further entries are. Empty at the start of the line, null if `ahead` holds all of them.
+   */
   readonly before: Key | null;
 }
 
 /** An entry of an index. */
 export interface Ahead<Row> {
   readonly key: Key;
-  /** The row, if the index holds rows; undefined when it has to be looked up. */
+  /** The row if the index holds rows; undefined if it must be looked up. */
   readonly row: Row | undefined;
 }
 
@@ -67,11 +69,11 @@ export interface PageSource<Row> {
   /** Computes a row's indexed values. */
   readonly listed: (row: Row) => object;
   readonly range: (reading: Reading, range: Range) => Ahead<Row>[];
-  /** The row of a key of the index; undefined when it does not exist. */
+  /** Finds the row of an index key; undefined if it does not exist. */
   readonly lookUp: (reading: Reading, key: Key) => Row | undefined;
 }
 
-/** The reads of one slice, counted. */
+/** Reads one slice and counts its cost. */
 export class SliceReading<Row extends object> {
   #left = MAX_SLICE_COST;
   readonly #reading: Reading;
@@ -82,7 +84,7 @@ export class SliceReading<Row extends object> {
     this.#source = source;
   }
 
-  /** Whether the cost limit is reached, and the slice ends. */
+  /** Whether the slice has reached its cost limit. */
   get isOver(): boolean {
     return this.#left <= 0;
   }
@@ -97,17 +99,17 @@ export class SliceReading<Row extends object> {
     return this.#reading.get(key) !== undefined;
   }
 
-  /** The keys of a range of any index. */
+  /** Returns the keys of a range of any index. */
   keys(range: Range): Key[] {
     return this.#counted(this.#reading.range(range)).map(({ key }) => key);
   }
 
-  /** The entries of a range of the plan's index. */
+  /** Returns the entries of a range of the plan's index. */
   range(range: Range): Ahead<Row>[] {
     return this.#counted(this.#source.range(this.#reading, range));
   }
 
-  /** The row of an entry, if it exists and matches what the indexes do not cover. */
+  /** Returns the row of an entry if it exists and meets the conditions that the indexes do not cover. */
   fitting({ key, row: held }: Ahead<Row>): Row | undefined {
     const { page, lookUp } = this.#source;
     if (held === undefined) this.#left -= 1;

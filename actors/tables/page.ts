@@ -1,9 +1,9 @@
 /**
- * Pages of a table, newest first, read in slices. A slice is a synchronous function of a reading and of the cursor of
- * the previous slice, and reads about {@link MAX_SLICE_COST} rows, so that other work can run between slices.
+ * Pages of a table, newest first, read in slices. A slice is a synchronous function of a reading and the previous
+ * slice's cursor. It reads about {@link MAX_SLICE_COST} rows, so that other work can run between slices.
  *
- * 1. A page ends at its limit or at the end of the table: it is never short while more rows match.
- * 2. All slices of a page are read from one view; cursors are not valid for another state of the rows.
+ * 1. A page ends at its limit or at the end of the table. It is never shorter while more rows match.
+ * 2. Read all slices of a page from one view. A cursor is not valid for another state of the rows.
  */
 import { compareKeys } from "../../storage/key-order.js";
 import type { Key, KeyPart, Reading } from "../../storage/store.js";
@@ -18,7 +18,7 @@ import {
   SliceReading,
 } from "./page-source.js";
 
-/** Rows of a line read at once, for a single line and for one of several. */
+/** Number of rows to read from a line in one batch: for a single line, and for one of several. */
 const LONGEST_READ = 32;
 const SHORT_READ = 10;
 
@@ -42,13 +42,13 @@ function beginning<Row>({ plan }: PageSource<Row>): Cursor<Row> {
   return { found: 0, lastLine: null, lines: [{ under: plan.under, ahead: [], before: [] }], misses: 0 };
 }
 
-/** The reading of one slice. */
+/** Reads one slice. */
 class SliceReader<Row extends object> {
   readonly #reading: SliceReading<Row>;
   readonly #source: PageSource<Row>;
   /** Index of the first order field in a key of the index. */
   readonly #order: number;
-  /** Number of the line's fields up to the last that the filter does not give. */
+  /** Number of the line's fields up to the last one that the filter does not set. */
   readonly #open: number;
   #lastLine: Key | null;
   /** Lines whose next rows are not read yet. */
@@ -80,12 +80,12 @@ class SliceReader<Row extends object> {
     return { rows: this.#rows, next: isOver ? null : { found, lastLine: this.#lastLine, lines, misses: 0 } };
   }
 
-  /** Whether the newest row of all lines is known, and still wanted. */
+  /** Whether the newest row of all lines is known and still needed. */
   #isMerging(): boolean {
     return this.#lastLine === null && this.#unread.length === 0 && this.#ready.length > 0 && this.#wanted > 0;
   }
 
-  /** Finds the line before `last`, and reads its newest rows if the page has no bounds. */
+  /** Finds the line before `last`. Reads its newest rows too if the page has no bounds. */
   #findLine(last: Key): void {
     const { plan, page } = this.#source;
     const isRead = this.#open === plan.line.length && page.before === undefined && page.after === undefined;
@@ -125,7 +125,7 @@ class SliceReader<Row extends object> {
     this.#addRead(line.under, ahead, limit);
   }
 
-  /** Adds a line with its next rows, newest first; fewer than `limit` rows are its last. */
+  /** Adds a line with its next rows, newest first. Fewer than `limit` rows mean that the line ends. */
   #addRead(under: Key, newestFirst: readonly Ahead<Row>[], limit: number): void {
     const last = newestFirst.at(-1);
     const before = newestFirst.length < limit || last === undefined ? null : this.#positionOf(last);
@@ -139,7 +139,7 @@ class SliceReader<Row extends object> {
     return Math.max(1, areWanted ? Math.min(this.#wanted, LONGEST_READ) : LONGEST_READ);
   }
 
-  /** Takes the newest row of all lines. */
+  /** Processes the newest row of all lines. */
   #take(): void {
     const line = this.#ready.pop();
     const newest = line?.ahead.pop();
@@ -153,7 +153,7 @@ class SliceReader<Row extends object> {
     while (this.#unread.length > 0 && this.#wanted > 0) this.#readOn();
   }
 
-  /** Adds a line to {@link #ready} or {@link #unread}; drops it at its end. */
+  /** Adds a line to {@link #ready} or {@link #unread}. Drops it at its end. */
   #keep(line: OpenLine<Row>): void {
     const newest = line.ahead.at(-1);
     if (newest === undefined) {

@@ -1,26 +1,26 @@
 /**
- * What stays whatever the settings of retention say, since something else refers to it. A rule asks for pins in the turn
- * that removes a row; who pins does so in a turn that sees the row.
+ * Pins protect rows from retention while something else refers to them. A rule checks pins in the turn that removes a
+ * row. Set a pin in a turn that sees the row.
  */
 import type { TurnReading } from "../../runtime/turn.js";
 import type { Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 
-/** A row with an id of its own, by its table's name. */
+/** The id of a row, with its table's name. */
 interface Pinned {
   readonly of: string;
   readonly id: string;
 }
 
 interface Pin {
-  /** Until when, in milliseconds since 1970; null for as long as it is there. */
+  /** End of the pin, in milliseconds since 1970; null for no end. */
   readonly untilMs: number | null;
 }
 
-/** `[table, id, who pins it]` */
+/** `[table, id, pinned by]` */
 const pins = table<Pin>("pin");
 
-/** Pins a row for `by`, in its place if it has pinned it before. */
+/** Pins a row for `by`. Replaces an earlier pin of `by`. */
 export function pin(
   writing: Writing,
   workspaceId: string,
@@ -29,7 +29,7 @@ export function pin(
   pins.put(writing, workspaceId, [of, id, by], { untilMs });
 }
 
-/** Takes the pin of `by` away; none is fine. */
+/** Removes the pin of `by`. Does nothing if there is none. */
 export function unpin(writing: Writing, workspaceId: string, { of, id, by }: Pinned & { readonly by: string }): void {
   pins.remove(writing, workspaceId, of, id, by);
 }
@@ -39,7 +39,7 @@ export function isPinned(turn: TurnReading, { of, id }: Pinned): boolean {
   return pins.list(turn, turn.self.partition, [of, id]).some(({ untilMs }) => untilMs === null || untilMs > turn.now);
 }
 
-/** Removes the pins of a row that is removed: those whose time is over. */
+/** Removes the expired pins of a row that is being removed. */
 export function removePins(turn: TurnReading & Writing, { of, id }: Pinned): void {
   for (const { key } of pins.entries(turn, turn.self.partition, [of, id])) turn.remove(key);
 }

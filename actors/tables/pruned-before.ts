@@ -2,16 +2,16 @@ import type { Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 
-/** `[table]` -> what ended before this time, in milliseconds since 1970, may have been removed. */
+/** `[table]` -> a time in milliseconds since 1970. Rows that ended before it may have been removed. */
 const prunedMarks = table<number>("retention-mark");
 
-/** Records that rows of a table were removed; a mark that a clock which was ahead left is cut to now. */
+/** Records that rows of a table were removed. Cuts a future mark, left by a fast clock, to now. */
 export function markPruned(turn: Turn, name: string, cutoffMs: number): void {
   const before = prunedMarks.get(turn, turn.self.partition, name);
   putMark(turn, name, { before, after: Math.max(before ?? 0, cutoffMs) });
 }
 
-/** Cuts a mark that a clock which was ahead left to now: what ends from now on is stored. */
+/** Cuts a future mark, left by a fast clock, to now. Rows that end from now on are stored. */
 export function cutMark(turn: Turn, name: string): void {
   const before = prunedMarks.get(turn, turn.self.partition, name);
   if (before !== undefined) putMark(turn, name, { before, after: before });
@@ -26,7 +26,7 @@ function putMark(
   if (mark !== before) prunedMarks.put(turn, turn.self.partition, name, mark);
 }
 
-/** What ended before this time, now at the latest, is not listed any more; null when nothing was removed so far. */
+/** Returns the time before which ended rows may be missing from lists, at the latest now; null if none was removed. */
 export function getPrunedBefore(
   reading: Reading,
   partition: string,

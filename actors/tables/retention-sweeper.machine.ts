@@ -1,19 +1,20 @@
 /**
- * Removes what a workspace stores too long, `retention/all`, one for each workspace. A pass goes through the rules of the
- * catalogue (`retained-tables.ts`) and then through rows whose owners were removed. Each slice of it is one turn; before
- * each it waits for its place among the workspaces. Where it is is stored with each slice, so a kill loses none.
+ * Removes rows whose retention period has passed, `retention/all`, one for each workspace. A pass runs the rules of the
+ * catalogue (`retained-tables.ts`), then removes rows whose owners were removed. Each slice is one turn. Before each
+ * slice the sweeper waits for its turn among the workspaces. The position is stored with each slice, so a crash loses
+ * nothing.
  *
- * | state    | moved by                     | condition            | next     | also                                   |
- * |----------|------------------------------|----------------------|----------|----------------------------------------|
- * | new      | retention.begin              |                      | resting  | wake-up for the first pass             |
- * | resting  | retention.begin              | it is to be anew     | resting  | wake-up for the next pass              |
- * | resting  | the same                     | otherwise            | resting  |                                        |
- * | resting  | woken                        |                      | sweeping | waits for its place                    |
- * | sweeping | effect.ended: it has a place | the pass is over     | resting  | wake-up for the next                   |
- * | sweeping | the same                     | otherwise            | sweeping | a slice; waits for its place           |
- * | sweeping | woken                        |                      | sweeping | watches: without a slice since, goes   |
- * |          |                              |                      |          | on with the next rule                  |
- * | sweeping | retention.begin              |                      | sweeping |                                        |
+ * | state    | moved by               | condition            | next     | also                             |
+ * |----------|------------------------|----------------------|----------|----------------------------------|
+ * | new      | retention.begin        |                      | resting  | wake-up for the first pass       |
+ * | resting  | retention.begin        | to be set again      | resting  | wake-up for the next pass        |
+ * | resting  | the same               | otherwise            | resting  |                                  |
+ * | resting  | woken                  |                      | sweeping | waits for its turn               |
+ * | sweeping | effect.ended: its turn | the pass is complete | resting  | wake-up for the next             |
+ * | sweeping | the same               | otherwise            | sweeping | a slice; waits for its turn      |
+ * | sweeping | woken                  |                      | sweeping | watchdog: if no slice ran since, |
+ * |          |                        |                      |          | continues with the next rule     |
+ * | sweeping | retention.begin        |                      | sweeping |                                  |
  */
 import type { ActorType } from "../../runtime/actor-type.js";
 import { chartOf, type InTurn } from "../../runtime/chart.js";
@@ -26,10 +27,10 @@ import { RETENTION_TURN } from "./retention.effects.js";
 import type { RetentionPeriods, RetentionRule, WalkPlace } from "./retention.js";
 import { SliceBudget } from "./slice-budget.js";
 
-/** Sets the first pass of a workspace; does nothing when it was set before. */
+/** Sets the first pass of a workspace. Does nothing if it was already set. */
 interface BeginRetention extends Message {
   readonly type: "retention.begin";
-  /** The next pass was set by a clock that was ahead, and is set anew. */
+  /** A fast clock set the next pass, which must be set again. */
   readonly isAnew?: true;
 }
 
@@ -39,42 +40,42 @@ export const retentionRef = reference<BeginRetention, [workspaceId: string]>("re
   "all",
 ]);
 
-/** What sweepers go through. */
+/** The rules and owned rows that sweepers process. */
 export interface RetentionCatalogue {
   readonly rules: readonly RetentionRule[];
   readonly owned: readonly OwnedRows[];
 }
 
-/** Where a pass is: in the walk of a rule; `null` stands for the rows that are left, after all rules. */
+/** The position of a pass in the walk of a rule. `rule` is null for the owned rows after all rules. */
 interface PassPlace {
   readonly rule: string | null;
   readonly from: WalkPlace;
 }
 
 interface SweeperContext {
-  /** Null when the pass is over. */
+  /** Null after the end of the pass. */
   readonly at: PassPlace | null;
-  /** Whether a slice was taken since the last wake-up. */
+  /** Whether a slice ran since the last wake-up. */
   readonly isMoving: boolean;
-  /** The id of the effect that waits for a place, or of the last one. */
+  /** The id of the effect that waits for the next turn, or of the last one. */
   readonly turnId: string;
 }
 
-/** Most rows read or removed in one turn, and about how many bytes of them: some milliseconds. */
+/** Maximum number of rows to read or remove in one turn, and their approximate bytes: some milliseconds. */
 const SLICE = { rows: 128, bytes: 1_000_000 };
-/** Longest time between two passes, in milliseconds. A shorter setting has more of them. */
+/** Maximum time between two passes, in milliseconds. A shorter retention period has more frequent passes. */
 const PASS_EVERY_MS = 60 * 60 * 1_000;
 const PASSES_A_PERIOD = 8;
 /** The wake-up of passes. */
 export const PASS = "pass";
-/** Passes come with this share of their time more or less. */
+/** Random variation of the time between passes, as a share of it. */
 const SPREAD = 0.25;
-/** Longest time that a pass is set ahead, in milliseconds. */
+/** Maximum time until a scheduled pass, in milliseconds. */
 export const LONGEST_REST_MS = PASS_EVERY_MS * (1 + SPREAD);
 
 const { on, choose, machine } = chartOf<SweeperContext, BeginRetention | Woken | EffectEnded>();
 
-/** The sweepers of these tables. */
+/** Creates the sweeper for this catalogue and these periods. */
 export function retentionSweeperActor(catalogue: RetentionCatalogue, periods: RetentionPeriods): ActorType {
   const sweeping = new Sweeping(catalogue, periods);
   const rest = ({ turn }: InTurn): void => sweeping.wake(turn);
@@ -119,7 +120,7 @@ export function retentionSweeperActor(catalogue: RetentionCatalogue, periods: Re
   return defineActor(retentionRef, { machine: retentionMachine, version: 1 });
 }
 
-/** Waits for a place in the lane; returns the id of the effect. */
+/** Waits for a turn in the lane. Returns the id of the effect. */
 function awaitTurn(turn: Turn): string {
   const id = turn.newId("turn");
   turn.start(RETENTION_TURN.request(id, null));
@@ -138,7 +139,9 @@ class Sweeping {
     this.#everyMs = Math.min(PASS_EVERY_MS, Math.min(...Object.values(periods)) / PASSES_A_PERIOD);
   }
 
-  /** Sets the next wake-up. Workspaces do not wake together, also after time without a service. */
+  /**
+   * Sets the next wake-up, with a random variation, so that workspaces do not wake up together, even after downtime.
+   */
   wake(turn: Turn): void {
     turn.wake(PASS, turn.now + this.#everyMs * (1 - SPREAD + turn.random() * 2 * SPREAD));
   }
@@ -147,7 +150,7 @@ class Sweeping {
     return { rule: this.#catalogue.rules[0]?.name ?? null, from: null };
   }
 
-  /** The beginning of the next rule; null after the last. */
+  /** Returns the start of the next rule; null after the last one. */
   skip(at: PassPlace | null): PassPlace | null {
     if (at === null || at.rule === null) return null;
     const { rules } = this.#catalogue;
@@ -155,7 +158,7 @@ class Sweeping {
     return { rule: rules[index + 1]?.name ?? null, from: null };
   }
 
-  /** Removes a slice; returns where the pass is then, null at its end. */
+  /** Removes one slice. Returns the new position; null at the end of the pass. */
   slice(turn: Turn, at: PassPlace | null): PassPlace | null {
     if (at === null) return null;
     const budget = new SliceBudget(SLICE);
@@ -163,7 +166,7 @@ class Sweeping {
     let all = 0;
     while (place.rule !== null) {
       const rule = this.#catalogue.rules.find(({ name }) => name === place.rule);
-      // A later release may lack the rule: the pass begins anew.
+      // The running release may not have the stored rule. Restart the pass.
       if (rule === undefined) return this.begin();
       const cutoffMs = turn.now - this.#periods[rule.period];
       const { next, removed } = rule.sweep(turn, { cutoffMs, from: place.from, budget });
@@ -171,7 +174,7 @@ class Sweeping {
       all += removed;
       place = next === undefined ? (this.skip(place) ?? place) : { rule: rule.name, from: next };
       if (budget.isSpent) return place;
-      // Actors that were told remove their rows in turns of their own.
+      // Actors that got a removal message remove their rows in their own turns.
       if (place.rule === null && all > 0) return place;
     }
     return clearLeftRows(turn, this.#catalogue.owned, budget) ? null : place;

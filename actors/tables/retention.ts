@@ -1,16 +1,17 @@
 /**
- * How long rows are stored. A table whose rows end declares it here, once; the sweeper of each workspace
- * (`retention-sweeper.machine.ts`) removes what ended longer ago than the setting says, in slices.
+ * How long rows are stored. A table whose rows end declares it here, once. The sweeper of each workspace
+ * (`retention-sweeper.machine.ts`) removes rows that ended before the retention period, in slices.
  *
- * 1. A rule walks its table in the order of its keys, as far as rows began before the cutoff. Nothing is written for
- *    this when a row is written.
- * 2. A row is removed with its indexes in one turn: by the rule, or by its actor when it has one. Rows that belong to it
- *    are removed in later slices (`owned-rows.ts`); until then nothing leads to them.
- * 3. What is pinned (`pins.ts`), and what a rule keeps, stays whatever the setting says.
- * 4. A damaged row, and one whose removal needs a damaged row, stays for the doctor to find; the walk goes past it.
- * 5. A clock that was ahead leaves rows of the future. A walk goes past them, as they say nothing of what stands behind
- *    them. Once their time has come they are young as others are, and what stands behind them waits for them: longer than
- *    the setting says by as much as the clock was ahead, but never by more than the setting.
+ * 1. A rule walks its table in key order, as far as rows began before the cutoff. Writing a row needs no additional
+ * write for this.
+ * 2. A row is removed with its indexes in one turn: by the rule, or by its actor if it has one. Later slices remove
+ * rows that belong to it (`owned-rows.ts`). Until then nothing points to them.
+ * 3. Pinned rows (`pins.ts`) and rows that a rule excludes stay, regardless of the setting.
+ * 4. A damaged row, and one whose removal needs a damaged row, stays for the doctor to find. The walk continues after
+ * it.
+ * 5. A fast clock leaves rows with future times. A walk skips them, because they say nothing about the rows behind
+ * them. After their time has come they count as young, and the rows behind them wait: longer than the setting by the
+ * clock's error, but never by more than the setting itself.
  */
 
 import type { Turn } from "../../runtime/turn.js";
@@ -20,7 +21,7 @@ import type { TablePage } from "../../storage/table.js";
 import { cutMark } from "./pruned-before.js";
 import type { SliceBudget } from "./slice-budget.js";
 
-/** The settings: for ended work, for the facts of it, for what hooks did, for the change log. */
+/** The retention settings: for ended work, facts about work, hook activity, and the change log. */
 export type RetentionPeriod = "work" | "facts" | "hooks" | "changes";
 
 /** How long each is stored after its end, in milliseconds. */
@@ -28,38 +29,44 @@ export type RetentionPeriods = Readonly<Record<RetentionPeriod, number>>;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** Insights read 180 days back. */
+/** Insights read the last 180 days. */
 export const defaultRetention: RetentionPeriods = {
   ...{ work: 200 * DAY_MS, facts: 730 * DAY_MS },
   ...{ hooks: 200 * DAY_MS, changes: 730 * DAY_MS },
 };
 
-/** What a rule walks: a table, or one with indexes. */
+/** The table that a rule walks, with or without indexes. */
 export interface RetainedTable<Row> {
   readonly name: string;
   entries(reading: Reading, partition: string, under?: readonly KeyPart[], page?: TablePage): Entry<Row>[];
 }
 
-/** When the rows of a table end. */
+/** Declares when the rows of a table end. */
 export interface Retained<Row> {
   readonly period: RetentionPeriod;
-  /** Number of key parts before those that rise with time: rows that share them are one line. None by default. */
+  /**
+   * Number of key parts before the ones that increase with time. Rows with the same such parts form one line. The
+   * default is 0.
+   */
   readonly lineParts?: number;
-  /** What it costs to look into a row that ended and to remove it, in rows of a slice; none by default. */
+  /** Cost of checking and removing an ended row, in rows of a slice; 0 by default. */
   readonly cost?: number;
-  /** When a row began, in milliseconds since 1970. The rows of a line are in this order. */
+  /** Returns the start of a row, in milliseconds since 1970. The rows of a line have this order. */
   begunAtMs(row: Row): number;
-  /** When it ended; null while it has not. */
+  /** Returns the end of a row; null if it has not ended. */
   endedAtMs(row: Row): number | null;
-  /** Whether it stays for now, whatever the setting says. Reads only. */
+  /** Whether the row stays for now, regardless of the setting. Reads only. */
   isKept?(turn: Turn, row: Row): boolean;
-  /** Called when a walk begins: cuts to now what a clock that was ahead left in the future. */
+  /** Called at the start of a walk: cuts future marks, left by a fast clock, to now. */
   cutMarks?(turn: Turn): void;
-  /** Removes the row, or tells its actor to; false when it stays. Called again when it is there in the next pass. */
+  /**
+   * Removes the row or asks its actor to. Returns false if the row stays. The next pass calls it again while the row
+   * exists.
+   */
   remove(turn: Turn, row: Row, key: Key): boolean;
 }
 
-/** Where a walk goes on: after this key of its table. Null at its beginning. */
+/** The key after which a walk continues. Null at the start of the table. */
 export type WalkPlace = readonly KeyPart[] | null;
 
 /** A slice of a walk. */
@@ -69,13 +76,13 @@ export interface WalkSlice {
   readonly budget: SliceBudget;
 }
 
-/** How far a slice came: `next` is where to go on, undefined when the walk is over. */
+/** The result of a slice. `next` is the position to continue at; undefined at the end of the walk. */
 export interface WalkResult {
   readonly next: WalkPlace | undefined;
   readonly removed: number;
 }
 
-/** The retention of one table. */
+/** The retention rule of one table. */
 export interface RetentionRule {
   /** The table's name. */
   readonly name: string;
@@ -83,10 +90,10 @@ export interface RetentionRule {
   sweep(turn: Turn, slice: WalkSlice): WalkResult;
 }
 
-/** Rows read at once. */
+/** Number of rows to read in one batch. */
 export const READ_AT_ONCE = 16;
 
-/** The rule of a table. */
+/** Creates the rule of a table. */
 export function retain<Row>(of: RetainedTable<Row>, retained: Retained<Row>): RetentionRule {
   return {
     name: of.name,
@@ -115,7 +122,7 @@ function walk<Row>(of: RetainedTable<Row>, retained: Retained<Row>, turn: Turn, 
       const endedAtMs = retained.endedAtMs(value);
       if (endedAtMs !== null && endedAtMs < cutoffMs) {
         budget.spend(retained.cost ?? 0);
-        // A row that cannot be judged or removed, since that needs a damaged one, stays.
+        // A row whose check or removal needs a damaged row stays.
         turn.attempt(() => {
           if (retained.isKept?.(turn, value) !== true && retained.remove(turn, value, key)) removed += 1;
         });

@@ -1,15 +1,15 @@
-/** Most rows of which one start removes, where there are more from an earlier release. */
+/** Maximum number of rows that one start removes, if an earlier release left more. */
 const REMOVED_AT_ONCE = 50;
 
 interface Wanted<Row> {
-  /** Most rows that are stored. */
+  /** Maximum number of stored rows. */
   readonly most: number;
-  /** Rows that are to be written. */
+  /** Number of rows to write. */
   readonly count: number;
   mayGo(row: Row): boolean;
 }
 
-/** The first rows that may go, so that there is room for those to be written; null where too few may. */
+/** Returns the first removable rows, to stay within the maximum after the write; null if too few can be removed. */
 export function findLeaving<Row>(rows: readonly Row[], { most, count, mayGo }: Wanted<Row>): readonly Row[] | null {
   const wanted = Math.min(rows.length + count - most, REMOVED_AT_ONCE);
   const leaving: Row[] = [];

@@ -1,6 +1,6 @@
 import { estimateWeight } from "../../runtime/weight.js";
 
-/** What one slice may still do. */
+/** The remaining budget of one slice. */
 export class SliceBudget {
   #rows: number;
   #bytes: number;
@@ -14,12 +14,12 @@ export class SliceBudget {
     return this.#rows <= 0 || this.#bytes <= 0;
   }
 
-  /** Counts work that is like that of so many rows. */
+  /** Counts work that costs as much as this many rows. */
   spend(rows: number): void {
     this.#rows -= rows;
   }
 
-  /** Counts a row that was read, removed or both. */
+  /** Counts a row that was read, removed, or both. */
   take(row: unknown): void {
     this.#rows -= 1;
     this.#bytes -= estimateWeight(row, this.#bytes);

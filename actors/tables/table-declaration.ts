@@ -2,17 +2,17 @@ import type { Entry, Key, KeyPart, Range, Reading } from "../../storage/store.js
 import type { Table } from "../../storage/table.js";
 import type { Field, IndexDeclaration, OrderField } from "./declared-index.js";
 
-/** The declaration of a table. `Listed` holds the values of a row that keys, indexes and stream entries use. */
+/** The declaration of a table. `Listed` holds the row's values that keys, indexes and stream entries use. */
 export interface Declared<Row, Listed> {
   /** The fields of a row's key before those of `order`; none by default. */
   readonly under?: readonly Field<Listed>[];
-  /** The fields that rows are ordered by. Every key ends with them; with `under` they identify a row. */
+  /** The fields that order rows. Every key ends with them. Together with `under` they identify a row. */
   readonly order: readonly OrderField<Listed>[];
-  /** Indexes by the name of their entries; each must contain the fields of `under`. */
+  /** Indexes by the name of their entries. Each must contain the fields of `under`. */
   readonly indexes?: Readonly<Record<string, readonly Field<Listed>[] | IndexDeclaration<Listed>>>;
   /** Rows of other tables, written with the row. */
   readonly derived?: readonly DerivedRows<Listed>[];
-  /** How a row is stored; unchanged by default. */
+  /** The stored form of a row; unchanged by default. */
   readonly stored?: StoredForm<Row>;
 }
 
@@ -21,14 +21,14 @@ export interface Listing<Row, Listed> extends Declared<Row, Listed> {
   readonly listed: (row: Row) => Listed;
 }
 
-/** Rows of another table that are derived from a row, and from what `reading` returns. */
+/** Rows of another table that are derived from a row and from `reading`. */
 export interface DerivedRows<Listed> {
-  /** The table of rows that follow from the row alone, whatever `reading` returns. */
+  /** The table of the derived rows, if they depend only on the row and not on `reading`. */
   readonly table?: string;
   rowsOf(reading: Reading, partition: string, row: Listed): readonly Entry[];
 }
 
-/** Derives rows of `table` from a row: `rows` returns the id and the value of each. */
+/** Derives rows of `table` from a row. `rows` returns the id and the value of each. */
 export function derivedRows<Listed, Value>(
   table: Table<Value>,
   rows: (row: Listed, reading: Reading) => readonly (readonly [id: readonly KeyPart[], value: Value])[],
@@ -47,7 +47,7 @@ export interface StoredForm<Row> {
   range(reading: Reading, range: Range): Entry<Row>[];
 }
 
-/** A stored form that omits what is in the key, or has parts in other rows. */
+/** A stored form that omits values of the key, or has parts in other rows. */
 export function storedAs<Row, Stored>(
   toStored: (row: Row) => Stored,
   toRow: (stored: Stored, key: Key, reading: Reading) => Row,

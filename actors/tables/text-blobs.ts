@@ -3,17 +3,20 @@ import type { Turn } from "../../runtime/turn.js";
 import type { Reading, Writing } from "../../storage/store.js";
 import { findBlob, holdBlob, storeBlob } from "./blobs.js";
 
-/** Stores a text as a body and returns the digest that rows refer to it by; null for the empty text. */
+/** Stores a text as a body. Returns the digest for rows that refer to it; null for the empty text. */
 export function storeText(writing: Writing, workspaceId: string, text: string): string | null {
   return text === "" ? null : storeBlob(writing, workspaceId, Buffer.from(text));
 }
 
-/** Stores a text as a body for a row of a later turn that is to refer to it; null for the empty text. */
+/** Stores a text as a body for a row of a later turn. Returns its digest; null for the empty text. */
 export function holdText(turn: Turn, workspaceId: string, text: string): string | null {
   return text === "" ? null : holdBlob(turn, workspaceId, Buffer.from(text));
 }
 
-/** The text with this digest; empty for null. Throws when it is missing: a body is stored while rows refer to it. */
+/**
+ * Reads the text with this digest; empty for null. Throws if it is missing, because a body is stored while rows refer
+ * to it.
+ */
 export function getText(reading: Reading, workspaceId: string, digest: string | null): string {
   if (digest === null) return "";
   const body = findBlob(reading, workspaceId, digest);
@@ -21,13 +24,15 @@ export function getText(reading: Reading, workspaceId: string, digest: string | 
   return Buffer.from(body).toString();
 }
 
-/** Longest text that a row holds itself, in bytes of UTF-8. Rows of earlier releases hold longer ones. */
+/** Maximum length of a text within a row, in bytes of UTF-8. Rows of earlier releases may hold longer texts. */
 export const MAX_TEXT_IN_ROW_BYTES = 4_096;
 
-/** A text as a row or a stream holds it: a long one by its digest (SHA-256, hex) and its length in bytes of UTF-8. */
+/**
+ * A text in a row or a stream. A long text is a reference: its digest (SHA-256, hex) and its length in bytes of UTF-8.
+ */
 export type StoredText = string | TextReference;
 
-/** The form of a text in a row of the turn that refers to it: a long one is stored as a body. */
+/** Converts a text to its stored form, in the turn of the row that refers to it. A long text is stored as a body. */
 export function toStoredText(writing: Writing, workspaceId: string, text: string): StoredText {
   const length = Buffer.byteLength(text);
   return length <= MAX_TEXT_IN_ROW_BYTES
@@ -35,17 +40,17 @@ export function toStoredText(writing: Writing, workspaceId: string, text: string
     : { digest: storeBlob(writing, workspaceId, Buffer.from(text)), length };
 }
 
-/** The whole text. */
+/** Reads the whole text. */
 export function readStoredText(reading: Reading, workspaceId: string, stored: StoredText): string {
   return typeof stored === "string" ? stored : getText(reading, workspaceId, stored.digest);
 }
 
-/** The digests of the bodies that a row with this text refers to. */
+/** Lists the digests of the bodies that a row with this text refers to. */
 export function digestsOfText(stored: StoredText): readonly string[] {
   return typeof stored === "string" ? [] : [stored.digest];
 }
 
-/** The form of a text in streams; whoever wants a long one reads it over the API. */
+/** Converts a text to its form in streams. Readers get a long text from the API. */
 export function toStreamText(stored: StoredText): StoredText {
   return typeof stored === "string" ? toFeedText(stored) : { ...stored };
 }
