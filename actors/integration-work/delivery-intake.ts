@@ -10,7 +10,7 @@ export interface IntakeContext {
   readonly ended: number;
   /** Total size of all stored bodies, in bytes. */
   readonly bytes: number;
-  /** No finished or unfinished delivery up to this id has a body; null for none. */
+  /** No delivery up to this id has a body any longer; null for none. */
   readonly bodiesAfter: string | null;
   /** The deliveries with a slot, in order of arrival. */
   readonly working: readonly WorkingDelivery[];
