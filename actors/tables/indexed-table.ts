@@ -186,8 +186,8 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 
   /**
-   * Reads the row of one index entry: `key` is the values of its fields and the row's id. Returns undefined if there is no
-   * such entry. Throws `damaged` if the entry has no row.
+   * Reads the row of one index entry: `key` is the values of its fields and the row's id. Returns undefined if there is
+   * no such entry. Throws `damaged` if the entry has no row.
    */
   listed(index: string): (reading: Reading, partition: string, ...key: KeyPart[]) => Row | undefined {
     const lookUp = this.#lookUpOf(this.#indexOf(index));
