@@ -7,7 +7,7 @@ import { SharingRules } from "./support/sharing-rules.js";
 import { type FileResult, isPassed, runTestFiles } from "./support/test-file.js";
 import { type Dealing, WaitingFiles } from "./support/waiting-files.js";
 
-const USAGE = `npm test -- [FILE …] [--jobs N] [--limit 120] [--together N] [--seed N]
+const USAGE = `npm test -- [FILE …] [--jobs N] [--limit 180] [--together N] [--seed N]
 
   FILE          test files of dist; without one, all
   --jobs N      processes at once
@@ -26,7 +26,7 @@ const { values, positionals } = readArguments(USAGE, {
   allowPositionals: true,
   options: {
     jobs: { type: "string", default: String(availableParallelism() + 1) },
-    limit: { type: "string", default: "120" },
+    limit: { type: "string", default: "180" },
     seed: { type: "string" },
     together: { type: "string" },
   },
