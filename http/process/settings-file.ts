@@ -4,8 +4,12 @@ import { type Environment, WrongSetting } from "./config.js";
 
 /** Largest file of settings, in characters. */
 const MAX_CHARACTERS = 1024 * 1024;
-/** Stands at the end of what is parsed, so that a last line without `=` becomes part of a name and is found. */
+/** The last name of the text that is checked. It is missing if the parser stopped before. */
 const END = "SETTINGS_END";
+/** Begins the name of a line that has none; its number follows. It is not a valid name. */
+const UNNAMED = "UNNAMED LINE";
+/** Maximum number of invalid lines that are compared to find the first. */
+const MAX_SHOWN = 1_000;
 
 /**
  * The settings in the file that `SETTINGS_FILE` names, by name: lines `KEY=value` as `util.parseEnv` of Node reads them. None
@@ -15,11 +19,24 @@ export function readSettingsFile({ SETTINGS_FILE: path = "" }: Environment): Env
   if (path === "") return {};
   const text = readText(path).replace(/^\uFEFF/, "");
   if (text.length > MAX_CHARACTERS) throw wrong(path, "is larger than 1 MiB");
-  const { [END]: end, ...values } = parseEnv(`${text}\n${END}=`);
-  const unread = Object.keys(values).find((name) => !/^[\w.-]+$/.test(name));
-  if (unread !== undefined) throw wrong(path, `has a line that is not KEY=value: line ${lineOf(unread, text)}`);
+  const { [END]: end, ...names } = parseEnv(`${nameAllLines(text)}\n${END}=`);
+  const unread = Object.keys(names).filter((name) => !/^[\w.-]+$/.test(name));
+  if (unread.length > 0) {
+    const first = Math.min(...unread.slice(0, MAX_SHOWN).map((name) => lineOf(name, text)));
+    throw wrong(path, `has a line that is not KEY=value: line ${first}`);
+  }
   if (end === undefined) throw wrong(path, "ends within a quoted value");
-  return values;
+  return { ...parseEnv(text) };
+}
+
+/**
+ * Gives each line without a name one that is found. Versions of Node differ in whether they skip such a line or join it
+ * with the next. Within a quoted value this changes only the value, which is not used.
+ */
+function nameAllLines(text: string): string {
+  const isRead = (line: string) => /^\s*(#|$)/.test(line) || /^[^=]*[^=\s][^=]*=/.test(line);
+  const lines = text.split("\n");
+  return lines.map((line, index) => (isRead(line) ? line : `${UNNAMED} ${index + 1} ${line.trim()}=`)).join("\n");
 }
 
 /** The settings of the file and of the environment, which wins. An empty one is none. */
@@ -42,6 +59,8 @@ function wrong(path: string, what: string): WrongSetting {
 
 /** The number of the line that a name begins with: what stands there may be a secret. */
 function lineOf(name: string, text: string): number {
+  const [, number] = new RegExp(`^${UNNAMED} (\\d+)`).exec(name) ?? [];
+  if (number !== undefined) return Number(number);
   const [first = ""] = name.split("\n");
   return text.split("\n").findIndex((line) => line.trim().startsWith(first.trim())) + 1;
 }

@@ -47,6 +47,7 @@ t.test("a file that cannot be read whole is refused with one line that shows not
     ["canary canary=1", /line 1$/],
     ["KEY=-----BEGIN\ncanary+/\n-----END", /line 2$/],
     ["PORT: 1", /line 1$/],
+    ["PORT=1\n=canary", /line 2$/],
     [`A=${"a".repeat(1024 * 1024)}`, /larger than 1 MiB$/],
   ];
   for (const [text, message] of cases) {
