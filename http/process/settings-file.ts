@@ -6,37 +6,37 @@ import { type Environment, WrongSetting } from "./config.js";
 const MAX_CHARACTERS = 1024 * 1024;
 /** The last name of the text that is checked. It is missing if the parser stopped before. */
 const END = "SETTINGS_END";
-/** Begins the name of a line that has none; its number follows. It is not a valid name. */
+/** Begins the name of a line without a valid name; the line's number follows. */
 const UNNAMED = "UNNAMED LINE";
-/** Maximum number of invalid lines that are compared to find the first. */
-const MAX_SHOWN = 1_000;
 
 /**
- * The settings in the file that `SETTINGS_FILE` names, by name: lines `KEY=value` as `util.parseEnv` of Node reads them. None
- * without the setting. Throws {@link WrongSetting} for a file that cannot be read or has a line of another form.
+ * Reads the settings in the file that `SETTINGS_FILE` names: lines `KEY=value`, as Node's `util.parseEnv` reads them.
+ * Returns no settings if `SETTINGS_FILE` is not set. Throws {@link WrongSetting} if the file cannot be read or has a line
+ * of another form; the message shows no line, because a line may hold a secret.
  */
 export function readSettingsFile({ SETTINGS_FILE: path = "" }: Environment): Environment {
   if (path === "") return {};
   const text = readText(path).replace(/^\uFEFF/, "");
   if (text.length > MAX_CHARACTERS) throw wrong(path, "is larger than 1 MiB");
   const { [END]: end, ...names } = parseEnv(`${nameAllLines(text)}\n${END}=`);
-  const unread = Object.keys(names).filter((name) => !/^[\w.-]+$/.test(name));
-  if (unread.length > 0) {
-    const first = Math.min(...unread.slice(0, MAX_SHOWN).map((name) => lineOf(name, text)));
-    throw wrong(path, `has a line that is not KEY=value: line ${first}`);
-  }
+  const unread = Object.keys(names).flatMap((name) => (/^[\w.-]+$/.test(name) ? [] : [readNumber(name)]));
+  if (unread.length > 0) throw wrong(path, `has a line that is not KEY=value: line ${Math.min(...unread)}`);
   if (end === undefined) throw wrong(path, "ends within a quoted value");
   return { ...parseEnv(text) };
 }
 
 /**
- * Gives each line without a name one that is found. Versions of Node differ in whether they skip such a line or join it
- * with the next. Within a quoted value this changes only the value, which is not used.
+ * Gives each line without a valid name one that is found afterwards. Versions of Node differ: some skip a line without
+ * `=`, others join it with the next. Within a quoted value this changes only the value, which is not used.
  */
 function nameAllLines(text: string): string {
-  const isRead = (line: string) => /^\s*(#|$)/.test(line) || /^[^=]*[^=\s][^=]*=/.test(line);
+  const isRead = (line: string) => /^\s*(#|$)/.test(line) || /^\s*(export\s+)?[\w.-]+\s*=/.test(line);
   const lines = text.split("\n");
   return lines.map((line, index) => (isRead(line) ? line : `${UNNAMED} ${index + 1} ${line.trim()}=`)).join("\n");
+}
+
+function readNumber(name: string): number {
+  return Number(name.slice(UNNAMED.length).trim().split(" ", 1)[0]);
 }
 
 /** The settings of the file and of the environment, which wins. An empty one is none. */
@@ -55,12 +55,4 @@ function readText(path: string): string {
 
 function wrong(path: string, what: string): WrongSetting {
   return new WrongSetting(`SETTINGS_FILE: ${path} ${what}`);
-}
-
-/** The number of the line that a name begins with: what stands there may be a secret. */
-function lineOf(name: string, text: string): number {
-  const [, number] = new RegExp(`^${UNNAMED} (\\d+)`).exec(name) ?? [];
-  if (number !== undefined) return Number(number);
-  const [first = ""] = name.split("\n");
-  return text.split("\n").findIndex((line) => line.trim().startsWith(first.trim())) + 1;
 }
