@@ -110,7 +110,8 @@ function readMethods(parts: RepositoryCallParts) {
     return readAs(name, commitSchema, expectStatus(name, answer, 200));
   };
   return {
-    ...{ readBranch, readCommit },
+    readBranch,
+    readCommit,
     async readHead(there) {
       const repository = await readRepository(parts, there);
       if (repository === null) return null;
@@ -213,7 +214,8 @@ const commitSchema = z
   .object({ sha, tree: z.object({ sha }), parents: z.array(z.object({ sha })), committer })
   .transform(
     (given): HostedCommit => ({
-      ...{ commit: given.sha, tree: given.tree.sha },
+      commit: given.sha,
+      tree: given.tree.sha,
       parents: given.parents.map((parent) => parent.sha),
       ...(given.committer !== undefined && { madeAtMs: given.committer.date }),
     }),

@@ -107,8 +107,15 @@ function queueCheck(
   const runId = turn.newId("run");
   const start: StartRun = {
     type: "run.start",
-    ...{ owner: { kind: "replay", id }, ownerAddress: replayRef(partition, id), lane: laneOfReplay(replay) },
-    ...{ teamId, lineId, stationId, stationKey, config, fingerprint },
+    owner: { kind: "replay", id },
+    ownerAddress: replayRef(partition, id),
+    lane: laneOfReplay(replay),
+    teamId,
+    lineId,
+    stationId,
+    stationKey,
+    config,
+    fingerprint,
     beginning: { ...beginning, checkouts: left.checkouts, replay: toReplayTerms("check", config, live) },
     needs: toRunNeeds(turn, { runners: block.runners, harness: config.station.harness }),
   };

@@ -216,7 +216,9 @@ t.test("HTTP Basic is the user name and the secret, in any case of its scheme", 
   const basic = (text: string) => Buffer.from(text).toString("base64");
   const fault = (authorization: string | null, secret: string | null = SECRET) =>
     faultOf({
-      ...{ verify: { basic: { username: "hook-é", secret: "key" } }, body: "b", secret },
+      verify: { basic: { username: "hook-é", secret: "key" } },
+      body: "b",
+      secret,
       headers: authorization === null ? {} : { authorization },
     });
   const right = basic(`hook-é:${SECRET}`);
@@ -249,7 +251,9 @@ t.test("a credential that is not ASCII is accepted as UTF-8 and as Latin-1, and 
     });
   const byBasic = (bytes: Buffer, secret: string) =>
     verified({
-      ...{ verify: { basic: { username: "u", secret: "key" } }, body: "", secret },
+      verify: { basic: { username: "u", secret: "key" } },
+      body: "",
+      secret,
       headers: { authorization: `Basic ${bytes.toString("base64")}` },
     });
   t.ok(byBasic(Buffer.from("u:p\u00e4ss"), "p\u00e4ss"));

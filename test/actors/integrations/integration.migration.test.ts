@@ -18,7 +18,9 @@ t.test("integrations of an earlier release authenticate and answer deliveries as
     const { token: _token, basic: _basic, ...ways } = webhook?.verify ?? { token: null, basic: null };
     const { methods: _methods, ...answer } = webhook?.respond ?? { methods: [] };
     const earlier = webhook && {
-      ...{ ...block, verify: webhook.verify && ways, respond: webhook.respond && answer },
+      ...block,
+      verify: webhook.verify && ways,
+      respond: webhook.respond && answer,
     };
     const value = { kind: "integration", id: `int_${index}`, version: 3, fields: { ...fields, webhook: earlier } };
     return { key: ["ws_1", "row", "resource", "integration", `int_${index}`], value };

@@ -13,11 +13,15 @@ async function scene(t: Test, webhook: object) {
   const owner = await service.signIn("ada@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(owner);
   await owner.create(`/api/resources/workspaces/${workspaceId}/secrets`, {
-    ...{ name: "shared", value: SECRET, valueVersion: 1 },
+    name: "shared",
+    value: SECRET,
+    valueVersion: 1,
   });
   const make = async (integration: string, more: object) => {
     const made = await owner.create(`/api/resources/teams/${teamId}/integrations`, {
-      ...{ integration, name: "Tracker", webhook: { events: [{ raise: {} }], ...more } },
+      integration,
+      name: "Tracker",
+      webhook: { events: [{ raise: {} }], ...more },
     });
     const at = `/api/integrations/${made.id}/deliveries`;
     const send = (headers: Record<string, string>, body = "{}") => service.anonymous.request("POST", at, body, headers);

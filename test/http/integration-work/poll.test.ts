@@ -28,7 +28,9 @@ t.test("a poll is read, asked now, and given another cursor", async (t) => {
   const request = { url: `${host.url}/items`, query: { since: expr("cursor") } };
   const event = { forEach: expr("body.items"), raise: { say: expr("item.text") } };
   const { id } = await ada.create(`/api/resources/teams/${teamId}/integrations`, {
-    ...{ integration: "feed", name: "Feed", hosts: [new URL(host.url).host] },
+    integration: "feed",
+    name: "Feed",
+    hosts: [new URL(host.url).host],
     poll: { everyMinutes: 60, request, cursor: expr("body.next"), events: [event] },
   });
   const at = `/api/integrations/${id}/poll`;
@@ -55,7 +57,9 @@ t.test("a poll is read, asked now, and given another cursor", async (t) => {
   await ada.request("POST", `${at}/now`, {});
   await rested(1, "down");
   t.match((await ada.request("GET", at)).body, {
-    ...{ lastStatus: 503, failures: 1, problem: { code: "server-error" } },
+    lastStatus: 503,
+    failures: 1,
+    problem: { code: "server-error" },
   });
   t.equal((await ada.request("PUT", `${at}/cursor`, { cursor: "x".repeat(5_000) })).status, 422);
   const metrics = await service.anonymous.request("GET", "/metrics");
@@ -65,7 +69,8 @@ t.test("a poll is read, asked now, and given another cursor", async (t) => {
   t.equal((await bea.request("GET", at)).status, 404);
   t.equal((await ada.request("GET", `/api/integrations/int_none/poll`)).status, 404);
   const { id: pushed } = await ada.create(`/api/resources/teams/${teamId}/integrations`, {
-    ...{ integration: "pushed", name: "Pushed" },
+    integration: "pushed",
+    name: "Pushed",
   });
   for (const [method, path, body] of [
     ["GET", "", undefined],
@@ -100,7 +105,10 @@ t.test("events of a poll see the headers of its answer, without credentials and 
     raise: { opens: { line: "dev", title: expr(seen) }, marks: { feed: { value: expr('headers["x-total"]') } } },
   };
   const { id } = await ada.create(`/api/resources/teams/${teamId}/integrations`, {
-    ...{ integration: "feed", name: "Feed", hosts, connection: { token: { secret: "feed-key" } } },
+    integration: "feed",
+    name: "Feed",
+    hosts,
+    connection: { token: { secret: "feed-key" } },
     poll: { everyMinutes: 60, request: { url: `${url}/items` }, events: [event] },
   });
   const { reading } = service.runtime;

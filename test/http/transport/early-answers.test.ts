@@ -79,7 +79,10 @@ const byFetch: SendFrom = async (port, { method, path }) => {
     },
   });
   const init: RequestInit & { duplex: "half" } = {
-    ...{ method, body, duplex: "half", headers: { "content-type": "application/json" } },
+    method,
+    body,
+    duplex: "half",
+    headers: { "content-type": "application/json" },
   };
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, init);
   return { status: answer.status, body: await answer.text() };

@@ -47,7 +47,8 @@ function readers(folder: string, other: string, expression: string, refused = tr
   const path = below("main.tf");
   return {
     says: `${other} reads ${expression}, the source is ${path}`,
-    ...{ path, change: "prompt" },
+    path,
+    change: "prompt",
     files: {
       [path]: line({ prompt: `file("${OPEN}path.module}/prompts/w.md")` }),
       [below("prompts/w.md")]: WAS,
@@ -154,7 +155,9 @@ function readerFiles(): readonly Layout[] {
     const { files: own, ...layout } = readers("lines", "lines/b.tf", "1", false);
     const place = new RegExp(`at ${other.replace(/\./g, "\\.")}:1`);
     return {
-      ...{ ...layout, says: `${other} holds ${text}`, files: { ...own, [other]: text } },
+      ...layout,
+      says: `${other} holds ${text}`,
+      files: { ...own, [other]: text },
       refused: isRefused ? { code: "ambiguous", place } : null,
     };
   });
@@ -212,7 +215,10 @@ const module = line({ team: "var.team_id" });
 function made(says: string, files: TreeFiles, place: RegExp | null): Layout {
   const whole = { [MADE]: module, "teams.tf": core, ...files };
   return {
-    ...{ says, path: MADE, change: "model", files: whole },
+    says,
+    path: MADE,
+    change: "model",
+    files: whole,
     refused: place === null ? null : { code: "ambiguous", place },
   };
 }
@@ -410,7 +416,8 @@ function runLayouts(one: string, unit: string): readonly Layout[] {
       "units that include their source",
       {
         "live/root.hcl": `terraform {\n  source = "${OPEN}get_repo_root()}/modules//line"\n}\n`,
-        ...{ "live/a/terragrunt.hcl": include, "live/b/terragrunt.hcl": include },
+        "live/a/terragrunt.hcl": include,
+        "live/b/terragrunt.hcl": include,
       },
       /live\/a\/terragrunt\.hcl:1 and live\/b/,
     ),
@@ -482,7 +489,9 @@ export function ownOverrideLayouts(): readonly Layout[] {
   const own = 'resource "service_line" "web" {\n  count = 2\n}\n';
   const json = '{"resource":{"service_line":{"web":{"count":2}}}}';
   const refusedBy = (name: string, text: string): Layout => ({
-    ...{ says: `${name} beside the source`, path: "main.tf", change: "model" },
+    says: `${name} beside the source`,
+    path: "main.tf",
+    change: "model",
     files: { "main.tf": line({}), [name]: text },
     refused: { code: "ambiguous", place: new RegExp(`${name.replaceAll(".", "\\.")}:1 may override`) },
   });
@@ -537,7 +546,9 @@ export function mixedTeamLayouts(): readonly Layout[] {
   const values = 'team = "team_2"\n';
   const variable = 'variable "team" {\n  default = "team_1"\n}\n';
   const of = (team: string, more: TreeFiles, code: string | null, place = /^At main\.tf:2, team_id/): Layout => ({
-    ...{ says: `team_id = ${team} beside ${Object.keys(more)}`, path: "main.tf", change: "model" },
+    says: `team_id = ${team} beside ${Object.keys(more)}`,
+    path: "main.tf",
+    change: "model",
     files: { "main.tf": line({ team }), "teams.tf": core, ...more },
     refused: code === null ? null : { code, place },
   });
@@ -587,7 +598,9 @@ module "t" {
   ];
   const known = ["service_team.web[0].id", "module.t[0].id", "module.t.id", "local.list[0]", 'local.ids["web"]'];
   const of = (team: string, code: string, place: RegExp): Layout => ({
-    ...{ says: `team_id = ${team}`, path: "main.tf", change: "model" },
+    says: `team_id = ${team}`,
+    path: "main.tf",
+    change: "model",
     files: { "main.tf": line({ team }), "teams.tf": more, "t/main.tf": child },
     refused: { code, place },
   });
@@ -601,7 +614,10 @@ module "t" {
 export function teamLayouts(): readonly Layout[] {
   const refused = { code: "not-found", place: /main\.tf:1: / };
   const of = (says: string, main: string, teams: TreeFiles, isRefused: boolean): Layout => ({
-    ...{ says, path: "lines/main.tf", change: "model", files: { "lines/main.tf": main, ...teams } },
+    says,
+    path: "lines/main.tf",
+    change: "model",
+    files: { "lines/main.tf": main, ...teams },
     refused: isRefused ? refused : null,
   });
   const both = (own: string, other: string) =>
@@ -697,7 +713,9 @@ export function lifecycleLayouts(): readonly Layout[] {
     ...["action_trigger {\n      events = [after_update]\n      actions = [action.x.y]\n    }"],
   ];
   const of = (body: string, isRefused: boolean): Layout => ({
-    ...{ says: `lifecycle { ${body} }`, path: "main.tf", change: "model" },
+    says: `lifecycle { ${body} }`,
+    path: "main.tf",
+    change: "model",
     files: { "main.tf": line({ more: `  lifecycle {\n    ${body}\n  }` }) },
     refused: isRefused ? { code: "not-proven", place: /At main\.tf:1[23], lifecycle/ } : null,
   });
