@@ -29,7 +29,8 @@ const strayRules = (folder, listed) =>
     name: `${folder}-area-in-a-line-${end}`,
     comment: `A folder or file of ${folder}/ stands in ${folder}/areas.json.`,
     severity: "error",
-    ...{ from: {}, to: {} },
+    from: {},
+    to: {},
     [end]: { path: `^${folder}/.+\\.ts$`, pathNot: pathIn(folder, listed) },
   }));
 

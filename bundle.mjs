@@ -37,17 +37,28 @@ const lessOfPackages = {
 };
 
 const { metafile, outputFiles } = await build({
-  ...{ bundle: true, splitting: true, format: "esm", platform: "node", target: "node20.15" },
-  ...{ entryPoints: programs, outdir: folder, entryNames: "[name]", chunkNames: "[name]-[hash]" },
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node20.15",
+  entryPoints: programs,
+  outdir: folder,
+  entryNames: "[name]",
+  chunkNames: "[name]-[hash]",
   external: unbundled,
   plugins: [lessOfPackages],
   // Names stay, for the traces of errors; what ends with an error prints its line.
-  ...{ minifyWhitespace: true, minifySyntax: true, lineLimit: 160 },
+  minifyWhitespace: true,
+  minifySyntax: true,
+  lineLimit: 160,
   // Packages that are no modules require those of Node.
   banner: {
     js: 'import { createRequire as toRequire } from "node:module"; const require = toRequire(import.meta.url);',
   },
-  ...{ metafile: true, write: false, logLevel: "warning" },
+  metafile: true,
+  write: false,
+  logLevel: "warning",
 });
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });

@@ -101,7 +101,10 @@ async function compareSize(size: string, value: object): Promise<(string | numbe
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const sealed = await openLmdbStore({ folder: join(folder, "sealed") });
   const raw = open<unknown, (string | number)[]>({
-    ...{ path: join(folder, "unsealed"), noSubdir: false, overlappingSync: false, encoding: "msgpack" },
+    path: join(folder, "unsealed"),
+    noSubdir: false,
+    overlappingSync: false,
+    encoding: "msgpack",
     sharedStructuresKey: Symbol.for("structures"),
   });
   const keyOf: KeyOf = (row) => ["ws_01ARZ3NDEKTSV4RRFFQ69G5FAV", "row", "thing", `thing_01ARZ3NDEKTSV4RRFF${row}`];

@@ -85,7 +85,11 @@ async function createOverHttp(service: CreatingService): Promise<Round> {
   ];
   const child = fork(new URL("./support/load.js", import.meta.url));
   const load: Load = {
-    ...{ port, connections: CONNECTIONS, warmUpMs: WARM_UP_MS, durationMs: ROUND_MS, status: 201 },
+    port,
+    connections: CONNECTIONS,
+    warmUpMs: WARM_UP_MS,
+    durationMs: ROUND_MS,
+    status: 201,
     request: `${head.join("\r\n")}\r\n\r\n${body}`,
   };
   await service.use();
@@ -108,8 +112,10 @@ async function writeAlone(child: ChildProcess, changes: readonly Change[], inBat
 
 function toRound({ micros, creates, batches, rows }: Used, durationMs: number): Round {
   return {
-    ...{ micros: micros / creates, perSecond: (1_000 * creates) / durationMs },
-    ...{ rows: rows / creates, inBatch: creates / batches },
+    micros: micros / creates,
+    perSecond: (1_000 * creates) / durationMs,
+    rows: rows / creates,
+    inBatch: creates / batches,
   };
 }
 

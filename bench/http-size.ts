@@ -175,7 +175,8 @@ async function perSecond(service: BenchService, send: Send, requests: number, ro
       const begunMs = performance.now();
       const { method, path, body } = send(round * requests + n);
       const answer = await pool.request({
-        ...{ method, path },
+        method,
+        path,
         headers: {
           authorization: service.bearer,
           ...(body === undefined ? {} : { "content-type": "application/json", "idempotency-key": `m-${round}-${n}` }),

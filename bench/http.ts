@@ -107,7 +107,8 @@ async function measureOne(server: Server, index: number, load: ChildProcess): Pr
   const before = await ask<ServerUsage>(server.child, "cpu");
   const paced = await ask<LoadFigures>(load, {
     ...loadOf(server, index, { warmUpMs: 0, durationMs: PACED_MS }),
-    ...{ connections: PACED_CONNECTIONS, pacedPerSecond: exchange?.pacedPerSecond ?? 0 },
+    connections: PACED_CONNECTIONS,
+    pacedPerSecond: exchange?.pacedPerSecond ?? 0,
   });
   const after = await ask<ServerUsage>(server.child, "cpu");
   const full = await ask<LoadFigures>(load, loadOf(server, index, { warmUpMs: 0, durationMs: FULL_MS }));

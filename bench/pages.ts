@@ -43,9 +43,19 @@ const APART = Math.floor(TASKS / (pairs.length * IN_COMMON));
 
 function task(n: number): TaskRow {
   return {
-    ...{ id: `task_${String(n).padStart(8, "0")}`, teamId, title: `Task ${n}`, description: "To be done. ".repeat(10) },
-    ...{ url: "", openedBy: { kind: "person", userId: "usr_a" }, marks: {}, pullRequest: null, runId: null },
-    ...{ asks: null, failure: null, openedAt: "2026-01-01T00:00:00.000Z", movedAt: "2026-01-01T00:00:00.000Z" },
+    id: `task_${String(n).padStart(8, "0")}`,
+    teamId,
+    title: `Task ${n}`,
+    description: "To be done. ".repeat(10),
+    url: "",
+    openedBy: { kind: "person", userId: "usr_a" },
+    marks: {},
+    pullRequest: null,
+    runId: null,
+    asks: null,
+    failure: null,
+    openedAt: "2026-01-01T00:00:00.000Z",
+    movedAt: "2026-01-01T00:00:00.000Z",
     ...facetsOf(n),
   };
 }
@@ -62,7 +72,9 @@ function facetsOf(n: number): Facets {
 
 function mixed(n: number): Facets {
   return {
-    ...{ state: states[(n % 7) % 5] ?? "queued", lineId: `line_${n % 37}`, station: `station_${n % 11}` },
+    state: states[(n % 7) % 5] ?? "queued",
+    lineId: `line_${n % 37}`,
+    station: `station_${n % 11}`,
     assignee: n % 53 === 0 ? null : `usr_${n % 53}`,
   };
 }
@@ -214,7 +226,9 @@ async function fill(store: Store): Promise<void> {
   for (let from = 0; from < TASKS; from += 5_000) {
     const changes: Change[] = [];
     const writing: PublishingWriting & CountingWriting = {
-      ...{ now: 0, send: () => undefined, publishRow: () => undefined },
+      now: 0,
+      send: () => undefined,
+      publishRow: () => undefined,
       get: (key) => reading.get(key),
       range: (range) => reading.range(range),
       put: (key, value) => changes.push({ op: "put", key, value }),

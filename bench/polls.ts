@@ -140,17 +140,26 @@ async function start(store: Store, aheadMs: number): Promise<Runtime> {
   const reading = () => runtime.reading;
   const parts = {
     reading,
-    ...{ clock, scheduler, sealer },
+    clock,
+    scheduler,
+    sealer,
     log: console,
     baseUrl: () => "http://localhost",
     outbound: { send },
   };
   const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
   const runtime: Runtime = await createRuntime({
-    ...{ store, clock, scheduler, randomBytes, log: console, cachedTables },
+    store,
+    clock,
+    scheduler,
+    randomBytes,
+    log: console,
+    cachedTables,
     elapsedMs,
     catalogue: {
-      ...{ actors: createActorTypes(kinds), subscribers: [], gates: [] },
+      actors: createActorTypes(kinds),
+      subscribers: [],
+      gates: [],
       effects: [integrationRequestEffect(parts), evaluationEffect(parts)],
     },
   });

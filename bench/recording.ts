@@ -38,7 +38,10 @@ class CommitCounter {
       return store.commit(changes);
     };
     return {
-      ...{ reading: store.reading, commit, view: () => store.view(), close: () => store.close() },
+      reading: store.reading,
+      commit,
+      view: () => store.view(),
+      close: () => store.close(),
       backup: (folder) => store.backup(folder),
     };
   }

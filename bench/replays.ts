@@ -222,10 +222,17 @@ function putJudging(rows: ReturnType<typeof memoryRows>, { copies }: PicturedRep
     };
     replayVerdicts.insert(rows, workspaceId, { ...copy, which: "first", state: "judged", verdict, none: null, spent });
     replayPairs.insert(rows, workspaceId, {
-      ...{ ...copy, state: "judged", againstRunId: "run_x", outcome: "win", unpaired: null, model: "large" },
-      ...{ promptVersion: 1, spent },
+      ...copy,
+      state: "judged",
+      againstRunId: "run_x",
+      outcome: "win",
+      unpaired: null,
+      model: "large",
+      promptVersion: 1,
+      spent,
       readings: [true, false].map((ownShownFirst) => ({
-        ...{ ownShownFirst, outcome: "win" as const },
+        ownShownFirst,
+        outcome: "win" as const,
         reasons: {
           brief: reasons.slice(0, 2).map(({ text }) => ({ text, ownHunks: [1], theirHunks: [2] })),
           whole: null,

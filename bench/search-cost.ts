@@ -32,7 +32,10 @@ const TASKS = 50;
 const COPIES_AT_ONCE = 10;
 const PLAIN_REPEATS = 3;
 const budget = {
-  ...{ iterations: 10, perIteration: 5, repeats: 3, concurrency: COPIES_AT_ONCE },
+  iterations: 10,
+  perIteration: 5,
+  repeats: 3,
+  concurrency: COPIES_AT_ONCE,
   ceiling: { amount: 1_000, currency: "EUR" },
 };
 const SEARCH_ID = "srch_1";
@@ -50,8 +53,12 @@ export async function run(): Promise<void> {
   await store.commit(rows.range({ prefix: [] }).map(({ key, value }) => ({ op: "put", key, value }) as const));
   const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
   const runtime = await createRuntime({
-    ...{ store, catalogue: { actors: createActorTypes(kinds), subscribers, gates: [], effects: [] } },
-    ...{ clock: createSystemClock(), scheduler: createEventLoopScheduler(), randomBytes, log: console },
+    store,
+    catalogue: { actors: createActorTypes(kinds), subscribers, gates: [], effects: [] },
+    clock: createSystemClock(),
+    scheduler: createEventLoopScheduler(),
+    randomBytes,
+    log: console,
   });
   try {
     const runner = new InstantRunner(runtime);
@@ -114,9 +121,16 @@ class InstantRunner {
 
   async connect(): Promise<void> {
     const hello = {
-      ...{ instance: "process-1-0123456789", name: "bench", version: "1", labels: [], harnesses: ["command"] },
+      instance: "process-1-0123456789",
+      name: "bench",
+      version: "1",
+      labels: [],
+      harnesses: ["command"],
       // Replays have half of its places.
-      ...{ slots: 2 * COPIES_AT_ONCE, received: 0, claims: [], features: [...RUNNER_FEATURES] },
+      slots: 2 * COPIES_AT_ONCE,
+      received: 0,
+      claims: [],
+      features: [...RUNNER_FEATURES],
     };
     const leaseMs = 3_600 * SECOND_MS;
     await this.#tell({ type: "runner.hello", connection: "c", poolId: "pool_1", leaseMs, hello });

@@ -103,7 +103,11 @@ function compete(number: number, helpsOnceIn: number | null) {
   const seed = { rates: Array.from({ length: TASKS }, (_, task) => (task + 0.5) / TASKS), costFactor: 1 };
   const edit = editor(chance, helpsOnceIn);
   const world: World = {
-    ...{ setId: `set-${number}`, seed, budget: BUDGET, objective: "success", minGain: MIN_GAIN },
+    setId: `set-${number}`,
+    seed,
+    budget: BUDGET,
+    objective: "success",
+    minGain: MIN_GAIN,
     propose: (shown) => Array.from({ length: BUDGET.perIteration }, () => edit(pickParent(chance, shown).config)),
   };
   const found = new Simulation(world, chance).run();

@@ -58,7 +58,10 @@ async function measureIn(service: BenchService): Promise<{
   const quiet = await receiverOf(service, "false", { workspaceId, teamId: team.id });
   const bodies = Array.from({ length: 100 }, (_, n) => issueBody(n));
   const loadOn = (path: string, connections: number): Load => ({
-    ...{ port: service.port, connections, ...TIMES, status: 202 },
+    port: service.port,
+    connections,
+    ...TIMES,
+    status: 202,
     request: bodies.map((body) => toDeliveryRequest(path, body)),
   });
   const few: Load = { ...loadOn(quiet.path, 1), pacedPerSecond: QUIET_A_SECOND };

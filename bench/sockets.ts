@@ -94,7 +94,8 @@ async function openSide(name: string, order: ServiceOrder): Promise<Side> {
     return { arrivals, cpuMicros: (await service.ask<number>({ ask: "cpu" })) - beforeMicros };
   };
   return {
-    ...{ name, world },
+    name,
+    world,
     text: () => text,
     measure: async (scene) => {
       const silent = await write(scene, false);

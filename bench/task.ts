@@ -94,7 +94,9 @@ async function use({ process }: Side): Promise<TaskUse> {
 
 async function openTask({ place: { port, teamId, cookie }, agent }: Side, n: number): Promise<void> {
   const { statusCode, body } = await agent.request({
-    ...{ origin: `http://127.0.0.1:${port}`, path: `/api/teams/${teamId}/tasks`, method: "POST" },
+    origin: `http://127.0.0.1:${port}`,
+    path: `/api/teams/${teamId}/tasks`,
+    method: "POST",
     headers: { cookie, "content-type": "application/json", "idempotency-key": `task-${n}` },
     body: JSON.stringify({ title: `Task ${n}`, description: DESCRIPTION, line: "dev" }),
   });

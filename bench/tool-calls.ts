@@ -43,7 +43,10 @@ export async function run(): Promise<Table> {
   const agent = new Agent({ connections: RUNS * OPEN_CALLS });
   const direct: Calling = async (n) => {
     const answer = await agent.request({
-      ...{ origin: url, path: "/items", method: "POST", body: JSON.stringify({ text: `item ${n}` }) },
+      origin: url,
+      path: "/items",
+      method: "POST",
+      body: JSON.stringify({ text: `item ${n}` }),
       headers: { "content-type": "application/json", accept: "application/json" },
     });
     await answer.body.text();
@@ -135,7 +138,9 @@ async function openCalls(url: string): Promise<{ readonly calling: Calling; clos
   await service.create(
     `${team}/integrations`,
     {
-      ...{ integration: "tracker", name: "Tracker", hosts: [new URL(url).host] },
+      integration: "tracker",
+      name: "Tracker",
+      hosts: [new URL(url).host],
       actions: { add: { request: { url: `${url}/items`, body } } },
       tools: { add: { action: "add", inputs: { text: { required: true } } } },
     },

@@ -125,19 +125,15 @@ class Host implements Runtime {
     this.#overlays = new Overlays(this.#rows, { freezes: options.freezes === true });
     this.#bound = new BatchBound(this.#limits, this.#overlays, options);
     this.#behaviours = new Behaviours(catalogue);
-    this.#effects = new Effects({
-      ...{ effects: catalogue.effects, reading: durable, clock, defer: this.#defer, elapsedMs: options.elapsedMs },
-      mark: (pending) => {
-        this.#batch.mark(pending, this.#overlays);
-        this.#poke();
-      },
-      ended: (pending, message) => this.#effectEnded(pending, message),
-      failed: (error) => this.#damage.met(error),
-    });
+    this.#effects = this.#createEffects(durable);
     this.#pictures = new Pictures(catalogue.actors.flatMap(({ pictures }) => pictures ?? []));
     this.#cells = new Cells({
-      ...{ reading: durable, behaviours: this.#behaviours, effects: this.#effects, pictures: this.#pictures },
-      ...{ idleCells: this.#limits.idleCells, checksNew: options.freezes === true },
+      reading: durable,
+      behaviours: this.#behaviours,
+      effects: this.#effects,
+      pictures: this.#pictures,
+      idleCells: this.#limits.idleCells,
+      checksNew: options.freezes === true,
     });
     this.#undelivered = new UndeliveredMessages(this.#overlays);
     this.#router = new MessageRouter(catalogue, this.#cells, this.#undelivered, this.#limits.mailbox);
@@ -146,20 +142,32 @@ class Host implements Runtime {
     this.#supervisor = new Supervisor(log, this.#damage, (prefix) => this.newId(prefix));
     this.feed = new ChangeFeed(durable, { entries: this.#limits.feedEntries, bytes: this.#limits.feedBytes });
     this.#turns = new Turns({
-      ...{ clock, overlays: this.#overlays, pictures: this.#pictures, freezes: options.freezes === true },
+      clock,
+      overlays: this.#overlays,
+      pictures: this.#pictures,
+      freezes: options.freezes === true,
       recorder: new TurnRecorder(this.#identities, this.#pictures, {
         freezes: options.freezes === true,
         damageMet: (error) => this.#damage.met(error),
       }),
-      ...{ router: this.#router, undelivered: this.#undelivered, timers: this.#timers, effects: this.#effects },
-      ...{ feed: this.feed, dedup: this.#dedup, supervisor: this.#supervisor },
+      router: this.#router,
+      undelivered: this.#undelivered,
+      timers: this.#timers,
+      effects: this.#effects,
+      feed: this.feed,
+      dedup: this.#dedup,
+      supervisor: this.#supervisor,
     });
     const rests = options.resting !== undefined;
     this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, { clock, damage: this.#damage, rests });
     this.#memories = [this.#rows, this.#overlays, this.#pictures, this.#cells, this.feed, this.#recovery];
     this.#statistics = new Statistics({
-      ...{ turns: this.#turns, supervisor: this.#supervisor, cells: this.#cells, effects: this.#effects },
-      ...{ timers: this.#timers, damage: this.#damage },
+      turns: this.#turns,
+      supervisor: this.#supervisor,
+      cells: this.#cells,
+      effects: this.#effects,
+      timers: this.#timers,
+      damage: this.#damage,
     });
     this.newId = (prefix) => this.#identities.newId(prefix);
     this.stats = () => this.#statistics.read();
@@ -167,6 +175,22 @@ class Host implements Runtime {
     this.waitOf = (owner, effectId) => this.#effects.waitOf(cellName(owner), effectId);
     this.deadLetters = createDeadLetters(durable, this.reading, (letter) => this.#sendAgain(letter));
     this.#poke();
+  }
+
+  #createEffects(durable: Reading): Effects {
+    return new Effects({
+      effects: this.#options.catalogue.effects,
+      reading: durable,
+      clock: this.clock,
+      defer: this.#defer,
+      elapsedMs: this.#options.elapsedMs,
+      mark: (pending) => {
+        this.#batch.mark(pending, this.#overlays);
+        this.#poke();
+      },
+      ended: (pending, message) => this.#effectEnded(pending, message),
+      failed: (error) => this.#damage.met(error),
+    });
   }
 
   ask<Answer>(to: Address, message: Message, options: { readonly messageId?: string } = {}): Promise<Answer> {

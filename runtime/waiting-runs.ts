@@ -80,7 +80,9 @@ export class WaitingRuns {
             givenUp(patience.output);
           });
     const waiter: PlaceWaiter = {
-      ...{ party, target, isWaiting: false },
+      party,
+      target,
+      isWaiting: false,
       granted: () => {
         const kept = this.#entries.get(pending)?.run ?? null;
         this.#remove(pending);

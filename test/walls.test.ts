@@ -40,7 +40,9 @@ async function broken(t: Test, files: Files): Promise<string[]> {
   const { tsConfig: _tsConfig, ...options } = rules.options ?? {};
   const { output } = await cruise(["."], {
     ...options,
-    ...{ baseDir: folder, validate: true, ruleSet: { forbidden: rules.forbidden ?? [] } },
+    baseDir: folder,
+    validate: true,
+    ruleSet: { forbidden: rules.forbidden ?? [] },
   });
   const { summary } = output as ICruiseResult;
   return summary.violations.map(({ from, to, rule }) => `${from} -> ${to}: ${rule.name}`).sort();
@@ -235,7 +237,9 @@ t.test("what goes down is let through", async (t) => {
   t.same(
     await broken(t, {
       "actors/hooks/probe.ts": { values: ["actors/tasks/task.ts", "actors/hooks/hook.ts"], types: ["runtime/turn.ts"] },
-      ...{ "actors/hooks/hook.ts": nothing, "actors/tasks/task.ts": nothing, "runtime/turn.ts": nothing },
+      "actors/hooks/hook.ts": nothing,
+      "actors/tasks/task.ts": nothing,
+      "runtime/turn.ts": nothing,
     }),
     [],
   );

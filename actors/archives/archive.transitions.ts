@@ -24,8 +24,13 @@ const MAX_RUNNERS = 1_000;
 export function beginArchive(event: EventOf<"archive.hold">): ArchiveContext {
   const { turn, repository, commit } = event;
   const row: ArchiveRow = {
-    ...{ id: turn.self.id, repository, commit, standing: "pending", refusal: null },
-    ...{ pendingSinceMs: turn.now, pack: null },
+    id: turn.self.id,
+    repository,
+    commit,
+    standing: "pending",
+    refusal: null,
+    pendingSinceMs: turn.now,
+    pack: null,
   };
   archives.insert(turn, turn.self.partition, row);
   hold(event);

@@ -49,7 +49,9 @@ function toSideResult(side: ReplaySide | null, { currency }: Money): SideResult 
 function toTask(regression: Regression<SideCopy>, titles: ReadonlyMap<string, string>) {
   const { taskId, originalRunId, candidate, baseline, scoreDelta } = regression;
   return {
-    ...{ taskId, originalRunId, title: titles.get(taskId) ?? "" },
+    taskId,
+    originalRunId,
+    title: titles.get(taskId) ?? "",
     candidate: candidate.map(({ result }) => result),
     baseline: baseline.map(({ result }) => result),
     scoreDelta,

@@ -20,7 +20,8 @@ const replayUrl = z.string().nullable().describe("The check's replay in the web 
 const side = z.strictObject({
   state: z.enum(replayStates).nullable().describe("The replay's state; null once it is gone."),
   entries: count.describe("Copies; and of these the scored, and those that succeeded."),
-  ...{ scored: count, succeeded: count },
+  scored: count,
+  succeeded: count,
   successRate: z.number().nullable(),
   interval: intervalSchema,
   tasksScored: count,
@@ -77,7 +78,11 @@ const warning = z.strictObject({
 /** A complete check, as the endpoint for a single check returns it. */
 export const replayCheckSchema = z
   .strictObject({
-    ...{ id: z.string(), teamId: z.string(), lineId: z.string(), stationId: z.string(), stationKey: z.string() },
+    id: z.string(),
+    teamId: z.string(),
+    lineId: z.string(),
+    stationId: z.string(),
+    stationKey: z.string(),
     setId: z.string().describe("The set that guarded the station's changes."),
     setName: z.string().nullable().describe("Null once the set is gone."),
     setVersion: count.describe("The version of the set that was replayed."),
@@ -119,9 +124,16 @@ export const replayCheckSchema = z
 
 /** A check in a list. */
 export const listedCheckSchema = z.strictObject({
-  ...{ id: z.string(), stationId: z.string(), stationKey: z.string(), verdict, undecidedBecause },
+  id: z.string(),
+  stationId: z.string(),
+  stationKey: z.string(),
+  verdict,
+  undecidedBecause,
   regressions: count.describe("The number of tasks that regressed."),
-  ...{ attempt: count, reference, createdAt: time, replayUrl },
+  attempt: count,
+  reference,
+  createdAt: time,
+  replayUrl,
 });
 
 export type ReplayCheckView = Shown<typeof replayCheckSchema>;

@@ -75,11 +75,23 @@ function orderPlanned(
   const { block, line, config, fingerprints } = change;
   const { set, live, entries } = point;
   return orderReplay(turn, {
-    ...{ set, line, block, config, live, fingerprints, entries, concurrency: null },
+    set,
+    line,
+    block,
+    config,
+    live,
+    fingerprints,
+    entries,
+    concurrency: null,
     judgeModel: toJudgeModel(config, judging),
     candidate: { id: turn.newId("cand"), name: nameOf(turn, terms.reference), kind: "planned" },
-    ...{ repeats: terms.repeats, ceiling: threshold.ceiling, probe: false, pairedWith: baseline.id },
-    ...{ answers: null, search: null, startedBaseline: prepared.baseline === null ? baseline.id : null },
+    repeats: terms.repeats,
+    ceiling: threshold.ceiling,
+    probe: false,
+    pairedWith: baseline.id,
+    answers: null,
+    search: null,
+    startedBaseline: prepared.baseline === null ? baseline.id : null,
   });
 }
 
@@ -97,16 +109,36 @@ function toRow(
   const { teamId, lineId, stationId, stationKey, setId, setVersion } = replay;
   const { fingerprints: live, entries } = point;
   return {
-    ...{ id: turn.self.id, teamId, lineId, stationId, stationKey, setId, setVersion },
-    ...{ candidateId: replay.candidate.id, replayId: replay.id, baselineReplayId: baseline.id },
-    ...{ attempt, reference: terms.reference, keptLive: change.keptLive, threshold, repeats: terms.repeats },
-    ...{ liveFingerprint: live.fingerprint, candidateFingerprint: change.fingerprints.fingerprint },
-    ...{ liveRunning: live.runningFingerprint, candidateRunning: change.fingerprints.runningFingerprint },
-    ...{ scoring: live.scoringFingerprint, runsDigest },
+    id: turn.self.id,
+    teamId,
+    lineId,
+    stationId,
+    stationKey,
+    setId,
+    setVersion,
+    candidateId: replay.candidate.id,
+    replayId: replay.id,
+    baselineReplayId: baseline.id,
+    attempt,
+    reference: terms.reference,
+    keptLive: change.keptLive,
+    threshold,
+    repeats: terms.repeats,
+    liveFingerprint: live.fingerprint,
+    candidateFingerprint: change.fingerprints.fingerprint,
+    liveRunning: live.runningFingerprint,
+    candidateRunning: change.fingerprints.runningFingerprint,
+    scoring: live.scoringFingerprint,
+    runsDigest,
     warned: listStartWarnings(turn, turn.self.partition, replay, judging).map(({ kind }) => kind),
     tasks: new Set(entries.map(({ taskId }) => taskId)).size,
-    ...{ verdict: "running", undecidedBecause: null, regressed: 0, compared: 0 },
-    ...{ createdAt: new Date(turn.now).toISOString(), decidedAt: null, endedAt: null },
+    verdict: "running",
+    undecidedBecause: null,
+    regressed: 0,
+    compared: 0,
+    createdAt: new Date(turn.now).toISOString(),
+    decidedAt: null,
+    endedAt: null,
   };
 }
 

@@ -39,16 +39,38 @@ export function* viewInSteps(
   yield;
   const setName = replaySets.get(reading, workspaceId, setId)?.name ?? null;
   return {
-    ...{ id, teamId, lineId, stationId, stationKey, setId, setName, setVersion, candidateId, replayId },
-    ...{ baselineReplayId, attempt, reference, liveFingerprint, candidateFingerprint, keptLive },
-    ...{ threshold: thresholdView(row, sides), repeats, gain: gainOf(row, sides) },
-    ...{ verdict, undecidedBecause, tasks, compared },
+    id,
+    teamId,
+    lineId,
+    stationId,
+    stationKey,
+    setId,
+    setName,
+    setVersion,
+    candidateId,
+    replayId,
+    baselineReplayId,
+    attempt,
+    reference,
+    liveFingerprint,
+    candidateFingerprint,
+    keptLive,
+    threshold: thresholdView(row, sides),
+    repeats,
+    gain: gainOf(row, sides),
+    verdict,
+    undecidedBecause,
+    tasks,
+    compared,
     waiting: verdict === "running" ? whatCheckWaitsFor(latest, workspaceId, sides) : null,
     candidate: { state: sides.candidate?.state ?? null, ...result.candidate },
     baseline: { state: sides.baseline?.state ?? null, ...result.baseline },
     regressions: result.regressions,
     warnings: listWarnings(row, result),
-    ...{ replayUrl: null, reused, createdAt, decidedAt },
+    replayUrl: null,
+    reused,
+    createdAt,
+    decidedAt,
   };
 }
 
@@ -57,7 +79,15 @@ export function listedCheckView(row: ReplayCheckRow): ListedCheckView {
   const { id, stationId, stationKey, verdict, undecidedBecause, regressed: regressions } = row;
   const { attempt, reference, createdAt } = row;
   return {
-    ...{ id, stationId, stationKey, verdict, undecidedBecause, regressions, attempt, reference, createdAt },
+    id,
+    stationId,
+    stationKey,
+    verdict,
+    undecidedBecause,
+    regressions,
+    attempt,
+    reference,
+    createdAt,
     replayUrl: null,
   };
 }

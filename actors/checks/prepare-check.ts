@@ -69,7 +69,8 @@ function prepareFor(turn: TurnReading, asked: Asked): CheckStart {
   const runsDigest = digestRuns(entries.map(({ runId }) => runId));
   const earlier = listEarlier(turn, partition, {
     stationId: set.stationId,
-    ...{ candidateRunning: change.fingerprints.runningFingerprint, liveRunning: live.runningFingerprint },
+    candidateRunning: change.fingerprints.runningFingerprint,
+    liveRunning: live.runningFingerprint,
   });
   const { repeats } = terms;
   const wanted: CheckedWith = { setId: set.id, runsDigest, threshold, scoring: live.scoringFingerprint, repeats };

@@ -16,7 +16,8 @@ export const codeHostConnections = indexedTable<CodeHostConnection>("code-host-c
   order: ["host", "installationId"],
   changes: (connection, _reading, { workspaceId }) => [
     toChangeEntry(workspaceTopic(workspaceId), {
-      ...{ type: "code-host", what: connection.state },
+      type: "code-host",
+      what: connection.state,
       connection: codeHostConnectionView(connection),
     }),
   ],

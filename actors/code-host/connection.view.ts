@@ -26,7 +26,11 @@ export function codeHostConnectionView(connection: CodeHostConnection): z.output
   const { login, kind } = account;
   const warnings = listLackingPermissions(connection);
   return {
-    ...{ installationId, host, account: { login, kind }, state, connectedBy },
+    installationId,
+    host,
+    account: { login, kind },
+    state,
+    connectedBy,
     connectedAt: new Date(connectedAtMs).toISOString(),
     ...(warnings.length > 0 && { warnings }),
   };

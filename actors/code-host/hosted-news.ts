@@ -147,6 +147,9 @@ function toReachNews(json: unknown): HostedNews[] {
   return [...repositories_removed, ...repositories_added]
     .slice(0, MAX_REPOSITORIES)
     .map(({ id, full_name: repository }) => ({
-      ...{ installationId: installation.id, repository, repositoryId: id, about: "reach" },
+      installationId: installation.id,
+      repository,
+      repositoryId: id,
+      about: "reach",
     }));
 }

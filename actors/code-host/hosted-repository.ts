@@ -32,7 +32,9 @@ export function keepHosted(turn: Turn, told: ToldRepository): boolean {
   const known = [...told.formerNames, ...(isLate ? [told.name] : []), before?.name ?? [], before?.formerNames ?? []];
   const former = distinct(known.flat()).filter((one) => !isSame(one, name));
   const row: HostedRepository = {
-    ...{ name, formerNames: former.slice(0, MAX_FORMER_NAMES), log: before?.log ?? turn.self.id },
+    name,
+    formerNames: former.slice(0, MAX_FORMER_NAMES),
+    log: before?.log ?? turn.self.id,
     installationId: isLate ? before.installationId : installationId,
     asOfMs: Math.max(before?.asOfMs ?? 0, asOfMs ?? 0),
   };

@@ -96,7 +96,9 @@ async function commit(committing: Committing, input: CommitInput): Promise<Commi
   if ("refused" in outcome) return unfit(outcome.refused);
   const files = await Promise.all(
     outcome.files.map(async ({ path: file, after }) => ({
-      ...{ path: file, content: after, mode: await source.modeOf(file) },
+      path: file,
+      content: after,
+      mode: await source.modeOf(file),
     })),
   );
   const message = toCommitMessage({ row, lineKey: found.wanted.lineKey });

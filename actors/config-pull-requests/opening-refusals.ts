@@ -15,7 +15,9 @@ export function boundRefusal({ code, message, attribute, expression, wanted }: O
   const isLong = wanted !== null && wanted.length > MAX_WANTED_CHARACTERS;
   const more = isLong ? " The value to set is in the config of each run of the candidate's replays." : "";
   return {
-    ...{ code, message: `${cut(message, MAX_MESSAGE_CHARACTERS)}${more}`, attribute },
+    code,
+    message: `${cut(message, MAX_MESSAGE_CHARACTERS)}${more}`,
+    attribute,
     expression: expression === null ? null : cut(expression, MAX_EXPRESSION_CHARACTERS),
     wanted: isLong ? null : wanted,
   };

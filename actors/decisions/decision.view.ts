@@ -73,7 +73,9 @@ export function listStandingDecisions(
       // A bound on the time alone excludes all decisions that were merged at that time.
       after: sinceMs === undefined ? undefined : [sinceMs - 1],
       before: after === null ? until : [after.mergedAtMs, after.id],
-      ...{ limit, cursor, fits: (standing) => fits(standing, filter) },
+      limit,
+      cursor,
+      fits: (standing) => fits(standing, filter),
     },
   );
 }
@@ -95,9 +97,22 @@ export function decisionView(
   const { kind, title, why, alternatives, paths, steps, disputes, runId, teamId, draftedAt } = row;
   return [
     {
-      ...{ id, taskId, teamId, runId, repository, pullRequest: url, kind, title, why },
-      ...{ alternatives: [...alternatives], paths: [...paths], steps: [...steps], disputes: [...disputes] },
-      ...{ standing: "stands", draftedAt, mergedAt: new Date(mergedAtMs).toISOString() },
+      id,
+      taskId,
+      teamId,
+      runId,
+      repository,
+      pullRequest: url,
+      kind,
+      title,
+      why,
+      alternatives: [...alternatives],
+      paths: [...paths],
+      steps: [...steps],
+      disputes: [...disputes],
+      standing: "stands",
+      draftedAt,
+      mergedAt: new Date(mergedAtMs).toISOString(),
     },
   ];
 }

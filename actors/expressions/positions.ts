@@ -25,8 +25,15 @@ const ANY = mapOf(STRING, DYN);
 export const hookNames: Readonly<Record<string, Type>> = {
   event: objectOf({ at: STRING }),
   task: objectOf({
-    ...{ id: STRING, title: STRING, url: STRING, line: STRING, station: STRING, stationKey: STRING },
-    ...{ marks: MARKS, repositories: listOf(STRING), pullRequest: DYN },
+    id: STRING,
+    title: STRING,
+    url: STRING,
+    line: STRING,
+    station: STRING,
+    stationKey: STRING,
+    marks: MARKS,
+    repositories: listOf(STRING),
+    pullRequest: DYN,
   }),
   run: objectOf({ id: STRING }),
   vars: MARKS,

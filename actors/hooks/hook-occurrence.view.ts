@@ -60,7 +60,13 @@ export function hookOccurrenceView(
   const { occurrence, on, teamId, task, run, test = false } = work;
   const made = listAttempts(reading, workspaceId, teamId, hookOccurrence.id);
   return {
-    ...{ ...rest, occurrence, on, teamId, taskId: test ? null : task.id, runId: run?.id ?? null, test },
+    ...rest,
+    occurrence,
+    on,
+    teamId,
+    taskId: test ? null : task.id,
+    runId: run?.id ?? null,
+    test,
     attempts: made.map((attempt) => ({
       ...attempt,
       requestHeaders: { ...attempt.requestHeaders },

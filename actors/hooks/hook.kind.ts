@@ -31,7 +31,8 @@ export function hookKind(deployment: {
     hcl: {},
     hidden: [
       {
-        ...{ path: SIGNING_SECRET, keep: "sealed" },
+        path: SIGNING_SECRET,
+        keep: "sealed",
         isRepeated: ({ signing }, { signing: before }) => signing?.secretVersion === before?.secretVersion,
         staysWith: ({ signing }) => signing?.secretVersion !== undefined,
       },

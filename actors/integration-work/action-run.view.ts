@@ -45,8 +45,18 @@ export const actionRunSchema = z
 export function actionRunView(row: ActionRunRow): z.output<typeof actionRunSchema> {
   const { id, integrationId, action, binding, state, begunAt, endedAt, retryAt, attempts, resends, resentAs } = row;
   return {
-    ...{ id, integrationId, action, event: binding?.event ?? null, binding: binding?.index ?? null },
-    ...{ taskId: binding?.taskId ?? null, state, begunAt, endedAt, retryAt, resends, resentAs },
+    id,
+    integrationId,
+    action,
+    event: binding?.event ?? null,
+    binding: binding?.index ?? null,
+    taskId: binding?.taskId ?? null,
+    state,
+    begunAt,
+    endedAt,
+    retryAt,
+    resends,
+    resentAs,
     attempts: attempts.map((attempt, index) => attemptView(attempt, index === attempts.length - 1)),
   };
 }

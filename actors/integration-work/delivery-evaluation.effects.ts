@@ -80,7 +80,11 @@ function* begin(
   if (row === undefined || integration === undefined || bytes === undefined || !isOpen) return gone;
   const digest = row.body?.digest ?? row.id;
   const evaluated = yield* evaluateDelivery({
-    ...{ fields: integration.fields, block: row.block, from, units, entriesLeft },
+    fields: integration.fields,
+    block: row.block,
+    from,
+    units,
+    entriesLeft,
     received: new ReceivedDelivery(bytes, new Map(Object.entries(row.headers)), row.cursor, (bytes, contentType) =>
       bodies.read({ workspaceId, digest, bytes, contentType }),
     ),

@@ -49,7 +49,10 @@ export function findGroup(
   if (!isKey(end)) return null;
   const [found] = reading.range<DeliveryGroup>({
     prefix: deliveryGroups.key(partition, integrationId),
-    ...{ before: end, reverse: true, limit: 1, onDamaged },
+    before: end,
+    reverse: true,
+    limit: 1,
+    onDamaged,
   });
   if (found === undefined || !found.value.members.some(([member]) => member === id)) return null;
   return { first: String(found.key.at(-1)), members: listMembers(reading, found.key, found.value) };
@@ -138,9 +141,25 @@ function listMembers(reading: Reading, key: Key, group: DeliveryGroup): readonly
   const repeated = new Map(readKeys(reading, key).map(([, id, times]) => [id, times]));
   return members.map(([id, key, headers, content]) => ({
     row: {
-      ...{ id, integrationId, teamId, source: "webhook", block, key, receivedAt, headers },
-      ...{ state: "accepted", reason: null, endedAt: null, attempts: 0, retryAt: null, cursor: null, causes: [] },
-      ...{ repeated: repeated.get(id) ?? 0, skipped: 0, redeliveryOf: null, redeliveredAs: null },
+      id,
+      integrationId,
+      teamId,
+      source: "webhook",
+      block,
+      key,
+      receivedAt,
+      headers,
+      state: "accepted",
+      reason: null,
+      endedAt: null,
+      attempts: 0,
+      retryAt: null,
+      cursor: null,
+      causes: [],
+      repeated: repeated.get(id) ?? 0,
+      skipped: 0,
+      redeliveryOf: null,
+      redeliveredAs: null,
       body: { digest: null, bytes: content.length, content },
     },
     content,

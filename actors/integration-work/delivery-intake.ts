@@ -67,8 +67,17 @@ export interface WorkingDelivery {
 }
 
 export const emptyIntake: IntakeContext = {
-  ...{ backlog: 0, backlogBytes: 0, ended: 0, bytes: 0, bodiesAfter: null },
-  ...{ working: [], queued: 0, upcoming: [], watches: false, sweepAtMs: null, periods: [] },
+  backlog: 0,
+  backlogBytes: 0,
+  ended: 0,
+  bytes: 0,
+  bodiesAfter: null,
+  working: [],
+  queued: 0,
+  upcoming: [],
+  watches: false,
+  sweepAtMs: null,
+  periods: [],
 };
 
 /** Maximum number of an integration's deliveries that are processed concurrently. */

@@ -49,10 +49,22 @@ export interface DeliveryContext {
 }
 
 export const newDelivery: DeliveryContext = {
-  ...{ integrationId: "", mayRaise: false, from: FIRST_PLACE, captures: null, lookupNote: null },
-  ...{ entries: [], next: null, lookup: null, told: [], rows: 0 },
+  integrationId: "",
+  mayRaise: false,
+  from: FIRST_PLACE,
+  captures: null,
+  lookupNote: null,
+  entries: [],
+  next: null,
+  lookup: null,
+  told: [],
+  rows: 0,
   counts: { opened: 0, said: 0, unmatched: 0, unrouted: 0, failed: 0 },
-  ...{ skipped: 0, units: MAX_DELIVERY_UNITS, attempt: 1, effects: 0, watchedAt: null },
+  skipped: 0,
+  units: MAX_DELIVERY_UNITS,
+  attempt: 1,
+  effects: 0,
+  watchedAt: null,
 };
 
 /** The next step of a delivery. */
@@ -89,7 +101,10 @@ export function onEvaluated(context: DeliveryContext, evaluated: Evaluated): Pro
   const { entries, next, lookup, skipped, unread = null, units } = evaluated;
   return advance({
     ...context,
-    ...{ entries, next, lookup, units },
+    entries,
+    next,
+    lookup,
+    units,
     captures: null,
     skipped: context.skipped + skipped,
     unread: context.unread ?? unread,

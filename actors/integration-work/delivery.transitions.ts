@@ -117,10 +117,16 @@ function startLookup(turn: Turn, row: DeliveryRow, context: DeliveryContext): vo
   const { integrationId, lookup, effects } = context;
   if (lookup === null) throw new Error(`nothing is to be looked up for ${turn.self.id}`);
   startIntegrationRequest(turn, String(effects), {
-    ...{ teamId, integrationId, after: null, actsAs: { kind: "team" } },
+    teamId,
+    integrationId,
+    after: null,
+    actsAs: { kind: "team" },
     block: { kind: "lookup", source: block, event: lookup.place.event },
-    ...{ values: lookup.values, bodyDigest: toSharedBody(turn, row) },
-    ...{ timeoutMs: LOOKUP_TIMEOUT_MS, again: "after-a-crash", lane: "background" },
+    values: lookup.values,
+    bodyDigest: toSharedBody(turn, row),
+    timeoutMs: LOOKUP_TIMEOUT_MS,
+    again: "after-a-crash",
+    lane: "background",
   });
 }
 
@@ -132,7 +138,10 @@ function raiseFirst(turn: Turn, row: DeliveryRow, { integrationId, entries }: De
   const { fields } = findResource<IntegrationFields>(turn, partition, "integration", integrationId) ?? {};
   const { attaches, unrouted: _unrouted, note: _note, ...raise } = entry.raise;
   const message: RaiseTask = {
-    ...{ type: "task.raise", deliveryId: id, key: toRaiseKey(id, entry), ...raise },
+    type: "task.raise",
+    deliveryId: id,
+    key: toRaiseKey(id, entry),
+    ...raise,
     integration: { id: integrationId, key: fields?.integration ?? integrationId },
     attaches: attaches === null ? null : toRaisedFiles(turn, row, { event: entry.event, ...attaches }),
     causes: row.causes,

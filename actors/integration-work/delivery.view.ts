@@ -80,8 +80,21 @@ export function deliveryItemView(row: DeliveryRow): z.output<typeof deliveryItem
   const { id, integrationId, source, key, receivedAt, state, reason, endedAt, attempts, retryAt } = row;
   const { repeated, body, redeliveryOf, redeliveredAs } = row;
   return {
-    ...{ id, integrationId, source, key, receivedAt, state, reason, endedAt, attempts, retryAt },
-    ...{ keyProblem: row.keyProblem ?? null, repeated, bodyBytes: body?.bytes ?? null, redeliveryOf, redeliveredAs },
+    id,
+    integrationId,
+    source,
+    key,
+    receivedAt,
+    state,
+    reason,
+    endedAt,
+    attempts,
+    retryAt,
+    keyProblem: row.keyProblem ?? null,
+    repeated,
+    bodyBytes: body?.bytes ?? null,
+    redeliveryOf,
+    redeliveredAs,
   };
 }
 

@@ -207,7 +207,9 @@ class Evaluation {
     }
     const captured = toCaptured(event, captures);
     const raise = evaluateRaise(event, {
-      ...{ budget, places, routed: this.#routed },
+      budget,
+      places,
+      routed: this.#routed,
       names: (field) => ({ ...names(field), ...toNames(captured) }),
       values: () => writeJson({ ...shared, ...captured }),
     });

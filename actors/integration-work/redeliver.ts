@@ -135,8 +135,16 @@ function repeat(turn: Turn, context: IntakeContext, { integrationId, id: of }: D
   const body = digest === null ? findBody(turn, partition, row) : { digest, bytes };
   if (body === undefined) return null;
   const { id } = insertDelivery(turn, {
-    ...{ integrationId, teamId, block, key, headers, cursor, causes, body },
-    ...{ source: "redelivery", redeliveryOf: of },
+    integrationId,
+    teamId,
+    block,
+    key,
+    headers,
+    cursor,
+    causes,
+    body,
+    source: "redelivery",
+    redeliveryOf: of,
   });
   deliveries.put(turn, partition, row, { ...row, redeliveredAs: id });
   return { id, context: count(turn, context, { ids: [id], bytes }) };

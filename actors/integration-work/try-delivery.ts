@@ -115,8 +115,15 @@ export function* tryDelivery(
     mineProblem: findMineProblem(receiver, received),
   };
   const evaluated = yield* evaluateDelivery({
-    ...{ fields, block: "webhook", received, places: toEventPlaces(reading, receiver.integration) },
-    ...{ from: FIRST_PLACE, captures: null, units: MAX_DELIVERY_UNITS, entriesLeft: MAX_SHOWN, leavesOutLookups: true },
+    fields,
+    block: "webhook",
+    received,
+    places: toEventPlaces(reading, receiver.integration),
+    from: FIRST_PLACE,
+    captures: null,
+    units: MAX_DELIVERY_UNITS,
+    entriesLeft: MAX_SHOWN,
+    leavesOutLookups: true,
     skipped: (entry, reason) => {
       if (skipped.length < MAX_SKIPPED_SHOWN) skipped.push({ ...entry, ...NOTHING, reason });
       else leftOut += 1;
@@ -166,10 +173,15 @@ function toTryEntry({ webhook }: DeliveryReceiver, entry: EvaluatedEntry, forese
     ...(note === null ? [] : [note]),
   ];
   return {
-    ...{ event, item, reason: notes.length === 0 ? null : notes.join("; ") },
-    ...{ outcome: outcome === "unmatched" && unrouted !== null ? "unrouted" : outcome, taskId },
+    event,
+    item,
+    reason: notes.length === 0 ? null : notes.join("; "),
+    outcome: outcome === "unmatched" && unrouted !== null ? "unrouted" : outcome,
+    taskId,
     raise: {
-      ...{ say, channel, marks: marks.map((mark) => ({ ...mark })) },
+      say,
+      channel,
+      marks: marks.map((mark) => ({ ...mark })),
       branch: branch === null ? null : toBranchName(branch),
       opens: toShownOpening(opens, foreseenTask.opens),
       files: attaches?.files.map(({ name }) => name) ?? [],

@@ -82,9 +82,13 @@ export function authorizationAddress(
   const url = new URL(authorizeUrl);
   const all: Readonly<Record<string, string>> = {
     ...parameters,
-    ...{ response_type: "code", client_id: clientId, redirect_uri: own.redirectUri, state: own.state },
+    response_type: "code",
+    client_id: clientId,
+    redirect_uri: own.redirectUri,
+    state: own.state,
     ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
-    ...{ code_challenge: own.challenge, code_challenge_method: "S256" },
+    code_challenge: own.challenge,
+    code_challenge_method: "S256",
   };
   for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
   return url.href;

@@ -49,7 +49,12 @@ export async function beginLink(
   const { issuer, tokenUrl, clientId } = oauth2;
   const { authorizeUrl, namesItself } = destination;
   const pending: PendingAuthorization = {
-    ...{ verifier, redirectUri, issuer, tokenUrl, clientId, namesItself },
+    verifier,
+    redirectUri,
+    issuer,
+    tokenUrl,
+    clientId,
+    namesItself,
     authorizeOrigin: new URL(authorizeUrl).origin,
   };
   const { workspaceId, integrationId, holder } = key;

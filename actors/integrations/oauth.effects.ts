@@ -131,7 +131,9 @@ async function exchange(options: OAuthEffectOptions, input: ExchangeInput, signa
     options,
     { workspaceId: input.workspaceId, terms, signal },
     {
-      ...{ grant_type: "authorization_code", code: grant.code, redirect_uri: grant.redirectUri },
+      grant_type: "authorization_code",
+      code: grant.code,
+      redirect_uri: grant.redirectUri,
       code_verifier: grant.verifier,
     },
   );

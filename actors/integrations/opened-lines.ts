@@ -21,7 +21,8 @@ export function listOpenedLines({ webhook, poll }: IntegrationFields): readonly 
     ...openings(poll?.events ?? [], "poll"),
     ...Object.entries(webhook?.route?.to ?? {}).map(([name, { line, station }]) => ({
       path: pathText(["webhook", "route", "to", name, "line"]),
-      ...{ line, station },
+      line,
+      station,
     })),
   ];
 }

@@ -68,7 +68,11 @@ export function readChange(checkouts: readonly CheckoutDiff[]): Change {
       const numbered = file.hunks.map((hunk) => ({ ...hunk, number: ++hunks }));
       const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
       return {
-        ...{ repository, path: file.path, kind: file.kind, isCut: file.isCut, hunks: numbered },
+        repository,
+        path: file.path,
+        kind: file.kind,
+        isCut: file.isCut,
+        hunks: numbered,
         added: sum(numbered.map(({ added }) => added)),
         removed: sum(numbered.map(({ removed }) => removed)),
       };

@@ -45,7 +45,10 @@ export function readVerdict(
   return {
     ...scored,
     reasons: cutReasons(scored.reasons),
-    ...{ scale: toScale(judge), model, promptVersion: PROMPT_VERSION, cut: shown.isCut },
+    scale: toScale(judge),
+    model,
+    promptVersion: PROMPT_VERSION,
+    cut: shown.isCut,
   };
 }
 
@@ -75,7 +78,9 @@ function readClaims(judge: Judge, shown: ShownWork, value: unknown): Scored | nu
   const marks = answers.map((answer) => answer?.met === true);
   const met = marks.filter((mark) => mark).length;
   return {
-    ...{ marks, claims, passShare: toPassShare(judge) },
+    marks,
+    claims,
+    passShare: toPassShare(judge),
     score: met / claims.length,
     passed: passesShare(judge, met, claims.length),
     reasons: answers.flatMap((answer, place) => toReasons(answer?.reasons ?? [], place, shown)),

@@ -39,7 +39,13 @@ export function toFingerprint(config: RunConfig): string {
 export function toRunningFingerprint({ station, skills, profile, repositories }: RunConfig): string {
   const { harness, model, effort, prompt, tools, decisions, timeoutMinutes } = station;
   return digestOf({
-    ...{ harness, model, effort, prompt, decisions, timeoutMinutes, repositories },
+    harness,
+    model,
+    effort,
+    prompt,
+    decisions,
+    timeoutMinutes,
+    repositories,
     profile: station.profile === null ? null : { key: station.profile, content: profile },
     skills: [...skills].sort((left, right) => (left.key < right.key ? -1 : 1)),
     tools: [...tools].sort((left, right) => (left.tool < right.tool ? -1 : 1)),

@@ -38,7 +38,9 @@ async function listDeliveries(
   const answer = await askAsApp(parts, "deliveries", { path: `?per_page=${ON_PAGE}${more}` });
   const found = readAs(parts.name, deliveriesSchema, expectStatus(parts.name, answer, 200));
   const ids = found.map(({ id, guid, delivered_at, status_code }) => ({
-    ...{ id: String(id), guid, atMs: Date.parse(delivered_at) },
+    id: String(id),
+    guid,
+    atMs: Date.parse(delivered_at),
     hasFailed: status_code < 200 || status_code >= 300,
   }));
   return { ids, next: answer.next };
@@ -51,7 +53,9 @@ function askAsApp(
 ): Promise<CodeHostAnswer> {
   const authorization = `Bearer ${appToken()}`;
   return ask({
-    ...{ what, url: `${apiUrl}/app/hook/deliveries${path}`, authorization },
+    what,
+    url: `${apiUrl}/app/hook/deliveries${path}`,
+    authorization,
     ...(method !== undefined && { method }),
   });
 }

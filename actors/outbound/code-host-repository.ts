@@ -47,7 +47,8 @@ export async function callAs(
 ): Promise<CodeHostAnswer> {
   const [owner = "", repo = ""] = repository.split("/");
   const answer = await ask({
-    ...{ what, url: `${apiUrl}/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}${path}` },
+    what,
+    url: `${apiUrl}/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}${path}`,
     authorization: `Bearer ${await tokens.of(installationId)}`,
     ...(method !== undefined && { method }),
     ...how,

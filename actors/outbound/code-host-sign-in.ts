@@ -53,8 +53,11 @@ export function signInUrl({ webUrl, clientId }: CodeHostSettings, way: SignInReq
   const { state, challenge, redirectUri } = way;
   const url = new URL(`${webUrl}/login/oauth/authorize`);
   url.search = new URLSearchParams({
-    ...{ client_id: clientId, redirect_uri: redirectUri, state },
-    ...{ code_challenge: challenge, code_challenge_method: "S256" },
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    state,
+    code_challenge: challenge,
+    code_challenge_method: "S256",
   }).toString();
   return url.href;
 }
@@ -67,7 +70,11 @@ export async function fetchPersonToken(
   const { clientId, clientSecret, webUrl } = settings;
   const form = new URLSearchParams({
     grant_type: "authorization_code",
-    ...{ client_id: clientId, client_secret: clientSecret, code, redirect_uri: redirectUri, code_verifier: verifier },
+    client_id: clientId,
+    client_secret: clientSecret,
+    code,
+    redirect_uri: redirectUri,
+    code_verifier: verifier,
   });
   const { status, json: answered } = await ask({
     what: "a sign-in",

@@ -167,7 +167,9 @@ const installationSchema = z
     permissions: z.record(z.string(), z.string()).catch({}),
   })
   .transform(({ id, account, suspended_at, updated_at, permissions }) => ({
-    ...{ id, account, permissions },
+    id,
+    account,
+    permissions,
     isSuspended: (suspended_at ?? null) !== null,
     updatedAtMs: Date.parse(updated_at),
   }));

@@ -98,14 +98,25 @@ export const hostedPullRequestSchema = z
     const mergedAtMs = given.merged_at ?? null;
     return {
       ...(given.base.repo.id !== undefined && { repositoryId: given.base.repo.id }),
-      ...{ repository: given.base.repo.full_name, number: given.number, url: given.html_url },
-      ...{ title: cutText(given.title, 1_000), body: given.body, author: given.user },
-      ...{ branch: given.head.ref, from: given.head.repo?.full_name ?? null, head: given.head.sha },
-      ...{ base: given.base.ref, state: mergedAtMs !== null ? "merged" : given.state, draft: given.draft ?? false },
+      repository: given.base.repo.full_name,
+      number: given.number,
+      url: given.html_url,
+      title: cutText(given.title, 1_000),
+      body: given.body,
+      author: given.user,
+      branch: given.head.ref,
+      from: given.head.repo?.full_name ?? null,
+      head: given.head.sha,
+      base: given.base.ref,
+      state: mergedAtMs !== null ? "merged" : given.state,
+      draft: given.draft ?? false,
       isDirty: isKnown(given.mergeable_state) ? given.mergeable_state === "dirty" : null,
-      ...{ createdAtMs: given.created_at, updatedAtMs: given.updated_at, closedAtMs: given.closed_at ?? null },
+      createdAtMs: given.created_at,
+      updatedAtMs: given.updated_at,
+      closedAtMs: given.closed_at ?? null,
       // Before the merge, this is the commit of a trial merge.
-      ...{ mergedAtMs, mergeCommit: mergedAtMs === null ? null : (given.merge_commit_sha ?? null) },
+      mergedAtMs,
+      mergeCommit: mergedAtMs === null ? null : (given.merge_commit_sha ?? null),
     };
   });
 

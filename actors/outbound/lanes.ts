@@ -7,12 +7,20 @@ import type { LaneLimits } from "../../runtime/lane.js";
 
 /** After-event hooks. */
 export const afterEventLane: LaneLimits = {
-  ...{ name: "hooks-after", places: 2_048, kept: 1_024, perParty: 256, perTarget: 64 },
+  name: "hooks-after",
+  places: 2_048,
+  kept: 1_024,
+  perParty: 256,
+  perTarget: 64,
 };
 
 /** Before-event hooks. Work waits for them, so after-event hooks cannot take their places. */
 export const beforeEventLane: LaneLimits = {
-  ...{ name: "hooks-before", places: 1_024, kept: 512, perParty: 128, perTarget: 64 },
+  name: "hooks-before",
+  places: 1_024,
+  kept: 512,
+  perParty: 128,
+  perTarget: 64,
 };
 
 /** Mail. For sign-in mail, the party is the recipient's domain. */
@@ -30,7 +38,11 @@ export const codeHostLane: LaneLimits = { name: "code-host", places: 128, kept: 
 
 /** Writes at the code host. The target is the installation, which has one write at a time. */
 export const codeHostWriteLane: LaneLimits = {
-  ...{ name: "code-host-writes", places: 128, kept: 96, perParty: 4, perTarget: 1 },
+  name: "code-host-writes",
+  places: 128,
+  kept: 96,
+  perParty: 4,
+  perTarget: 1,
 };
 
 /**
@@ -47,12 +59,20 @@ export const modelLane: LaneLimits = { name: "model", places: 128, kept: 96, per
 
 /** Integration requests that a caller waits for: tool calls. */
 export const integrationCallLane: LaneLimits = {
-  ...{ name: "integration-calls", places: 512, kept: 256, perParty: 64, perTarget: 16 },
+  name: "integration-calls",
+  places: 512,
+  kept: 256,
+  perParty: 64,
+  perTarget: 16,
 };
 
 /** All other integration requests: from bindings and schedules, and lookups for events. */
 export const integrationWorkLane: LaneLimits = {
-  ...{ name: "integration-work", places: 512, kept: 256, perParty: 64, perTarget: 16 },
+  name: "integration-work",
+  places: 512,
+  kept: 256,
+  perParty: 64,
+  perTarget: 16,
 };
 
 /** Polls. An answer can have several MiB. */

@@ -118,7 +118,9 @@ function prepareQuestion(
 }
 
 const NOT_SET_UP: ModelOutcome = {
-  ...{ state: "failed", code: "not-set-up", reason: "no model is set up here" },
+  state: "failed",
+  code: "not-set-up",
+  reason: "no model is set up here",
   spent: { calls: 0, cost: null, isEstimate: false },
 };
 

@@ -170,7 +170,8 @@ const configuration = readNameConfiguration({ hosts: "/etc/hosts", resolver: "/e
  * resolver.
  */
 export const resolveNames: Resolve = createResolve({
-  ...{ configuration, ask: createAsk(configuration) },
+  configuration,
+  ask: createAsk(configuration),
   askSystem: resolveWithSystem,
   usedKind: kindOfMachine,
 });

@@ -77,7 +77,8 @@ export function createOutbound({ allowList, resolve = resolveNames, maxBodyBytes
     new Agent({
       connect: guardedConnector(admitsPrivate, resolve),
       // Each request has its own timeout.
-      ...{ headersTimeout: 0, bodyTimeout: 0 },
+      headersTimeout: 0,
+      bodyTimeout: 0,
       // Lanes limit the number of requests, so none must wait here.
       connections: null,
       pipelining: 1,

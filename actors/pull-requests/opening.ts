@@ -44,8 +44,16 @@ export function attemptOpening({ turn }: InTurn, context: PullRequestContext): P
   const { host, installationId, repository, taskId, branch, base, title, body, draft } = getPullRequest(turn);
   const attempts = context.attempts + 1;
   const input = {
-    ...{ host, installationId, repository, taskId: taskId ?? "", branch, base, title, draft },
-    ...{ body: readStoredText(turn, partition, body), sinceMs: context.sinceMs },
+    host,
+    installationId,
+    repository,
+    taskId: taskId ?? "",
+    branch,
+    base,
+    title,
+    draft,
+    body: readStoredText(turn, partition, body),
+    sinceMs: context.sinceMs,
   };
   turn.start(OPEN_PULL_REQUEST.request(turn.newId("open"), input));
   return { ...context, attempts };

@@ -26,11 +26,25 @@ function toFact(row: PullRequestRow): PullRequestFact | null {
   const [mergedMs, closedMs] = [toMs(row.mergedAt), toMs(row.closedAt)];
   const endedMs = mergedMs ?? (state === "closed" ? closedMs : null);
   return {
-    ...{ id, teamId, role, taskId, lineId, repository, number, url, title, draft, openedMs },
-    ...{ endedDay: endedMs === null ? OPEN_DAY : toDay(endedMs), author: authorOf(row) },
+    id,
+    teamId,
+    role,
+    taskId,
+    lineId,
+    repository,
+    number,
+    url,
+    title,
+    draft,
+    openedMs,
+    endedDay: endedMs === null ? OPEN_DAY : toDay(endedMs),
+    author: authorOf(row),
     state: state === "merged" || state === "closed" ? state : "open",
-    ...{ firstReviewMs: toMs(row.firstReviewAt), rounds: row.reviewedCommits.length },
-    ...{ mergedMs, closedMs, isReverted: revertedBy !== null },
+    firstReviewMs: toMs(row.firstReviewAt),
+    rounds: row.reviewedCommits.length,
+    mergedMs,
+    closedMs,
+    isReverted: revertedBy !== null,
   };
 }
 

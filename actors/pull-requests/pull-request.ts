@@ -107,7 +107,8 @@ export function withRepository(
 ): PullRequestRow {
   const checkout = row.role === "own" && repository !== row.repository ? toCheckout(row) : row.checkout;
   return {
-    ...{ ...row, repository },
+    ...row,
+    repository,
     ...(repositoryId !== undefined && { repositoryId }),
     ...(checkout !== undefined && { checkout }),
   };

@@ -48,9 +48,31 @@ export function pullRequestView(row: PullRequestRow): PullRequestView {
   const { openedAt, firstReviewAt, reviewedCommits, mergedAt, mergeCommit, closedAt, revertedBy, isDirty } = row;
   const { hostUpdatedAt, problem, waitsUntil } = row;
   return {
-    ...{ id, teamId, role, taskId, repository, number, url, title, author: author?.login ?? null, branch, base, head },
-    ...{ state, draft, openedAt, firstReviewAt, rounds: reviewedCommits.length, mergedAt, mergeCommit, closedAt },
-    ...{ revertedBy, isDirty, hostUpdatedAt, problem, waitsUntil },
+    id,
+    teamId,
+    role,
+    taskId,
+    repository,
+    number,
+    url,
+    title,
+    author: author?.login ?? null,
+    branch,
+    base,
+    head,
+    state,
+    draft,
+    openedAt,
+    firstReviewAt,
+    rounds: reviewedCommits.length,
+    mergedAt,
+    mergeCommit,
+    closedAt,
+    revertedBy,
+    isDirty,
+    hostUpdatedAt,
+    problem,
+    waitsUntil,
   };
 }
 

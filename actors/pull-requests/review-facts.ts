@@ -24,9 +24,18 @@ function toFact(
 ): ReviewFact {
   const kind = commit === null ? "comment" : "review";
   return {
-    ...{ teamId, day: toDay(atMs), id: `${pullRequestId} ${kind} ${number}`, pullRequestId, repository, kind, atMs },
-    ...{ login: by.login, by: by.isPerson ? "people" : "bots", isAuthor: by.login === author?.login },
-    ...{ verdict: verdict ?? null, thread: thread ?? null },
+    teamId,
+    day: toDay(atMs),
+    id: `${pullRequestId} ${kind} ${number}`,
+    pullRequestId,
+    repository,
+    kind,
+    atMs,
+    login: by.login,
+    by: by.isPerson ? "people" : "bots",
+    isAuthor: by.login === author?.login,
+    verdict: verdict ?? null,
+    thread: thread ?? null,
   };
 }
 

@@ -47,10 +47,15 @@ function pictured(before: PullRequestRow, picture: HostedPullRequest): PullReque
   const knownMs = before.hostUpdatedAt === null ? 0 : Date.parse(before.hostUpdatedAt);
   return {
     ...withRepository(before, picture),
-    ...{ number: picture.number, url: picture.url, title: picture.title, author: picture.author },
+    number: picture.number,
+    url: picture.url,
+    title: picture.title,
+    author: picture.author,
     branch: before.role === "own" ? before.branch : picture.branch,
     ...(isOfFork(picture) && { fork: true }),
-    ...{ base: picture.base, head: picture.head, draft: picture.draft },
+    base: picture.base,
+    head: picture.head,
+    draft: picture.draft,
     state: isMerged ? "merged" : picture.state,
     openedAt: toText(picture.createdAtMs),
     mergedAt: isMerged ? before.mergedAt : toText(picture.mergedAtMs),

@@ -139,7 +139,12 @@ export function endPushing({ turn }: InTurn, context: PullRequestContext): void 
     const at = isMerged ? mergedAt : closedAt;
     const atMs = at === null ? turn.now : Date.parse(at);
     const over: PullRequestOver = {
-      ...{ name: "pull-request.over", taskId, state: isMerged ? "merged" : "closed", repository, url: url ?? "", atMs },
+      name: "pull-request.over",
+      taskId,
+      state: isMerged ? "merged" : "closed",
+      repository,
+      url: url ?? "",
+      atMs,
     };
     turn.publish(over);
   }

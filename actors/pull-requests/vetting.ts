@@ -106,13 +106,39 @@ function begin({ turn, ask, connection, subject }: PullRequestEventOf<"ask.vet">
   const branch = known !== undefined && !isMerged ? known.branch : toBranch(subject.task, serial);
   return {
     ...toRepository(turn, repository),
-    ...{ id, teamId, role: "own", taskId, lineId, host, installationId, number: null, url: null },
-    ...{ title: toTitle(title ?? subject.task.title), author: null, branch },
+    id,
+    teamId,
+    role: "own",
+    taskId,
+    lineId,
+    host,
+    installationId,
+    number: null,
+    url: null,
+    title: toTitle(title ?? subject.task.title),
+    author: null,
+    branch,
     base: known?.base ?? subject.task.branch ?? terms?.base ?? null,
-    ...{ head: null, draft: terms?.draft ?? false, state: "vetting", createdAt: new Date(turn.now).toISOString() },
-    ...{ openedAt: null, firstReviewAt: null, reviewedCommits: [], mergedAt: null, mergeCommit: null, closedAt: null },
-    ...{ revertedBy: null, hostUpdatedAt: null, isDirty: false, changed: null, vetted: null, asking: null },
-    ...{ body: toStoredText(turn, partition, body), problem: null, waitsUntil: null, comments: {} },
+    head: null,
+    draft: terms?.draft ?? false,
+    state: "vetting",
+    createdAt: new Date(turn.now).toISOString(),
+    openedAt: null,
+    firstReviewAt: null,
+    reviewedCommits: [],
+    mergedAt: null,
+    mergeCommit: null,
+    closedAt: null,
+    revertedBy: null,
+    hostUpdatedAt: null,
+    isDirty: false,
+    changed: null,
+    vetted: null,
+    asking: null,
+    body: toStoredText(turn, partition, body),
+    problem: null,
+    waitsUntil: null,
+    comments: {},
   };
 }
 
@@ -152,7 +178,10 @@ export function allowAtOnce(
 ): PullRequestContext {
   const { host, installationId } = connection;
   const asked: PullRequestContext = {
-    ...{ ...context, was: "open", rejected: 0, taskAddress: ask.taskAddress },
+    ...context,
+    was: "open",
+    rejected: 0,
+    taskAddress: ask.taskAddress,
     run: toRun(turn, ask),
   };
   const row = changePullRequest(turn, asked, { state: "pushing", host, installationId, problem: null });
@@ -173,9 +202,17 @@ export function sendAllowed(turn: Turn, { run }: PullRequestContext, row: PullRe
   const { id: pullRequestId, host, installationId, branch } = row;
   const { push, repository = toCheckout(row) } = run;
   const allowed: PushAllowed = {
-    ...{ type: "pull-request.allowed", pullRequestId, push, repository, host, installationId },
+    type: "pull-request.allowed",
+    pullRequestId,
+    push,
+    repository,
+    host,
+    installationId,
     // At the code host, people can change both to values that a runner does not accept.
-    ...{ branch, base: toTakenBranch(row.base), title: toTitle(row.title), workflows },
+    branch,
+    base: toTakenBranch(row.base),
+    title: toTitle(row.title),
+    workflows,
   };
   turn.send(runRef(turn.self.partition, run.id), allowed);
 }
@@ -236,7 +273,9 @@ export function leave({ turn, type, why, head }: Left, context: PullRequestConte
   const isFailed = type === "left.failed";
   const row = changePullRequest(turn, told, {
     state: isFailed ? "failed" : "open",
-    ...{ asking: null, problem: why, waitsUntil: null },
+    asking: null,
+    problem: why,
+    waitsUntil: null,
   });
   // The head may be the task's own push whose report was lost. Without recording it, each run would conflict with it
   // again.

@@ -15,8 +15,15 @@ export function toBlockScope(
 ): WriteScope<unknown> {
   const workspaceId = turn.self.partition;
   return {
-    ...{ reading: turn, workspaceId, teamId, teamKey: getTeamKey(turn, workspaceId, teamId), previous: null },
-    ...{ station: { lineId, stationKey }, hidden: {}, caller, now: turn.now },
+    reading: turn,
+    workspaceId,
+    teamId,
+    teamKey: getTeamKey(turn, workspaceId, teamId),
+    previous: null,
+    station: { lineId, stationKey },
+    hidden: {},
+    caller,
+    now: turn.now,
     newId: () => {
       throw new Error("a check of a block makes nothing");
     },

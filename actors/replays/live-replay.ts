@@ -28,9 +28,23 @@ export function planLive(
 ): ReplayPlan {
   const { live, set, line, station: block, entries } = start;
   return {
-    ...{ set, line, block, config: live, live, fingerprints, entries, concurrency },
+    set,
+    line,
+    block,
+    config: live,
+    live,
+    fingerprints,
+    entries,
+    concurrency,
     judgeModel: toJudgeModel(live, judging),
     candidate: { id: turn.newId("cand"), name: "Live config", kind: "live" },
-    ...{ repeats, ceiling, probe, pairedWith: null, startedBaseline: "itself", answers: null, search, oracle },
+    repeats,
+    ceiling,
+    probe,
+    pairedWith: null,
+    startedBaseline: "itself",
+    answers: null,
+    search,
+    oracle,
   };
 }

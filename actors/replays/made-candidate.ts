@@ -33,10 +33,23 @@ function toResource(reading: Reading, workspaceId: string, replay: ReplayRow): R
   const { config, block, stationAddress } = getReplayInput(reading, workspaceId, replay.id);
   const { id, name } = candidate;
   return {
-    ...{ id, kind: "replay-candidate", version: 1, workspaceId, teamId, address: `${stationAddress}/${name}` },
-    ...{ fields: { name, station: { ...config.station, ...block } }, hidden: {}, createdAt, updatedAt: createdAt },
+    id,
+    kind: "replay-candidate",
+    version: 1,
+    workspaceId,
+    teamId,
+    address: `${stationAddress}/${name}`,
+    fields: { name, station: { ...config.station, ...block } },
+    hidden: {},
+    createdAt,
+    updatedAt: createdAt,
     added: {
-      ...{ lineId, stationId, stationAddress, kind: "live", fingerprint, createdAt },
+      lineId,
+      stationId,
+      stationAddress,
+      kind: "live",
+      fingerprint,
+      createdAt,
       changedFrom: { fingerprint, changes: [] },
     },
   };

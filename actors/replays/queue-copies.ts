@@ -63,8 +63,15 @@ function queueCopy(turn: Turn, row: ReplayRow, input: ReplayInputRow, copy: Repl
   const { config, block } = input;
   const start: StartRun = {
     type: "run.start",
-    ...{ owner: { kind: "replay", id }, ownerAddress: replayRef(partition, id), lane: laneOfReplay(row) },
-    ...{ teamId, lineId, stationId, stationKey, config, fingerprint },
+    owner: { kind: "replay", id },
+    ownerAddress: replayRef(partition, id),
+    lane: laneOfReplay(row),
+    teamId,
+    lineId,
+    stationId,
+    stationKey,
+    config,
+    fingerprint,
     beginning: toBeginning(turn, getRunInput(turn, partition, copy.originalRunId), input, copy),
     needs: toRunNeeds(turn, { runners: block.runners, harness: config.station.harness }),
   };

@@ -5,7 +5,8 @@ import { copyChange } from "./replay-changes.js";
 
 /** Key: `[replay, place, repeat]` */
 export const replayCopies = indexedTable<ReplayCopyRow>("replay-copy", {
-  ...{ under: ["replayId"], order: ["place", "repeat"] },
+  under: ["replayId"],
+  order: ["place", "repeat"],
   indexes: { "replay-copy-of-run": { by: ["runId", "replayId"], has: ["runId"] } },
   changes: (copy) => [copyChange(copy)],
 });

@@ -83,7 +83,10 @@ function toCopies(copies: readonly Copy[]): readonly Copy[] {
     return known;
   };
   return copies.map(({ taskId, originalRunId, repeat, result }) => ({
-    ...{ taskId: shared(taskId), originalRunId: shared(originalRunId), repeat, result },
+    taskId: shared(taskId),
+    originalRunId: shared(originalRunId),
+    repeat,
+    result,
   }));
 }
 

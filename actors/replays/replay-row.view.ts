@@ -11,8 +11,24 @@ export function replayRowView(replay: ReplayRow) {
   const { ceiling, createdAt, startedAt, endedAt, probe, pairedWith, search, counts, runs, waiting, judged } = replay;
   const spent = { amount: toAmount(countSpent(replay)), currency: ceiling.currency };
   return {
-    ...{ id, setId, setVersion, lineId, stationId, stationKey, candidate, fingerprint, state, judged, repeats },
-    ...{ ceiling, createdAt, startedAt, endedAt, probe, pairedWith, search },
+    id,
+    setId,
+    setVersion,
+    lineId,
+    stationId,
+    stationKey,
+    candidate,
+    fingerprint,
+    state,
+    judged,
+    repeats,
+    ceiling,
+    createdAt,
+    startedAt,
+    endedAt,
+    probe,
+    pairedWith,
+    search,
     progress: { settled: counts.settled, of: runs * repeats, spent, ceiling, waiting: waiting?.for ?? null },
   };
 }

@@ -6,8 +6,13 @@ import type { RunOwner } from "../runs/run-owner.js";
  * recorded, but has no effect.
  */
 export const replayRunOwner: RunOwner = {
-  ...{ kind: "replay", hearsClaims: true, hasGate: false, hasHooks: false, handOver: "accepted" },
-  ...{ hasConversation: false, hasApprovals: false },
+  kind: "replay",
+  hearsClaims: true,
+  hasGate: false,
+  hasHooks: false,
+  handOver: "accepted",
+  hasConversation: false,
+  hasApprovals: false,
   assignee: () => null,
   // The agent receives the same work as the original run.
   brief: (reading, workspaceId, { id }) => {

@@ -13,11 +13,20 @@ const { state, outcome, spent, startedAt, endedAt, queuedAt, fingerprint } = run
 /** A run of a replay with its steps. */
 export const replayRunSchema = z
   .strictObject({
-    ...{ id: z.string(), replayId: z.string(), setId: z.string() },
+    id: z.string(),
+    replayId: z.string(),
+    setId: z.string(),
     originalRunId: z.string().describe("The run that it repeats."),
-    ...{ taskId: z.string(), title: z.string() },
+    taskId: z.string(),
+    title: z.string(),
     repeat: z.int().describe("Which copy of that run, from 1."),
-    ...{ state, outcome, spent, queuedAt, startedAt, endedAt, fingerprint },
+    state,
+    outcome,
+    spent,
+    queuedAt,
+    startedAt,
+    endedAt,
+    fingerprint,
     stepCount: z.int(),
     steps: z.array(stepSchema).describe("In order; `after` and `limit` say which."),
   })
@@ -26,7 +35,8 @@ export const replayRunSchema = z
 /** The config of a replay run. */
 export const replayRunConfigSchema = runConfigSchema
   .extend({
-    ...{ runId: z.string(), fingerprint },
+    runId: z.string(),
+    fingerprint,
     skills: z.array(z.strictObject({ key: z.string(), digest: z.string().describe("SHA-256 of its content.") })),
   })
   .meta({ title: "replay run config" });
@@ -41,10 +51,20 @@ export function replayRunView(
   const { titles } = readReplayRows(reading, workspaceId, { replayId: replay.id, place: copy.place });
   const run = runRowView(row);
   return {
-    ...{ id: run.id, replayId: replay.id, setId: replay.setId, originalRunId, taskId, repeat },
+    id: run.id,
+    replayId: replay.id,
+    setId: replay.setId,
+    originalRunId,
+    taskId,
+    repeat,
     title: titles.get(taskId) ?? "",
-    ...{ state: run.state, outcome: run.outcome, spent: run.spent, queuedAt: run.queuedAt },
-    ...{ startedAt: run.startedAt, endedAt: run.endedAt, fingerprint: run.fingerprint },
+    state: run.state,
+    outcome: run.outcome,
+    spent: run.spent,
+    queuedAt: run.queuedAt,
+    startedAt: run.startedAt,
+    endedAt: run.endedAt,
+    fingerprint: run.fingerprint,
     stepCount: run.steps,
     steps: stepsView(reading, workspaceId, run.id, page),
   };
@@ -57,7 +77,10 @@ export function replayRunConfigView(
 ): z.output<typeof replayRunConfigSchema> {
   const { station, repositories, skills } = getRunInput(reading, workspaceId, run.id).config;
   return {
-    ...{ runId: run.id, fingerprint: run.fingerprint, station: { ...station }, repositories: [...repositories] },
+    runId: run.id,
+    fingerprint: run.fingerprint,
+    station: { ...station },
+    repositories: [...repositories],
     skills: skills.map(({ key, digest }) => ({ key, digest })),
   };
 }
@@ -67,7 +90,10 @@ export function runReplayView(reading: Reading, { workspaceId, replay, set, copy
   const { id, state: of, createdAt, probe, candidate, search } = replay;
   const rows = readReplayRows(reading, workspaceId, { replayId: id, place: copy.place });
   return {
-    ...{ replay: { id, state: of, createdAt, probe }, candidate, set: { id: set.id, name: set.name }, search },
+    replay: { id, state: of, createdAt, probe },
+    candidate,
+    set: { id: set.id, name: set.name },
+    search,
     result: copyView(partsOf(rows, copy, { reading, workspaceId })),
   };
 }

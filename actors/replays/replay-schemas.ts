@@ -96,7 +96,9 @@ const replayShape = {
   id: z.string(),
   setId: z.string(),
   setVersion: count.describe("The version of the set that it replays."),
-  ...{ lineId: z.string(), stationId: z.string(), stationKey: z.string() },
+  lineId: z.string(),
+  stationId: z.string(),
+  stationKey: z.string(),
   candidate: replayCandidateShape,
   fingerprint: z.string().describe("Of the config that it runs with."),
   state: z
@@ -142,8 +144,16 @@ const { comparedWith, againstBaseline } = replayShape;
 
 /** The figures of a replay without its copies, for comparison with others. */
 export const replaySummarySchema = z.strictObject({
-  ...{ id: z.string(), candidate: replayCandidateShape, fingerprint: z.string(), state: z.enum(replayStates) },
-  ...{ repeats: count, createdAt: time, endedAt: time.nullable(), totals, comparedWith, againstBaseline },
+  id: z.string(),
+  candidate: replayCandidateShape,
+  fingerprint: z.string(),
+  state: z.enum(replayStates),
+  repeats: count,
+  createdAt: time,
+  endedAt: time.nullable(),
+  totals,
+  comparedWith,
+  againstBaseline,
 });
 
 /** A replay in the list of its set. */

@@ -65,7 +65,8 @@ export interface ReplayEntryRow {
 
 /** Key: `[set, place]`, in the order of addition. */
 export const replayEntries = indexedTable<ReplayEntryRow>("replay-entry", {
-  ...{ under: ["setId"], order: ["place"] },
+  under: ["setId"],
+  order: ["place"],
   indexes: { "replay-entry-of-run": ["runId", "setId"] },
 });
 

@@ -36,8 +36,15 @@ export function openSet(event: Delivered<OpenSet>): Result {
     return { refused: "conflict", detail: `The team has its ${MAX_SETS} replay sets. Delete one first.` };
   }
   const set: ReplaySetRow = {
-    ...{ id: turn.newId("rset"), teamId, lineId, stationId, stationKey: station.key, name },
-    ...{ version: 1, guardsChanges: false, createdAt: new Date(turn.now).toISOString() },
+    id: turn.newId("rset"),
+    teamId,
+    lineId,
+    stationId,
+    stationKey: station.key,
+    name,
+    version: 1,
+    guardsChanges: false,
+    createdAt: new Date(turn.now).toISOString(),
   };
   replaySets.insert(turn, partition, set);
   recordRequest(turn, event, set.id);

@@ -112,8 +112,17 @@ export function replaySetView(
   const { id, name, lineId, stationId, stationKey, version, createdAt, guardsChanges } = set;
   const { outcomes, origins, ...times } = composeRuns(entries);
   return {
-    ...{ id, name, lineId, stationId, stationKey, version, createdAt },
-    ...{ stationLeft: station === undefined, entries: [...entries], guardsChanges, health: setHealthView(health) },
+    id,
+    name,
+    lineId,
+    stationId,
+    stationKey,
+    version,
+    createdAt,
+    stationLeft: station === undefined,
+    entries: [...entries],
+    guardsChanges,
+    health: setHealthView(health),
     minGain: line?.replayCheck?.minGain ?? DEFAULT_MIN_GAIN,
     composition: { outcomes: [...outcomes], origins: [...origins], ...times },
   };
@@ -156,8 +165,13 @@ function runView(reading: Reading, { workspaceId, station }: RunsPlace, past: Pa
   const { run, task, outcome: turnedOut, origin } = past;
   const code = refuseRun(reading, workspaceId, run, station);
   return {
-    ...{ runId: run.id, taskId: task.id, title: task.title, replayable: code === null },
+    runId: run.id,
+    taskId: task.id,
+    title: task.title,
+    replayable: code === null,
     refusal: code === null ? null : { code, reason: runRefusals[code] },
-    ...{ outcome: turnedOut, origin, endedAt: run.endedAt },
+    outcome: turnedOut,
+    origin,
+    endedAt: run.endedAt,
   };
 }

@@ -54,7 +54,9 @@ export function stepReplay(turn: TurnReading, before: ReplayRow, change: CopyCha
   const isOver =
     left.counts.running === 0 && left.counts.settled === countResults(left) && !canGoOn(left, copies, purse);
   return {
-    ...{ row: left, changes: [...changes, ...back.changes], withdrawn: back.withdrawn },
+    row: left,
+    changes: [...changes, ...back.changes],
+    withdrawn: back.withdrawn,
     leads: isOver ? "over-budget" : "on",
   };
 }
@@ -129,9 +131,15 @@ export function endAttempt(
   }
   const { check } = run;
   const settled: ReplayCopyRow = {
-    ...{ ...copy, ...spent, state: "settled", ...toCopyResult(run, input), outcome: run.outcome },
+    ...copy,
+    ...spent,
+    state: "settled",
+    ...toCopyResult(run, input),
+    outcome: run.outcome,
     check: check && { passed: check.passed, exitCode: check.exitCode, tail: lastBytes(check.output, OUTPUT_BYTES) },
-    ...{ steps: run.steps, ms: lengthOf(run), toolMisses: run.calls?.misses ?? 0 },
+    steps: run.steps,
+    ms: lengthOf(run),
+    toolMisses: run.calls?.misses ?? 0,
   };
   return settled.result === null ? toBeJudged(settled, replay) : settled;
 }

@@ -75,10 +75,23 @@ function newCopy(replayId: string, input: ReplayInputRow, index: number): Replay
   const { place, runId: originalRunId, taskId, refusal } = entry;
   const settled = refusal !== null;
   return {
-    ...{ replayId, place, repeat, originalRunId, taskId, runId: null, lostRunIds: [], outcome: null, check: null },
-    ...{ state: settled ? "settled" : "waiting", result: settled ? "unscored" : null },
+    replayId,
+    place,
+    repeat,
+    originalRunId,
+    taskId,
+    runId: null,
+    lostRunIds: [],
+    outcome: null,
+    check: null,
+    state: settled ? "settled" : "waiting",
+    result: settled ? "unscored" : null,
     why: refusal === null ? null : { code: refusal, text: runRefusals[refusal] },
-    ...{ spent: null, priced: true, steps: null, ms: null, toolMisses: 0 },
+    spent: null,
+    priced: true,
+    steps: null,
+    ms: null,
+    toolMisses: 0,
   };
 }
 

@@ -46,7 +46,8 @@ export function replayView(figures: ReplayFigures, shown: ShownWhole): ReplayVie
     comparison: rows.map(({ candidate, baseline, ...row }) => ({
       ...row,
       title: titles.get(row.taskId) ?? "",
-      ...{ candidate: candidate.map(comparedView), baseline: baseline.map(comparedView) },
+      candidate: candidate.map(comparedView),
+      baseline: baseline.map(comparedView),
     })),
   };
 }
@@ -99,8 +100,16 @@ function commonView({ replay, isBaseline, totals, versus }: ReplayFigures, { par
 export function replaySummary({ replay, totals, versus }: ReplayFigures): ReplaySummary {
   const { id, candidate, fingerprint, state, repeats, createdAt, endedAt } = replay;
   return {
-    ...{ id, candidate, fingerprint, state, repeats, createdAt, endedAt, totals: totalsView(replay, totals) },
-    ...{ comparedWith: versus?.comparedWith ?? null, againstBaseline: versus?.againstBaseline ?? null },
+    id,
+    candidate,
+    fingerprint,
+    state,
+    repeats,
+    createdAt,
+    endedAt,
+    totals: totalsView(replay, totals),
+    comparedWith: versus?.comparedWith ?? null,
+    againstBaseline: versus?.againstBaseline ?? null,
   };
 }
 
@@ -111,7 +120,9 @@ export function totalsView(replay: ReplayRow, totals: SuccessTotals) {
   const spent = fromText(spending.spent);
   const isKnown = totals.scored > 0 && spending.unpriced === 0;
   return {
-    ...{ ...totals, few: totals.tasksScored < FEW, spent: { amount: toAmount(spent), currency } },
+    ...totals,
+    few: totals.tasksScored < FEW,
+    spent: { amount: toAmount(spent), currency },
     costPerRun: isKnown ? { amount: toAmount(divide(spent, fraction(totals.scored))), currency } : null,
   };
 }

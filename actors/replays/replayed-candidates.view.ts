@@ -25,7 +25,9 @@ export const replayedCandidatesSchema = z
     items: z.array(
       z.strictObject({
         set: z.strictObject({ id: z.string(), name: z.string() }),
-        ...{ lineId: z.string(), stationId: z.string(), stationKey: z.string() },
+        lineId: z.string(),
+        stationId: z.string(),
+        stationKey: z.string(),
         baseline: replaySummarySchema.nullable().describe("The set's baseline as it is now."),
         replays: z.array(replaySummarySchema).describe("Newest first."),
       }),
@@ -60,7 +62,9 @@ export function candidateReplays({ workspaceId, teamId, from }: CandidatePlace) 
       workspaceId,
       { teamId },
       {
-        ...{ cursor, limit: MAX_CANDIDATE_REPLAYS + 1, after: [`rep_${ulidTime(Date.parse(from))}`] },
+        cursor,
+        limit: MAX_CANDIDATE_REPLAYS + 1,
+        after: [`rep_${ulidTime(Date.parse(from))}`],
         // Exclude replays with the answer: they show an upper bound, and no team can adopt such a config.
         fits: ({ candidate }) => candidate.kind !== "live" && candidate.kind !== "with-answer",
       },

@@ -84,7 +84,10 @@ function secondLooksOf(reading: Reading, workspaceId: string, { id: replayId }: 
   const copies = listCopies(reading, workspaceId, replayId);
   const judgings = copies.map((copy) => twoJudgings(first.get(nameOf(copy)), second.get(nameOf(copy))));
   const checks = copies.map(({ taskId, originalRunId, runId, ...copy }) => ({
-    ...{ taskId, originalRunId, runId, ...twoChecks(copy, rechecks.get(nameOf(copy))) },
+    taskId,
+    originalRunId,
+    runId,
+    ...twoChecks(copy, rechecks.get(nameOf(copy))),
   }));
   return { judgings: second.size === 0 ? null : judgings, checks: rechecks.size === 0 ? null : checks };
 }

@@ -16,7 +16,9 @@ const look = z.enum(["passed", "failed"]);
 export const setHealthSchema = z.strictObject({
   noise: z
     .strictObject({
-      ...{ replayId: z.string(), fingerprint: z.string(), repeats: count },
+      replayId: z.string(),
+      fingerprint: z.string(),
+      repeats: count,
       perRepeat: z.array(z.number().nullable()).describe("Success of the first copies, the second and so on."),
       spread: z.number().describe("The highest of them less the lowest."),
       flippedTasks: z.array(z.string()).describe("Tasks of which copies both succeeded and failed."),
@@ -30,7 +32,12 @@ export const setHealthSchema = z.strictObject({
     .describe("Null until a replay of the live config that copied each run more than once has finished."),
   saturation: z
     .strictObject({
-      ...{ replayId: z.string(), rate: z.number(), interval, saturated: z.boolean(), measuredAt: time, ...sampled },
+      replayId: z.string(),
+      rate: z.number(),
+      interval,
+      saturated: z.boolean(),
+      measuredAt: time,
+      ...sampled,
     })
     .nullable()
     .describe("Null until a replay of the live config over the whole set has finished."),
@@ -49,10 +56,16 @@ export const setHealthSchema = z.strictObject({
     ),
   checks: z
     .strictObject({
-      ...{ replayId: z.string(), rechecked: count, pending: count },
+      replayId: z.string(),
+      rechecked: count,
+      pending: count,
       flaky: z.array(
         z.strictObject({
-          ...{ taskId: z.string(), originalRunId: z.string(), runId: z.string(), first: look, recheck: look },
+          taskId: z.string(),
+          originalRunId: z.string(),
+          runId: z.string(),
+          first: look,
+          recheck: look,
         }),
       ),
     })
@@ -60,7 +73,10 @@ export const setHealthSchema = z.strictObject({
     .describe("Null until a check of the set asked for a second check, as for `judge`."),
   oracle: z
     .strictObject({
-      ...{ replayId: z.string(), candidateId: z.string(), repeats: count, state: z.enum(replayStates) },
+      replayId: z.string(),
+      candidateId: z.string(),
+      repeats: count,
+      state: z.enum(replayStates),
       againstReplayId: z.string(),
       againstState: z.enum([...replayStates, "gone"]),
       answered: count.describe("The runs that it replays: those whose original was accepted or sent back."),
@@ -79,7 +95,9 @@ export type SetHealthView = z.output<typeof setHealthSchema>;
 export function setHealthView({ noise, saturation, judge, checks, oracle }: SetHealth): SetHealthView {
   return {
     noise: noise === null ? null : { ...noise, perRepeat: [...noise.perRepeat], flippedTasks: [...noise.flippedTasks] },
-    ...{ saturation, judge, oracle },
+    saturation,
+    judge,
+    oracle,
     checks: checks === null ? null : { ...checks, flaky: checks.flaky.flatMap(flakyView) },
   };
 }

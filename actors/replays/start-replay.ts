@@ -90,10 +90,22 @@ function startCandidate(start: Start): ReplayRow | Refusal {
   const baseline = standing ?? startBaseline(start);
   const config = toConfig(turn, { workspaceId: partition, teamId: set.teamId, line }, block);
   return order(event, {
-    ...{ set, line, block, config, live, fingerprints: toFingerprints(config, judging), entries, concurrency: null },
+    set,
+    line,
+    block,
+    config,
+    live,
+    fingerprints: toFingerprints(config, judging),
+    entries,
+    concurrency: null,
     judgeModel: toJudgeModel(config, judging),
     candidate: { id, name: found.name, kind: "proposed" },
-    ...{ repeats, ceiling, probe: false, pairedWith: baseline.id, answers: null, search: null },
+    repeats,
+    ceiling,
+    probe: false,
+    pairedWith: baseline.id,
+    answers: null,
+    search: null,
     startedBaseline: standing === undefined ? baseline.id : null,
   });
 }

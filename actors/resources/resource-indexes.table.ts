@@ -133,10 +133,12 @@ function listReferrerRows(reading: Reading, workspaceId: string, kind: Kind, row
   const value = toReferrer(row);
   return [
     ...findTargets(reading, workspaceId, addresses).map((target) => ({
-      ...{ key: referrers.key(workspaceId, target.kind, target.id, kind.name, row.id), value },
+      key: referrers.key(workspaceId, target.kind, target.id, kind.name, row.id),
+      value,
     })),
     ...keys.map(({ kind: target, key }) => ({
-      ...{ key: keyReferrers.key(workspaceId, target, row.teamId ?? "", key, kind.name, row.id), value },
+      key: keyReferrers.key(workspaceId, target, row.teamId ?? "", key, kind.name, row.id),
+      value,
     })),
   ];
 }

@@ -36,7 +36,8 @@ export interface PullRequestFact {
 
 /** `[team, UTC day of the end, pull request]` */
 export const pullRequestFacts = indexedTable<PullRequestFact>("pull-request-fact", {
-  ...{ under: ["teamId"], order: ["endedDay", "id"] },
+  under: ["teamId"],
+  order: ["endedDay", "id"],
 });
 
 /** The fact of a task's pull request is not removed while the pull request is open. */

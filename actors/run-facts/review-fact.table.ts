@@ -36,7 +36,8 @@ export interface ReviewThread {
 
 /** `[team, UTC day, id]` */
 export const reviewFacts = indexedTable<ReviewFact>("review-fact", {
-  ...{ under: ["teamId"], order: ["day", "id"] },
+  under: ["teamId"],
+  order: ["day", "id"],
 });
 
 export const reviewFactRetention = retain(reviewFacts, {

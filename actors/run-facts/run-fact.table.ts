@@ -56,7 +56,8 @@ export interface RunFact extends CallTally {
 
 /** `[team, UTC day of the end, end (ms), run]`, and by station in the same order */
 export const runFacts = indexedTable<RunFact>("run-fact", {
-  ...{ under: ["teamId"], order: ["endedDay", "endedMs", "runId"] },
+  under: ["teamId"],
+  order: ["endedDay", "endedMs", "runId"],
   indexes: { "run-fact-by-station": ["teamId", "stationId"] },
 });
 

@@ -30,7 +30,10 @@ export const placementRows: Picture<Placement>["rows"] = [
 function getPlacementRules(reading: Reading, workspaceId: string): PlacementRules {
   const pools = listResources<RunnerPoolFields>(reading, workspaceId, POOL).map(
     ({ id, fields }: ResourceRow<RunnerPoolFields>) => ({
-      ...{ id, key: fields.key, labels: fields.labels, concurrency: fields.concurrency },
+      id,
+      key: fields.key,
+      labels: fields.labels,
+      concurrency: fields.concurrency,
     }),
   );
   const { defaultPool, maxConcurrentRuns, replaySlotsPercent } = workspaceRunners(reading, workspaceId);

@@ -65,7 +65,17 @@ function greet(event: Greeting, context: RunnerContext): RunnerContext {
   const since = new Date(turn.now).toISOString();
   const next: RunnerContext = {
     ...context,
-    ...{ instance, name, labels, harnesses, slots, features, connection, poolId, leaseMs, since, claims },
+    instance,
+    name,
+    labels,
+    harnesses,
+    slots,
+    features,
+    connection,
+    poolId,
+    leaseMs,
+    since,
+    claims,
   };
   offer(turn, next, true);
   turn.direct(connectedRunnerEntry(turn.self.partition, turn.self.id));

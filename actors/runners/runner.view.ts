@@ -47,7 +47,11 @@ export function runnerView(
   const runs = claims.list(reading, workspaceId, [runnerId]).map(({ runId }) => runId);
   const seen = runs.filter(sees);
   return {
-    ...{ id: runnerId, name, connected, since, slots },
+    id: runnerId,
+    name,
+    connected,
+    since,
+    slots,
     pool: findResource<RunnerPoolFields>(reading, workspaceId, "runner-pool", poolId)?.fields.key ?? null,
     labels: [...labels],
     harnesses: [...harnesses],

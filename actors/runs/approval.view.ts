@@ -39,7 +39,8 @@ export function approvalView(row: ApprovalRow): z.output<typeof approvalSchema> 
   const { request: _request, inputs, edited, rule, callId, ...fields } = row;
   return {
     ...fields,
-    ...{ rule: rule ?? null, callId: callId ?? null },
+    rule: rule ?? null,
+    callId: callId ?? null,
     inputs: { ...parseInputs(inputs) },
     edited: edited === null ? null : { ...parseInputs(edited) },
   };

@@ -41,8 +41,18 @@ export function askPermission(turn: Turn, before: RunContext, wish: PermissionWi
     return context;
   }
   approvals.insert(turn, partition, {
-    ...{ id: turn.newId("apr"), runId, kind: "permission", request, tool, inputs, reason },
-    ...{ state: "open", edited: null, note: null, answeredAt: null, answeredBy: null },
+    id: turn.newId("apr"),
+    runId,
+    kind: "permission",
+    request,
+    tool,
+    inputs,
+    reason,
+    state: "open",
+    edited: null,
+    note: null,
+    answeredAt: null,
+    answeredBy: null,
     approver: owner.assignee(turn, partition, getRunRow(turn)) ?? null,
     askedAt: timeText(turn.now),
   });

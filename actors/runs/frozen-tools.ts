@@ -86,8 +86,15 @@ function freezeTool(
   const approval = tool.approval ? "tool" : entry.approval ? "station" : null;
   return [
     {
-      ...{ server: fields.integration, tool: key, name: entry.tool, integrationId, description, inputs },
-      ...{ schema: toJsonSchema(inputs), approval, method: action?.request.method ?? null },
+      server: fields.integration,
+      tool: key,
+      name: entry.tool,
+      integrationId,
+      description,
+      inputs,
+      schema: toJsonSchema(inputs),
+      approval,
+      method: action?.request.method ?? null,
     },
   ];
 }

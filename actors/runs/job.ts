@@ -38,15 +38,22 @@ export function buildJob(
     replay?.answer === undefined ? station.prompt : addAnswer(reading, workspaceId, station.prompt, replay.answer);
   const secrets = replay === undefined || needsSecrets(replay) ? (profile?.secrets ?? {}) : {};
   return {
-    ...{ runId, fence, workspaceId },
+    runId,
+    fence,
+    workspaceId,
     ...(claimed.brief === null ? {} : { task: toTask(reading, workspaceId, claimed.brief) }),
     ...(replay === undefined ? {} : { replay: toJobReplay(replay) }),
     ...(search === undefined ? {} : { search }),
     ...(push === undefined ? {} : { push }),
     line: { key: beginning.line.key, name: beginning.line.name },
     station: {
-      ...{ key: station.key, name: beginning.station.name, kind: station.kind, prompt },
-      ...{ model: station.model, effort: station.effort, check: station.check },
+      key: station.key,
+      name: beginning.station.name,
+      kind: station.kind,
+      prompt,
+      model: station.model,
+      effort: station.effort,
+      check: station.check,
       passesTo: [...beginning.station.passesTo],
       next: [...beginning.station.next],
     },
@@ -69,7 +76,10 @@ function toOfferedTools(
   beginning: NonNullable<RunInputRow["beginning"]>,
 ): NonNullable<Job["tools"]> {
   return readFrozenTools(reading, workspaceId, beginning).map(({ server, tool: name, description, schema }) => ({
-    ...{ server, name, description, schema: { ...schema } },
+    server,
+    name,
+    description,
+    schema: { ...schema },
   }));
 }
 
@@ -106,7 +116,11 @@ function toCheckouts(
     const diff = getText(reading, workspaceId, from?.diff ?? null);
     const { base = null, branch, merges } = from ?? {};
     return {
-      ...{ repository: name, setup, image, base, diff },
+      repository: name,
+      setup,
+      image,
+      base,
+      diff,
       ...(branch !== undefined && { branch }),
       ...(merges !== undefined && { merges }),
       ...toArchive(reading, workspaceId, name, base),

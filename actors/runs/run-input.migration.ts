@@ -138,7 +138,9 @@ function briefOf({ partition, reading, bodies }: Scope, taskId: string) {
   if (task === undefined) return null;
   const { id, title, description, url, marks } = task;
   const latest: Entry<Note>[] = reading.range({
-    ...{ prefix: [partition, rowSpace, "task-note", taskId], reverse: true, limit: NOTES_GIVEN },
+    prefix: [partition, rowSpace, "task-note", taskId],
+    reverse: true,
+    limit: NOTES_GIVEN,
   });
   const notes = latest.reverse().map(({ value: { at, from, text } }) => ({ at, from, text }));
   return { id, title, description, url, marks, notes: notes.length === 0 ? null : bodies.keep(JSON.stringify(notes)) };

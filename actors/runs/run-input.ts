@@ -47,7 +47,9 @@ function settled(checkout: InputCheckout, reported: CheckoutBase | undefined): I
   // A runner whose setup failed reports no branch.
   const isAtHead = reported.branch === branch || base !== checkout.base;
   return {
-    ...{ ...checkout, base, isBegun: true },
+    ...checkout,
+    base,
+    isBegun: true,
     ...(isAtHead && { diff: null }),
     ...(merges !== undefined && merged !== undefined && { merges: { ...merges, commit: merged } }),
   };

@@ -142,7 +142,12 @@ function ask(turn: Turn, context: RunContext, wanted: Wanted): RunContext {
   const known = findTaskBranch(turn, partition, { taskId, repository })?.pullRequestId ?? null;
   const pullRequestId = known ?? turn.newId("pr");
   const message: AskPullRequest = {
-    ...{ type: "pull-request.ask", runId, taskId, taskAddress: ownerAddress, teamId, lineId },
+    type: "pull-request.ask",
+    runId,
+    taskId,
+    taskAddress: ownerAddress,
+    teamId,
+    lineId,
     ...wanted,
   };
   turn.send(pullRequestRef(partition, pullRequestId), message);
@@ -155,8 +160,19 @@ export function grantPush(turn: Turn, context: RunContext, allowed: PushAllowed)
   const pending = context.pushes.find((one) => one.pullRequestId === pullRequestId);
   if (pending === undefined) return context;
   const order: WaitingPush = {
-    ...{ type: "run.push", runId: turn.self.id, fence: context.fence, id: push, repository, wish: pending.wish },
-    ...{ host, installationId, workflows, branch, base, title, pullRequestId },
+    type: "run.push",
+    runId: turn.self.id,
+    fence: context.fence,
+    id: push,
+    repository,
+    wish: pending.wish,
+    host,
+    installationId,
+    workflows,
+    branch,
+    base,
+    title,
+    pullRequestId,
   };
   sendToRunner(turn, context, order);
   turn.wake(PUSH, turn.now + PUSH_MS);

@@ -43,7 +43,8 @@ export interface StoredStep extends Omit<StepRow, "text"> {
 
 /** `[run, index]`; written and read through `run-steps.ts` */
 export const runSteps = indexedTable<StoredStep>("run-step", {
-  ...{ under: ["runId"], order: ["index"] },
+  under: ["runId"],
+  order: ["index"],
   stored: storedAs(
     ({ runId: _run, ...step }: StoredStep) => step,
     (step, key) => ({ ...step, runId: String(key.at(-2)) }),
@@ -67,7 +68,8 @@ export interface RunCheckoutRow extends Omit<CheckoutResult, "diff" | "own"> {
 
 /** `[run, repository]` */
 export const runCheckouts = indexedTable<RunCheckoutRow>("run-checkout", {
-  ...{ under: ["runId"], order: ["repository"] },
+  under: ["runId"],
+  order: ["repository"],
   blobs: ({ digest, own = null }) => [digest, own].filter((body) => body !== null),
 });
 

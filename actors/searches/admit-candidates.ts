@@ -73,5 +73,9 @@ const stationGone: Refusal = { refused: "not-found", detail: "The station of the
  * author.
  */
 const PROPOSER: Omit<TokenCaller, "workspaceId"> = {
-  ...{ kind: "token", tokenId: "", scopes: ["plan"], issuedBy: "", trust: null },
+  kind: "token",
+  tokenId: "",
+  scopes: ["plan"],
+  issuedBy: "",
+  trust: null,
 };

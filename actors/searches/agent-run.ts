@@ -28,13 +28,20 @@ export function queueAgent(
   const config = toAgentConfig(turn, search, input);
   const start: StartRun = {
     type: "run.start",
-    ...{ owner: { kind: "search", id }, ownerAddress: searchIterationRef(partition, id) },
-    ...{ lane: laneOfSearchAgent(search.id), teamId, lineId, stationId, stationKey },
-    ...{ config, fingerprint: toFingerprint(config) },
+    owner: { kind: "search", id },
+    ownerAddress: searchIterationRef(partition, id),
+    lane: laneOfSearchAgent(search.id),
+    teamId,
+    lineId,
+    stationId,
+    stationKey,
+    config,
+    fingerprint: toFingerprint(config),
     beginning: {
       line: input.line,
       station: { name: input.block.name, passesTo: [], next: [] },
-      ...{ checkouts: [], search: { kind } },
+      checkouts: [],
+      search: { kind },
     },
     needs: toRunNeeds(turn, { runners: input.block.runners, harness: agent.harness }),
   };
@@ -51,8 +58,20 @@ function toAgentConfig(turn: TurnReading, { teamId, agent }: SearchRow, { config
   const { key } = config.station;
   return {
     station: {
-      ...{ key, kind: "work", harness, model, effort, profile, prompt: "", skills: [], tools: [], judge: null },
-      ...{ check: null, diffs: false, decisions: false, timeoutMinutes: AGENT_MINUTES },
+      key,
+      kind: "work",
+      harness,
+      model,
+      effort,
+      profile,
+      prompt: "",
+      skills: [],
+      tools: [],
+      judge: null,
+      check: null,
+      diffs: false,
+      decisions: false,
+      timeoutMinutes: AGENT_MINUTES,
     },
     repositories: [],
     ...getRunSetup(turn, { workspaceId, teamKey }, { skills: [], profile }),

@@ -29,7 +29,8 @@ export const findPickedConfig: FindPickedConfig = (reading, workspaceId, { searc
   return {
     was: toBlock(input.config, input.block),
     wanted: toBlock(proposed.config, proposed.block),
-    ...{ changes: candidate.changes, hypothesis: candidate.hypothesis },
+    changes: candidate.changes,
+    hypothesis: candidate.hypothesis,
     evidence: toEvidence(search, seed, candidate),
   };
 };
@@ -52,7 +53,9 @@ function toEvidence(
 
 function compareSearched(live: SearchedFigures | null, own: SearchedFigures): ComparedFigures {
   return {
-    ...{ live: searchedSide(live), candidate: searchedSide(own), gain: own.searchedGain },
+    live: searchedSide(live),
+    candidate: searchedSide(own),
+    gain: own.searchedGain,
     worse: live === null ? null : countWorse(live, own),
     judgedWorse: toJudged(own.searchedPairs),
   };
@@ -60,8 +63,10 @@ function compareSearched(live: SearchedFigures | null, own: SearchedFigures): Co
 
 function searchedSide(figures: SearchedFigures | null): SideFigures {
   return {
-    ...{ success: figures?.searchInterval ?? null, cost: figures === null ? null : toCost(figures) },
-    ...{ scored: figures?.searchScored ?? 0, tasks: figures?.searchTasks ?? 0 },
+    success: figures?.searchInterval ?? null,
+    cost: figures === null ? null : toCost(figures),
+    scored: figures?.searchScored ?? 0,
+    tasks: figures?.searchTasks ?? 0,
   };
 }
 
@@ -73,15 +78,20 @@ function toCost({ costPerRun, tasks }: SearchedFigures): CostFigures | null {
 
 function compareHeldOut(live: HeldOutFigures | null, own: HeldOutFigures): ComparedFigures {
   return {
-    ...{ live: heldOutSide(live), candidate: heldOutSide(own), gain: own.heldOutGain },
-    ...{ worse: null, judgedWorse: toJudged(own.heldOutPairs) },
+    live: heldOutSide(live),
+    candidate: heldOutSide(own),
+    gain: own.heldOutGain,
+    worse: null,
+    judgedWorse: toJudged(own.heldOutPairs),
   };
 }
 
 function heldOutSide(figures: HeldOutFigures | null): SideFigures {
   return {
-    ...{ success: figures?.heldOutInterval ?? null, cost: null },
-    ...{ scored: figures?.heldOutScored ?? 0, tasks: figures?.heldOutTasks ?? 0 },
+    success: figures?.heldOutInterval ?? null,
+    cost: null,
+    scored: figures?.heldOutScored ?? 0,
+    tasks: figures?.heldOutTasks ?? 0,
   };
 }
 

@@ -5,7 +5,8 @@ import { candidateChange } from "./search-changes.js";
 
 /** Key: `[search, candidate]`. Candidate ids increase over time, and the seed's is the first. */
 export const searchCandidates = indexedTable<SearchCandidateRow>("search-candidate", {
-  ...{ under: ["searchId"], order: ["candidateId"] },
+  under: ["searchId"],
+  order: ["candidateId"],
   changes: (candidate) => [candidateChange(candidate)],
   indexes: {
     "search-candidate-by-config": ["searchId", "runningFingerprint"],
@@ -15,7 +16,8 @@ export const searchCandidates = indexedTable<SearchCandidateRow>("search-candida
 
 /** The inputs of proposed candidates; the search's own input serves the seed. Key: `[search, candidate]` */
 export const searchCandidateInputs = indexedTable<SearchCandidateInputRow>("search-candidate-input", {
-  ...{ under: ["searchId"], order: ["candidateId"] },
+  under: ["searchId"],
+  order: ["candidateId"],
   blobs: ({ config }) => config.skills.map(({ digest }) => digest),
 });
 

@@ -28,14 +28,23 @@ export function searchCandidateView(
     id === null ? ended : (replays.get(reading, workspaceId, id)?.state ?? "gone");
   const picked = findPullRequestOf(reading, workspaceId, candidateId);
   return {
-    ...{ candidateId, name, seed, iteration, hypothesis, fingerprint, changes },
-    ...{ replayId, replayState: stateOf(replayId, row.replayEnded) },
-    ...{ heldOutReplayId, heldOutReplayState: stateOf(heldOutReplayId, row.heldOutEnded) },
+    candidateId,
+    name,
+    seed,
+    iteration,
+    hypothesis,
+    fingerprint,
+    changes,
+    replayId,
+    replayState: stateOf(replayId, row.replayEnded),
+    heldOutReplayId,
+    heldOutReplayState: stateOf(heldOutReplayId, row.heldOutEnded),
     ...searchedView(searched),
     ...heldOutView(heldOut),
     costPerRun: searched?.costPerRun ?? null,
     spent: searched === null ? { amount: 0, currency } : sumSpent(searched, heldOut),
-    ...{ onFrontier, onlyOnSeenTasks: seed ? null : onlyOnSeenTasks({ searched, heldOut }) },
+    onFrontier,
+    onlyOnSeenTasks: seed ? null : onlyOnSeenTasks({ searched, heldOut }),
     pullRequest: picked === undefined ? null : candidatePullRequest(picked),
   };
 }

@@ -16,8 +16,22 @@ export function searchRowView(row: SearchRow) {
   const bestBecause = because === null ? null : { code: because, text: bestReasonTexts[because][objective] };
   const { iterationsRun, proposed, startedAt, endedAt } = row;
   return {
-    ...{ id, lineId, stationId, stationKey, setId, state, ending, agent, budget, objective },
-    ...{ iterationsRun, proposed, best, bestBecause, startedAt, endedAt },
+    id,
+    lineId,
+    stationId,
+    stationKey,
+    setId,
+    state,
+    ending,
+    agent,
+    budget,
+    objective,
+    iterationsRun,
+    proposed,
+    best,
+    bestBecause,
+    startedAt,
+    endedAt,
   };
 }
 

@@ -5,7 +5,8 @@ import { iterationChanges } from "./search-changes.js";
 
 /** Key: `[search, number]` */
 export const searchIterations = indexedTable<SearchIterationRow>("search-iteration", {
-  ...{ under: ["searchId"], order: ["number"] },
+  under: ["searchId"],
+  order: ["number"],
   changes: (iteration, _reading, write) => iterationChanges(iteration, write),
   indexes: { "search-iteration-of-actor": ["id", "searchId"] },
 });

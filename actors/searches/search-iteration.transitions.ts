@@ -163,10 +163,22 @@ function insertCandidate(
   const input = getSearchInput(turn, partition, searchId);
   storeSkills(turn, { workspaceId: partition, teamKey: getTeamKey(turn, partition, teamId) }, station.skills);
   const candidate: SearchCandidateRow = {
-    ...{ searchId, candidateId, name, seed: false, iteration: row.number, hypothesis },
-    ...{ fingerprint, runningFingerprint, scoringFingerprint },
+    searchId,
+    candidateId,
+    name,
+    seed: false,
+    iteration: row.number,
+    hypothesis,
+    fingerprint,
+    runningFingerprint,
+    scoringFingerprint,
     changes: listConfigChanges(input.config, config),
-    ...{ replayId: null, heldOutReplayId: null, replayEnded: null, heldOutEnded: null, searched: null, heldOut: null },
+    replayId: null,
+    heldOutReplayId: null,
+    replayEnded: null,
+    heldOutEnded: null,
+    searched: null,
+    heldOut: null,
     admittedAt: new Date(turn.now).toISOString(),
   };
   searchCandidates.insert(turn, partition, candidate);

@@ -5,9 +5,18 @@ import type { SearchIterationView } from "./search-schemas.js";
 export function searchIterationView(row: SearchIterationRow): SearchIterationView {
   const { number, kind, runId, state, attempts, proposed, agentSpent, reason, wantedAt, startedAt, endedAt } = row;
   return {
-    ...{ number, kind, runId, state, attempts, proposed, agentSpent, reason },
+    number,
+    kind,
+    runId,
+    state,
+    attempts,
+    proposed,
+    agentSpent,
+    reason,
     reflection: kind === "reflect" ? reflectionView(row.reflection) : null,
-    ...{ wantedAt, startedAt, endedAt },
+    wantedAt,
+    startedAt,
+    endedAt,
   };
 }
 

@@ -45,7 +45,11 @@ export function toPicture(turn: TurnReading, scene: SearchScene, judging: Judgin
   const { state, ending, budget, objective } = search;
   if (!isSearchUnderWay(search) || state === "finished" || state === "stopped") throw new Error("a search that ended");
   return {
-    ...{ state, ending, budget, objective, allotments: input.allotments },
+    state,
+    ending,
+    budget,
+    objective,
+    allotments: input.allotments,
     spending: toSpending(turn, scene),
     live: findLive(turn, search, input, judging),
     candidates: candidates.map((candidate) => toPictured(turn, candidate)),
@@ -56,7 +60,11 @@ export function toPicture(turn: TurnReading, scene: SearchScene, judging: Judgin
 function toPictured(turn: TurnReading, candidate: SearchCandidateRow): PicturedCandidate {
   const { candidateId, seed, iteration, searched, heldOut } = candidate;
   return {
-    ...{ candidateId, seed, iteration, searched, heldOut },
+    candidateId,
+    seed,
+    iteration,
+    searched,
+    heldOut,
     replayState: candidate.replayEnded ?? findState(turn, candidate.replayId),
     heldOutReplayState: candidate.heldOutEnded ?? findState(turn, candidate.heldOutReplayId),
   };

@@ -102,12 +102,22 @@ export function orderCandidate(
   if (makeRoom(turn, set, { count: 1, beside: search.seedReplayId }) !== null) return null;
   const wanted = new Set(input.split[of].map(({ runId }) => runId));
   const replay = orderReplay(turn, {
-    ...{ set, line, block: toBlock(own.config, own.block), config: own.config, live: input.config },
-    ...{ fingerprints: { fingerprint, runningFingerprint, scoringFingerprint }, judgeModel: own.judgeModel },
+    set,
+    line,
+    block: toBlock(own.config, own.block),
+    config: own.config,
+    live: input.config,
+    fingerprints: { fingerprint, runningFingerprint, scoringFingerprint },
+    judgeModel: own.judgeModel,
     entries: listEntries(turn, set, wanted),
     candidate: { id: candidateId, name, kind: "searched" },
-    ...{ repeats: search.budget.repeats, ceiling, probe: false, pairedWith: search.seedReplayId },
-    ...{ answers: null, startedBaseline: null, concurrency: null },
+    repeats: search.budget.repeats,
+    ceiling,
+    probe: false,
+    pairedWith: search.seedReplayId,
+    answers: null,
+    startedBaseline: null,
+    concurrency: null,
     search: { searchId: search.id, candidateName: name },
   });
   watchSearchReplay(turn, replay.id);

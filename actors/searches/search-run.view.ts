@@ -11,11 +11,21 @@ const { state, outcome, reason, spent, startedAt, endedAt, queuedAt, fingerprint
 /** A run of a search's agent with its steps. */
 export const searchRunSchema = z
   .strictObject({
-    ...{ id: z.string(), searchId: z.string(), lineId: z.string(), stationId: z.string() },
+    id: z.string(),
+    searchId: z.string(),
+    lineId: z.string(),
+    stationId: z.string(),
     iteration: z.int().describe("The number of the iteration that it is a run of."),
     kind: z.enum(iterationKinds),
     agent: searchItemSchema.shape.agent,
-    ...{ state, outcome, reason, spent, queuedAt, startedAt, endedAt, fingerprint },
+    state,
+    outcome,
+    reason,
+    spent,
+    queuedAt,
+    startedAt,
+    endedAt,
+    fingerprint,
     stepCount: z.int(),
     steps: z.array(stepSchema).describe("In order; `after` and `limit` say which."),
   })
@@ -29,10 +39,21 @@ export function searchRunView(
 ): z.output<typeof searchRunSchema> {
   const run = runRowView(row);
   return {
-    ...{ id: run.id, searchId: search.id, lineId: search.lineId, stationId: search.stationId },
-    ...{ iteration: iteration.number, kind: iteration.kind, agent: { ...search.agent } },
-    ...{ state: run.state, outcome: run.outcome, reason: run.reason, spent: run.spent, queuedAt: run.queuedAt },
-    ...{ startedAt: run.startedAt, endedAt: run.endedAt, fingerprint: run.fingerprint },
+    id: run.id,
+    searchId: search.id,
+    lineId: search.lineId,
+    stationId: search.stationId,
+    iteration: iteration.number,
+    kind: iteration.kind,
+    agent: { ...search.agent },
+    state: run.state,
+    outcome: run.outcome,
+    reason: run.reason,
+    spent: run.spent,
+    queuedAt: run.queuedAt,
+    startedAt: run.startedAt,
+    endedAt: run.endedAt,
+    fingerprint: run.fingerprint,
     stepCount: run.steps,
     steps: stepsView(reading, workspaceId, run.id, page),
   };

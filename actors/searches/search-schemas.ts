@@ -31,11 +31,15 @@ const interval = intervalSchema.describe("The score with its 95 % interval; null
 
 const best = z
   .strictObject({
-    ...{ candidateId: z.string(), name: z.string() },
+    candidateId: z.string(),
+    name: z.string(),
     seed: z.boolean().describe("Whether it is the live config: nothing better was confirmed."),
-    ...{ searchScore: share, searchInterval: interval },
+    searchScore: share,
+    searchInterval: interval,
     searchTasks: count.describe("The tasks that its score is of, as `heldOutTasks`."),
-    ...{ heldOutScore: share, heldOutInterval: interval, heldOutTasks: count },
+    heldOutScore: share,
+    heldOutInterval: interval,
+    heldOutTasks: count,
     costPerRun: spentSchema.nullable(),
     onlyOnSeenTasks,
   })
@@ -48,7 +52,11 @@ const best = z
   );
 
 const searchShape = {
-  ...{ id: z.string(), lineId: z.string(), stationId: z.string(), stationKey: z.string(), setId: z.string() },
+  id: z.string(),
+  lineId: z.string(),
+  stationId: z.string(),
+  stationKey: z.string(),
+  setId: z.string(),
   state: z.enum(searchStates),
   ending: z
     .enum(searchEndings)
@@ -220,7 +228,9 @@ export const searchWarningSchema = z
       ),
     z
       .strictObject({
-        ...{ kind: z.literal("noisy"), spread: z.number(), minGain: z.number() },
+        kind: z.literal("noisy"),
+        spread: z.number(),
+        minGain: z.number(),
         neededRepeats: count.describe("More than 5: no search can tell such a gain from noise."),
         suggestedRepeats: count,
       })
@@ -237,7 +247,10 @@ export const searchWarningSchema = z
     z
       .strictObject({
         kind: z.literal("no-headroom"),
-        ...{ gain: z.number(), low: z.number(), high: z.number(), answered: count },
+        gain: z.number(),
+        low: z.number(),
+        high: z.number(),
+        answered: count,
       })
       .describe("Told how the work should have turned out, the live config did no better beyond chance."),
     z

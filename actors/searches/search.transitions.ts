@@ -100,7 +100,9 @@ function toContender({ candidateId, seed, replayEnded, searched, heldOut }: Sear
 function toBest(row: SearchCandidateRow): BestCandidate {
   const { candidateId, name, seed, searched, heldOut } = row;
   return {
-    ...{ candidateId, name, seed },
+    candidateId,
+    name,
+    seed,
     searchScore: searched?.searchScore ?? null,
     searchInterval: searched?.searchInterval ?? null,
     searchTasks: searched?.searchTasks ?? 0,
@@ -161,11 +163,23 @@ function beginIteration(
   const isOver = standing !== null && tasks.length === 0;
   const now = new Date(turn.now).toISOString();
   const row: SearchIterationRow = {
-    ...{ id: turn.newId("siter"), searchId: search.id, number: iterations.length + 1, kind: step.step },
-    ...{ state: isOver ? "ended" : "wanted", runId: null, lostRunIds: [], attempts: 0, proposed: [] },
-    ...{ allotted: step.allotted, agentSpent: null, unpriced: false, reason: null },
+    id: turn.newId("siter"),
+    searchId: search.id,
+    number: iterations.length + 1,
+    kind: step.step,
+    state: isOver ? "ended" : "wanted",
+    runId: null,
+    lostRunIds: [],
+    attempts: 0,
+    proposed: [],
+    allotted: step.allotted,
+    agentSpent: null,
+    unpriced: false,
+    reason: null,
     reflection: standing === null ? null : { standing, tasks, causes: [], outcome: isOver ? "no-failures" : null },
-    ...{ wantedAt: now, startedAt: null, endedAt: isOver ? now : null },
+    wantedAt: now,
+    startedAt: null,
+    endedAt: isOver ? now : null,
   };
   searchIterations.insert(turn, turn.self.partition, row);
   if (isOver) return;

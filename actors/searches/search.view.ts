@@ -27,7 +27,11 @@ export function listFrontier(
   candidates: readonly CandidateFiguresNow[],
 ): readonly string[] {
   const contenders = candidates.map(({ row: { candidateId, seed, replayEnded }, searched, heldOut }) => ({
-    ...{ candidateId, seed, replayState: replayEnded, searched, heldOut },
+    candidateId,
+    seed,
+    replayState: replayEnded,
+    searched,
+    heldOut,
   }));
   const found = searchFrontier(contenders, objective);
   return found.length === 0 ? [seedCandidateId] : found;
@@ -40,9 +44,13 @@ export function searchView(reading: Reading, workspaceId: string, sources: Searc
   if (seed === undefined) throw new Error("a search without its seed");
   return {
     ...searchItemView(search, spent),
-    ...{ setVersion: search.setVersion, waiting, split: splitView(input) },
+    setVersion: search.setVersion,
+    waiting,
+    split: splitView(input),
     iterations: iterations.map(searchIterationView),
-    ...{ seed, candidates: candidates.filter((candidate) => !candidate.seed), frontier },
+    seed,
+    candidates: candidates.filter((candidate) => !candidate.seed),
+    frontier,
     onlyOnSeenTasks: candidates.filter(isMarked).length,
     minGain: search.minGain,
     earlierSearches: listEarlierSearches(reading, workspaceId, search).map(({ id, state, startedAt, setVersion }) => ({

@@ -109,7 +109,10 @@ function checkTerms(
   const { health, minGain, lacksModel } = basis;
   const ranked = { health, minGain, lacksModel, objective: objective ?? defaultObjective(health) };
   return {
-    ...{ point, agent, minGain, objective: ranked.objective },
+    point,
+    agent,
+    minGain,
+    objective: ranked.objective,
     split: { searched: split.searched.map(toSplitRun), heldOut: split.heldOut.map(toSplitRun) },
     allotments: allotBudget(terms.budget, split),
     warnings: listWarnings({ ...ranked, budget: terms.budget, split }),
@@ -179,10 +182,26 @@ function toRow({ turn, terms }: EventWith<StartSearch>, start: SearchStart, seed
   const { teamId, lineId, stationId, stationKey, id: setId, version: setVersion } = point.set;
   const { iterations, perIteration, ceiling, concurrency, repeats } = terms.budget;
   return {
-    ...{ id: turn.self.id, teamId, lineId, stationId, stationKey, setId, setVersion, state: "seeding", ending: null },
-    ...{ agent, objective, minGain, seedCandidateId: seed.candidate.id, seedReplayId: seed.id },
+    id: turn.self.id,
+    teamId,
+    lineId,
+    stationId,
+    stationKey,
+    setId,
+    setVersion,
+    state: "seeding",
+    ending: null,
+    agent,
+    objective,
+    minGain,
+    seedCandidateId: seed.candidate.id,
+    seedReplayId: seed.id,
     budget: { iterations, perIteration, ceiling, concurrency, repeats },
-    ...{ iterationsRun: 0, proposed: 0, best: null, startedAt: new Date(turn.now).toISOString(), endedAt: null },
+    iterationsRun: 0,
+    proposed: 0,
+    best: null,
+    startedAt: new Date(turn.now).toISOString(),
+    endedAt: null,
   };
 }
 
@@ -194,8 +213,14 @@ function toInput(
   const { live: config, station, line, fingerprints } = point;
   const { name, passesTo, alerts, runners } = station;
   return {
-    ...{ searchId: turn.self.id, config, block: { name, passesTo, alerts, runners }, ...fingerprints },
-    ...{ judgeModel: toJudgeModel(config, judging), split, allotments, warnings },
+    searchId: turn.self.id,
+    config,
+    block: { name, passesTo, alerts, runners },
+    ...fingerprints,
+    judgeModel: toJudgeModel(config, judging),
+    split,
+    allotments,
+    warnings,
     line: { key: line.key, name: line.name },
   };
 }
@@ -203,9 +228,23 @@ function toInput(
 function toSeed(searchId: string, { id, candidate, createdAt, ...seed }: ReplayRow): SearchCandidateRow {
   const { fingerprint, runningFingerprint, scoringFingerprint } = seed;
   return {
-    ...{ searchId, candidateId: candidate.id, name: SEED, seed: true, iteration: null, hypothesis: null, changes: [] },
-    ...{ fingerprint, runningFingerprint, scoringFingerprint, replayId: id, heldOutReplayId: null },
-    ...{ replayEnded: null, heldOutEnded: null, searched: null, heldOut: null, admittedAt: createdAt },
+    searchId,
+    candidateId: candidate.id,
+    name: SEED,
+    seed: true,
+    iteration: null,
+    hypothesis: null,
+    changes: [],
+    fingerprint,
+    runningFingerprint,
+    scoringFingerprint,
+    replayId: id,
+    heldOutReplayId: null,
+    replayEnded: null,
+    heldOutEnded: null,
+    searched: null,
+    heldOut: null,
+    admittedAt: createdAt,
   };
 }
 

@@ -126,7 +126,9 @@ class CommonRows<Row extends object> {
     const before = skips ? target : from;
     const limit = Math.max(SHORTEST_READ, Math.min(2 * this.#wanted, LONGEST_READ));
     const keys = this.#reading.keys({
-      ...{ prefix: key([]), reverse: true, limit },
+      prefix: key([]),
+      reverse: true,
+      limit,
       before: before.length > 0 ? key(before) : undefined,
       after: page.after === undefined ? undefined : key(page.after),
     });

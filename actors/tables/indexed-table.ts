@@ -246,7 +246,10 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     const { index } = plan;
     const lookUp = this.#lookUpOf(index);
     return {
-      ...{ partition, plan, page, listed: this.#listed },
+      partition,
+      plan,
+      page,
+      listed: this.#listed,
       range: (reading, range) =>
         index.holdsRow
           ? this.#form.range(reading, range).map(({ key, value }) => ({ key, row: value }))

@@ -118,7 +118,9 @@ class SliceReader<Row extends object> {
     const { before = [], after } = this.#source.page;
     const from = line.before.length > 0 ? line.before : before;
     const ahead = this.#reading.range({
-      ...{ prefix: this.#key(line.under), reverse: true, limit },
+      prefix: this.#key(line.under),
+      reverse: true,
+      limit,
       before: from.length > 0 ? this.#key([...line.under, ...from]) : undefined,
       after: after === undefined ? undefined : this.#key([...line.under, ...after]),
     });

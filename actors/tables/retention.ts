@@ -31,8 +31,10 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** Insights read the last 180 days. */
 export const defaultRetention: RetentionPeriods = {
-  ...{ work: 200 * DAY_MS, facts: 730 * DAY_MS },
-  ...{ hooks: 200 * DAY_MS, changes: 730 * DAY_MS },
+  work: 200 * DAY_MS,
+  facts: 730 * DAY_MS,
+  hooks: 200 * DAY_MS,
+  changes: 730 * DAY_MS,
 };
 
 /** The table that a rule walks, with or without indexes. */

@@ -29,16 +29,18 @@ export function queueNextRun(turn: Turn, task: TaskRow): string {
   const tools = freezeTools(turn, location, station);
   const start: StartRun = {
     type: "run.start",
-    ...{ owner: { kind: "task", id: task.id }, ownerAddress: taskRef(workspaceId, task.id) },
-    ...{ teamId, lineId, stationId: station.id, stationKey: station.key },
-    ...{
-      config,
-      fingerprint: toFingerprint(config),
-      beginning: {
-        ...beginningOf(turn, task, line, station),
-        ...(tools && { tools }),
-        ...(task.reviews === undefined && mayPush(turn, line) && { push: true }),
-      },
+    owner: { kind: "task", id: task.id },
+    ownerAddress: taskRef(workspaceId, task.id),
+    teamId,
+    lineId,
+    stationId: station.id,
+    stationKey: station.key,
+    config,
+    fingerprint: toFingerprint(config),
+    beginning: {
+      ...beginningOf(turn, task, line, station),
+      ...(tools && { tools }),
+      ...(task.reviews === undefined && mayPush(turn, line) && { push: true }),
     },
     needs: toRunNeeds(turn, station),
   };

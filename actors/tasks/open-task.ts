@@ -64,7 +64,14 @@ export function toOpenTask(
   const assignee = wanted.assignee === undefined ? caller.userId : wanted.assignee;
   return {
     type: "task.open",
-    ...{ teamId, lineId: line.id, title, description, url, station, assignee, by: caller.userId },
+    teamId,
+    lineId: line.id,
+    title,
+    description,
+    url,
+    station,
+    assignee,
+    by: caller.userId,
     ...(reviews !== null && { reviews }),
   };
 }

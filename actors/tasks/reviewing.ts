@@ -33,7 +33,11 @@ export function beginReviewing(turn: Turn, { id: taskId, teamId, lineId, reviews
   const of = toPlace(reviews);
   if (of === null) return;
   turn.send(findPullRequestLog(turn, turn.self.partition, of), {
-    ...{ type: "review.begun", teamId, lineId, taskId, ...of },
+    type: "review.begun",
+    teamId,
+    lineId,
+    taskId,
+    ...of,
   });
 }
 
@@ -43,7 +47,11 @@ export function tellReview(turn: Turn, { id, reviews }: TaskRow, runId: string, 
   if (of === null) return;
   const { partition } = turn.self;
   turn.send(findPullRequestLog(turn, partition, of), {
-    ...{ type: "review.over", taskId: id, taskAddress: taskRef(partition, id), runId, ...of },
+    type: "review.over",
+    taskId: id,
+    taskAddress: taskRef(partition, id),
+    runId,
+    ...of,
     text: ending?.kind === "finish" ? ending.note : "",
   });
 }

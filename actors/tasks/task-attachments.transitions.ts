@@ -54,12 +54,18 @@ function askFor(
 ): void {
   const { source, event, bodyDigest } = attaches;
   const row: TaskAttachmentRow = {
-    ...{ taskId: turn.self.id, id: turn.newId("att"), raise: key },
+    taskId: turn.self.id,
+    id: turn.newId("att"),
+    raise: key,
     name: toFreeName(
       toAttachmentName(file.name),
       listRows(turn).map(({ name }) => name),
     ),
-    ...{ type: toMediaType(file.type), state: "waiting", reason: null, bytes: null, digest: null },
+    type: toMediaType(file.type),
+    state: "waiting",
+    reason: null,
+    bytes: null,
+    digest: null,
     at: timeText(turn.now),
   };
   taskAttachments.insert(turn, turn.self.partition, row);
@@ -68,9 +74,16 @@ function askFor(
   if (Buffer.byteLength(seen) > MAX_VALUES_BYTES)
     return fail(turn, row, "what its request is made of is larger than 1 MiB");
   startIntegrationRequest(turn, row.id, {
-    ...{ teamId, integrationId, block: { kind: "attachment", source, event }, values: seen, bodyDigest },
-    ...{ after: null, actsAs: { kind: "team" }, timeoutMs: FETCH_TIMEOUT_MS },
-    ...{ again: "after-a-crash", lane: "background" },
+    teamId,
+    integrationId,
+    block: { kind: "attachment", source, event },
+    values: seen,
+    bodyDigest,
+    after: null,
+    actsAs: { kind: "team" },
+    timeoutMs: FETCH_TIMEOUT_MS,
+    again: "after-a-crash",
+    lane: "background",
   });
 }
 

@@ -4,15 +4,13 @@ import { listLatestNotes, taskAttachments, tasks, toEventSubject } from "./task.
 
 /** Implements the run owner interface for tasks. */
 export const taskRunOwner: RunOwner = {
-  ...{
-    kind: "task",
-    hearsClaims: false,
-    hasGate: true,
-    hasHooks: true,
-    handOver: "gate",
-    hasConversation: true,
-    hasApprovals: true,
-  },
+  kind: "task",
+  hearsClaims: false,
+  hasGate: true,
+  hasHooks: true,
+  handOver: "gate",
+  hasConversation: true,
+  hasApprovals: true,
   assignee: (reading, workspaceId, { owner }) => tasks.get(reading, workspaceId, owner.id)?.assignee,
   brief: (reading, workspaceId, { owner }) => {
     const task = tasks.get(reading, workspaceId, owner.id);

@@ -83,12 +83,14 @@ export interface TaskCheckoutRow extends Omit<CheckoutResult, "diff" | "own"> {
 
 /** `[task, repository]` */
 export const taskCheckouts = indexedTable<TaskCheckoutRow>("task-checkout", {
-  ...{ under: ["taskId"], order: ["repository"] },
+  under: ["taskId"],
+  order: ["repository"],
   blobs: ({ digest }) => [digest ?? []].flat(),
 });
 /** `[task, id]`: the files of a task. Ids increase with time. */
 export const taskAttachments = indexedTable<TaskAttachmentRow>("task-attachment", {
-  ...{ under: ["taskId"], order: ["id"] },
+  under: ["taskId"],
+  order: ["id"],
   blobs: ({ digest }) => [digest ?? []].flat(),
   changes: (row) => [toChangeEntry(taskTopic(row.taskId), { type: "attachment", attachment: attachmentView(row) })],
 });

@@ -427,9 +427,15 @@ function publishHappening(turn: Turn, row: TaskRow, on: TaskHappening["on"], ask
   const fact: TaskHappened = {
     name: on,
     happening: {
-      ...{ on, occurrence: turn.newId("occ"), workspaceId, teamId, lineId },
+      on,
+      occurrence: turn.newId("occ"),
+      workspaceId,
+      teamId,
+      lineId,
       task: toEventTask(task, findLine(turn, workspaceId, lineId)),
-      ...{ ask, at: timeText(turn.now), causes },
+      ask,
+      at: timeText(turn.now),
+      causes,
     },
   };
   turn.publish(fact);

@@ -18,7 +18,8 @@ export interface TaskMarkRow {
 
 /** `[team, kind, value]`; written only by the team's marks actor. */
 export const taskMarks = indexedTable<TaskMarkRow>("task-mark", {
-  ...{ under: ["teamId"], order: ["kind", "value"] },
+  under: ["teamId"],
+  order: ["kind", "value"],
   indexes: { "task-mark-of": ["teamId", "taskId"] },
 });
 
@@ -36,7 +37,8 @@ export const raiseAges = table<true>("task-raise-age");
 
 /** `[team, key]` */
 export const taskRaises = indexedTable<TaskRaiseRow>("task-raise", {
-  ...{ under: ["teamId"], order: ["key"] },
+  under: ["teamId"],
+  order: ["key"],
   derived: [derivedRows(raiseAges, ({ teamId, atMs, key }) => [[[teamId, atMs, key], true]])],
 });
 

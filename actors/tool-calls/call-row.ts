@@ -50,10 +50,24 @@ export function insertCall(
   const { taskId, teamId } = getRunOfCall(turn, runId);
   const { inputs, ...more } = of;
   const row: ToolCallRow = {
-    ...{ id, runId, taskId, teamId, integration, tool, askedDigest: toAskedDigest(ask) },
-    ...{ inputs: toStoredText(turn, partition, inputs), edited: null, output: null },
-    ...{ code: null, message: null, approvalId: null, method: null },
-    ...{ askedAt: timeText(turn.now), begunAt: null, endedAt: null, ...more },
+    id,
+    runId,
+    taskId,
+    teamId,
+    integration,
+    tool,
+    askedDigest: toAskedDigest(ask),
+    inputs: toStoredText(turn, partition, inputs),
+    edited: null,
+    output: null,
+    code: null,
+    message: null,
+    approvalId: null,
+    method: null,
+    askedAt: timeText(turn.now),
+    begunAt: null,
+    endedAt: null,
+    ...more,
   };
   toolCalls.insert(turn, partition, row);
   addUse(turn, runId, { calls: 1, bytes: Buffer.byteLength(inputs) });

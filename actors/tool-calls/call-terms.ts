@@ -119,7 +119,10 @@ function findTool(
   if (found === undefined) return { code: "not-allowed", message: `The team does not offer ${name} any more.` };
   const action = Object.hasOwn(actions, found.action) ? actions[found.action] : undefined;
   return {
-    ...{ approval: found.approval, action: found.action, request: action?.request ?? null, connection },
+    approval: found.approval,
+    action: found.action,
+    request: action?.request ?? null,
+    connection,
     holder: connection?.holder ?? "team",
   };
 }

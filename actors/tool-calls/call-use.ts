@@ -54,7 +54,9 @@ export function endWait(turn: Turn, runId: string): void {
   const waiting = Math.max(0, use.waiting - 1);
   const waited = waiting === 0 ? Math.max(0, turn.now - use.waitingSinceMs) : 0;
   callUses.put(turn, partition, runId, {
-    ...{ ...use, waiting, waitedMs: use.waitedMs + waited },
+    ...use,
+    waiting,
+    waitedMs: use.waitedMs + waited,
     waitingSinceMs: waiting === 0 ? 0 : use.waitingSinceMs,
   });
 }

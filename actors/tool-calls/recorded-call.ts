@@ -53,18 +53,19 @@ function toAnswer({ id, integrationId, actsAs, edited, state, code, message, out
 }
 
 const unrecorded: Answer = {
-  ...{
-    integrationId: "",
-    actsAs: "team",
-    edited: null,
-    state: "refused",
-    code: null,
-    message: UNRECORDED,
-    output: null,
-  },
+  integrationId: "",
+  actsAs: "team",
+  edited: null,
+  state: "refused",
+  code: null,
+  message: UNRECORDED,
+  output: null,
 };
 
 /** Who refused the call, by its final state. */
 const refusers: Readonly<Record<RecordedCall["state"], ToolCall["refusedBy"]>> = {
-  ...{ done: null, failed: null, dismissed: "person", refused: "service" },
+  done: null,
+  failed: null,
+  dismissed: "person",
+  refused: "service",
 };

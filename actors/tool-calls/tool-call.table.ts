@@ -14,7 +14,8 @@ const runTopic = topic<{ readonly type: "tool-call"; readonly call: StreamedTool
  * requests.
  */
 export const toolCalls = indexedTable<ToolCallRow>("tool-call", {
-  ...{ under: ["runId"], order: ["id"] },
+  under: ["runId"],
+  order: ["id"],
   indexes: { "tool-call-asked": ["runId", "askedDigest"] },
   blobs: ({ inputs, edited, output, told, task }) =>
     [inputs, edited ?? "", output ?? "", told ?? "", task ?? ""].flatMap(digestsOfText),

@@ -85,9 +85,22 @@ export function beginWaiting(
   const task = toStoredText(turn, partition, writeJson(readTask(turn, context, owner)));
   const row = changeCall(turn, context, { state: "waiting", approvalId, requestDigest: digest, task });
   approvals.insert(turn, partition, {
-    ...{ id: approvalId, runId, kind: "tool-call", request: "", tool: toName(row), callId: id, rule, approver },
-    ...{ inputs: readStoredText(turn, partition, before.inputs), reason: "", state: "open", edited: null, note: null },
-    ...{ askedAt: timeText(turn.now), answeredAt: null, answeredBy: null },
+    id: approvalId,
+    runId,
+    kind: "tool-call",
+    request: "",
+    tool: toName(row),
+    callId: id,
+    rule,
+    approver,
+    inputs: readStoredText(turn, partition, before.inputs),
+    reason: "",
+    state: "open",
+    edited: null,
+    note: null,
+    askedAt: timeText(turn.now),
+    answeredAt: null,
+    answeredBy: null,
   });
   turn.wake("unanswered", beginWait(turn, runId));
   tellWaiting(turn, { ...context, callId: id, asks: tellAsks(turn, runId) }, toWaitingFor(rule));
@@ -130,11 +143,15 @@ export function beginRequest(
       ? readTask(turn, context, owner)
       : (readJson(readStoredText(turn, partition, row.task)) as TaskValues | null);
   startIntegrationRequest(turn, "request", {
-    ...{ teamId: row.teamId, integrationId: row.integrationId, block: { kind: "action", name: action } },
+    teamId: row.teamId,
+    integrationId: row.integrationId,
+    block: { kind: "action", name: action },
     values: writeJson({ ...(task && { task }), inputs: readInputs(turn, row) }),
     after: { kind: "tool", name: row.tool },
     actsAs: row.actsAs === "team" ? { kind: "team" } : { kind: "person", userId: row.actsAs },
-    ...{ timeoutMs: REQUEST_MS, again: "after-a-crash", lane: "waiting" },
+    timeoutMs: REQUEST_MS,
+    again: "after-a-crash",
+    lane: "waiting",
     ...(row.requestDigest === undefined ? {} : { approvedDigest: row.requestDigest }),
   });
 }

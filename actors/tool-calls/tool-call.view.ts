@@ -46,8 +46,20 @@ function shownMembers(call: ToolCallRow) {
   const { id, runId, taskId, integration, tool, state, code, message, approvalId, actsAs } = call;
   const { askedAt, begunAt, endedAt, recorded = null } = call;
   return {
-    ...{ id, runId, taskId: taskId ?? "", integration, tool, state, code, message, approvalId, actsAs },
-    ...{ askedAt, begunAt, endedAt, recorded },
+    id,
+    runId,
+    taskId: taskId ?? "",
+    integration,
+    tool,
+    state,
+    code,
+    message,
+    approvalId,
+    actsAs,
+    askedAt,
+    begunAt,
+    endedAt,
+    recorded,
   };
 }
 

@@ -23,7 +23,8 @@ export async function openWorkspace(
     const claimed = await runtime.ask(slugClaimsRef, { type: "slug.claim", slug, workspaceId, idempotency });
     if (isRefusal(claimed)) return claimed;
     const opened = await runtime.ask(workspaceRef(claimed.workspaceId), {
-      ...{ ...wanted, type: "workspace.open" },
+      ...wanted,
+      type: "workspace.open",
       openBeforeMs: claimed.openBeforeMs,
     });
     if (!("isTooLate" in opened)) return opened;

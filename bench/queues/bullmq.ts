@@ -19,7 +19,8 @@ async function open(address: string, work: Work, adding: Adding): Promise<Queue>
   const connection = { path: address, maxRetriesPerRequest: null };
   const queue = new JobQueue<WorkEvent, Answer>(QUEUE, { connection });
   const worker = new Worker<WorkEvent, Answer>(QUEUE, (job) => work.deliver(job.data), {
-    ...{ connection, concurrency: IN_FLIGHT },
+    connection,
+    concurrency: IN_FLIGHT,
   });
   worker.on("completed", (job: Job<WorkEvent, Answer>) => work.ended(job.data.occurrence));
   await Promise.all([queue.waitUntilReady(), worker.waitUntilReady()]);

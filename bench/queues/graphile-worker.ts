@@ -9,9 +9,12 @@ const TASK = "deliver";
 const LOCAL_QUEUE = 500;
 /** The settings that took the least of the processor, of those that its documentation names for throughput. */
 const settings = {
-  ...{ concurrentJobs: IN_FLIGHT, maxPoolSize: 25, pollInterval: 50 },
+  concurrentJobs: IN_FLIGHT,
+  maxPoolSize: 25,
+  pollInterval: 50,
   localQueue: { size: LOCAL_QUEUE, refetchDelay: { durationMs: 50, threshold: 100, maxAbortThreshold: 200 } },
-  ...{ completeJobBatchDelay: 10, failJobBatchDelay: 10 },
+  completeJobBatchDelay: 10,
+  failJobBatchDelay: 10,
 };
 const addings: readonly Adding[] = ["each alone", "in batches"];
 
@@ -34,7 +37,10 @@ async function open(address: string, work: Work, adding: Adding): Promise<Queue>
   const events: WorkerEvents = new EventEmitter();
   events.on("job:complete", ({ job }) => work.ended((job.payload as WorkEvent).occurrence));
   const runner = await run({
-    ...{ taskList: { [TASK]: deliver }, noHandleSignals: true, events, logger },
+    taskList: { [TASK]: deliver },
+    noHandleSignals: true,
+    events,
+    logger,
     preset: { worker: { ...place, ...settings } },
   });
   const addGathered = inBatches((gathered: WorkEvent[]) =>

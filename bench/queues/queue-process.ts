@@ -45,15 +45,23 @@ async function send(work: WorkEvent): Promise<Answer> {
   const id = `msg_${occurrence}_tell`;
   const timestamp = Math.floor(Date.now() / 1_000);
   const headers = {
-    ...{ "content-type": "application/json", "user-agent": "Service-Hooks/1", "webhook-id": id },
+    "content-type": "application/json",
+    "user-agent": "Service-Hooks/1",
+    "webhook-id": id,
     "webhook-timestamp": String(timestamp),
     "webhook-signature": signMessage(SECRET, { id, timestamp, body: content }),
-    ...{ "service-hook": "bench", "service-callback-url": "http://localhost/api/hook-callbacks" },
+    "service-hook": "bench",
+    "service-callback-url": "http://localhost/api/hook-callbacks",
     "service-callback-token": CALLBACK_TOKEN,
   };
   const signal = AbortSignal.timeout(10_000);
   const { statusCode, body } = await agent.request({
-    ...{ origin: url, path: "/", method: "POST", headers, body: content, signal },
+    origin: url,
+    path: "/",
+    method: "POST",
+    headers,
+    body: content,
+    signal,
   });
   return { status: statusCode, body: await body.text() };
 }

@@ -57,7 +57,9 @@ async function startPostgres(): Promise<QueueServer | null> {
   }
   const sockets = ["-c", "listen_addresses=", "-c", `unix_socket_directories=${folder}`];
   const child = spawn(join(programs, "postgres"), ["-D", data, ...sockets], {
-    ...{ ...as, cwd: folder, stdio: ["ignore", "pipe", "pipe"] },
+    ...as,
+    cwd: folder,
+    stdio: ["ignore", "pipe", "pipe"],
   });
   const address = `postgres://bench@/postgres?host=${folder}`;
   return serving(child, { address, folder, signal: "SIGINT" });

@@ -234,7 +234,8 @@ function inputOf({ input }: SampleTask, { n, taskId, runId, title, description }
     .digest("hex");
   const brief = claimed?.brief ?? null;
   return {
-    ...{ ...input, runId },
+    ...input,
+    runId,
     beginning: beginning && { ...beginning, checkouts: beginning.checkouts.map((checkout) => ({ ...checkout, base })) },
     claimed: claimed && { ...claimed, brief: brief && { ...brief, id: taskId, title, description } },
   };

@@ -46,7 +46,9 @@ export const taskOperations: readonly Operation[] = [
     count: WRITES,
     work: ({ served, size }, round) =>
       served.send(WRITES, (n) => ({
-        ...{ method: "POST", path: `/api/resources/workspaces/${served.seed.workspaceId}/secrets`, status: 201 },
+        method: "POST",
+        path: `/api/resources/workspaces/${served.seed.workspaceId}/secrets`,
+        status: 201,
         body: { name: `key-${size}-${round}-${n}`, value: "0123456789abcdef", valueVersion: 1 },
       })),
   },

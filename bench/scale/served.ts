@@ -90,7 +90,8 @@ export class Served {
     this.#sent += 1;
     const key = { "content-type": "application/json", "idempotency-key": `${process.pid}-${this.port}-${this.#sent}` };
     const answer = await this.#pool.request({
-      ...{ method, path },
+      method,
+      path,
       headers: { cookie: this.seed.cookie, ...(body === undefined ? {} : key) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });

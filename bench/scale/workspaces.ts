@@ -25,7 +25,12 @@ export async function fillWorkspaces(folder: string, count: number): Promise<voi
 async function openOne(runtime: Runtime, n: number): Promise<void> {
   const caller = { kind: "person", userId: `usr_${n}`, email: `person-${n}@example.com`, sessionId: "ses_1" } as const;
   const wanted = (kind: string, fields: object) => ({
-    ...{ kind, caller, client: null, teamId: null, hidden: {}, fields: parse(kind, fields) },
+    kind,
+    caller,
+    client: null,
+    teamId: null,
+    hidden: {},
+    fields: parse(kind, fields),
     idempotency: { scope: "scale", key: `${kind}-${n}`, digest: "" },
   });
   const opened = await openWorkspace(runtime, wanted("workspace", { slug: `space-${n}`, name: `Space ${n}` }));

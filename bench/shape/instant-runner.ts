@@ -47,8 +47,17 @@ export async function connectRunner(port: number, poolToken: string): Promise<In
   });
   await once(socket, "open");
   post({
-    ...{ frame: "hello", protocol: 1, runnerId: null, instance: "0123456789abcdef", name: "instant", version: "1" },
-    ...{ labels: [], harnesses: ["command"], slots: 0, received: 0, claims: [] },
+    frame: "hello",
+    protocol: 1,
+    runnerId: null,
+    instance: "0123456789abcdef",
+    name: "instant",
+    version: "1",
+    labels: [],
+    harnesses: ["command"],
+    slots: 0,
+    received: 0,
+    claims: [],
   });
   await welcomed;
   return { offer: (slots) => say({ type: "offer", slots }), runs: () => runs, close: () => socket.terminate() };

@@ -55,7 +55,12 @@ async function create(
   const name = `asked-${asked++}`;
   const parts = ["n".repeat(16), "t".repeat(22), "c".repeat(22)];
   const made = (await runtime.ask(workspaceRef(workspaceId), {
-    ...{ type: "resource.create", kind: "secret", caller, client: null, teamId: null, reserved: undefined },
+    type: "resource.create",
+    kind: "secret",
+    caller,
+    client: null,
+    teamId: null,
+    reserved: undefined,
     fields: { name, valueVersion: 1, hosts: [] },
     hidden: { value: `v1.${parts.join(".")}` },
     idempotency: { scope: `${caller.tokenId} secret `, key: name, digest: "d".repeat(64) },

@@ -64,8 +64,17 @@ export async function start(store: Store): Promise<Runtime> {
       op: "put",
       key: resources.key(WORKSPACE, "runner-pool", POOL),
       value: {
-        ...{ id: POOL, kind: "runner-pool", version: 1, workspaceId: WORKSPACE, teamId: null, address: "main" },
-        ...{ fields, hidden: {}, added: {}, createdAt: "", updatedAt: "" },
+        id: POOL,
+        kind: "runner-pool",
+        version: 1,
+        workspaceId: WORKSPACE,
+        teamId: null,
+        address: "main",
+        fields,
+        hidden: {},
+        added: {},
+        createdAt: "",
+        updatedAt: "",
       },
     },
   ]);
@@ -115,8 +124,15 @@ export function offerRunner(
   { slots, label }: { readonly slots: number; readonly label: string },
 ): OfferRunner {
   const runner: RunnerRow = {
-    ...{ runnerId: `runner_${String(n).padStart(4, "0")}`, poolId: POOL, name: `runner ${n}`, slots },
-    ...{ labels: ["here", label], harnesses: ["command"], features: [], connected: true, since: "" },
+    runnerId: `runner_${String(n).padStart(4, "0")}`,
+    poolId: POOL,
+    name: `runner ${n}`,
+    slots,
+    labels: ["here", label],
+    harnesses: ["command"],
+    features: [],
+    connected: true,
+    since: "",
   };
   return { type: "runner.offer", runner };
 }

@@ -29,7 +29,12 @@ export function openLeast(store: Store, url: string): Deliverer {
     };
     const signal = AbortSignal.timeout(10_000);
     const { statusCode, body } = await agent.request({
-      ...{ origin: url, path: "/", method: "POST", headers, body: content, signal },
+      origin: url,
+      path: "/",
+      method: "POST",
+      headers,
+      body: content,
+      signal,
     });
     const answer = { status: statusCode, body: await body.text() };
     await store.commit([{ op: "put", key: ["ws_1", "row", "result", occurrence], value: answer }]);
@@ -71,10 +76,13 @@ export function openAlike(store: Store, url: string): Deliverer {
     const webhookId = `msg_${n}_tell`;
     const timestamp = Math.floor(nowMs / 1_000);
     const headers = {
-      ...{ "content-type": "application/json", "user-agent": "Service-Hooks/1", "webhook-id": webhookId },
+      "content-type": "application/json",
+      "user-agent": "Service-Hooks/1",
+      "webhook-id": webhookId,
       "webhook-timestamp": String(timestamp),
       "webhook-signature": signMessage(SECRET, { id: webhookId, timestamp, body }),
-      ...{ "service-hook": "bench", "service-callback-url": "http://localhost/api/hook-callbacks" },
+      "service-hook": "bench",
+      "service-callback-url": "http://localhost/api/hook-callbacks",
       "service-callback-token": createCallbackToken(sealer, { workspaceId, hookOccurrenceId: id, nowMs }),
     };
     const signal = new AbortController().signal;
@@ -88,7 +96,10 @@ export function openAlike(store: Store, url: string): Deliverer {
       workspaceId,
       { teamId, id, hook: "bench", on, state: "attempting" },
       {
-        ...{ state: "delivered", code: null, refused: null, endedAt: new Date().toISOString() },
+        state: "delivered",
+        code: null,
+        refused: null,
+        endedAt: new Date().toISOString(),
         attempt: { n: 1, step: "tell", at, tookMs, requestHeaders, status, body: text, code: null, reason: null },
       },
     );

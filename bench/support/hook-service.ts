@@ -111,7 +111,12 @@ async function createService(
 ): Promise<Runtime> {
   const clock = createSystemClock();
   const delivery = deliveryEffect({
-    ...{ outbound, network: new NetworkRequests(clock), sealer, clock, tokens: null, rotates: false },
+    outbound,
+    network: new NetworkRequests(clock),
+    sealer,
+    clock,
+    tokens: null,
+    rotates: false,
     reading: () => runtime.reading,
     baseUrl: () => "http://localhost",
     newId: (prefix) => runtime.newId(prefix),
@@ -168,7 +173,12 @@ async function openHome(
   const parsed = (name: string, fields: unknown) => kinds.find((kind) => kind.name === name)?.schema.parse(fields);
   const create = async (kind: string, teamId: string | null, fields: unknown, hidden: Record<string, string> = {}) => {
     const wanted = {
-      ...{ kind, caller, client: null, teamId, fields: parsed(kind, fields), hidden },
+      kind,
+      caller,
+      client: null,
+      teamId,
+      fields: parsed(kind, fields),
+      hidden,
       idempotency: { scope: "bench", key: `${slug} ${kind}`, digest: "" },
     };
     if (kind === "workspace") return (await openWorkspace(runtime, wanted)) as WriteResult;
@@ -178,7 +188,12 @@ async function openHome(
   workspaceId = (await create("workspace", null, { slug, name: "Bench" })).resource.id;
   const team = await create("team", null, { key: "core", name: "Core" });
   const hook = {
-    ...{ key: "bench", on: "task.moved", when: extras.when, vars: {}, failure: "continue", timeoutSeconds: 10 },
+    key: "bench",
+    on: "task.moved",
+    when: extras.when,
+    vars: {},
+    failure: "continue",
+    timeoutSeconds: 10,
     match: { tools: [], lines: [], stations: [], repositories: [], paths: [] },
     steps: [{ name: "tell", request: { url, headers: {}, body: extras.body, from: "service" } }],
     signing: { secretVersion: 1 },

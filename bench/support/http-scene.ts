@@ -57,19 +57,26 @@ function exchangesOf(
   const body = JSON.stringify(secret("secret-{n}"));
   const listOf = (kind: string, answer: string, pacedPerSecond: number) => ({
     what: `GET of ${LISTED} ${kind} in address order, ${Math.round(answer.length / 1_024)} KiB`,
-    ...{ request: head(`GET ${within}/${kind} HTTP/1.1`), status: 200, answer, pacedPerSecond },
+    request: head(`GET ${within}/${kind} HTTP/1.1`),
+    status: 200,
+    answer,
+    pacedPerSecond,
   });
   return [
     {
       title: "HTTP reads",
       what: "GET of one secret with a token: authenticated, permitted, read from the store",
-      ...{ request: head(`GET ${path} HTTP/1.1`), status: 200, answer: JSON.stringify(one), pacedPerSecond: 10_000 },
+      request: head(`GET ${path} HTTP/1.1`),
+      status: 200,
+      answer: JSON.stringify(one),
+      pacedPerSecond: 10_000,
     },
     { title: `HTTP lists of ${LISTED}`, ...listOf("secrets", secrets, 2_000) },
     { title: `HTTP lists of ${LISTED} with warnings`, ...listOf("hooks", hooks, 500) },
     {
       title: `HTTP lists of ${LISTED} beside writes`,
-      ...{ ...listOf("secrets", secrets, 2_000), written: { path, body: secret("listed-0") } },
+      ...listOf("secrets", secrets, 2_000),
+      written: { path, body: secret("listed-0") },
     },
     {
       title: "HTTP creates",
@@ -80,7 +87,9 @@ function exchangesOf(
         "Idempotency-Key: key-{n}",
         `Content-Length: ${body.length - "{n}".length + 9}`,
       )}${body}`,
-      ...{ status: 201, answer: JSON.stringify(one), pacedPerSecond: 1_000 },
+      status: 201,
+      answer: JSON.stringify(one),
+      pacedPerSecond: 1_000,
     },
   ];
 }
@@ -92,7 +101,9 @@ function itemsIn(list: string): readonly Listed[] {
 const secret = (name: string) => ({ name, value: "0123456789abcdef", valueVersion: 1, hosts: [] });
 
 const hook = (key: string) => ({
-  ...{ key, on: "task.moved", match: { lines: ["dev"] } },
+  key,
+  on: "task.moved",
+  match: { lines: ["dev"] },
   // A warning says that this header is replaced.
   steps: [{ name: "tell", request: { url: "https://hooks.example.com/in", headers: { "user-agent": "acme" } } }],
   signing: { secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}`, secretVersion: 1 },

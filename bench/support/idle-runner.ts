@@ -45,8 +45,17 @@ function begin({ port, poolToken, slots, steps = 0, outcome = "completed" }: Idl
   };
   socket.on("open", () =>
     post({
-      ...{ frame: "hello", protocol: RUNNER_PROTOCOL, runnerId: null, instance: "0123456789abcdef", name: "idle" },
-      ...{ version: "1", labels: [], harnesses: ["command"], slots, received: 0, claims: [] },
+      frame: "hello",
+      protocol: RUNNER_PROTOCOL,
+      runnerId: null,
+      instance: "0123456789abcdef",
+      name: "idle",
+      version: "1",
+      labels: [],
+      harnesses: ["command"],
+      slots,
+      received: 0,
+      claims: [],
       features: [...RUNNER_FEATURES],
     }),
   );

@@ -43,15 +43,21 @@ export const checkBody = z.strictObject({
   lineId: z.string(),
   stationKey: z.string(),
   station: proposedBlockSchema,
-  ...{ line, reference, repeats },
+  line,
+  reference,
+  repeats,
 });
 
 const given = z.unknown().refine((value) => value !== undefined, "is required");
 
 /** What has to be there, and that nothing else is; the rest is read in the order in which it is refused. */
 const outline = z.strictObject({
-  ...{ lineId: z.string(), stationKey: z.string(), station: given },
-  ...{ line: z.unknown().optional(), reference: z.unknown().optional(), repeats: z.unknown().optional() },
+  lineId: z.string(),
+  stationKey: z.string(),
+  station: given,
+  line: z.unknown().optional(),
+  reference: z.unknown().optional(),
+  repeats: z.unknown().optional(),
 });
 const planned = z.strictObject({ station: proposedBlockSchema, line });
 const terms = z.strictObject({ reference, repeats });
@@ -70,7 +76,8 @@ export function parseCheck(body: unknown): AskedCheck | Refusal {
   if ("errors" in asked) return { refused: "invalid", errors: asked.errors };
   const { lineId, stationKey, station, ...rest } = asked.data;
   return {
-    ...{ lineId, stationKey },
+    lineId,
+    stationKey,
     planned: isTooLong(rest.line)
       ? { errors: [lineTooLong] }
       : toPlanned(parseBy(planned, { station, line: rest.line })),

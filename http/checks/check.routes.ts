@@ -50,7 +50,9 @@ function startRoute({ runtime, sealer }: CheckRoutesOptions): Route {
     body: z.unknown(),
     takes: checkBody,
     example: {
-      ...{ lineId: "line_01", stationKey: "work", repeats: 3 },
+      lineId: "line_01",
+      stationKey: "work",
+      repeats: 3,
       station: { key: "work", name: "Work", kind: "work", prompt: "Mend it, and run the tests." },
       reference: { commit: "3f9c2ab", pullRequest: 17 },
     },

@@ -85,7 +85,9 @@ const HOST_WAIT_MS = 35_000;
 async function link({ runtime, sealer }: CallbackRoutesOptions, caller: PersonCaller, { key, grant }: LinkReturn) {
   const exchangeId = runtime.newId("link");
   const message: LinkConnection = {
-    ...{ type: "connection.link", caller, exchangeId },
+    type: "connection.link",
+    caller,
+    exchangeId,
     sealedGrant: sealGrant(sealer, grant),
   };
   const toOutcome = (ended: LinkEnded) => (ended.exchangeId === exchangeId ? ended.failed : undefined);

@@ -25,7 +25,9 @@ export async function showCheck(
   const team = `/api/teams/${teamId}`;
   await client.post(`${team}/replay-sets/${setId}/guards-changes`, undefined);
   const { body: started } = await client.post(`${team}/replay-checks`, {
-    ...{ lineId, stationKey: workStation.key, station: BETTER.station },
+    lineId,
+    stationKey: workStation.key,
+    station: BETTER.station,
     reference: { pullRequest: PULL_REQUEST },
   });
   const read = () => client.get<Check>(`${team}/replay-checks/${started.id}`);

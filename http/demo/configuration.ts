@@ -42,7 +42,9 @@ export async function configure(
   });
   // The team's only profile for this harness: agents of searches have it, the stations' name none.
   await client.post(`${under}/teams/${team.id}/harness-profiles`, {
-    ...{ key: "proposer", harness: workStation.harness, args: [process.execPath, PROPOSER, BETTER_PROMPT] },
+    key: "proposer",
+    harness: workStation.harness,
+    args: [process.execPath, PROPOSER, BETTER_PROMPT],
   });
   const pool = await client.post(`${inWorkspace}/runner-pools`, { key: "local" });
   const token = await client.post(`${inWorkspace}/tokens`, { name: "look-around", scopes: ["read"] });
@@ -63,9 +65,15 @@ export async function configure(
 const runners = { pool: "local", labels: [] };
 /** The station whose agents write notes. Its judge scores replays; the tasks' own runs are reviewed. */
 export const workStation = {
-  ...{ key: "work", name: "Write", kind: "work", harness: "command", prompt: "Write the note.", check: CHECK },
+  key: "work",
+  name: "Write",
+  kind: "work",
+  harness: "command",
+  prompt: "Write the note.",
+  check: CHECK,
   judge: { rubric: "The note is listed in notes/INDEX.md." },
-  ...{ passesTo: ["review"], runners },
+  passesTo: ["review"],
+  runners,
 };
 const line = {
   key: "notes",
@@ -85,8 +93,12 @@ function hooksTo({ url, secret }: { readonly url: string; readonly secret: strin
   return [
     { key: "tell-moves", on: "task.moved", steps: [{ name: "tell", request }], signing },
     {
-      ...{ key: "notes-name-files", on: "handover.giving", match: { lines: ["notes"], stations: ["work"] } },
-      ...{ steps: [{ name: "ask", request }], signing, failure: "block" },
+      key: "notes-name-files",
+      on: "handover.giving",
+      match: { lines: ["notes"], stations: ["work"] },
+      steps: [{ name: "ask", request }],
+      signing,
+      failure: "block",
     },
   ];
 }

@@ -70,7 +70,11 @@ export async function startLoopbackApi(
   const address = server.address();
   const host = `127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
   return {
-    ...{ url: `http://${host}`, host, requests, faults, deliveries },
+    url: `http://${host}`,
+    host,
+    requests,
+    faults,
+    deliveries,
     arrived: (pattern, count = 1) =>
       new Promise((resolve) => {
         const look = (): void => {

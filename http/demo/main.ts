@@ -167,9 +167,13 @@ async function prepare(folder: string, closing: Closing) {
   const mails: string[] = [];
   const service = await startService({
     config: readConfig({
-      ...{ DATA_DIR: join(folder, "data"), PORT: "0", OUTBOUND_ALLOW: `${receiver.url},${tracker.api.url}` },
+      DATA_DIR: join(folder, "data"),
+      PORT: "0",
+      OUTBOUND_ALLOW: `${receiver.url},${tracker.api.url}`,
       ...codeHost.settings,
-      ...{ MODEL_URL: model.url, MODEL_NAME: "scripted", MODEL_PRICES: PRICES },
+      MODEL_URL: model.url,
+      MODEL_NAME: "scripted",
+      MODEL_PRICES: PRICES,
     }),
     log: quietLog(mails),
   });

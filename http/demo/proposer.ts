@@ -40,7 +40,8 @@ async function propose({ left, candidates }: Brief, prompts: readonly string[]):
   const known = new Set(candidates.map(({ name }) => name));
   const fresh = prompts.map((prompt) => ({ name: nameOf(prompt), prompt })).filter(({ name }) => !known.has(name));
   const list = fresh.slice(0, left.candidates).map(({ name, prompt }) => ({
-    ...{ name, hypothesis: `Agents heed what their prompt says: ${prompt}` },
+    name,
+    hypothesis: `Agents heed what their prompt says: ${prompt}`,
     station: { from: "live", prompt },
   }));
   if (list.length === 0) return;

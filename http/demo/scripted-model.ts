@@ -70,7 +70,8 @@ export async function startScriptedModel(
   const address = server.address();
   return {
     url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/v1`,
-    ...{ asked, queue },
+    asked,
+    queue,
     arrived: (count) =>
       new Promise((resolve) => {
         const look = () => {

@@ -49,7 +49,10 @@ export async function showSearch(client: Client, configured: Configured, signal:
   line("demo", "");
   line("demo", "a search looks for a better prompt over all tasks, with a proposer that needs no model:");
   const { body: started } = await client.post(`${configured.workStationPath}/searches`, {
-    ...{ setId, budget: BUDGET, agent: { harness: workStation.harness }, objective: "success" },
+    setId,
+    budget: BUDGET,
+    agent: { harness: workStation.harness },
+    objective: "success",
   });
   const read = () => client.get<Search>(`${team}/searches/${started.id}`);
   const isOver = async () => {

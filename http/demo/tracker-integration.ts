@@ -38,10 +38,16 @@ function secretsOf({ api, key, secret }: Tracker): readonly object[] {
 
 /** The line that its issues are worked on, with the tools that the agent may call. */
 const line = {
-  ...{ key: "fix", name: "Fix", repositories: [{ name: "acme/project" }] },
+  key: "fix",
+  name: "Fix",
+  repositories: [{ name: "acme/project" }],
   stations: [
     {
-      ...{ key: "mend", name: "Mend", kind: "work", harness: "command", prompt: "Work the issue." },
+      key: "mend",
+      name: "Mend",
+      kind: "work",
+      harness: "command",
+      prompt: "Work the issue.",
       tools: ["tracker.read_issue", "tracker.comment", "tracker.set_state"],
       runners: { pool: "local", labels: [] },
     },

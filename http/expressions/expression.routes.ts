@@ -36,7 +36,8 @@ const EXAMPLE: z.input<typeof checkBody> = {
   position: "integration.webhook.events[0].when",
   expression: 'body.action == "opened"',
   definition: {
-    ...{ integration: "tracker", name: "Tracker" },
+    integration: "tracker",
+    name: "Tracker",
     webhook: {
       verify: { hmac: { secret: "tracker-webhook", header: "x-signature" } },
       events: [

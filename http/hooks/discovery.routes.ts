@@ -4,8 +4,13 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { type Route, route } from "../wire/route.js";
 
 const key = z.strictObject({
-  ...{ kty: z.string(), crv: z.string(), x: z.string(), y: z.string(), kid: z.string() },
-  ...{ alg: z.literal("ES256"), use: z.literal("sig") },
+  kty: z.string(),
+  crv: z.string(),
+  x: z.string(),
+  y: z.string(),
+  kid: z.string(),
+  alg: z.literal("ES256"),
+  use: z.literal("sig"),
 });
 
 /** How long a receiver may cache the documents: less than the time that a replaced key stays published. */
@@ -30,7 +35,9 @@ export function discoveryRoutes({
       answers: {
         200: {
           body: z.strictObject({
-            ...{ issuer: z.string(), jwks_uri: z.string(), response_types_supported: z.array(z.string()) },
+            issuer: z.string(),
+            jwks_uri: z.string(),
+            response_types_supported: z.array(z.string()),
             subject_types_supported: z.array(z.string()),
             id_token_signing_alg_values_supported: z.array(z.string()),
             claims_supported: z.array(z.string()),

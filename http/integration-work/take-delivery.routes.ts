@@ -38,8 +38,11 @@ export function takeDeliveryRoutes({ runtime, sealer }: TakeDeliveryOptions): re
     runtime.ask(deliveryIntakeRef(workspaceId, id), { type: "delivery.refuse", ...these }),
   );
   const options: Taking = {
-    ...{ runtime, sealer: cachingSealer(sealer), refused },
-    ...{ arriving: new ArrivingDeliveries(), receivers: new DeliveryReceivers() },
+    runtime,
+    sealer: cachingSealer(sealer),
+    refused,
+    arriving: new ArrivingDeliveries(),
+    receivers: new DeliveryReceivers(),
   };
   return [
     route({

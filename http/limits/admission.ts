@@ -25,7 +25,10 @@ export function createAdmission(rates: AdmissionRates, clock: Clock): Admission 
   const credentials = aSecond(rates.perCredentialASecond);
   const addresses = aSecond(rates.perAddressASecond);
   const failures = new RateLimit({
-    ...{ max: rates.failuresAMinute, perMs: 60_000, burst: rates.failuresAMinute, clock },
+    max: rates.failuresAMinute,
+    perMs: 60_000,
+    burst: rates.failuresAMinute,
+    clock,
   });
   return {
     ofAddress: (address, audience = null) => {

@@ -13,7 +13,8 @@ const modelUrl = z
 
 const price = z.number().min(0).max(1_000_000);
 const pricesSchema = z.strictObject({
-  ...{ in: price, out: price },
+  in: price,
+  out: price,
   currency: z.string().regex(/^[A-Z]{3}$/),
   models: z.record(z.string().min(1).max(255), z.strictObject({ in: price, out: price })).default({}),
 });

@@ -69,12 +69,17 @@ export function openOutbound({ config, clock, log, onOpen }: OutboundOptions): O
     config.model === null
       ? null
       : createModel({
-          ...{ settings: config.model, now, log },
+          settings: config.model,
+          now,
+          log,
           outbound: open(modelAddresses(config.model), MAX_MODEL_ANSWER_BYTES),
         });
   const outbound = open(allowList, MAX_OAUTH_ANSWER_BYTES);
   return {
-    ...{ allowList, hooks, codeHost, model },
+    allowList,
+    hooks,
+    codeHost,
+    model,
     network: new NetworkRequests(clock),
     accounts: { outbound, servers: createAuthorizationServers({ outbound, now }) },
     verifier: createWorkloadVerifier({ keys: createIssuerKeys({ outbound: toIssuers, now }), now }),

@@ -153,7 +153,13 @@ async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: Fai
   const { config, log, isReadOnly = false } = options;
   const { hooks: outbound, network, accounts, codeHost, model } = outbounds;
   const effects = createEffects({
-    ...{ clock, scheduler, sealer, log, accounts, codeHost, model },
+    clock,
+    scheduler,
+    sealer,
+    log,
+    accounts,
+    codeHost,
+    model,
     reading: () => runtime.reading,
     newId: (prefix) => runtime.newId(prefix),
     baseUrl: () => parts.site.baseUrl,
@@ -167,7 +173,11 @@ async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: Fai
   const { retention, archives } = config;
   const settings = { retention, archives, judging: toReplayJudging(model?.settings ?? null) };
   const runtime: Runtime = await createRuntime({
-    ...{ store, clock, randomBytes, log, cachedTables },
+    store,
+    clock,
+    randomBytes,
+    log,
+    cachedTables,
     ...(isReadOnly && { resting: { takes: ({ kind }) => kind === accountRef("").kind } }),
     catalogue: { actors: createActorTypes(kinds, settings), subscribers, gates, effects },
     scheduler,
@@ -187,7 +197,10 @@ function toEdgeParts(parts: ServiceParts, runtime: Runtime): EdgeParts {
   const { allowList, network, accounts, verifier, codeHost } = outbounds;
   const expired = new ExpiredCredentials(runtime);
   return {
-    ...{ runtime, kinds, sealer, judging: toJudgingSetup(outbounds.model?.settings ?? null) },
+    runtime,
+    kinds,
+    sealer,
+    judging: toJudgingSetup(outbounds.model?.settings ?? null),
     site: {
       baseUrl: () => parts.site.baseUrl,
       signInDomains: config.signInDomains,
@@ -197,7 +210,9 @@ function toEdgeParts(parts: ServiceParts, runtime: Runtime): EdgeParts {
     hosts: { allowList, network, verifier, servers: accounts.servers },
     codeHost: { codeHost, secret: config.codeHostWebhookSecret },
     operation: {
-      ...{ log, metricsToken: config.metricsToken, leaseMs: config.leaseSeconds * 1_000 },
+      log,
+      metricsToken: config.metricsToken,
+      leaseMs: config.leaseSeconds * 1_000,
       metrics: createMetrics(() => runtime.stats()),
       isReady: () => parts.isReady,
     },

@@ -73,7 +73,11 @@ async function readSet(
   const { name, lineId, stationId, stationKey } = set;
   return [
     {
-      ...{ set: { id: setId, name }, lineId, stationId, stationKey, replays: summaries },
+      set: { id: setId, name },
+      lineId,
+      stationId,
+      stationKey,
+      replays: summaries,
       baseline: baseline === undefined ? null : replaySummary(readFigures(view, terms, baseline, memory)),
     },
   ];

@@ -87,7 +87,15 @@ export async function replaceOne(
   const of = { kind, hidden, holder: { workspaceId, id } };
   const { resource } = await withReservedHashes(runtime, of, (reserved) =>
     write(runtime, workspaceId, {
-      ...{ type: "resource.update", kind: kind.name, caller, client, id, version, fields, hidden, reserved },
+      type: "resource.update",
+      kind: kind.name,
+      caller,
+      client,
+      id,
+      version,
+      fields,
+      hidden,
+      reserved,
     }),
   );
   return {
@@ -108,7 +116,12 @@ export async function removeOne(
   granted(refuseWrite(runtime.reading, caller, { workspaceId, kind, action: "delete" }));
   const version = granted(ifMatchVersion(request.header("if-match")));
   await write(runtime, workspaceId, {
-    ...{ type: "resource.delete", kind: kind.name, caller, client, id, version },
+    type: "resource.delete",
+    kind: kind.name,
+    caller,
+    client,
+    id,
+    version,
   });
   return { status: 204 };
 }

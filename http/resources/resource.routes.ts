@@ -93,7 +93,10 @@ function partsOf(kind: Kind, writer: ResourceWriter): KindParts {
   const tagged = { etag: "The version as a strong entity tag: what `If-Match` takes." };
   let made: ReturnType<KindParts["answer"]> | null = null;
   return {
-    ...{ kind, writer, tagged, example: bodyExampleOf(kind) },
+    kind,
+    writer,
+    tagged,
+    example: bodyExampleOf(kind),
     named: kind.name.replace(/(^|-)([a-z])/g, (_, _dash: string, letter: string) => letter.toUpperCase()),
     one: `${base}/${kind.plural}/{id}`,
     all: kind.heldBy === "none" ? `${base}/workspaces` : `${base}/workspaces/{workspaceId}/${kind.plural}`,

@@ -99,7 +99,8 @@ export class JobRun {
     this.#halt = new Halt(options.clock);
     this.#mask = maskOf([...Object.values(job.harness.secrets), ...options.hidden()]);
     this.#dialogue = new Dialogue({
-      ...{ claim: this.claim, mask: this.#mask },
+      claim: this.claim,
+      mask: this.#mask,
       send: (message) => this.#send(message),
       paused: (isPaused) => this.#timeout?.pause(isPaused),
     });
@@ -202,7 +203,9 @@ export class JobRun {
     const { mirrors, archives } = this.#options;
     const signal = this.#halt.stopping;
     return layOutCheckouts(this.job, {
-      ...{ ...place, mirrors, signal },
+      ...place,
+      mirrors,
+      signal,
       laidOut: async (checkout) => {
         const site = await openPushSite(checkout, place.folder, signal);
         place.sites.push(site);

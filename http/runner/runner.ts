@@ -7,7 +7,7 @@ import { credentialsOf, Mirrors } from "./checkout/mirrors.js";
 import { clearLeftovers, takeFolder } from "./checkout/work-folder.js";
 import type { Credential } from "./connection/credential.js";
 import { createRequests } from "./connection/network-requests.js";
-import { ServiceConnection } from "./connection/service-connection.js";
+import { type Hello, ServiceConnection } from "./connection/service-connection.js";
 import { commandHarness } from "./harness/command-harness.js";
 import { Jobs } from "./jobs.js";
 import { whyNotStarted } from "./process/find-program.js";
@@ -67,8 +67,15 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const searches = new SearchClient({ ...options, runnerId: () => connection.runnerId });
   const attachments = new Attachments({ ...options, runnerId: () => connection.runnerId });
   const jobs: Jobs = new Jobs({
-    ...{ workFolder, passEnv: options.passEnv, clock, log, mirrors, harnesses },
-    ...{ archives: commits.archives, attachments, searches },
+    workFolder,
+    passEnv: options.passEnv,
+    clock,
+    log,
+    mirrors,
+    harnesses,
+    archives: commits.archives,
+    attachments,
+    searches,
     hidden: () => [...options.credential.hidden(), ...credentialsOf(options.gitUrl)],
     send: (message) => connection.send(message),
     room: (signal) => connection.room(signal),
@@ -78,7 +85,11 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   let { slots } = options;
 
   const connection: ServiceConnection = new ServiceConnection({
-    ...{ url: options.url, credential: options.credential, clock, random: options.random, log },
+    url: options.url,
+    credential: options.credential,
+    clock,
+    random: options.random,
+    log,
     take: (message) => jobs.take(message),
     make: (request) => requests.make(request),
     commits,
@@ -89,17 +100,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       if (jobs.held.length > 0) log("no beat got through for a whole lease: what runs is killed");
       jobs.endAll("drop");
     },
-    hello: () => ({
-      instance: options.instance,
-      name: options.name,
-      version: VERSION,
-      labels: [...options.labels],
-      harnesses: [...harnesses.keys()],
-      slots,
-      claims: jobs.held.map(({ claim }) => claim),
-      makesRequests: true,
-      features: [...RUNNER_FEATURES],
-    }),
+    hello: () => describeRunner(options, slots, jobs, [...harnesses.keys()]),
   });
   connection.open();
   const drain = async () => {
@@ -116,6 +117,21 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       return drain();
     },
     kill: () => jobs.endAll("drop"),
+  };
+}
+
+/** Describes the runner and its active runs for the service. */
+function describeRunner(options: RunnerOptions, slots: number, jobs: Jobs, harnesses: string[]): Hello {
+  return {
+    instance: options.instance,
+    name: options.name,
+    version: VERSION,
+    labels: [...options.labels],
+    harnesses,
+    slots,
+    claims: jobs.held.map(({ claim }) => claim),
+    makesRequests: true,
+    features: [...RUNNER_FEATURES],
   };
 }
 

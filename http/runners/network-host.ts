@@ -47,7 +47,8 @@ function toAnswer({ unread, doubt, body, ...answer }: NonNullable<Response["answ
     const isCut = Buffer.byteLength(body) > MAX_ANSWER_BYTES - CHARACTER_BYTES;
     const isDoubtful = body.includes("\ufffd");
     return {
-      ...{ ...answer, body: body.replace(/^\ufeff/, "") },
+      ...answer,
+      body: body.replace(/^\ufeff/, ""),
       ...(isCut ? { unread: EARLIER_LIMIT } : {}),
       ...(isDoubtful
         ? { doubt: "it is not valid UTF-8, or has a coding that the runner's release does not decode" }

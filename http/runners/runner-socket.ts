@@ -213,7 +213,12 @@ class RunnerConnection implements SocketHandler {
   #openOutbox(runner: RunnerKey, { features = [], received }: HelloFrame): void {
     const { runtime, sealer } = this.#options;
     const outbox = new OutboxSender({
-      ...{ runtime, runner, features, received, socket: this.#socket, end: this.#end },
+      runtime,
+      runner,
+      features,
+      received,
+      socket: this.#socket,
+      end: this.#end,
       source: { reading: runtime.reading, sealer },
       pushTokens: this.#options.pushTokens,
       acknowledged: () => this.#received,

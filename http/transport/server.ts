@@ -95,8 +95,11 @@ async function admitSocket(
   if (options.isReadOnly === true && !socket.isServedReadOnly) return READ_ONLY;
   try {
     const admitted = await socket.open({
-      ...{ path: incoming.path, query: incoming.query, header: (name) => incoming.header(name) },
-      ...{ remoteAddress, requestId },
+      path: incoming.path,
+      query: incoming.query,
+      header: (name) => incoming.header(name),
+      remoteAddress,
+      requestId,
     });
     if (isRefusal(admitted)) {
       const isFailure = admitted.refused === "unauthenticated";

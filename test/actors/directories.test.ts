@@ -79,13 +79,21 @@ const invite =
   (tokenHash: string): Deed =>
   ({ runtime }, workspaceId) =>
     runtime.ask(inviteRef(workspaceId, bob.email), {
-      ...{ type: "invite.send", by: ada.userId, role: "member", teams: [] },
+      type: "invite.send",
+      by: ada.userId,
+      role: "member",
+      teams: [],
       ...link(tokenHash),
     });
 
 const open: Deed = ({ runtime }) =>
   openWorkspace(runtime, {
-    ...{ kind: "workspace", caller: ada, client: null, teamId: null, hidden: {}, fields: { slug: "acme", name: "A" } },
+    kind: "workspace",
+    caller: ada,
+    client: null,
+    teamId: null,
+    hidden: {},
+    fields: { slug: "acme", name: "A" },
     idempotency: { scope: "s", key: "acme", digest: "d" },
   });
 

@@ -66,8 +66,16 @@ t.test("what would take long, or too deep a stack, is no JSON", async (t) => {
 
 t.test("values are written as JSON.stringify writes them, whatever they are called", async (t) => {
   const odd = {
-    ...{ a: undefined, b: () => 1, c: Number.NaN, d: new Date(0), e: [undefined, 1], f: "\ud800", g: {} },
-    ...{ isLosslessNumber: true, toString: "x", value: "1" },
+    a: undefined,
+    b: () => 1,
+    c: Number.NaN,
+    d: new Date(0),
+    e: [undefined, 1],
+    f: "\ud800",
+    g: {},
+    isLosslessNumber: true,
+    toString: "x",
+    value: "1",
   };
   const text = JSON.stringify(odd);
   t.equal(writeJson(odd), text);

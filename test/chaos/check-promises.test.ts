@@ -4,13 +4,19 @@ import { type AroundCheck, type FoundCheck, listBrokenCheck } from "./check-prom
 const copies = (...results: readonly (string | null)[]) =>
   results.map((result, at) => ({ taskId: `task_${Math.floor(at / 2)}`, result }));
 const check: FoundCheck = {
-  ...{ id: "check_1", verdict: "failed", undecidedBecause: null, tasks: 2, compared: 2 },
-  ...{ threshold: { mostRegressions: 0 }, regressions: [{ taskId: "task_0" }] },
+  id: "check_1",
+  verdict: "failed",
+  undecidedBecause: null,
+  tasks: 2,
+  compared: 2,
+  threshold: { mostRegressions: 0 },
+  regressions: [{ taskId: "task_0" }],
 };
 const around: AroundCheck = {
   candidate: copies("failed", "failed", "succeeded", "succeeded"),
   baseline: copies("succeeded", "unscored", "succeeded", "failed"),
-  ...{ verdicts: ["running", "failed", "failed"], listed: ["check_1"] },
+  verdicts: ["running", "failed", "failed"],
+  listed: ["check_1"],
 };
 
 t.test("nothing is broken when every promise is kept", async (t) => {

@@ -8,7 +8,12 @@ const own: FoundPullRequest = { id: "pr_1", taskId: "task_1", number: 1, branch:
 const there: PullThere = { number: 1, branch: "b", state: "merged" };
 const merged = { occurrence: "occ_1", on: "pull-request.merged", taskId: "task_1", runId: null };
 const whole: FoundPulls = {
-  ...{ tasks: [task], pullRequests: [own], pulls: [there], forced: [], events: [merged], hasAllEvents: true },
+  tasks: [task],
+  pullRequests: [own],
+  pulls: [there],
+  forced: [],
+  events: [merged],
+  hasAllEvents: true,
 };
 const open = { ...there, state: "open" } as const;
 

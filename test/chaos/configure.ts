@@ -19,14 +19,16 @@ const runners = { pool: "main" };
 const station = { name: "Station", kind: "work", runners, timeoutMinutes: A_DAY_IN_MINUTES };
 const lines = [
   {
-    ...{ key: "plain", name: "Plain" },
+    key: "plain",
+    name: "Plain",
     stations: [
       { ...station, key: "work", passesTo: ["review"] },
       { ...station, key: "review", kind: "review" },
     ],
   },
   {
-    ...{ key: "tools", name: "Tools" },
+    key: "tools",
+    name: "Tools",
     stations: [{ ...station, key: "work", tools: ["tracker.comment", "tracker.leave"] }],
   },
   { key: "code", name: "Code", repositories: [{ name: "acme/app" }], stations: [{ ...station, key: "work" }] },
@@ -44,8 +46,8 @@ export async function configure(
     if (answer.status !== 201) throw new Error(`${path} answered ${answer.status} ${JSON.stringify(answer.body)}`);
     return { id: String(answer.body?.id), headers: answer.headers };
   };
-  const { id: workspaceId } = await create("workspaces", { slug: "acme", ...{ name: "Acme" } });
-  const { id: teamId } = await create(`workspaces/${workspaceId}/teams`, { key: "core", ...{ name: "Core" } });
+  const { id: workspaceId } = await create("workspaces", { slug: "acme", name: "Acme" });
+  const { id: teamId } = await create(`workspaces/${workspaceId}/teams`, { key: "core", name: "Core" });
   const pool = await create(`workspaces/${workspaceId}/runner-pools`, { key: "main" });
   const secret = { name: "tracker-hook", value: tracker.secret, valueVersion: 1, hosts: [] };
   await create(`workspaces/${workspaceId}/secrets`, secret);
@@ -53,7 +55,9 @@ export async function configure(
   for (const line of lines) await create(`teams/${teamId}/lines`, line);
   for (const hook of hooks(tell, ask)) await create(`teams/${teamId}/hooks`, hook);
   return {
-    ...{ workspaceId, teamId, poolToken: String(pool.headers["service-pool-token"]) },
+    workspaceId,
+    teamId,
+    poolToken: String(pool.headers["service-pool-token"]),
     deliveriesPath: `/api/integrations/${integration.id}/deliveries`,
   };
 }
@@ -61,14 +65,19 @@ export async function configure(
 function hooks(tell: string, ask: string) {
   const signing = { secret: hookSecret, secretVersion: 1 };
   const told = Object.entries(tellers).map(([on, key]) => ({
-    ...{ key, on, timeoutSeconds: 2, signing },
+    key,
+    on,
+    timeoutSeconds: 2,
+    signing,
     steps: [{ name: "tell", request: { url: `${tell}/tell` } }],
   }));
   const asked = [
     { key: "ask-start", on: "run.starting", failure: "block" },
     { key: "ask-hand-over", on: "handover.giving", failure: "continue" },
   ].map((hook) => ({
-    ...{ ...hook, timeoutSeconds: 2, signing },
+    ...hook,
+    timeoutSeconds: 2,
+    signing,
     steps: [{ name: "ask", request: { url: `${ask}/ask` } }],
   }));
   return [...told, ...asked];

@@ -28,7 +28,9 @@ export async function openHost(
   const wire = await Wire.open(() => service.port);
   const start = () =>
     new RunnerProcess({
-      ...{ url: wire.url, token: poolToken, workFolder: join(folder, name) },
+      url: wire.url,
+      token: poolToken,
+      workFolder: join(folder, name),
       gitUrl,
       command: ["sh", join(folder, "agent.sh")],
       more: ["--slots", `${slots}`, "--name", name],

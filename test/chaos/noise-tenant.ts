@@ -57,8 +57,12 @@ export class NoiseTenant {
   async addHook(on: Event, url: string, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
     const key = `hook-${this.#keys++}`;
     const body = {
-      ...{ key, on, steps: [{ name: "tell", request: { url } }], signing: { secret: hookSecret, secretVersion: 1 } },
-      ...{ timeoutSeconds: 30, ...more },
+      key,
+      on,
+      steps: [{ name: "tell", request: { url } }],
+      signing: { secret: hookSecret, secretVersion: 1 },
+      timeoutSeconds: 30,
+      ...more,
     };
     const answer = await this.#post(`/api/resources/teams/${this.#teamId}/hooks`, body, key);
     if (answer.status !== 201) throw new Refused("a hook", answer);

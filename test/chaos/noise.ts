@@ -68,7 +68,10 @@ export async function playNoise(scene: NoiseScene, tries: number): Promise<Noise
   const hosts = hostsOf(scene);
   const allowed = [...new Set([QUIET, ...hosts])].map((host) => `http://${host}:${port}`);
   const service = await ServiceProcess.start(folder, {
-    ...{ OUTBOUND_ALLOW: allowed.join(","), LOG_LEVEL: "info", RATE_PER_CREDENTIAL: "0", RATE_PER_ADDRESS: "0" },
+    OUTBOUND_ALLOW: allowed.join(","),
+    LOG_LEVEL: "info",
+    RATE_PER_CREDENTIAL: "0",
+    RATE_PER_ADDRESS: "0",
   });
   try {
     const ada = await service.signIn("ada@example.com");

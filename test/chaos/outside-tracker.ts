@@ -55,7 +55,9 @@ export class OutsideTracker {
     const comment = { request: { url: `${this.url}/comments`, body: { text: expr("inputs.text") } } };
     const text = { text: { required: true } };
     return {
-      ...{ integration: "tracker", name: "Tracker", hosts: [new URL(this.url).host] },
+      integration: "tracker",
+      name: "Tracker",
+      hosts: [new URL(this.url).host],
       webhook: {
         verify: { hmac: { secret: "tracker-hook", header: "x-signature" } },
         delivery: expr('headers["x-delivery"]'),

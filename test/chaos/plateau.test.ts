@@ -10,7 +10,10 @@ const bounded = ["feed"];
 t.test("under a steady load what is stored stays as much as it was", async (t) => {
   const clock = new ManualClock();
   const settings = {
-    ...{ RETENTION_WORK: "4h", RETENTION_FACTS: "4h", RETENTION_HOOKS: "4h", RETENTION_CHANGES: "4h" },
+    RETENTION_WORK: "4h",
+    RETENTION_FACTS: "4h",
+    RETENTION_HOOKS: "4h",
+    RETENTION_CHANGES: "4h",
   };
   const service = await startTestService(t, { clock, settings });
   const load = await SteadyLoad.begin(service);

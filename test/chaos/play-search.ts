@@ -32,7 +32,10 @@ export async function playSearch(
   teachAgent(world);
   const before = readStarts(world).length;
   const budget = {
-    ...{ iterations, perIteration: 2, concurrency: 8, repeats: 2 },
+    iterations,
+    perIteration: 2,
+    concurrency: 8,
+    repeats: 2,
     ceiling: { amount: 1_000, currency: "EUR" },
   };
   const asked = { setId, budget, agent: { harness: "command" }, objective: "cost" };

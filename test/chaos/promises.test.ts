@@ -5,19 +5,32 @@ import { listBroken, tellers } from "./promises.js";
 
 const steps = Array.from({ length: STEPS }, (_, index) => `step ${index + 1}`);
 const run: FoundRun = {
-  ...{ id: "run_1", state: "ended", outcome: "completed", spent: { amount: SPENT }, waiting: null },
+  id: "run_1",
+  state: "ended",
+  outcome: "completed",
+  spent: { amount: SPENT },
+  waiting: null,
   shown: [...steps, "something else"],
 };
 const task: FoundTask = {
-  ...{ id: "task_1", title: "work-1", state: "done", asks: null },
+  id: "task_1",
+  title: "work-1",
+  state: "done",
+  asks: null,
   notes: [{ text: "note-1" }],
   runs: [run],
 };
 const opened = { occurrence: "occ_a", on: "task.opened", taskId: "task_1", runId: null };
 const ended = { occurrence: "occ_b", on: "run.ended", taskId: "task_1", runId: "run_1" };
 const firing: FoundFiring = {
-  ...{ id: "occ_1", occurrence: "occ_a", hook: tellers["task.opened"], on: "task.opened", taskId: "task_1" },
-  ...{ state: "delivered", code: null, attempts: [{ n: 1, status: 200, code: null }] },
+  id: "occ_1",
+  occurrence: "occ_a",
+  hook: tellers["task.opened"],
+  on: "task.opened",
+  taskId: "task_1",
+  state: "delivered",
+  code: null,
+  attempts: [{ n: 1, status: 200, code: null }],
 };
 const other: FoundFiring = { ...firing, id: "occ_2", occurrence: "occ_b", hook: tellers["run.ended"], on: "run.ended" };
 const arrival = { id: "msg_1_tell", firingId: "occ_1", digest: "a", isSigned: true, taskId: "task_1", isTaken: true };
@@ -29,9 +42,16 @@ const acknowledged = {
   deliveries: [{ key: "work-1", title: "work-1" }],
 };
 const whole: Findings = {
-  ...{ secrets: [{ name: "secret-1", id: "sec_1" }], tasks: [task], events: [opened, ended], hasAllEvents: true },
-  ...{ firings: [firing, other], streamed: new Set(["task_1"]) },
-  ...{ comments: [], pullRequests: [], pulls: [], forced: [] },
+  secrets: [{ name: "secret-1", id: "sec_1" }],
+  tasks: [task],
+  events: [opened, ended],
+  hasAllEvents: true,
+  firings: [firing, other],
+  streamed: new Set(["task_1"]),
+  comments: [],
+  pullRequests: [],
+  pulls: [],
+  forced: [],
   arrivals: [arrival, { ...arrival, id: "msg_2_tell", firingId: "occ_2" }],
   starts: [{ pid: 1, runId: "run_1", taskId: "task_1" }],
 };

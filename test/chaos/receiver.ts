@@ -121,7 +121,10 @@ export class Receiver {
 function toArrival(request: IncomingMessage, text: string, taskId: string): HookArrival {
   const id = headerOf(request, "webhook-id");
   return {
-    ...{ id, taskId, firingId: `occ_${id.split("_")[1] ?? ""}`, isTaken: false },
+    id,
+    taskId,
+    firingId: `occ_${id.split("_")[1] ?? ""}`,
+    isTaken: false,
     digest: createHash("sha256").update(text).digest("hex"),
     isSigned: isSigned(request, text),
   };

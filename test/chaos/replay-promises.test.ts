@@ -5,8 +5,15 @@ const spent = { amount: 0.021, currency: "EUR" };
 
 function copy(originalRunId: string, repeat: number, answer: number): FoundCopy {
   return {
-    ...{ runId: `${originalRunId}-${repeat}`, originalRunId, repeat, state: "judged", result: "succeeded", why: null },
-    ...{ spent, judge: { reasons: [{ text: `answer ${answer}` }] }, secondJudge: null },
+    runId: `${originalRunId}-${repeat}`,
+    originalRunId,
+    repeat,
+    state: "judged",
+    result: "succeeded",
+    why: null,
+    spent,
+    judge: { reasons: [{ text: `answer ${answer}` }] },
+    secondJudge: null,
   };
 }
 
@@ -15,7 +22,9 @@ const totals = { entries: 4, settled: 4, scored: 4, spent: { amount: 0.084, curr
 const replay: FoundReplay = { state: "finished", repeats: 2, totals, entries };
 const starts = entries.map(({ runId }, at) => ({ pid: at + 1, runId: String(runId), taskId: "task" }));
 const outside: Outside = {
-  ...{ runIds: ["a", "b"], repeats: 2, starts },
+  runIds: ["a", "b"],
+  repeats: 2,
+  starts,
   copyOf: new Map(entries.map((one) => [String(one.runId), one])),
   given: new Set(["answer 1", "answer 2", "answer 3", "answer 4", "answer 5"]),
 };

@@ -17,7 +17,10 @@ const LEASE_SECONDS = 2;
 const prices = { in: 1, out: 1, currency: "EUR" };
 
 const station = {
-  ...{ key: "work", name: "Work", kind: "work", runners: { pool: "main" } },
+  key: "work",
+  name: "Work",
+  kind: "work",
+  runners: { pool: "main" },
   judge: { rubric: "The work is done.", scale: "yes-no" },
 };
 /** The station's block as a change plans it. */
@@ -52,10 +55,15 @@ export async function openReplayWorld(folder: string, seed: number): Promise<Rep
     return { value: { reasons: [{ text, citations: [] }], passes: true } };
   });
   const service = new ServiceKeeper({
-    ...{ dataFolder: join(folder, "data"), clockFile: join(folder, "clock") },
+    dataFolder: join(folder, "data"),
+    clockFile: join(folder, "clock"),
     settings: {
-      ...{ LEASE_SECONDS: `${LEASE_SECONDS}`, RATE_PER_CREDENTIAL: "0", RATE_PER_ADDRESS: "0" },
-      ...{ MODEL_URL: model.url, MODEL_NAME: "scripted", MODEL_PRICES: JSON.stringify(prices) },
+      LEASE_SECONDS: `${LEASE_SECONDS}`,
+      RATE_PER_CREDENTIAL: "0",
+      RATE_PER_ADDRESS: "0",
+      MODEL_URL: model.url,
+      MODEL_NAME: "scripted",
+      MODEL_PRICES: JSON.stringify(prices),
     },
     onDeath: (said) => ledger.complaints.push(`the service ended by itself ${said}`),
   });

@@ -49,11 +49,16 @@ try {
   const service = await startTestService(
     { teardown: (end) => ends.unshift(end) },
     {
-      ...{ folder, clock },
+      folder,
+      clock,
       settings: {
-        ...{ LOG_LEVEL: "info", RATE_PER_CREDENTIAL: "0", RATE_PER_ADDRESS: "0" },
-        ...{ RETENTION_WORK: values.retention, RETENTION_FACTS: values.retention },
-        ...{ RETENTION_HOOKS: values.retention, RETENTION_CHANGES: values.retention },
+        LOG_LEVEL: "info",
+        RATE_PER_CREDENTIAL: "0",
+        RATE_PER_ADDRESS: "0",
+        RETENTION_WORK: values.retention,
+        RETENTION_FACTS: values.retention,
+        RETENTION_HOOKS: values.retention,
+        RETENTION_CHANGES: values.retention,
       },
     },
   );

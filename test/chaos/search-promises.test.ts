@@ -3,8 +3,15 @@ import type { FoundReplay } from "./replay-promises.js";
 import { type AroundSearch, type FoundSearch, listBrokenSearch } from "./search-promises.js";
 
 const copy = (originalRunId: string, repeat: number) => ({
-  ...{ originalRunId, repeat, runId: `${originalRunId}-${repeat}`, state: "judged", result: "succeeded", why: null },
-  ...{ spent: null, judge: { reasons: [] }, secondJudge: null },
+  originalRunId,
+  repeat,
+  runId: `${originalRunId}-${repeat}`,
+  state: "judged",
+  result: "succeeded",
+  why: null,
+  spent: null,
+  judge: { reasons: [] },
+  secondJudge: null,
 });
 
 function replay(runs: readonly string[], more: Partial<FoundReplay> = {}): FoundReplay {
@@ -14,11 +21,18 @@ function replay(runs: readonly string[], more: Partial<FoundReplay> = {}): Found
 }
 
 const sound: FoundSearch = {
-  ...{ state: "finished", ending: "iterations-used", proposed: 1, budget: { repeats: 2 } },
+  state: "finished",
+  ending: "iterations-used",
+  proposed: 1,
+  budget: { repeats: 2 },
   split: { searched: ["a", "b", "c"], heldOut: ["d", "e"] },
   iterations: [{ state: "ended", proposed: ["cand_1"] }],
   seed: {
-    ...{ name: "seed", replayId: "rep_0", replayState: "finished", heldOutReplayId: null, heldOutReplayState: null },
+    name: "seed",
+    replayId: "rep_0",
+    replayState: "finished",
+    heldOutReplayId: null,
+    heldOutReplayState: null,
   },
   candidates: [
     {

@@ -96,10 +96,14 @@ export class World {
     const repositories = join(folder, "repositories");
     const codeHost = await OutsideCodeHost.open(repositories, () => service.nowMs, createChance(seed));
     const service: ServiceKeeper = new ServiceKeeper({
-      ...{ dataFolder: join(folder, "data"), clockFile: join(folder, "clock") },
+      dataFolder: join(folder, "data"),
+      clockFile: join(folder, "clock"),
       settings: {
-        ...{ LEASE_SECONDS: `${LEASE_SECONDS}`, RATE_PER_CREDENTIAL: "0", RATE_PER_ADDRESS: "0" },
-        ...{ OUTBOUND_ALLOW: `${tell.url},${ask.url},${tracker.url}`, TRANSPORT: chance.pick(["uws", "node"]) },
+        LEASE_SECONDS: `${LEASE_SECONDS}`,
+        RATE_PER_CREDENTIAL: "0",
+        RATE_PER_ADDRESS: "0",
+        OUTBOUND_ALLOW: `${tell.url},${ask.url},${tracker.url}`,
+        TRANSPORT: chance.pick(["uws", "node"]),
         ...codeHost.settings,
       },
       onDeath: (said) => ledger.complaints.push(`the service ended by itself ${said}`),

@@ -50,7 +50,11 @@ t.test(
       { seq: 6, ...secret, action: "deleted", by: token, client: "unknown", details: boundTo(2, []) },
       { seq: 5, ...secret, action: "updated", by: person, client: "unknown", details: boundTo(2, []) },
       {
-        ...{ seq: 4, ...secret, action: "created", by: token, client: "iac-provider/1.0.0" },
+        seq: 4,
+        ...secret,
+        action: "created",
+        by: token,
+        client: "iac-provider/1.0.0",
         details: boundTo(1, ["api.example.com"]),
       },
       { seq: 3, resource: "workspace-token", resourceId: robot.tokenId, key: "robot", action: "created", by: person },

@@ -194,7 +194,8 @@ t.test("a signing secret and its version change only together", async (t) => {
   const { teamId } = await workspaceWithTeam(ada);
   const body = { key: "tell", on: "task.moved", ...tells({}) };
   const made = await ada.create(`${base}/teams/${teamId}/hooks`, {
-    ...{ ...body, ...signed({ secret: secretOf(32), secretVersion: 1 }) },
+    ...body,
+    ...signed({ secret: secretOf(32), secretVersion: 1 }),
   });
   const put = (version: number, signing: unknown, more = {}) =>
     ada.request("PUT", `${base}/hooks/${made.id}`, { ...body, signing, ...more }, { "if-match": `"${version}"` });
@@ -215,7 +216,8 @@ t.test("a hook that changes to OIDC tokens loses its secret", async (t) => {
   const { teamId } = await workspaceWithTeam(ada);
   const body = { key: "tell", on: "task.moved", ...tells({}) };
   const made = await ada.create(`${base}/teams/${teamId}/hooks`, {
-    ...{ ...body, ...signed({ secret: secretOf(32), secretVersion: 1 }) },
+    ...body,
+    ...signed({ secret: secretOf(32), secretVersion: 1 }),
   });
   const put = (version: number, signing: unknown, more = {}) =>
     ada.request("PUT", `${base}/hooks/${made.id}`, { ...body, signing, ...more }, { "if-match": `"${version}"` });

@@ -14,7 +14,9 @@ t.test("a callback token reads the task and adds notes for 15 minutes, and then 
   const receiver = await hookReceiver(t, (response) => response.end());
   const place = await openWorkplace(t, { clock, settings: { OUTBOUND_ALLOW: receiver.url } });
   await place.ada.create(`/api/resources/teams/${place.teamId}/hooks`, {
-    ...{ key: "tell", on: "task.opened", steps: [{ name: "tell", request: { url: receiver.url } }] },
+    key: "tell",
+    on: "task.opened",
+    steps: [{ name: "tell", request: { url: receiver.url } }],
     signing: { secret: hookSecret, secretVersion: 1 },
   });
   await place.open();

@@ -212,7 +212,9 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/integrations/{integrationId}/connections": leadsAlone,
   "GET /api/integrations/{integrationId}/connections/me": row({
     ...leads,
-    ...{ teammate: "passes", member: "passes", token: 401 },
+    teammate: "passes",
+    member: "passes",
+    token: 401,
   }),
   "POST /api/integrations/{integrationId}/connections/team": administers,
   "DELETE /api/integrations/{integrationId}/connections/team": administers,

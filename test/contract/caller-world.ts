@@ -101,14 +101,20 @@ export async function openWorld(t: Test): Promise<World> {
     tokens.push({ name, kind: { scopes }, client: await token({ name: name.replaceAll(" ", "-"), scopes }) });
   }
   const foreign = await bearer(service, stranger, {
-    ...{ workspaceId: elsewhere.workspaceId, name: "all", scopes: ["configure", "secrets", "runners", "trusts"] },
+    workspaceId: elsewhere.workspaceId,
+    name: "all",
+    scopes: ["configure", "secrets", "runners", "trusts"],
   });
   const revoked = await token({ name: "revoked", scopes: ["configure"] });
   await remove(owner, `/api/resources/tokens/${revoked.tokenId}`, 1);
   const expiresAt = new Date(clock.now() + 5 * MINUTE_MS).toISOString();
   const expired = await token({ name: "expired", scopes: ["configure"], expiresAt });
   const trust = await owner.create(`/api/resources/workspaces/${workspaceId}/token-trusts`, {
-    ...{ key: "ci", issuer: issuer.url, subject: "repo:acme/*", scopes: ["configure"], lifetimeMinutes: 5 },
+    key: "ci",
+    issuer: issuer.url,
+    subject: "repo:acme/*",
+    scopes: ["configure"],
+    lifetimeMinutes: 5,
   });
   const minted = async () => {
     const body = { trust: trust.id, token: await issuer.token({}, { nowMs: clock.now() }) };
@@ -247,8 +253,16 @@ async function takeDelivery(
   { workspaceId, teamId, integrationId }: { workspaceId: string; teamId: string; integrationId: string },
 ): Promise<string> {
   const delivery: NewDelivery = {
-    ...{ integrationId, teamId, source: "webhook", block: "webhook", key: null, headers: {}, cursor: null },
-    ...{ causes: [], redeliveryOf: null, body: Buffer.from("{}") },
+    integrationId,
+    teamId,
+    source: "webhook",
+    block: "webhook",
+    key: null,
+    headers: {},
+    cursor: null,
+    causes: [],
+    redeliveryOf: null,
+    body: Buffer.from("{}"),
   };
   const intake = deliveryIntakeRef(workspaceId, integrationId);
   const [taken] = await runtime.ask(intake, { type: "deliveries.take", deliveries: [delivery] });

@@ -150,7 +150,10 @@ t.test("error paths have the documented form, whatever names they contain", asyn
     owner,
     create,
     {
-      ...{ key: "Odd", on: "task.moved", "odd key": 1, signing: { secretVersion: 0 } },
+      key: "Odd",
+      on: "task.moved",
+      "odd key": 1,
+      signing: { secretVersion: 0 },
       vars: { "1st": "x", plain: 1 },
       steps: [
         { name: "a", request: { url: "", headers: { "x y": "1", plain: 2 } } },

@@ -55,7 +55,12 @@ export async function kindScene(t: Test, kind: Kind, options: { readonly clock?:
     return `${base}/lines/${line.id}/stations/work/${kind.plural}`;
   };
   return {
-    ...{ service, owner, workspaceId, teamId, example, body },
+    service,
+    owner,
+    workspaceId,
+    teamId,
+    example,
+    body,
     create: await createIn(teamId),
     list: all,
     import: `${all}/import`,

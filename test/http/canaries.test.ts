@@ -122,14 +122,19 @@ async function inviteMany(office: Office, count: number): Promise<void> {
 async function exchangeMany(office: Office, issuer: Awaited<ReturnType<typeof startIssuer>>): Promise<void> {
   const { canaries, owner, service, within, clock } = office;
   const trust = await owner.create(`${within}/token-trusts`, {
-    ...{ key: "ci", issuer: issuer.url, subject: "repo:acme/*", scopes: ["configure"] },
+    key: "ci",
+    issuer: issuer.url,
+    subject: "repo:acme/*",
+    scopes: ["configure"],
   });
   const send = canaries.watch(service.anonymous);
   for (const n of numbers(75)) {
     const claims = n % 3 === 0 ? { sub: "repo:evil/app" } : {};
     const token = canaries.add("workload token", await issuer.token(claims, { nowMs: clock.now() }));
     const exchanged = await send({
-      ...{ method: "POST", path: "/api/workspace-tokens/exchange", body: { trust: trust.id, token } },
+      method: "POST",
+      path: "/api/workspace-tokens/exchange",
+      body: { trust: trust.id, token },
       shown: ({ body }) => (typeof body?.token === "string" ? [body.token] : []),
     });
     if (exchanged.status === 200) canaries.add("minted token", String(exchanged.body?.token));
@@ -227,7 +232,9 @@ t.test("of a thousand secret values none is in any output, and none is in the cl
   await sendWrong(office);
 
   await owner.create(`/api/resources/teams/${teamId}/lines`, {
-    ...{ key: "dev", name: "Dev", stations: [{ key: "work", name: "Work", kind: "work" }] },
+    key: "dev",
+    name: "Dev",
+    stations: [{ key: "work", name: "Work", kind: "work" }],
   });
   await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Mend", line: "dev" });
   const [fired] = await receiver.arrived(1);

@@ -54,7 +54,9 @@ async function scene(t: Test): Promise<Scene> {
   const create = (path: string, json: string, key = `exact-${++keys}`) =>
     place.ada.request("POST", path, json, { "idempotency-key": key });
   await place.ada.create(`/api/resources/workspaces/${place.workspaceId}/secrets`, {
-    ...{ name: "sender-key", value: SECRET, valueVersion: 1 },
+    name: "sender-key",
+    value: SECRET,
+    valueVersion: 1,
   });
   return { ...place, host, create };
 }
@@ -88,7 +90,9 @@ const ways: Readonly<Record<string, (t: Test, scene: Scene, digits: string) => P
   async "a delivery: keys, marks, look-ups, titles, and the answer to a challenge"(t, scene, digits) {
     const { ada, host, service } = scene;
     const made = await ada.create(integrationsOf(scene), {
-      ...{ integration: `hooked${++keys}`, name: "Hooked", hosts: [new URL(host.url).host] },
+      integration: `hooked${++keys}`,
+      name: "Hooked",
+      hosts: [new URL(host.url).host],
       webhook: {
         verify: { hmac: { secret: "sender-key", header: "x-signature" } },
         delivery: expr("body.delivery"),
@@ -126,7 +130,9 @@ const ways: Readonly<Record<string, (t: Test, scene: Scene, digits: string) => P
   async "a poll: its answer and its cursor"(t, scene, digits) {
     const { ada, host } = scene;
     const made = await ada.create(integrationsOf(scene), {
-      ...{ integration: `polled${++keys}`, name: "Polled", hosts: [new URL(host.url).host] },
+      integration: `polled${++keys}`,
+      name: "Polled",
+      hosts: [new URL(host.url).host],
       poll: {
         everyMinutes: 60,
         request: { url: `${host.url}/feed/${digits}/${expr("cursor == '' ? 'first' : cursor")}` },
@@ -189,23 +195,33 @@ const ways: Readonly<Record<string, (t: Test, scene: Scene, digits: string) => P
     const { ada, teamId, host } = scene;
     const name = `track${++keys}`;
     await ada.create(integrationsOf(scene), {
-      ...{ integration: name, name: "Tracker", hosts: [new URL(host.url).host] },
+      integration: name,
+      name: "Tracker",
+      hosts: [new URL(host.url).host],
       actions: {
         close: { request: { url: `${host.url}/close/${expr("inputs.id")}`, body: { item: expr("inputs.more") } } },
       },
       tools: {
         close: {
-          ...{ action: "close", approval: true, output: expr("{'id': response.id, 'text': string(response.id)}") },
+          action: "close",
+          approval: true,
+          output: expr("{'id': response.id, 'text': string(response.id)}"),
           inputs: { id: { type: "number", required: true }, more: { type: "object", default: {} } },
         },
       },
     });
     const work = { key: "work", name: "Work", kind: "work", runners: { pool: "main" }, tools: [`${name}.close`] };
     await ada.create(`/api/resources/teams/${teamId}/lines`, {
-      ...{ key: name, name, repositories: [{ name: "acme/app" }], stations: [work] },
+      key: name,
+      name,
+      repositories: [{ name: "acme/app" }],
+      stations: [work],
     });
     await ada.create(`/api/resources/teams/${teamId}/hooks`, {
-      ...{ key: name, on: "tool.used", match: { lines: [name] }, signing: { secret: hookSecret, secretVersion: 1 } },
+      key: name,
+      on: "tool.used",
+      match: { lines: [name] },
+      signing: { secret: hookSecret, secretVersion: 1 },
       steps: [
         { name: "first", request: { url: `${host.url}/first/${digits}` } },
         {

@@ -15,8 +15,17 @@ const REFUSED = [1003, 1007, 1009, 4400, 4409, 4503];
 
 const said = {
   hello: {
-    ...{ frame: "hello", protocol: 1, runnerId: null, instance: "0123456789abcdef", name: "peer", version: "1" },
-    ...{ labels: [], harnesses: ["command"], slots: 0, received: 0, claims: [] },
+    frame: "hello",
+    protocol: 1,
+    runnerId: null,
+    instance: "0123456789abcdef",
+    name: "peer",
+    version: "1",
+    labels: [],
+    harnesses: ["command"],
+    slots: 0,
+    received: 0,
+    claims: [],
   },
   message: { frame: "message", n: 1, ack: 0, message: { type: "run.started", runId: "run_1", fence: 1 } },
   ack: { frame: "ack", ack: 0 },

@@ -27,7 +27,10 @@ interface Sender {
 async function faultOf(agent: Agent, origin: string, request: AnyRequest, sender: Sender): Promise<string | null> {
   const { method, path, body } = request;
   const answer = await agent.request({
-    ...{ origin, path, method: method as "GET", body },
+    origin,
+    path,
+    method: method as "GET",
+    body,
     headers: { ...sender.credentials, ...request.headers },
     signal: AbortSignal.timeout(PATIENCE_MS),
   });

@@ -64,10 +64,15 @@ t.test("an issue becomes a task, its change a pull request, and its merge a fact
   const integration = await createShipped(ada, { workspaceId, teamId }, shipped, secrets);
   const pool = await ada.request("POST", `${within}/runner-pools`, { key: "main" }, { "idempotency-key": "pool" });
   await ada.create(`/api/resources/teams/${teamId}/lines`, {
-    ...{ key: "fix", name: "Fix", repositories: [{ name: "acme-inc/app" }] },
+    key: "fix",
+    name: "Fix",
+    repositories: [{ name: "acme-inc/app" }],
     stations: [
       {
-        ...{ key: "work", name: "Work", kind: "work", runners: { pool: "main" } },
+        key: "work",
+        name: "Work",
+        kind: "work",
+        runners: { pool: "main" },
         tools: ["tracker.read_issue", "tracker.comment", "tracker.set_state"],
       },
     ],
@@ -76,7 +81,8 @@ t.test("an issue becomes a task, its change a pull request, and its merge a fact
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, "agent.mjs"), AGENT);
   await startRealRunner(t, {
-    ...{ url: service.baseUrl, token: String(pool.headers["service-pool-token"]) },
+    url: service.baseUrl,
+    token: String(pool.headers["service-pool-token"]),
     gitUrl: `file://${await codeHost.work.folder}/{name}.git`,
     command: [process.execPath, join(folder, "agent.mjs")],
   });

@@ -89,7 +89,9 @@ export class HeldTracker {
     };
     const opens = { line: "fix", title: expr("title"), assignBy: { email: expr(`"${assignee}"`) } };
     return {
-      ...{ integration: "tracker", name: "Tracker", hosts: [new URL(url).host] },
+      integration: "tracker",
+      name: "Tracker",
+      hosts: [new URL(url).host],
       webhook: {
         verify: { hmac: { secret: HOOK_SECRET, header: "x-signature" } },
         delivery: expr('headers["x-delivery"]'),

@@ -102,8 +102,13 @@ export class Killing {
     if (code !== 0) this.#complaints.push(`it drained with ${code}`);
     await this.#checkSequence();
     return {
-      ...{ kills: this.#kills, acknowledged: this.#acknowledged.size, resources, cut: this.#cut },
-      ...{ replayed: this.#replayed, unanswered: this.#unanswered, complaints: this.#complaints },
+      kills: this.#kills,
+      acknowledged: this.#acknowledged.size,
+      resources,
+      cut: this.#cut,
+      replayed: this.#replayed,
+      unanswered: this.#unanswered,
+      complaints: this.#complaints,
     };
   }
 

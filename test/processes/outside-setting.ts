@@ -84,7 +84,10 @@ export class OutsideSetting {
   async runner(t: Test): Promise<RunnerProcess> {
     const { folder, service, token } = this.setting;
     const runner = new RunnerProcess({
-      ...{ url: service.baseUrl, token, workFolder: join(folder, "runner"), more: ["--slots", "4"] },
+      url: service.baseUrl,
+      token,
+      workFolder: join(folder, "runner"),
+      more: ["--slots", "4"],
       gitUrl: `file://${await this.codeHost.work.folder}/{name}.git`,
       command: [process.execPath, join(folder, "agent.mjs")],
     });

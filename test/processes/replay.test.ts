@@ -65,7 +65,11 @@ t.test("a replay goes on through a service that is killed three times, each copy
     return now.state === "finished" && now;
   });
   t.match(replay.totals, {
-    ...{ settled: 2 * RUNS, scored: 2 * RUNS, entries: 2 * RUNS, successRate: 1, tasks: RUNS },
+    settled: 2 * RUNS,
+    scored: 2 * RUNS,
+    entries: 2 * RUNS,
+    successRate: 1,
+    tasks: RUNS,
   });
   const agents = readFileSync(log, "utf8").trim().split("\n");
   const copies = (replay.entries as { runId: string }[]).map(({ runId }) => runId);

@@ -59,7 +59,10 @@ t.test(
     const skill = { key: "greeting", name: "Greeting", files };
     const { id: skillId } = await ada.create(`${base}/teams/${teamId}/skills`, skill);
     const profile = {
-      ...{ key: "shell", args: ["sh", "-c", agent], env: { LEVEL: "high" }, secrets: { API_KEY: "api-key" } },
+      key: "shell",
+      args: ["sh", "-c", agent],
+      env: { LEVEL: "high" },
+      secrets: { API_KEY: "api-key" },
     };
     const { id: profileId } = await ada.create(`${base}/teams/${teamId}/harness-profiles`, profile);
     const station = { key: "work", name: "Work", kind: "work", profile: "shell", skills: ["greeting"] };
@@ -75,8 +78,11 @@ t.test(
     const folder = mkdtempSync(join(tmpdir(), "signalbox-setup-"));
     const commit = layRepository(join(folder, "acme/app"));
     const runner = new RunnerProcess({
-      ...{ url: service.baseUrl, token: pool.headers["service-pool-token"] ?? "", workFolder: folder },
-      ...{ gitUrl: join(folder, "{name}"), command: ["false"] },
+      url: service.baseUrl,
+      token: pool.headers["service-pool-token"] ?? "",
+      workFolder: folder,
+      gitUrl: join(folder, "{name}"),
+      command: ["false"],
     });
     t.teardown(async () => {
       await runner.end("SIGKILL");
@@ -98,8 +104,15 @@ t.test(
     t.match(runOutcomes.get(reading, workspaceId, run.id), { outcome: "accepted", next: null });
     t.match(runFacts.list(reading, workspaceId, [teamId]), [
       {
-        ...{ runId: run.id, outcome: "completed", taskOutcome: "accepted", profile: "shell", steps: 5 },
-        ...{ repositories: ["acme/app"], skillsGiven: ["greeting"], skillsRead: ["greeting"], priced: false },
+        runId: run.id,
+        outcome: "completed",
+        taskOutcome: "accepted",
+        profile: "shell",
+        steps: 5,
+        repositories: ["acme/app"],
+        skillsGiven: ["greeting"],
+        skillsRead: ["greeting"],
+        priced: false,
         servers: [{ server: "tracker", calls: 1, failed: 0, lastFailed: false }],
       },
     ]);
@@ -113,8 +126,11 @@ t.test(
     t.equal((await replace(ada, `${base}/harness-profiles/${profileId}`, 1, { ...profile, secrets: {} })).status, 200);
     t.equal((await remove(ada, `${base}/secrets/${secretId}`, 1)).status, 204);
     const other = new RunnerProcess({
-      ...{ url: service.baseUrl, token: pool.headers["service-pool-token"] ?? "", workFolder: folder },
-      ...{ gitUrl: join(folder, "{name}"), command: ["false"] },
+      url: service.baseUrl,
+      token: pool.headers["service-pool-token"] ?? "",
+      workFolder: folder,
+      gitUrl: join(folder, "{name}"),
+      command: ["false"],
     });
     t.teardown(() => other.end("SIGKILL"));
     const failed = await runOf(ada, second);

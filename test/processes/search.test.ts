@@ -7,7 +7,10 @@ import { arrange, openTask, runner, runsOf, type Setting, until } from "./work-s
 
 const RUNS = 5;
 const budget = {
-  ...{ iterations: 1, perIteration: 1, concurrency: 4, repeats: 1 },
+  iterations: 1,
+  perIteration: 1,
+  concurrency: 4,
+  repeats: 1,
   ceiling: { amount: 10, currency: "USD" },
 };
 const proposer = fileURLToPath(new URL("../../http/demo/proposer.js", import.meta.url));
@@ -94,7 +97,9 @@ sleep 0.2
     return now.state === "finished" && now;
   });
   t.match(search, {
-    ...{ ending: "iterations-used", proposed: 1, best: { name: "better-look-twice" } },
+    ending: "iterations-used",
+    proposed: 1,
+    best: { name: "better-look-twice" },
     iterations: [{ state: "ended" }],
     candidates: [{ replayState: "finished", heldOutReplayState: "finished" }],
   });

@@ -80,8 +80,14 @@ export async function arrange(
   writeFileSync(join(folder, "agent.sh"), agent ?? gatedAgent(gate));
   const token = String(pool.headers["service-pool-token"]);
   const setting: Setting = {
-    ...{ folder, gate, service, cookie, token, settings },
-    ...{ workspaceId: String(workspace.body?.id), teamId: String(team.body?.id) },
+    folder,
+    gate,
+    service,
+    cookie,
+    token,
+    settings,
+    workspaceId: String(workspace.body?.id),
+    teamId: String(team.body?.id),
     restart: async (meanwhile = () => undefined) => {
       const { port } = setting.service;
       await setting.service.end("SIGKILL");
@@ -104,7 +110,9 @@ export async function addLine(
   { station = {}, repository = {} }: Pick<SettingWish, "station" | "repository">,
 ): Promise<void> {
   const line = {
-    ...{ key, name: "Dev", repositories: [{ name: "acme/app", ...repository }] },
+    key,
+    name: "Dev",
+    repositories: [{ name: "acme/app", ...repository }],
     stations: [{ key: "work", name: "Work", kind: "work", runners: { pool: "main" }, ...station }],
   };
   const made = await service.request("POST", `/api/resources/teams/${teamId}/lines`, {

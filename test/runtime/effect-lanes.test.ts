@@ -238,8 +238,12 @@ t.test("effects are prepared in turns of the event loop, bounded by their number
     });
     const harness = new Harness({ catalogue: {} });
     const effects = new Effects({
-      ...{ effects: [work], reading: harness.durable, clock: harness.world.clock, elapsedMs: () => nowMs },
-      ...{ defer: (more) => loop.defer(more), ended: () => undefined },
+      effects: [work],
+      reading: harness.durable,
+      clock: harness.world.clock,
+      elapsedMs: () => nowMs,
+      defer: (more) => loop.defer(more),
+      ended: () => undefined,
     });
     const owner = { to: harness.to("worker"), name: "worker" };
     for (let n = 0; n < 40; n++) {

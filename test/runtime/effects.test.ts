@@ -67,7 +67,8 @@ t.test(
   async (t) => {
     const runs: { readonly id: string; end(output: unknown): void }[] = [];
     const work = effect<unknown, unknown>("work").implementPrepared((_input, { id }) => ({
-      ...{ place: null, isMadeOnce: id === "once" },
+      place: null,
+      isMadeOnce: id === "once",
       begin: () => new Promise((end) => runs.push({ id, end })),
     }));
     const { harness, ended, tell } = await startedWith(work);
@@ -121,7 +122,8 @@ t.test("after a stop it is known which effects were begun: what waited for its p
 
 t.test("nothing is waited for once the runtime has stopped", async () => {
   const work = effect<unknown, unknown>("work").implementPrepared(() => ({
-    ...{ place: null, isMadeOnce: true },
+    place: null,
+    isMadeOnce: true,
     begin: () => new Promise(() => undefined),
   }));
   const { harness, tell } = await startedWith(work);

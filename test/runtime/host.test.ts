@@ -324,9 +324,12 @@ t.test("an actor's first message is taken without a look for the actor, and kept
     return store.reading.get<Value>(key);
   };
   const runtime = await createRuntime({
-    ...{ store: { ...store, reading: { get, range: (range) => store.reading.range(range) } }, randomBytes },
-    ...{ catalogue: { actors: [counter, opener], subscribers: [], gates: [], effects: [] }, log: console },
-    ...{ clock: createSystemClock(), scheduler: createEventLoopScheduler() },
+    store: { ...store, reading: { get, range: (range) => store.reading.range(range) } },
+    randomBytes,
+    catalogue: { actors: [counter, opener], subscribers: [], gates: [], effects: [] },
+    log: console,
+    clock: createSystemClock(),
+    scheduler: createEventLoopScheduler(),
   });
   await runtime.ask(address(partition, "opener", "1"), { type: "open", id: "new" } as Note);
   t.equal(await runtime.ask(address(partition, "counter", "new"), { type: "add" }), 3);

@@ -43,8 +43,11 @@ async function start(store: Store) {
     },
   };
   const counted: Store = {
-    ...{ reading, view: () => store.view(), commit: (changes) => store.commit(changes) },
-    ...{ backup: (folder) => store.backup(folder), close: () => store.close() },
+    reading,
+    view: () => store.view(),
+    commit: (changes) => store.commit(changes),
+    backup: (folder) => store.backup(folder),
+    close: () => store.close(),
   };
   const runtime = await createRuntime({
     store: counted,
@@ -138,7 +141,9 @@ t.test("a start that is killed before it wrote anything has begun nothing that t
   await Promise.all([ask(first.runtime, "ws_0", "begin"), first.runtime.stop()]);
   let commits = 0;
   const hanging: Store = {
-    ...{ reading: store.reading, view: () => store.view(), backup: (folder) => store.backup(folder) },
+    reading: store.reading,
+    view: () => store.view(),
+    backup: (folder) => store.backup(folder),
     commit: () => new Promise<void>(() => (commits += 1)),
     close: () => store.close(),
   };

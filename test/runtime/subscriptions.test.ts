@@ -100,7 +100,8 @@ t.test("a fact is heard by each who hears its name, after the publisher's turn, 
 t.test("one that says which facts it hears has no turn for others, and sees what the publisher wrote", async (t) => {
   const asked: unknown[] = [];
   const choosy: Subscriber = {
-    ...{ name: "choosy", facts: ["opened"] },
+    name: "choosy",
+    facts: ["opened"],
     hears: (fact, where, reading) => {
       asked.push([fact, rules.get(reading, where, "rule")]);
       return "n" in fact && fact.n === 2;

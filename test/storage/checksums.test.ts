@@ -166,7 +166,10 @@ t.test("the names of fields, stored once for records of one shape, have a checks
 /** Writes a store in the format of releases before checksums. */
 async function unsealed(folder: string, values: readonly unknown[]): Promise<void> {
   const root = open<unknown, (string | number)[]>({
-    ...{ path: folder, noSubdir: false, overlappingSync: false, encoding: "msgpack" },
+    path: folder,
+    noSubdir: false,
+    overlappingSync: false,
+    encoding: "msgpack",
     sharedStructuresKey: Symbol.for("structures"),
   });
   for (const [n, value] of values.entries()) await root.put(["p", "row", n], value);

@@ -68,7 +68,8 @@ function spied(store: Store): { readonly store: Store; readonly batches: readonl
 t.test("a new store is marked with the newest format, and no step runs", async (t) => {
   const store = await storeWith([]);
   const walk: Walk = {
-    ...{ under: ["row"], of: "all" },
+    under: ["row"],
+    of: "all",
     changes: () => {
       throw new Error("no step is taken");
     },
@@ -182,7 +183,8 @@ t.test("a step that fails writes nothing of its slice and runs again", async (t)
   const store = await formatted(1, oldest);
   const [first] = steps;
   const failing: Walk = {
-    ...{ under: ["row", "middle"], of: "workspaces" },
+    under: ["row", "middle"],
+    of: "workspaces",
     changes: () => {
       throw new Error("no room");
     },

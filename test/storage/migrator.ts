@@ -7,7 +7,9 @@ const [folder = ""] = process.argv.slice(2);
 const store = await openLmdbStore({ folder });
 let batches = 0;
 const telling = {
-  ...{ reading: store.reading, view: () => store.view(), close: () => store.close() },
+  reading: store.reading,
+  view: () => store.view(),
+  close: () => store.close(),
   backup: (to: string) => store.backup(to),
   commit: (changes: Parameters<typeof store.commit>[0]) => {
     batches += 1;

@@ -22,7 +22,9 @@ export const messages = [
 const CALL = 0.003_5;
 
 export const spentOf = (calls: number, amount = calls * CALL, isEstimate = false) => ({
-  ...{ calls, cost: { amount, currency: "USD" }, isEstimate },
+  calls,
+  cost: { amount, currency: "USD" },
+  isEstimate,
 });
 
 interface Given {
@@ -50,7 +52,10 @@ export async function askedModel(t: Test, { settings: more = {}, timeoutMs = 60_
     const { input } = askModel(messages, form, { id: "1", model, maxTokens });
     // What is stored is plain data.
     return effect.prepare(JSON.parse(JSON.stringify(input)), {
-      ...{ id: "1", owner: address("ws_1", "replay", "rp_1"), memo: undefined, mayHaveBegun },
+      id: "1",
+      owner: address("ws_1", "replay", "rp_1"),
+      memo: undefined,
+      mayHaveBegun,
     });
   };
   const ask = async (given: Parameters<typeof prepare>[0] & { readonly signal?: RunAbort } = {}) => {

@@ -152,7 +152,9 @@ async function visit(
   let at = new URL(authorizeUrl);
   for (let hop = 0; hop < 12; hop++) {
     const headers = {
-      ...{ "x-browser": "1", "x-account": account, ...(denies ? { "x-denies": "1" } : {}) },
+      "x-browser": "1",
+      "x-account": account,
+      ...(denies ? { "x-denies": "1" } : {}),
       cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; "),
     };
     const { statusCode, headers: answered, body } = await request(at, { headers });

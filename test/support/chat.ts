@@ -115,7 +115,11 @@ export async function startChat(t: Cleaning, now: () => number = Date.now): Prom
     return { id: `F${files.size}`, name, mimetype: type, size: content.length, url_private: `${api.url}${path}` };
   };
   return {
-    ...{ api, token, secret, messages, mention: `<@${BOT}>` },
+    api,
+    token,
+    secret,
+    messages,
+    mention: `<@${BOT}>`,
     subscribe: async (to) => {
       address = to;
       const challenge = randomBytes(16).toString("hex");

@@ -54,7 +54,12 @@ export async function openCheckScene(
   let keys = 0;
   const readCheck = async (id: unknown) => (await ada.request("GET", `${team}/replay-checks/${id}`)).body ?? {};
   return {
-    ...{ ...place, set, setId: set.split("/").at(-1) ?? "", runIds, changeLine, readCheck },
+    ...place,
+    set,
+    setId: set.split("/").at(-1) ?? "",
+    runIds,
+    changeLine,
+    readCheck,
     plan: (more = {}) => ({ lineId, stationKey: "work", station: { ...plannedStation, ...station }, ...more }),
     check: (body, key, client = ada) => {
       keys += 1;

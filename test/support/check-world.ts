@@ -42,7 +42,12 @@ export async function tryCheck(
   asked += 1;
   const { id: _id, ...block } = line.stations[0] ?? {};
   const message = {
-    ...{ type: "check.start", caller, client: null, teamId, lineId, stationKey: "work" },
+    type: "check.start",
+    caller,
+    client: null,
+    teamId,
+    lineId,
+    stationKey: "work",
     planned: { data: { station: { ...block, prompt }, repositories: null } },
     terms: { data: { reference: { commit: null, pullRequest: 7 }, repeats } },
     ...more,

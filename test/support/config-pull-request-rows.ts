@@ -7,8 +7,18 @@ import { lineId, teamId } from "./work.js";
 /** A config pull request that was refused. */
 export function configPullRequestRow(more: Partial<ConfigPullRequestRow> = {}): ConfigPullRequestRow {
   return {
-    ...{ id: "cpr_1", teamId, searchId: "srch_1", candidateId: "cand_1", candidateName: "careful", lineId },
-    ...{ stationId: "sta_work", stationKey: "work", state: "refused", url: null, source: null, attempts: 1 },
+    id: "cpr_1",
+    teamId,
+    searchId: "srch_1",
+    candidateId: "cand_1",
+    candidateName: "careful",
+    lineId,
+    stationId: "sta_work",
+    stationKey: "work",
+    state: "refused",
+    url: null,
+    source: null,
+    attempts: 1,
     reason: {
       code: "no-source",
       message: "The line names no source.",
@@ -16,7 +26,8 @@ export function configPullRequestRow(more: Partial<ConfigPullRequestRow> = {}): 
       expression: null,
       wanted: null,
     },
-    ...{ branch: "config/dev-work-careful-cand_1", createdAt: "2026-01-01T00:00:00.000Z" },
+    branch: "config/dev-work-careful-cand_1",
+    createdAt: "2026-01-01T00:00:00.000Z",
     updatedAt: "2026-01-01T00:00:00.000Z",
     ...more,
   };

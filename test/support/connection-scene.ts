@@ -24,15 +24,22 @@ export interface ConnectionScene {
 /** The part of a definition that links accounts at the host. */
 export function oauth2At(host: AuthorizationServerPeer): Record<string, unknown> {
   return {
-    ...{ issuer: host.url, clientId: CLIENT.id, clientSecret: "tracker-client", scopes: ["openid", "offline_access"] },
-    ...{ parameters: { prompt: "consent" }, identityUrl: `${host.url}/me`, identity: expr("response.sub") },
+    issuer: host.url,
+    clientId: CLIENT.id,
+    clientSecret: "tracker-client",
+    scopes: ["openid", "offline_access"],
+    parameters: { prompt: "consent" },
+    identityUrl: `${host.url}/me`,
+    identity: expr("response.sub"),
   };
 }
 
 /** The definition of an integration with the host; by default its tools act as people. */
 export function integrationAt(host: AuthorizationServerPeer, more: Record<string, unknown> = {}) {
   return {
-    ...{ integration: "tracker", name: "Tracker", hosts: [host.host] },
+    integration: "tracker",
+    name: "Tracker",
+    hosts: [host.host],
     actions: { comment: { request: { url: `${host.url}/comments` } } },
     tools: { comment: { action: "comment" }, close: { action: "comment", approval: true } },
     connection: { holder: "requester", oauth2: oauth2At(host) },
@@ -61,7 +68,10 @@ export async function openScene(t: Test, options: SceneOptions = {}): Promise<Co
   const owner = await personAt(service, "owner@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(owner);
   await owner.create(`/api/resources/workspaces/${workspaceId}/secrets`, {
-    ...{ name: "tracker-client", value: CLIENT.secret, valueVersion: 1, hosts: [host.host] },
+    name: "tracker-client",
+    value: CLIENT.secret,
+    valueVersion: 1,
+    hosts: [host.host],
   });
   const made = await owner.create(
     `/api/resources/teams/${teamId}/integrations`,

@@ -18,8 +18,13 @@ export const states = ["none", "linking", "connected", "refreshing", "broken", "
 export type State = (typeof states)[number];
 
 export const terms: LinkedTerms = {
-  ...{ issuer: "https://host.example", tokenUrl: null, revokeUrl: null, clientId: "c", clientSecret: null },
-  ...{ clientAuth: "basic", hosts: ["host.example"] },
+  issuer: "https://host.example",
+  tokenUrl: null,
+  revokeUrl: null,
+  clientId: "c",
+  clientSecret: null,
+  clientAuth: "basic",
+  hosts: ["host.example"],
 };
 
 function rowOf(kind: string, id: string, of: Partial<ResourceRow> = {}): ResourceRow {
@@ -66,8 +71,14 @@ export const ended = (id: string, output: unknown) =>
 const effectOf = (id: string) =>
   (/^renew_/.test(id) ? REFRESH_EFFECT : /^revoke_/.test(id) ? REVOKE_EFFECT : EXCHANGE_EFFECT).name;
 export const linked = (actor: Stepping, more: object = {}) => ({
-  ...{ ok: true, sealed: "v1.tokens", canRenew: true, expiresAtMs: actor.now + HOUR_MS, scopes: ["read"], terms },
-  ...{ account: "ada@host", ...more },
+  ok: true,
+  sealed: "v1.tokens",
+  canRenew: true,
+  expiresAtMs: actor.now + HOUR_MS,
+  scopes: ["read"],
+  terms,
+  account: "ada@host",
+  ...more,
 });
 export const failed = (isFinal = false) => ({ ok: false, isFinal, reason: "the host answered no" });
 export const crashed = (id: string) =>

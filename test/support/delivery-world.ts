@@ -50,8 +50,17 @@ function record(turn: Delivered<RaiseTask>["turn"], message: RaiseTask): void {
 export type Lookup = (input: IntegrationRequestInput) => Partial<IntegrationRequestResult>;
 
 const answered: IntegrationRequestResult = {
-  ...{ at: "2026-01-01T00:00:00.000Z", tookMs: 1, method: "GET", origin: null, status: 200, success: true },
-  ...{ response: null, captures: "{}", code: null, reason: null, retryAfterMs: null },
+  at: "2026-01-01T00:00:00.000Z",
+  tookMs: 1,
+  method: "GET",
+  origin: null,
+  status: 200,
+  success: true,
+  response: null,
+  captures: "{}",
+  code: null,
+  reason: null,
+  retryAfterMs: null,
 };
 
 /** What is different about a delivery, and its body. */
@@ -107,7 +116,9 @@ export async function deliveryWorld(
   await stored;
   await harness.start();
   const world: DeliveryWorld = {
-    ...{ harness, looked, lookup: () => ({}) },
+    harness,
+    looked,
+    lookup: () => ({}),
     get rows() {
       return harness.durable;
     },
@@ -115,8 +126,16 @@ export async function deliveryWorld(
     sendTogether(sent) {
       const deliveries = sent.map(
         ({ json = {}, ...given }): NewDelivery => ({
-          ...{ integrationId: INTEGRATION, teamId: TEAM, source: "webhook", block: "webhook", key: null, headers: {} },
-          ...{ cursor: null, causes: [], redeliveryOf: null, body: Buffer.from(JSON.stringify(json)) },
+          integrationId: INTEGRATION,
+          teamId: TEAM,
+          source: "webhook",
+          block: "webhook",
+          key: null,
+          headers: {},
+          cursor: null,
+          causes: [],
+          redeliveryOf: null,
+          body: Buffer.from(JSON.stringify(json)),
           ...given,
         }),
       );

@@ -60,9 +60,12 @@ function someOf(chance: Chance, all: readonly string[]): string[] {
 /** Values of every attribute of a station but its key and kind, at random. */
 function fieldsOf(chance: Chance, hasJudge: boolean): Record<string, unknown> {
   const judge = {
-    ...{ rubric: chance.onceIn(3) ? "" : textOf(chance), scale: chance.pick(["yes-no", "number"]) },
-    ...{ passScore: chance.pick([null, 3, 4.5]), claims: someOf(chance, ["It works.", "It is\nsmall."]) },
-    ...{ passShare: chance.pick([null, 0.5]), model: chance.pick([null, "judge"]) },
+    rubric: chance.onceIn(3) ? "" : textOf(chance),
+    scale: chance.pick(["yes-no", "number"]),
+    passScore: chance.pick([null, 3, 4.5]),
+    claims: someOf(chance, ["It works.", "It is\nsmall."]),
+    passShare: chance.pick([null, 0.5]),
+    model: chance.pick([null, "judge"]),
   };
   return {
     name: `Plan ${chance.between(1, 99)} ${chance.pick(words)}`,

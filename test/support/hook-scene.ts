@@ -64,7 +64,12 @@ export async function hookScene(
   const history = `/api/teams/${teamId}/hook-occurrences?limit=200`;
   const firings = async () => ((await owner.request("GET", history)).body?.items ?? []) as readonly Firing[];
   return {
-    ...{ service, owner, workspaceId, teamId, receiver, firings },
+    service,
+    owner,
+    workspaceId,
+    teamId,
+    receiver,
+    firings,
     openTask: async () => {
       const opened = await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Do it", line: "dev" });
       return String(opened.body?.id);

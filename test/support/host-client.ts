@@ -8,8 +8,12 @@ import type { CodeHost as HostedPeer } from "../../http/demo/code-host/code-host
 export function reachHost(t: Test, peer: HostedPeer) {
   const of = (name: string) => peer.settings[`CODE_HOST_${name}`] ?? "";
   const settings = {
-    ...{ apiUrl: of("URL"), webUrl: peer.origin, appId: of("APP_ID"), appKey: of("APP_KEY") },
-    ...{ clientId: of("CLIENT_ID"), clientSecret: of("CLIENT_SECRET") },
+    apiUrl: of("URL"),
+    webUrl: peer.origin,
+    appId: of("APP_ID"),
+    appKey: of("APP_KEY"),
+    clientId: of("CLIENT_ID"),
+    clientSecret: of("CLIENT_SECRET"),
   };
   const outbound = createOutbound({ allowList: codeHostAddresses(settings), maxBodyBytes: 2 * 1024 * 1024 });
   t.teardown(() => outbound.close());
@@ -21,7 +25,10 @@ export function clientOf(t: Test, peer: HostedPeer): { readonly codeHost: CodeHo
   const { settings, outbound } = reachHost(t, peer);
   const pauses: number[] = [];
   const codeHost = createCodeHost({
-    ...{ settings, outbound, now: Date.now, log: { warn: () => undefined } },
+    settings,
+    outbound,
+    now: Date.now,
+    log: { warn: () => undefined },
     pause: async (ms) => void pauses.push(ms),
   });
   return { codeHost, pauses };

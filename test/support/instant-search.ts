@@ -79,8 +79,10 @@ export class InstantSearch {
   run(): void {
     const ceiling = { amount: 1_000, currency: CURRENCY };
     const terms = {
-      ...{ setId: this.#script.setId, budget: { ...this.#script.budget, ceiling, concurrency: 4 } },
-      ...{ agent: { harness: "command", model: null, effort: null }, objective: this.#script.objective },
+      setId: this.#script.setId,
+      budget: { ...this.#script.budget, ceiling, concurrency: 4 },
+      agent: { harness: "command", model: null, effort: null },
+      objective: this.#script.objective,
     };
     const place = { teamId, lineId, stationId: "sta_work", caller, client: null };
     const answer = this.#ask(searchRef(workspaceId, SEARCH_ID), { type: "search.start", ...place, terms });
@@ -169,10 +171,23 @@ export class InstantSearch {
           const { succeeded, amount } = this.#script.copy({ candidate, task: toTask(taskId), repeat });
           counts[succeeded ? "succeeded" : "failed"] += 1;
           replayCopies.insert(turn, workspaceId, {
-            ...{ replayId: to.id, place, repeat, originalRunId: runId, taskId, state: "settled", lostRunIds: [] },
-            ...{ runId: `${to.id}-${place}-${repeat}`, result: succeeded ? "succeeded" : "failed", why: null },
-            ...{ outcome: "completed", check: null, spent: { amount, currency: CURRENCY }, priced: true },
-            ...{ steps: 1, ms: 1, toolMisses: 0 },
+            replayId: to.id,
+            place,
+            repeat,
+            originalRunId: runId,
+            taskId,
+            state: "settled",
+            lostRunIds: [],
+            runId: `${to.id}-${place}-${repeat}`,
+            result: succeeded ? "succeeded" : "failed",
+            why: null,
+            outcome: "completed",
+            check: null,
+            spent: { amount, currency: CURRENCY },
+            priced: true,
+            steps: 1,
+            ms: 1,
+            toolMisses: 0,
           });
           return { amount, currency: CURRENCY };
         }),
@@ -210,7 +225,7 @@ export class InstantSearch {
     this.#mail.push({ to, message: { type: "run.over", runId, outcome: "completed" } as Message });
   }
 
-  #sayings({ kind, reflection }: SearchIterationRow): readonly { readonly type: string }[] {
+  #sayings({ kind, reflection }: SearchIterationRow): readonly ({ readonly type: string } & Record<string, unknown>)[] {
     if (kind === "reflect") {
       return (reflection?.tasks ?? []).map(({ taskId }) => {
         return { type: "cause.record", taskId, cause: "config", evidence: "So it is.", suggestion: "Do it." };
@@ -220,7 +235,7 @@ export class InstantSearch {
     const candidates = this.#script.propose(this.candidates.length - 1).map((name) => {
       return { name, hypothesis: null, station: { ...toBlock(config, block), prompt: `Do as ${name}.` } };
     });
-    return candidates.length === 0 ? [] : [{ type: "candidates.propose", ...{ proposed: { candidates } } }];
+    return candidates.length === 0 ? [] : [{ type: "candidates.propose", proposed: { candidates } }];
   }
 }
 

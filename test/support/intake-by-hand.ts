@@ -11,8 +11,16 @@ export function intake(context: Partial<IntakeContext> = {}) {
   const actor = stepByHand(deliveryIntakeActor, deliveryIntakeRef(WORKSPACE, INTEGRATION), { rows });
   actor.restore("taking", { ...emptyIntake, ...context });
   const deliveryOf = (key: string | null, bytes = 2) => ({
-    ...{ integrationId: INTEGRATION, teamId: TEAM, source: "webhook", block: "webhook", key, headers: {} },
-    ...{ cursor: null, causes: [], redeliveryOf: null, body: Buffer.alloc(bytes, `${key ?? ""} `) },
+    integrationId: INTEGRATION,
+    teamId: TEAM,
+    source: "webhook",
+    block: "webhook",
+    key,
+    headers: {},
+    cursor: null,
+    causes: [],
+    redeliveryOf: null,
+    body: Buffer.alloc(bytes, `${key ?? ""} `),
   });
   let latest: readonly { readonly id: string }[] = [];
   /** Those of one message; `changes` has what is different about some of them, by their place. */

@@ -58,8 +58,13 @@ export function linkAccount(
   { access, expiresAtMs = null, tokenUrl }: { access: string; expiresAtMs?: number | null; tokenUrl: string },
 ): void {
   const terms = {
-    ...{ issuer: null, tokenUrl, revokeUrl: null, clientId: "c", clientSecret: null },
-    ...{ clientAuth: "basic" as const, hosts: ["api.example.com"] },
+    issuer: null,
+    tokenUrl,
+    revokeUrl: null,
+    clientId: "c",
+    clientSecret: null,
+    clientAuth: "basic" as const,
+    hosts: ["api.example.com"],
   };
   const sealed = sealer.seal(JSON.stringify({ access, refresh: `refresh-${access}` }));
   const linked = { sealed, canRenew: true, expiresAtMs, scopes: [], terms, account: "ada@host" };
@@ -125,8 +130,15 @@ export function requesting(rows: Writing, answer: (request: AnyRequest) => HostA
   const log = { error: (message: string) => void logged.push(message) };
   const effect = integrationRequestEffect({ reading: () => rows, outbound: { send }, sealer, clock, log, baseUrl });
   const usual: IntegrationRequestInput = {
-    ...{ teamId: TEAM, integrationId: INTEGRATION, block: { kind: "action", name: "act" }, values: "{}", after: null },
-    ...{ actsAs: { kind: "team" }, timeoutMs: 10_000, again: "never", lane: "waiting" },
+    teamId: TEAM,
+    integrationId: INTEGRATION,
+    block: { kind: "action", name: "act" },
+    values: "{}",
+    after: null,
+    actsAs: { kind: "team" },
+    timeoutMs: 10_000,
+    again: "never",
+    lane: "waiting",
   };
   const prepare = (input: Partial<IntegrationRequestInput> = {}, mayHaveBegun = false) => {
     const context = { id: "r1", owner: address(WORKSPACE, "tester", "1"), memo: undefined, mayHaveBegun };

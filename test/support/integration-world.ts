@@ -24,8 +24,12 @@ export async function integrationWorld(t: Test, { definition, actors, send }: In
   await stored;
   const start = async () => {
     const effect = integrationRequestEffect({
-      ...{ reading: () => harness.runtime.reading, outbound: { send }, sealer, clock: harness.world.clock },
-      ...{ log: { error: (message: string) => t.fail(message) }, baseUrl: () => "https://signalbox.example" },
+      reading: () => harness.runtime.reading,
+      outbound: { send },
+      sealer,
+      clock: harness.world.clock,
+      log: { error: (message: string) => t.fail(message) },
+      baseUrl: () => "https://signalbox.example",
     });
     await harness.start({ actors, effects: [effect] });
   };

@@ -22,13 +22,19 @@ const events = () => [
     raise: {
       say: expr("author"),
       opens: {
-        ...{ line: "dev", station: "work", title: expr("item.title"), description: expr("item.text") },
+        line: "dev",
+        station: "work",
+        title: expr("item.title"),
+        description: expr("item.text"),
         assignBy: { email: expr("item.assignee") },
       },
       branch: expr("item.branch"),
       marks: { issue: { value: expr("item.number") } },
       attaches: {
-        ...{ each: expr("item.files"), name: expr("file.name"), type: expr("file.type"), size: expr("file.size") },
+        each: expr("item.files"),
+        name: expr("file.name"),
+        type: expr("file.type"),
+        size: expr("file.size"),
         fetch: { url: `https://files.example.com/${expr("file.path")}` },
       },
     },
@@ -59,7 +65,10 @@ export function wholeIntegration(): Record<string, unknown> {
     actions: { comment: { request: request("task.line"), schedule: { everyMinutes: 60 } } },
     tools: {
       comment: {
-        ...{ description: "Comments on an item.", action: "comment", approval: true, output: expr("response.id") },
+        description: "Comments on an item.",
+        action: "comment",
+        approval: true,
+        output: expr("response.id"),
         inputs: { text: { type: "string", required: true, default: `On ${expr("task.line")}` } },
       },
       close_item: { action: "comment" },
@@ -67,15 +76,24 @@ export function wholeIntegration(): Record<string, unknown> {
     connection: {
       holder: "requester",
       oauth2: {
-        ...{ authorizeUrl: "https://api.example.com/authorize", tokenUrl: "https://api.example.com/token" },
-        ...{ clientId: "signalbox", clientSecret: "tracker", scopes: ["items"], identity: expr("response.login") },
-        ...{ issuer: "https://api.example.com", revokeUrl: "https://api.example.com/revoke", clientAuth: "body" },
-        ...{ identityUrl: "https://api.example.com/user", parameters: { access_type: "offline" } },
+        authorizeUrl: "https://api.example.com/authorize",
+        tokenUrl: "https://api.example.com/token",
+        clientId: "signalbox",
+        clientSecret: "tracker",
+        scopes: ["items"],
+        identity: expr("response.login"),
+        issuer: "https://api.example.com",
+        revokeUrl: "https://api.example.com/revoke",
+        clientAuth: "body",
+        identityUrl: "https://api.example.com/user",
+        parameters: { access_type: "offline" },
       },
     },
     on: [
       {
-        ...{ event: "task.asked", action: "comment", to: { channel: expr("task.marks.channel") } },
+        event: "task.asked",
+        action: "comment",
+        to: { channel: expr("task.marks.channel") },
         mark: { thread: { value: expr("response.thread") } },
       },
     ],

@@ -77,8 +77,14 @@ export async function startIssues(t: Cleaning, now: () => number = Date.now): Pr
 
   const shown = (issue: HostedIssue) => ({
     ...payloads.opened.issue,
-    ...{ number: issue.number, title: issue.title, body: issue.body, state: issue.state, updated_at: issue.updatedAt },
-    ...{ url: urlOf(issue), comments_url: `${urlOf(issue)}/comments`, labels: issue.labels.map((name) => ({ name })) },
+    number: issue.number,
+    title: issue.title,
+    body: issue.body,
+    state: issue.state,
+    updated_at: issue.updatedAt,
+    url: urlOf(issue),
+    comments_url: `${urlOf(issue)}/comments`,
+    labels: issue.labels.map((name) => ({ name })),
     html_url: `https://code.example.com/${REPOSITORY}/issues/${issue.number}`,
   });
   const deliver = async (event: string, payload: object): Promise<readonly SentDelivery[]> => {
@@ -151,7 +157,12 @@ export async function startIssues(t: Cleaning, now: () => number = Date.now): Pr
     return labelled(issue, name);
   };
   return {
-    ...{ api, token, secret, issues, urlOf, label },
+    api,
+    token,
+    secret,
+    issues,
+    urlOf,
+    label,
     deliverTo: (to) => {
       address = to;
     },

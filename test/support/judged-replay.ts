@@ -48,10 +48,22 @@ export interface JudgedReplayOptions {
 export const diffOf = (text: string): string => `diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+${text}\n`;
 
 const noCosts = { queued: 0, running: 0, settled: 0, succeeded: 0, failed: 0, unscored: 0 };
-const station = {
-  ...{ key: "work", kind: "work", harness: "command", model: null, effort: null, profile: null, prompt: "" },
-  ...{ skills: [], tools: [], check: null, diffs: false, decisions: false, timeoutMinutes: 60 },
-} as const;
+const station: RunConfig["station"] = {
+  key: "work",
+  kind: "work",
+  harness: "command",
+  model: null,
+  effort: null,
+  profile: null,
+  prompt: "",
+  skills: [],
+  tools: [],
+  check: null,
+  diffs: false,
+  decisions: false,
+  timeoutMinutes: 60,
+  judge: null,
+};
 
 export class JudgedReplay {
   readonly id: string;
@@ -91,7 +103,9 @@ export class JudgedReplay {
     const self = address(workspaceId, "replay", this.id);
     const scene = { replayId: this.id, terms: this.terms };
     const taken = withTurn(self, (turn) => work({ turn, ...scene }), {
-      ...{ rows: this.rows, now: this.now, seed: ++this.#turns },
+      rows: this.rows,
+      now: this.now,
+      seed: ++this.#turns,
     });
     const ended = this.#ended;
     this.#ended = null;
@@ -172,35 +186,48 @@ function putReplay(rows: Rows, id: string, options: JudgedReplayOptions): void {
   const at = "2026-01-01T00:00:00.000Z";
   const config: RunConfig = {
     station: { ...station, judge: judged },
-    ...{ skills: [], tools: [], profile: null, repositories: [{ name: "acme/app", setup: null, image: null }] },
-  } as RunConfig;
+    skills: [],
+    profile: null,
+    repositories: [{ name: "acme/app", setup: null, image: null }],
+  };
   const places = Array.from({ length: count }, (_, index) => index + 1);
   replays.insert(rows, workspaceId, {
-    ...{ id, teamId, lineId, stationId: "sta_work", stationKey: "work", setId: "rset_1", setVersion: count + 1 },
+    id,
+    teamId,
+    lineId,
+    stationId: "sta_work",
+    stationKey: "work",
+    setId: "rset_1",
+    setVersion: count + 1,
     candidate: { id: "cand_1", name: "Another", kind: "proposed" },
-    ...{ fingerprint: "f", runningFingerprint: "r", scoringFingerprint: "s", state, runs: count, repeats },
-    ...{
-      ceiling: { amount: ceiling, currency: "EUR" },
-      createdAt: at,
-      startedAt: at,
-      endedAt: null,
-      probe,
-      pairedWith,
-    },
-    ...{ startedBaseline: null, answers: null, search: null, judged: false, waiting: null },
+    fingerprint: "f",
+    runningFingerprint: "r",
+    scoringFingerprint: "s",
+    state,
+    runs: count,
+    repeats,
+    ceiling: { amount: ceiling, currency: "EUR" },
+    createdAt: at,
+    startedAt: at,
+    endedAt: null,
+    probe,
+    pairedWith,
+    startedBaseline: null,
+    answers: null,
+    search: null,
+    judged: false,
+    waiting: null,
     counts: { ...noCosts, settled: count * repeats },
     spending: { spent: "0/1", besides: "0/1", unpriced: 0 },
   } as ReplayRow);
   replayInputs.insert(rows, workspaceId, {
-    ...{
-      replayId: id,
-      config,
-      judgeModel,
-      live: config,
-      next: [],
-      stationAddress: "core/dev/work",
-      concurrency: null,
-    },
+    replayId: id,
+    config,
+    judgeModel,
+    live: config,
+    next: [],
+    stationAddress: "core/dev/work",
+    concurrency: null,
     block: { name: "Work", passesTo: [], alerts: [], runners: { pool: null, labels: [] } },
     entries: places.map((place) => ({
       place,
@@ -214,17 +241,24 @@ function putReplay(rows: Rows, id: string, options: JudgedReplayOptions): void {
     for (let repeat = 1; repeat <= repeats; repeat++) {
       const runId = `run_${id}_${place}_${repeat}`;
       replayCopies.insert(rows, workspaceId, {
-        ...{ replayId: id, place, repeat, originalRunId: `run_old${place}`, taskId: `task_${place}`, runId },
-        ...{
-          state: "judging",
-          lostRunIds: [],
-          result: null,
-          why: null,
-          outcome: "completed",
-          check: null,
-          spent: null,
-        },
-        ...{ priced: true, steps: 1, ms: 1_000, toolMisses: 0, ...copy },
+        replayId: id,
+        place,
+        repeat,
+        originalRunId: `run_old${place}`,
+        taskId: `task_${place}`,
+        runId,
+        state: "judging",
+        lostRunIds: [],
+        result: null,
+        why: null,
+        outcome: "completed",
+        check: null,
+        spent: null,
+        priced: true,
+        steps: 1,
+        ms: 1_000,
+        toolMisses: 0,
+        ...copy,
       });
       putRun(rows, { id: runId, replayId: id, config, diff: diffAt(place) });
     }
@@ -242,18 +276,31 @@ function putRun(rows: Rows, { id, replayId, config, diff }: LeftRun): void {
   const self = address(workspaceId, "run", id);
   const owner = { kind: "replay", id: replayId } as const;
   const row = {
-    ...{ id, owner, ownerAddress: address(workspaceId, "replay", replayId), taskId: null, teamId, lineId },
-    ...{
-      stationId: "sta_work",
-      stationKey: "work",
-      state: "ended",
-      outcome: "completed",
-      reason: null,
-      runnerId: null,
-    },
-    ...{ fence: 1, fingerprint: "f", needs: { poolId: null, labels: [], harness: "command" }, passesTo: [], steps: 1 },
-    ...{ spent: null, handover: null, ending: { kind: "finish", note: "" }, failure: null, check: null, queuedAtMs: 0 },
-    ...{ startedAt: "2026-01-01T00:00:00.000Z", endedAt: "2026-01-01T00:00:01.000Z" },
+    id,
+    owner,
+    ownerAddress: address(workspaceId, "replay", replayId),
+    taskId: null,
+    teamId,
+    lineId,
+    stationId: "sta_work",
+    stationKey: "work",
+    state: "ended",
+    outcome: "completed",
+    reason: null,
+    runnerId: null,
+    fence: 1,
+    fingerprint: "f",
+    needs: { poolId: null, labels: [], harness: "command" },
+    passesTo: [],
+    steps: 1,
+    spent: null,
+    handover: null,
+    ending: { kind: "finish", note: "" },
+    failure: null,
+    check: null,
+    queuedAtMs: 0,
+    startedAt: "2026-01-01T00:00:00.000Z",
+    endedAt: "2026-01-01T00:00:01.000Z",
   } as unknown as RunRow;
   withTurn(
     self,
@@ -262,7 +309,9 @@ function putRun(rows: Rows, { id, replayId, config, diff }: LeftRun): void {
       const line = { key: "dev", name: "Dev" };
       const brief = { id: "task_1", title: "Mend it", description: "Well.", url: "", marks: {}, notes: null };
       runInputs.insert(turn, workspaceId, {
-        ...{ runId: id, config, claimed: { brief, secrets: {} } },
+        runId: id,
+        config,
+        claimed: { brief, secrets: {} },
         beginning: { line, station: { name: "Work", passesTo: [], next: [] }, checkouts: [] },
       });
       storeStep(turn, id, { index: 0, kind: "message", text: "Done.", tool: null, spent: null, at: "" });

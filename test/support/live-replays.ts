@@ -20,8 +20,12 @@ export function liveWorld(): { readonly rows: Rows; readonly live: Partial<Repla
   const config = findLiveFingerprints(rows, workspaceId, liveSet, notJudging);
   if (config === undefined) throw new Error("the station is not there");
   const live: Partial<ReplayRow> = {
-    ...{ lineId, stationId: "sta_work", candidate: { id: "cand_live", name: "Live config", kind: "live" } },
-    ...{ state: "finished", endedAt: "2026-01-02T00:00:00.000Z", ...config },
+    lineId,
+    stationId: "sta_work",
+    candidate: { id: "cand_live", name: "Live config", kind: "live" },
+    state: "finished",
+    endedAt: "2026-01-02T00:00:00.000Z",
+    ...config,
   };
   return { rows, live };
 }

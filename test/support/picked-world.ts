@@ -96,9 +96,17 @@ export class PickedWorld {
   /** Somebody picks the candidate. */
   ask(key: string): void {
     const message: PickCandidate = {
-      ...{ type: "candidate.pick", caller, client: null, idempotency: { scope: "usr_1", key, digest: "d" } },
+      type: "candidate.pick",
+      caller,
+      client: null,
+      idempotency: { scope: "usr_1", key, digest: "d" },
       candidate: {
-        ...{ teamId, searchId: "srch_1", candidateId, candidateName: "careful", lineId, stationId: "sta_work" },
+        teamId,
+        searchId: "srch_1",
+        candidateId,
+        candidateName: "careful",
+        lineId,
+        stationId: "sta_work",
         stationKey: "work",
       },
     };
@@ -156,8 +164,11 @@ export class PickedWorld {
     this.#live = live;
     const { clock } = this.harness.world;
     const codeHost = createCodeHost({
-      ...{ settings: this.host.settings, outbound: this.#outbound(live), now: () => clock.now() },
-      ...{ log: { warn: () => undefined }, pause: async () => undefined },
+      settings: this.host.settings,
+      outbound: this.#outbound(live),
+      now: () => clock.now(),
+      log: { warn: () => undefined },
+      pause: async () => undefined,
     });
     const reading = () => this.harness.durable;
     const findPicked = () => pickedConfig;
@@ -209,8 +220,13 @@ export class PickedWorld {
     put("line", lineId, { source: { repository: this.infra.name, path } });
     put("team", teamId, { key: "core" });
     codeHostConnections.insert(rows, workspaceId, {
-      ...{ host: this.host.peer.name, installationId: INSTALLATION, state: "connected", connectedBy: "usr_1" },
-      ...{ account: { login: "acme-inc", kind: "organization" }, connectedAtMs: 0, asOfMs: 0 },
+      host: this.host.peer.name,
+      installationId: INSTALLATION,
+      state: "connected",
+      connectedBy: "usr_1",
+      account: { login: "acme-inc", kind: "organization" },
+      connectedAtMs: 0,
+      asOfMs: 0,
     });
     const changes = rows.range({ prefix: [] }).map(({ key, value }) => ({ op: "put", key, value }) as const);
     const stored = this.harness.disk.open().commit(changes);
@@ -224,10 +240,16 @@ if (live === undefined) throw new Error("the line has no station");
 
 /** A candidate with another harness, about which nothing is known. */
 export const pickedConfig: PickedConfig = {
-  ...{ was: live, wanted: { ...live, harness: "claude" }, hypothesis: "It reads first." },
+  was: live,
+  wanted: { ...live, harness: "claude" },
+  hypothesis: "It reads first.",
   changes: [{ part: "harness", name: null, kind: "changed", was: "command", now: "claude" }],
   evidence: {
-    ...{ objective: "success", searched: null, heldOut: null, heldOutCost: null, onlyOnSeenTasks: null },
+    objective: "success",
+    searched: null,
+    heldOut: null,
+    heldOutCost: null,
+    onlyOnSeenTasks: null,
     replays: { live: "rep_1", searched: "rep_2", heldOut: null },
   },
 };

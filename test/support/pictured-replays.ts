@@ -15,8 +15,15 @@ type Into = PublishingWriting & CountingWriting;
 
 export function setRow(given: Partial<ReplaySetRow> = {}): ReplaySetRow {
   return {
-    ...{ id: replayPlace.setId, teamId: "team_1", lineId: "line_1", stationId: "sta_1", stationKey: "work" },
-    ...{ name: "Hard ones", version: 1, guardsChanges: false, createdAt: "2026-01-01T00:00:00.000Z" },
+    id: replayPlace.setId,
+    teamId: "team_1",
+    lineId: "line_1",
+    stationId: "sta_1",
+    stationKey: "work",
+    name: "Hard ones",
+    version: 1,
+    guardsChanges: false,
+    createdAt: "2026-01-01T00:00:00.000Z",
     ...given,
   };
 }
@@ -62,14 +69,27 @@ export function picturedReplay(
     [...results].map((result, at) => copyRow({ replayId: id, place: index + 1, repeat: at + 1, taskId }, result)),
   );
   const replay = replayRow({
-    ...{ id, teamId: "team_1", candidate: { id: "cand_1", name: "Other words", kind: "proposed" }, state: "running" },
-    ...{ runs: tasks.length, repeats: tasks[0]?.[1].length ?? 0, ceiling: { amount: 100, currency: "EUR" } },
-    ...{ startedAt: "2026-01-01T00:00:10.000Z", endedAt: null, startedBaseline: null, judged: false },
-    ...{ counts: countsOf(copies), spending: spendingOf(copies) },
+    id,
+    teamId: "team_1",
+    candidate: { id: "cand_1", name: "Other words", kind: "proposed" },
+    state: "running",
+    runs: tasks.length,
+    repeats: tasks[0]?.[1].length ?? 0,
+    ceiling: { amount: 100, currency: "EUR" },
+    startedAt: "2026-01-01T00:00:10.000Z",
+    endedAt: null,
+    startedBaseline: null,
+    judged: false,
+    counts: countsOf(copies),
+    spending: spendingOf(copies),
     ...given,
   });
   const entries = tasks.map(([taskId], index) => ({
-    ...{ place: index + 1, runId: `run_${taskId}`, taskId, title: `Task ${taskId}`, refusal: null },
+    place: index + 1,
+    runId: `run_${taskId}`,
+    taskId,
+    title: `Task ${taskId}`,
+    refusal: null,
   }));
   const input = replayInput({ replayId: id, config, entries });
   return { replay, input, copies };
@@ -82,13 +102,17 @@ export function copyRow(name: CopyName, picture: string): ReplayCopyRow {
   const isSettled = picture !== ".";
   return {
     ...name,
-    ...{ originalRunId: `run_${name.taskId}`, state, result, attempts: 1, lostRunIds: [] },
+    originalRunId: `run_${name.taskId}`,
+    state,
+    result,
+    lostRunIds: [],
     runId: `${name.replayId}/${name.place}/${name.repeat}`,
     why: result === "failed" ? { code: "check", text: "The check failed." } : null,
     outcome: isSettled ? "completed" : null,
     check: isSettled ? { passed: result !== "failed", exitCode: result === "failed" ? 1 : 0, tail: "done" } : null,
     ...(isSettled ? { spent: { amount: 0.1, currency: "EUR" }, steps: 3, ms: 2_000 } : unknown),
-    ...{ priced: true, toolMisses: 0 },
+    priced: true,
+    toolMisses: 0,
   };
 }
 

@@ -38,8 +38,13 @@ export function connect(rows: ReturnType<typeof memoryRows>, state: "connected" 
     address(workspaceId, "code-host-connection", "1"),
     (turn) =>
       codeHostConnections.insert(turn, workspaceId, {
-        ...{ host, installationId: 7, account: { login: "Acme", kind: "organization" }, state, connectedBy: "usr_1" },
-        ...{ connectedAtMs: 0, asOfMs: 0 },
+        host,
+        installationId: 7,
+        account: { login: "Acme", kind: "organization" },
+        state,
+        connectedBy: "usr_1",
+        connectedAtMs: 0,
+        asOfMs: 0,
       }),
     { rows },
   );
@@ -56,16 +61,34 @@ export function disconnect(rows: ReturnType<typeof memoryRows>): void {
 /** A picture of pull request 12 of the repository. */
 export function pictureOf(more: Partial<HostedPullRequest> = {}): HostedPullRequest {
   return {
-    ...{ repository, number: 12, url: `https://${host}/acme/app/pull/12`, title: "Fix the login!", body: "" },
-    ...{ author: { login: "signalbox[bot]", isPerson: false }, branch: "signalbox/0abcdefg-fix-the-login" },
-    ...{ from: repository, head: head("a"), base: "main", state: "open", draft: false, isDirty: null },
-    ...{ createdAtMs: T0, updatedAtMs: T0, closedAtMs: null, mergedAtMs: null, mergeCommit: null },
+    repository,
+    number: 12,
+    url: `https://${host}/acme/app/pull/12`,
+    title: "Fix the login!",
+    body: "",
+    author: { login: "signalbox[bot]", isPerson: false },
+    branch: "signalbox/0abcdefg-fix-the-login",
+    from: repository,
+    head: head("a"),
+    base: "main",
+    state: "open",
+    draft: false,
+    isDirty: null,
+    createdAtMs: T0,
+    updatedAtMs: T0,
+    closedAtMs: null,
+    mergedAtMs: null,
+    mergeCommit: null,
     ...more,
   };
 }
 
 export const mergedAt = (ms: number): Partial<HostedPullRequest> => ({
-  ...{ state: "merged", updatedAtMs: ms, mergedAtMs: ms, closedAtMs: ms, mergeCommit: head("e") },
+  state: "merged",
+  updatedAtMs: ms,
+  mergedAtMs: ms,
+  closedAtMs: ms,
+  mergeCommit: head("e"),
 });
 export const closedAt = (ms: number): Partial<HostedPullRequest> => ({
   state: "closed",
@@ -95,8 +118,18 @@ export class SteppedPullRequest {
 
   ask(more: Partial<AskPullRequest> = {}): TurnTaken {
     return this.take({
-      ...{ type: "pull-request.ask", runId: "run_1", taskId, taskAddress, teamId, lineId, repository },
-      ...{ wish: null, title: null, body: "", changed: ["a.ts"], ...more },
+      type: "pull-request.ask",
+      runId: "run_1",
+      taskId,
+      taskAddress,
+      teamId,
+      lineId,
+      repository,
+      wish: null,
+      title: null,
+      body: "",
+      changed: ["a.ts"],
+      ...more,
     });
   }
 

@@ -71,7 +71,10 @@ export class PullRequestWorld {
     await world.start();
     const hello = { instance: "i".repeat(16), name: "peer", version: "1", labels: [], harnesses: ["command"] };
     await harness.ask(runnerRef(workspaceId, RUNNER), {
-      ...{ type: "runner.hello", connection: "c", poolId: "pool_1", leaseMs: LEASE_MS },
+      type: "runner.hello",
+      connection: "c",
+      poolId: "pool_1",
+      leaseMs: LEASE_MS,
       hello: { ...hello, slots: 1, received: 0, claims: [], features: RUNNER_FEATURES },
     } as Message);
     return world;

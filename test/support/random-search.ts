@@ -53,8 +53,11 @@ class Simulation {
     const chance = this.#chance;
     const ceiling = chance.onceIn(4) ? chance.between(1, 40) : chance.between(40, 400);
     const budget = {
-      ...{ iterations: chance.between(1, 4), perIteration: chance.between(1, 3), repeats: chance.between(1, 2) },
-      ...{ ceiling: { amount: ceiling, currency: "EUR" }, concurrency: chance.between(1, 4) },
+      iterations: chance.between(1, 4),
+      perIteration: chance.between(1, 3),
+      repeats: chance.between(1, 2),
+      ceiling: { amount: ceiling, currency: "EUR" },
+      concurrency: chance.between(1, 4),
     };
     const agent = { harness: "command", model: null, effort: null };
     const answer = this.#scene.start({ budget, agent, objective: chance.pick(["success", "cost", null]) });

@@ -23,13 +23,19 @@ export async function startRealRunner(t: Cleaning, options: RealRunnerOptions): 
   const { url, token, gitUrl, command, slots = 1 } = options;
   const workFolder = await mkdtemp(join(tmpdir(), "signalbox-real-runner-"));
   const runner = await startRunner({
-    ...{ url, credential: poolToken(token), name: "real", labels: [], slots, gitUrl, command, passEnv: [], workFolder },
-    ...{
-      clock: createSystemClock(),
-      random: () => 0.5,
-      instance: randomBytes(16).toString("hex"),
-      log: () => undefined,
-    },
+    url,
+    credential: poolToken(token),
+    name: "real",
+    labels: [],
+    slots,
+    gitUrl,
+    command,
+    passEnv: [],
+    workFolder,
+    clock: createSystemClock(),
+    random: () => 0.5,
+    instance: randomBytes(16).toString("hex"),
+    log: () => undefined,
   });
   t.teardown(async () => {
     await runner.stop();

@@ -10,7 +10,10 @@ const review = { key: "review", name: "Review", kind: "review", runners: { pool:
 
 /** The line of a {@link ReplayScene}, as it is created. */
 export const sceneLine = {
-  ...{ key: "dev", name: "Dev", repositories: [{ name: "acme/app" }], stations: [work, review] },
+  key: "dev",
+  name: "Dev",
+  repositories: [{ name: "acme/app" }],
+  stations: [work, review],
 };
 
 /** A workplace with a runner, whose past runs may be repeated. */

@@ -135,8 +135,15 @@ export class ReplayWorld {
     this.#connection = `connection_${this.#process}`;
     this.#said = 0;
     const hello = {
-      ...{ instance: `process-${this.#process}-0123456789`, name: "peer", version: "1", labels: [] },
-      ...{ harnesses: ["command"], slots, received: 0, claims: [], features: [...RUNNER_FEATURES] },
+      instance: `process-${this.#process}-0123456789`,
+      name: "peer",
+      version: "1",
+      labels: [],
+      harnesses: ["command"],
+      slots,
+      received: 0,
+      claims: [],
+      features: [...RUNNER_FEATURES],
     };
     const message = { type: "runner.hello", connection: this.#connection, poolId: POOL, leaseMs: LEASE_MS, hello };
     return (await this.harness.ask(runnerRef(workspaceId, "runner_1"), message)) as Welcome;
@@ -261,8 +268,17 @@ export function pastRuns({ runs: count = 2, station = {}, line: fields = {}, can
     const { id: _id, ...block } = { ...first, ...station, ...changes } as Station;
     const fields = { name: `The ${id} one`, station: block };
     resources.put(rows, workspaceId, ["replay-candidate", id], {
-      ...{ kind: "replay-candidate", id, version: 1, workspaceId, teamId, address: `core/dev/work/${id}`, fields },
-      ...{ hidden: {}, added: { lineId, stationId: "sta_work", kind: "proposed" }, createdAt: "", updatedAt: "" },
+      kind: "replay-candidate",
+      id,
+      version: 1,
+      workspaceId,
+      teamId,
+      address: `core/dev/work/${id}`,
+      fields,
+      hidden: {},
+      added: { lineId, stationId: "sta_work", kind: "proposed" },
+      createdAt: "",
+      updatedAt: "",
     });
   }
   const task = tasks.get(rows, workspaceId, "task_1");

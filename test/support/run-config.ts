@@ -1,14 +1,29 @@
 import type { RunConfig } from "../../actors/lines/fingerprint.js";
 
 export const judge: NonNullable<RunConfig["station"]["judge"]> = {
-  ...{ rubric: "Is it good?", scale: "yes-no", passScore: null, claims: ["It greets."], passShare: 0.5, model: null },
+  rubric: "Is it good?",
+  scale: "yes-no",
+  passScore: null,
+  claims: ["It greets."],
+  passShare: 0.5,
+  model: null,
 };
 
 /** The config of a run, with all parts. */
 export const fullConfig: RunConfig = {
   station: {
-    ...{ key: "work", kind: "work", harness: "command", model: "small", effort: "low", profile: "shell" },
-    ...{ prompt: "Work.", skills: ["greet", "test"], judge, check: "make check", diffs: false, decisions: false },
+    key: "work",
+    kind: "work",
+    harness: "command",
+    model: "small",
+    effort: "low",
+    profile: "shell",
+    prompt: "Work.",
+    skills: ["greet", "test"],
+    judge,
+    check: "make check",
+    diffs: false,
+    decisions: false,
     tools: [
       { tool: "tracker.find", approval: false },
       { tool: "tracker.open", approval: true },

@@ -71,8 +71,17 @@ export class RunnerPeer {
 
   hello(said: Partial<Hello> = {}): void {
     this.post({
-      ...{ frame: "hello", protocol: RUNNER_PROTOCOL, runnerId: null, instance: "0123456789abcdef", name: "peer" },
-      ...{ version: "1", labels: [], harnesses: ["command"], slots: 1, received: 0, claims: [] },
+      frame: "hello",
+      protocol: RUNNER_PROTOCOL,
+      runnerId: null,
+      instance: "0123456789abcdef",
+      name: "peer",
+      version: "1",
+      labels: [],
+      harnesses: ["command"],
+      slots: 1,
+      received: 0,
+      claims: [],
       features: [...RUNNER_FEATURES],
       ...said,
     });

@@ -38,7 +38,9 @@ async function propose({ service: { runtime }, workspaceId }: ReplayScene, job: 
   if (run === undefined || iteration === undefined) throw new Error("a job of no agent");
   const { config, block } = getSearchInput(runtime.reading, workspaceId, iteration.searchId);
   const candidates = Object.entries(prompts).map(([name, prompt]) => ({
-    ...{ name, hypothesis: `Say ${prompt}`, station: { ...toBlock(config, block), prompt } },
+    name,
+    hypothesis: `Say ${prompt}`,
+    station: { ...toBlock(config, block), prompt },
   }));
   const held = { runId, runnerId: run.runnerId ?? "", fence };
   const message = { type: "candidates.propose", ...held, proposed: { candidates } } as const;

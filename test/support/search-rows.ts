@@ -20,11 +20,26 @@ const time = "2026-01-01T00:00:00.000Z";
 /** A search that has just started. */
 export function searchRow(more: Partial<SearchRow> = {}): SearchRow {
   return {
-    ...{ id: "srch_1", teamId, lineId, stationId: "sta_work", stationKey: "work", setId: "rset_1", setVersion: 10 },
-    ...{ state: "seeding", ending: null, agent: { harness: "command", model: null, effort: null } },
+    id: "srch_1",
+    teamId,
+    lineId,
+    stationId: "sta_work",
+    stationKey: "work",
+    setId: "rset_1",
+    setVersion: 10,
+    state: "seeding",
+    ending: null,
+    agent: { harness: "command", model: null, effort: null },
     budget: { iterations: 10, perIteration: 5, ceiling: EUR(100), concurrency: 4, repeats: 1 },
-    ...{ objective: "success", minGain: 0.05, seedCandidateId: "cand_0", seedReplayId: "rep_0" },
-    ...{ iterationsRun: 0, proposed: 0, best: null, startedAt: time, endedAt: null },
+    objective: "success",
+    minGain: 0.05,
+    seedCandidateId: "cand_0",
+    seedReplayId: "rep_0",
+    iterationsRun: 0,
+    proposed: 0,
+    best: null,
+    startedAt: time,
+    endedAt: null,
     ...more,
   };
 }
@@ -39,11 +54,17 @@ export function searchInput(
     taskId: `task_${n + 1}`,
   }));
   return {
-    ...{ searchId: "srch_1", config: replayConfig, block: replayInput().block },
-    ...{ fingerprint: "f", runningFingerprint: "r", scoringFingerprint: "s", judgeModel: null },
+    searchId: "srch_1",
+    config: replayConfig,
+    block: replayInput().block,
+    fingerprint: "f",
+    runningFingerprint: "r",
+    scoringFingerprint: "s",
+    judgeModel: null,
     split: { searched: runs.slice(0, searched), heldOut: runs.slice(searched) },
     allotments: { seed: EUR(10), searchReplay: EUR(5), heldOutReplay: EUR(4), agentRun: EUR(3) },
-    ...{ line: { key: "dev", name: "Dev" }, warnings: [{ kind: "noise-unmeasured" }] },
+    line: { key: "dev", name: "Dev" },
+    warnings: [{ kind: "noise-unmeasured" }],
     ...more,
   };
 }
@@ -51,36 +72,60 @@ export function searchInput(
 /** The seed of the search. */
 export function seedRow(more: Partial<SearchCandidateRow> = {}): SearchCandidateRow {
   return candidateRow({
-    ...{ candidateId: "cand_0", name: "seed", seed: true, iteration: null, hypothesis: null, changes: [] },
-    ...{ replayId: "rep_0", ...more },
+    candidateId: "cand_0",
+    name: "seed",
+    seed: true,
+    iteration: null,
+    hypothesis: null,
+    changes: [],
+    replayId: "rep_0",
+    ...more,
   });
 }
 
 /** A candidate that was admitted, without a replay. */
 export function candidateRow(more: Partial<SearchCandidateRow> = {}): SearchCandidateRow {
   return {
-    ...{ searchId: "srch_1", candidateId: "cand_1", name: "careful", seed: false, iteration: 1 },
-    ...{ hypothesis: "It should look twice.", fingerprint: "f1", runningFingerprint: "r1", scoringFingerprint: "s" },
+    searchId: "srch_1",
+    candidateId: "cand_1",
+    name: "careful",
+    seed: false,
+    iteration: 1,
+    hypothesis: "It should look twice.",
+    fingerprint: "f1",
+    runningFingerprint: "r1",
+    scoringFingerprint: "s",
     changes: [{ part: "prompt", name: null, kind: "changed", was: null, now: null }],
-    ...{ replayId: null, heldOutReplayId: null, replayEnded: null, heldOutEnded: null },
-    ...{ searched: null, heldOut: null, admittedAt: time },
+    replayId: null,
+    heldOutReplayId: null,
+    replayEnded: null,
+    heldOutEnded: null,
+    searched: null,
+    heldOut: null,
+    admittedAt: time,
     ...more,
   };
 }
 
 export function iterationRow(more: Partial<SearchIterationRow> = {}): SearchIterationRow {
   return {
-    ...{ id: "sit_1", searchId: "srch_1", number: 1, kind: "propose", state: "wanted", runId: null, lostRunIds: [] },
-    ...{
-      attempts: 0,
-      proposed: [],
-      allotted: EUR(3),
-      agentSpent: null,
-      unpriced: false,
-      reason: null,
-      reflection: null,
-    },
-    ...{ wantedAt: time, startedAt: null, endedAt: null },
+    id: "sit_1",
+    searchId: "srch_1",
+    number: 1,
+    kind: "propose",
+    state: "wanted",
+    runId: null,
+    lostRunIds: [],
+    attempts: 0,
+    proposed: [],
+    allotted: EUR(3),
+    agentSpent: null,
+    unpriced: false,
+    reason: null,
+    reflection: null,
+    wantedAt: time,
+    startedAt: null,
+    endedAt: null,
     ...more,
   };
 }

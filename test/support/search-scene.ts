@@ -20,7 +20,9 @@ export async function startSearch(
 ): Promise<StartedSearch> {
   const ceiling = { amount: 50, currency: "EUR" };
   const started = await ada.request("POST", `/api/teams/${teamId}/lines/${lineId}/stations/${stationId}/searches`, {
-    ...{ setId, agent: { harness: "command" }, objective: "success" },
+    setId,
+    agent: { harness: "command" },
+    objective: "success",
     budget: { iterations: 2, perIteration: 2, ceiling, concurrency: 4, repeats: 1, ...terms.budget },
   });
   if (started.status !== 201) throw new Error(`starting a search answered ${started.status} ${started.text}`);

@@ -55,7 +55,10 @@ export async function openShipped(
   let calls = 0;
   return {
     ...place,
-    ...{ integrationId: made.id, deliveriesUrl: String(made.deliveriesUrl), tasks, opened },
+    integrationId: made.id,
+    deliveriesUrl: String(made.deliveriesUrl),
+    tasks,
+    opened,
     call: (peer, claim, tool, inputs = {}) => {
       calls += 1;
       return callTool(peer, claim, { id: `call-${calls}`, server: String(made.integration), tool, inputs });

@@ -79,8 +79,15 @@ export class SteppedSearch {
       runs.put(this.rows, workspaceId, run, { ...run, spent: { amount, currency: "EUR" } });
     }
     const set = {
-      ...{ id: this.setId, teamId, lineId, stationId: "sta_work", stationKey: "work", name: "Hard ones", version: 1 },
-      ...{ guardsChanges: false, createdAt: new Date(this.now).toISOString() },
+      id: this.setId,
+      teamId,
+      lineId,
+      stationId: "sta_work",
+      stationKey: "work",
+      name: "Hard ones",
+      version: 1,
+      guardsChanges: false,
+      createdAt: new Date(this.now).toISOString(),
     };
     const fill = (n: number) => {
       withTurn(

@@ -21,8 +21,15 @@ export const diff = "diff --git a/a b/a\n";
 /** A commit. */
 export const base = (digit: string): string => digit.repeat(40);
 const open = {
-  ...{ type: "task.open", teamId, lineId, title: "Do it", description: "Well.", url: "https://x/1", station: null },
-  ...{ assignee: by, by },
+  type: "task.open",
+  teamId,
+  lineId,
+  title: "Do it",
+  description: "Well.",
+  url: "https://x/1",
+  station: null,
+  assignee: by,
+  by,
 } as Message;
 
 type Rows = ReturnType<typeof memoryRows>;
@@ -38,13 +45,20 @@ export function putResource(
   const id = `${kind}_${key}`;
   const row = { kind, id, address: kind === "secret" ? key : `core/${key}`, teamId, fields: { ...given }, hidden };
   resources.put(rows, workspaceId, [kind, id], {
-    ...{ ...row, version: 1, workspaceId, added: {}, createdAt: "", updatedAt: "" },
+    ...row,
+    version: 1,
+    workspaceId,
+    added: {},
+    createdAt: "",
+    updatedAt: "",
   });
   resourceAddresses.put(rows, workspaceId, [kind, row.address], id);
 }
 
 export const skill = (content: string): SkillFields => ({
-  ...{ key: "greet", name: "Greet", description: "How to greet" },
+  key: "greet",
+  name: "Greet",
+  description: "How to greet",
   files: [
     { path: "b.txt", content: "b" },
     { path: "SKILL.md", content },
@@ -67,7 +81,12 @@ export class SteppedWork {
     const [work, review] = line.stations;
     putResource(this.rows, "skill", "greet", skill("Say hello."));
     putResource(this.rows, "harness-profile", "shell", {
-      ...{ key: "shell", harness: "command", args: ["sh"], env: {}, secrets: { TOKEN: "forge" }, timeoutMinutes: null },
+      key: "shell",
+      harness: "command",
+      args: ["sh"],
+      env: {},
+      secrets: { TOKEN: "forge" },
+      timeoutMinutes: null,
     });
     this.putSecret("one", 1);
     this.putLine({ stations: [{ ...work, skills: ["greet"], profile: "shell" }, review] });

@@ -104,7 +104,9 @@ async function runProcess(
 ): Promise<string | null> {
   const env = { ...process.env, TAP: "1", TAP_TIMEOUT: "0" };
   const child = spawn(process.execPath, [...NODE_FLAGS, ...args], {
-    ...{ env, detached: true, stdio: ["ignore", "pipe", "pipe"] },
+    env,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
   });
   let cut: string | null = null;
   const endGroup = (why: string) => {

@@ -44,7 +44,9 @@ export const tracker = {
   },
   tools: {
     comment: {
-      ...{ description: "Comments on an item.", action: "comment", approval: true },
+      description: "Comments on an item.",
+      action: "comment",
+      approval: true,
       inputs: {
         text: { type: "string", required: true, description: "What to say." },
         on: { type: "string", default: ["$", "{{ task.line }}"].join("") },
@@ -56,17 +58,41 @@ export const tracker = {
 };
 
 const task: TaskRow = {
-  ...{ id: "task_1", teamId, lineId, title: "Do it", description: "", url: "", station: "work", state: "running" },
-  ...{ assignee: "usr_1", openedBy: { kind: "person", userId: "usr_1" }, marks: {}, pullRequest: null, runId },
-  ...{ asks: null, failure: null, openedAt: "", movedAt: "" },
+  id: "task_1",
+  teamId,
+  lineId,
+  title: "Do it",
+  description: "",
+  url: "",
+  station: "work",
+  state: "running",
+  assignee: "usr_1",
+  openedBy: { kind: "person", userId: "usr_1" },
+  marks: {},
+  pullRequest: null,
+  runId,
+  asks: null,
+  failure: null,
+  openedAt: "",
+  movedAt: "",
 };
 
 /** What the request of a call results in. */
 export function result(more: Partial<IntegrationRequestResult> = {}): IntegrationRequestResult {
   return {
-    ...{ at: "2026-01-01T00:00:00.000Z", tookMs: 5, method: "POST", origin: "https://api.example.com", status: 200 },
-    ...{ success: true, response: '{"id":1}', captures: "{}", output: '{"id":1}' },
-    ...{ code: null, reason: null, retryAfterMs: null, ...more },
+    at: "2026-01-01T00:00:00.000Z",
+    tookMs: 5,
+    method: "POST",
+    origin: "https://api.example.com",
+    status: 200,
+    success: true,
+    response: '{"id":1}',
+    captures: "{}",
+    output: '{"id":1}',
+    code: null,
+    reason: null,
+    retryAfterMs: null,
+    ...more,
   };
 }
 
@@ -101,11 +127,18 @@ export class ToolCallScene {
     const [work] = line.stations;
     this.tell(runAddress, {
       type: "run.start",
-      ...{ owner: { kind: "task", id: task.id }, ownerAddress: address(workspaceId, "task", task.id), teamId, lineId },
-      ...{ stationId: "sta_work", stationKey: "work", fingerprint: "f" },
+      owner: { kind: "task", id: task.id },
+      ownerAddress: address(workspaceId, "task", task.id),
+      teamId,
+      lineId,
+      stationId: "sta_work",
+      stationKey: "work",
+      fingerprint: "f",
       config: { station: { ...work, tools }, repositories: line.repositories, skills: [], profile: null },
       beginning: {
-        ...{ line: { key: "dev", name: "Dev" }, station: { name: "work", passesTo: [], next: [] }, checkouts: [] },
+        line: { key: "dev", name: "Dev" },
+        station: { name: "work", passesTo: [], next: [] },
+        checkouts: [],
         ...(frozen.tools && { tools: frozen.tools }),
       },
       needs: { poolId: null, labels: [], harness: "command" },

@@ -121,7 +121,10 @@ export class ToolCallWorld {
     const { harness } = this;
     const hello = { instance: "i".repeat(16), name: "peer", version: "1", labels: [], harnesses: ["command"] };
     await harness.ask(runnerRef(workspace, RUNNER), {
-      ...{ type: "runner.hello", connection: "c", poolId: "pool_1", leaseMs: LEASE_MS },
+      type: "runner.hello",
+      connection: "c",
+      poolId: "pool_1",
+      leaseMs: LEASE_MS,
       hello: { ...hello, slots: count, received: 0, claims: [], features: RUNNER_FEATURES },
     } as Message);
     for (let n = 1; n <= count; n++) {
@@ -140,11 +143,18 @@ export class ToolCallWorld {
     const tools = this.#tools.get(workspace);
     return {
       type: "run.start",
-      ...{ owner: { kind: "task", id: "task_1" }, ownerAddress: address(workspace, "task", "task_1"), teamId, lineId },
-      ...{ stationId: "sta_work", stationKey: "work", fingerprint: "f" },
+      owner: { kind: "task", id: "task_1" },
+      ownerAddress: address(workspace, "task", "task_1"),
+      teamId,
+      lineId,
+      stationId: "sta_work",
+      stationKey: "work",
+      fingerprint: "f",
       config: { station: { ...work, tools: trackerTools }, repositories: line.repositories, skills: [], profile: null },
       beginning: {
-        ...{ line: { key: "dev", name: "Dev" }, station: { name: "work", passesTo: [], next: [] }, checkouts: [] },
+        line: { key: "dev", name: "Dev" },
+        station: { name: "work", passesTo: [], next: [] },
+        checkouts: [],
         ...(tools && { tools }),
       },
       needs: { poolId: null, labels: [], harness: "command" },
@@ -165,9 +175,23 @@ export class ToolCallWorld {
     const hosts = [new URL(url).host];
     putResource(rows, "integration", "tracker", integrationSchema.parse({ ...tracker, hosts, actions }));
     tasks.insert(rows, workspaceId, {
-      ...{ id: "task_1", teamId, lineId, title: "Do it", description: "", url: "", station: "work", state: "running" },
-      ...{ assignee: "usr_1", openedBy: { kind: "person", userId: "usr_1" }, marks: {}, pullRequest: null },
-      ...{ runId: "run_1", asks: null, failure: null, openedAt: "", movedAt: "" },
+      id: "task_1",
+      teamId,
+      lineId,
+      title: "Do it",
+      description: "",
+      url: "",
+      station: "work",
+      state: "running",
+      assignee: "usr_1",
+      openedBy: { kind: "person", userId: "usr_1" },
+      marks: {},
+      pullRequest: null,
+      runId: "run_1",
+      asks: null,
+      failure: null,
+      openedAt: "",
+      movedAt: "",
     });
     const freeze = (turn: Turn) => {
       const location = { workspaceId, teamKey: "core" };
@@ -193,8 +217,12 @@ export class ToolCallWorld {
         world.later(afterMs, () => resolve({ status: 200, headers: {}, bytes }));
       });
     return integrationRequestEffect({
-      ...{ reading: () => this.harness.runtime.reading, outbound: { send }, clock: world.clock },
-      ...{ sealer: { open: () => "" }, baseUrl: () => "http://localhost", log: { error: () => undefined } },
+      reading: () => this.harness.runtime.reading,
+      outbound: { send },
+      clock: world.clock,
+      sealer: { open: () => "" },
+      baseUrl: () => "http://localhost",
+      log: { error: () => undefined },
     });
   }
 }

@@ -13,16 +13,36 @@ export const lineId = "line_1";
 
 function station(key: string, more: Partial<Station> = {}): Station {
   return {
-    ...{ id: `sta_${key}`, key, name: key, kind: "work", harness: "command", model: null, effort: null, profile: null },
-    ...{ prompt: "", skills: [], tools: [], judge: null, check: null, diffs: false, decisions: false },
-    ...{ runners: { pool: null, labels: [] }, passesTo: [], timeoutMinutes: 60, alerts: [] },
+    id: `sta_${key}`,
+    key,
+    name: key,
+    kind: "work",
+    harness: "command",
+    model: null,
+    effort: null,
+    profile: null,
+    prompt: "",
+    skills: [],
+    tools: [],
+    judge: null,
+    check: null,
+    diffs: false,
+    decisions: false,
+    runners: { pool: null, labels: [] },
+    passesTo: [],
+    timeoutMinutes: 60,
+    alerts: [],
     ...more,
   };
 }
 
 export const line: LineFields = {
-  ...{ key: "dev", name: "Dev", repositories: [{ name: "acme/app", setup: null, image: null }] },
-  ...{ source: null, replayCheck: null, pullRequests: null },
+  key: "dev",
+  name: "Dev",
+  repositories: [{ name: "acme/app", setup: null, image: null }],
+  source: null,
+  replayCheck: null,
+  pullRequests: null,
   stations: [station("work", { passesTo: ["review"] }), station("review", { kind: "review", passesTo: ["work"] })],
 };
 

@@ -51,7 +51,12 @@ export async function openWorkplace(t: Test, options: WorkplaceOptions = {}): Pr
   const token = String(pool.headers["service-pool-token"]);
   const read = async (path: string) => (await ada.request("GET", path)).body ?? {};
   return {
-    ...{ service, ada, workspaceId: workspace.id, teamId: team.id, poolId: String(pool.body?.id), token },
+    service,
+    ada,
+    workspaceId: workspace.id,
+    teamId: team.id,
+    poolId: String(pool.body?.id),
+    token,
     runner: async (hello = {}) => {
       const peer = await RunnerPeer.join(service, token, hello);
       t.teardown(async () => peer.cut());

@@ -31,7 +31,10 @@ function contentOf(file: CodeFile, { members, blocks }: Holder): Pick<CodeBlock,
   return {
     attributes: new Map(named),
     blocks: blocks.map(({ type, labels, node }) => ({
-      ...{ type, labels, file, start: node.start },
+      type,
+      labels,
+      file,
+      start: node.start,
       ...contentOf(file, holderOf(file.text, node)),
     })),
   };

@@ -27,7 +27,10 @@ export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRu
     const worker = new Worker(new URL("./edit-worker.js", import.meta.url), {
       workerData: wanted,
       // Keep a crashing parser's output out of the service's log.
-      ...{ stdout: true, stderr: true, env: {}, resourceLimits: { maxOldGenerationSizeMb: 256 } },
+      stdout: true,
+      stderr: true,
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: 256 },
     });
     let isOver = false;
     let parsed = wanted.path;

@@ -69,7 +69,11 @@ export async function openRepository(
   const files = entries.filter(({ kind }) => kind === "file" || kind === "symlink").map(({ path }) => path);
   const paths = files.filter(isCode);
   return {
-    ...{ entries, isWhole, links: findLinks(entries), syntax, read },
+    entries,
+    isWhole,
+    links: findLinks(entries),
+    syntax,
+    read,
     onFile: (path) => onFile?.(path),
     async code() {
       return isWhole ? readAll(paths) : { fault: "it is too large for the code host to list it whole" };

@@ -7,8 +7,14 @@ import type { CallbackSubject } from "./callback.queries.js";
 /** The task as the receiver of its hook can see it. */
 export const callbackTaskSchema = z
   .strictObject({
-    ...{ id: z.string(), title: z.string(), url: z.string(), line: z.string(), station: z.string() },
-    ...{ stationKey: z.string(), marks: z.record(z.string(), z.string()), repositories: z.array(z.string()) },
+    id: z.string(),
+    title: z.string(),
+    url: z.string(),
+    line: z.string(),
+    station: z.string(),
+    stationKey: z.string(),
+    marks: z.record(z.string(), z.string()),
+    repositories: z.array(z.string()),
     pullRequest: z.looseObject({ url: z.string() }).nullable(),
     hook: z.string(),
   })

@@ -138,8 +138,16 @@ function createProof(
   if (audience !== undefined) {
     if (tokens === null) return null;
     const token = tokens.sign({
-      ...{ issuer: `${baseUrl()}/api`, audience, workspaceId: hook.workspaceId, teamId: hook.teamId ?? "" },
-      ...{ hook: hook.fields.key, occurrence, webhookId: id, body, tokenId: newId("jwt"), nowMs },
+      issuer: `${baseUrl()}/api`,
+      audience,
+      workspaceId: hook.workspaceId,
+      teamId: hook.teamId ?? "",
+      hook: hook.fields.key,
+      occurrence,
+      webhookId: id,
+      body,
+      tokenId: newId("jwt"),
+      nowMs,
     });
     return { header: "authorization", value: `Bearer ${token}` };
   }

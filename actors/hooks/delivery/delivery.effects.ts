@@ -97,7 +97,8 @@ function prepareDelivery(
       deadlineMs === undefined
         ? { ...place, lane: afterEventLane }
         : {
-            ...{ ...place, lane: beforeEventLane },
+            ...place,
+            lane: beforeEventLane,
             patience: {
               untilMs: deadlineMs,
               output: { ...notSent(prepared.step, deadlineMs), code: "timeout", reason: NO_PLACE },

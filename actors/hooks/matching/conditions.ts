@@ -123,7 +123,9 @@ function nameCondition(name: Condition["name"], wanted: readonly string[], looke
   const list = JSON.stringify(wanted);
   return [
     {
-      ...{ name, wanted, saw: looked.saw },
+      name,
+      wanted,
+      saw: looked.saw,
       expression: "list" in looked ? `${looked.list}.exists(one, one in ${list})` : `${looked.expression} in ${list}`,
       holds: ({ work: event }, work) => {
         const saw = looked.saw(event);
@@ -145,7 +147,9 @@ function pathCondition(wanted: readonly string[]): Condition {
   const patterns = wanted.map(compileGlob);
   const saw = ({ event }: WorkEvent) => (Array.isArray(event.changed) ? event.changed.map(String) : []);
   return {
-    ...{ name: "paths", wanted, saw },
+    name: "paths",
+    wanted,
+    saw,
     expression: `event.changed.exists(path, path.matches(${JSON.stringify(toRegularExpression(wanted))}))`,
     holds: ({ work: event }, work) => {
       const units = Math.max(0, Math.min(MAX_PATH_UNITS, work.units));
@@ -176,7 +180,9 @@ function whenCondition(when: string, hook: MatchedFields): Condition {
   const expression = expressionSource(when);
   const program = compile(expression);
   return {
-    ...{ name: "when", wanted: when, expression },
+    name: "when",
+    wanted: when,
+    expression,
     saw: ({ event, task, run }) => ({ event, task, run, vars: hook.vars }),
     holds: (subject, work) => program.holds(toHookValues(hook, subject.values()), work),
     outcome: (subject, work) => {

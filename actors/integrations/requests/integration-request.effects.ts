@@ -81,7 +81,8 @@ function prepare(
   const seenBytes = bytesOfBody(options.reading(), workspaceId, { names: prepared.names, bodyDigest });
   return {
     place: {
-      ...{ lane: laneOf(input), target: url.host },
+      lane: laneOf(input),
+      target: url.host,
       bytes: (body?.length ?? 0) + input.values.length + seenBytes + REQUEST_OVERHEAD_BYTES,
     },
     isMadeOnce: input.again === "never" || prepared.request.method !== "GET",

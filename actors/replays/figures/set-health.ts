@@ -171,8 +171,12 @@ function oracleOf<Replay extends HealthReplay>(sources: HealthSources<Replay>): 
   if (replay === undefined || replay.answers === null) return null;
   const against = sources.find(replay.answers);
   return {
-    ...{ replayId: replay.id, candidateId: replay.candidate.id, repeats: replay.repeats, state: replay.state },
-    ...{ againstReplayId: replay.answers, againstState: against?.state ?? "gone" },
+    replayId: replay.id,
+    candidateId: replay.candidate.id,
+    repeats: replay.repeats,
+    state: replay.state,
+    againstReplayId: replay.answers,
+    againstState: against?.state ?? "gone",
     ...compareAnswered(sources, replay, against),
   };
 }

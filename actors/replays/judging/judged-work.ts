@@ -45,7 +45,8 @@ export function readOwnChange(reading: Reading, workspaceId: string, runId: stri
   const checkouts = runCheckouts.list(reading, workspaceId, [runId]);
   if (checkouts.length < config.repositories.length) return null;
   return checkouts.map(({ repository, digest, own = digest }) => ({
-    ...{ repository, diff: getText(reading, workspaceId, own) },
+    repository,
+    diff: getText(reading, workspaceId, own),
   }));
 }
 

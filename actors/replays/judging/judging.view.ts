@@ -36,8 +36,16 @@ export function judgeView(row: ReplayVerdictRow | undefined, judge: Judge | null
 }
 
 const NO_VERDICT = {
-  ...{ scale: null, passed: null, score: null, marks: null, passShare: null },
-  ...{ model: null, promptVersion: null, cut: null, claims: [], reasons: [] },
+  scale: null,
+  passed: null,
+  score: null,
+  marks: null,
+  passShare: null,
+  model: null,
+  promptVersion: null,
+  cut: null,
+  claims: [],
+  reasons: [],
 };
 
 /** Shows a pair in the form that entries use. */
@@ -45,7 +53,9 @@ export function pairView(row: ReplayPairRow | undefined, texts: Texts) {
   if (row === undefined) return null;
   const { state, againstRunId, outcome, model, unpaired } = row;
   const readings = row.readings.map(({ ownShownFirst, outcome: read, reasons }) => ({
-    ...{ ownShownFirst, outcome: read, reasons: readAll(reasons, pairReason, texts) },
+    ownShownFirst,
+    outcome: read,
+    reasons: readAll(reasons, pairReason, texts),
   }));
   return { state, againstRunId, outcome, model, unpaired, readings: readings.length === 0 ? null : readings };
 }

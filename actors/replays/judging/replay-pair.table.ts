@@ -33,7 +33,8 @@ export interface ReplayPairRow extends CopyKey {
 
 /** Key: `[replay, place, repeat]` */
 export const replayPairs = indexedTable<ReplayPairRow>("replay-pair", {
-  ...{ under: ["replayId"], order: ["place", "repeat"] },
+  under: ["replayId"],
+  order: ["place", "repeat"],
   changes: (pair) => [copyChange(pair)],
   blobs: ({ readings }) => readings.flatMap(({ reasons }) => bodiesOfReasons(reasons)),
 });

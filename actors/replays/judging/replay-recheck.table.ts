@@ -20,7 +20,8 @@ export interface ReplayRecheckRow extends CopyKey {
 
 /** Key: `[replay, place, repeat]` */
 export const replayRechecks = indexedTable<ReplayRecheckRow>("replay-recheck", {
-  ...{ under: ["replayId"], order: ["place", "repeat"] },
+  under: ["replayId"],
+  order: ["place", "repeat"],
   changes: (recheck, reading, { workspaceId }) => secondLookChanges(reading, workspaceId, recheck),
   indexes: { "replay-recheck-of-run": { by: ["runId", "replayId"], has: ["runId"] } },
 });

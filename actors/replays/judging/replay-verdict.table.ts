@@ -50,7 +50,8 @@ export interface ReplayVerdictRow extends CopyKey {
 
 /** Key: `[replay, place, repeat, which]` */
 export const replayVerdicts = indexedTable<ReplayVerdictRow>("replay-verdict", {
-  ...{ under: ["replayId"], order: ["place", "repeat", "which"] },
+  under: ["replayId"],
+  order: ["place", "repeat", "which"],
   // A first judging changes its copy in the same turns, which publishes the change.
   changes: (verdict, reading, { workspaceId }) =>
     verdict.which === "first" ? [] : secondLookChanges(reading, workspaceId, verdict),

@@ -65,11 +65,23 @@ export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): 
   if (entries.length === 0 || makeRoom(turn, set, { count: 1, beside: live.id }) !== null) return;
   const { line, station: block, config, fingerprints } = now;
   orderReplay(turn, {
-    ...{ set, line, block, config, live: config, fingerprints, entries, concurrency: null },
+    set,
+    line,
+    block,
+    config,
+    live: config,
+    fingerprints,
+    entries,
+    concurrency: null,
     judgeModel: toJudgeModel(config, judging),
     candidate: { id: turn.newId("cand"), name: `With the answer ${live.candidate.name}`, kind: "with-answer" },
-    ...{ repeats: live.repeats, ceiling: live.ceiling, probe: false },
-    ...{ pairedWith: null, startedBaseline: null, answers: live.id, search: null },
+    repeats: live.repeats,
+    ceiling: live.ceiling,
+    probe: false,
+    pairedWith: null,
+    startedBaseline: null,
+    answers: live.id,
+    search: null,
   });
 }
 

@@ -26,14 +26,20 @@ export function briefFile(sight: Sight): string {
     tasks.filter(({ candidateIds }) => candidateIds.includes(id)).map(({ taskId }) => taskId);
   const causes = sight.earlier.flatMap((before) => before.reflection?.causes ?? []);
   return fitJson((room) => ({
-    ...{ kind, iteration: number, left: leftOf(sight), objective, minGain },
+    kind,
+    iteration: number,
+    left: leftOf(sight),
+    objective,
+    minGain,
     ...shownBlock("live", toBlock(sight.live.config, sight.live.block), room),
     candidates: candidates.map(scoresOf),
     frontier: frontier.map(nameOf),
     parents: parents.slice(0, MOST_PARENTS).map((id) => ({ name: nameOf(id), bestAt: best(id).map(folderName) })),
     searchedTasks: [...places.keys()].map((taskId) => ({ taskId, folder: `runs/${folderName(taskId)}` })),
     causes: causes.map(({ taskId, cause, evidence, suggestion }) => ({
-      ...{ taskId, cause, evidence: firstBytes(evidence, room(CAUSE_BYTES)) },
+      taskId,
+      cause,
+      evidence: firstBytes(evidence, room(CAUSE_BYTES)),
       suggestion: suggestion === null ? null : firstBytes(suggestion, room(CAUSE_BYTES)),
     })),
     ...(reflection === null

@@ -12,7 +12,9 @@ export function candidateFile(sight: Sight, candidate: ShownCandidate): string {
   const { hypothesis, changes } = candidate;
   const block = blockOf(sight, candidate);
   return fitJson((room) => ({
-    ...{ ...scoresOf(candidate), hypothesis, changes },
+    ...scoresOf(candidate),
+    hypothesis,
+    changes,
     ...shownBlock("station", block, room),
   }));
 }
@@ -20,7 +22,10 @@ export function candidateFile(sight: Sight, candidate: ShownCandidate): string {
 /** Returns a candidate's results on searched runs; nulls until that replay ends. */
 export function scoresOf({ name, seed, iteration, replayEnded, searched }: ShownCandidate) {
   return {
-    ...{ name, seed, iteration, replay: replayEnded },
+    name,
+    seed,
+    iteration,
+    replay: replayEnded,
     searchScore: searched?.searchScore ?? null,
     searchInterval: searched?.searchInterval ?? null,
     searchScored: searched?.searchScored ?? 0,

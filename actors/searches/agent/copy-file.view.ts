@@ -28,12 +28,18 @@ export function resultFile(sight: Sight, seen: SeenCopy): string {
   const { check, judge } = partsOf(rows, copy, { reading, workspaceId });
   const last = lastSteps(sight, runId);
   return fitJson((room) => ({
-    ...{ task: folderName(taskId), candidate: candidate.name, copy: repeat, result },
+    task: folderName(taskId),
+    candidate: candidate.name,
+    copy: repeat,
+    result,
     why: why === null ? null : { code: why.code, text: firstBytes(why.text, room(WHY_BYTES)) },
     outcome,
     check: check === null ? null : { ...check, output: lastBytes(check.output, room(OUTPUT_BYTES)) },
     judge: judge.scale === null ? null : judgeOf(judge, room),
-    ...{ spent: boundMoney(copy.spent), priced, ms, toolMisses },
+    spent: boundMoney(copy.spent),
+    priced,
+    ms,
+    toolMisses,
     steps: steps ?? last.length,
     lastSteps: last.map(({ index, kind, tool, text }) => ({
       index,
@@ -48,7 +54,11 @@ export function resultFile(sight: Sight, seen: SeenCopy): string {
 function judgeOf(judge: ReturnType<typeof partsOf>["judge"], room: Room) {
   const { scale, passed, score, marks, passShare, claims, reasons } = judge;
   return {
-    ...{ scale, passed, score, marks, passShare },
+    scale,
+    passed,
+    score,
+    marks,
+    passShare,
     claims: claims.length === 0 ? [] : excerptTexts(claims, room(CLAIMS_BYTES)),
     reasons: excerptReasons(reasons, room(REASONS_BYTES)).map(({ text, claim }) => ({ text, claim })),
   };

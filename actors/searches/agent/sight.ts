@@ -55,7 +55,13 @@ export function findSight(reading: Reading, workspaceId: string, iteration: Sear
   const searched = new Map(split.searched.map(({ runId, taskId }) => [runId, taskId]));
   const entries = replayInputs.get(reading, workspaceId, search.seedReplayId)?.entries ?? [];
   return {
-    ...{ reading, workspaceId, search, iteration, earlier: before, live: { config, block }, searched },
+    reading,
+    workspaceId,
+    search,
+    iteration,
+    earlier: before,
+    live: { config, block },
+    searched,
     candidates: listCandidates(reading, workspaceId, search.id).map(toShown),
     places: placesOf(entries.filter(({ runId }) => searched.has(runId))),
   };

@@ -32,9 +32,14 @@ function resultsOf(candidate: string, seen: readonly SeenCopy[]) {
   const rank = ({ copy }: SeenCopy) => Number(copy.result === "succeeded");
   const first = [...seen].sort((left, right) => rank(left) - rank(right)).slice(0, MOST_COPIES);
   return {
-    ...{ candidate, of: seen.length, succeeded: seen.filter(({ copy }) => copy.result === "succeeded").length },
+    candidate,
+    of: seen.length,
+    succeeded: seen.filter(({ copy }) => copy.result === "succeeded").length,
     copies: first.map(({ copy: { place, repeat, result, why, ms } }) => ({
-      ...{ folder: `${folderName(candidate)}/${place}-${repeat}`, result, why: why?.code ?? null, ms },
+      folder: `${folderName(candidate)}/${place}-${repeat}`,
+      result,
+      why: why?.code ?? null,
+      ms,
     })),
   };
 }

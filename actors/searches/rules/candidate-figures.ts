@@ -83,7 +83,8 @@ export function measureSearched(copies: readonly MeasuredCopy[], terms: FiguresT
     searchTasks: taskShares(copies).size,
     searchedGain: seed === null ? null : successGain(copies, seed, minGain),
     searchedPairs: seed === null ? null : tallyPairs(copies),
-    ...{ costPerRun, searchedSpent: spent },
+    costPerRun,
+    searchedSpent: spent,
     score: toTextOrNull(score),
     cost: toTextOrNull(costByRun(copies, currency)),
     tasks: [...groupByTask(copies)].map(([taskId, ofTask]) => ({

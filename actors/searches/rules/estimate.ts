@@ -49,12 +49,14 @@ export function toEstimate({ entries, budget, minGain, objective, ...sources }: 
   if (split === null) return null;
   const { searchedTasks, heldOutTasks } = split;
   return {
-    ...{ searchedTasks, heldOutTasks },
+    searchedTasks,
+    heldOutTasks,
     runs: countRuns(budget, split),
     ceiling: budget.ceiling,
     perReplayAllotments: allotBudget(budget, split),
     estimatedDuration: estimateDuration(budget, split),
-    ...{ minGain, objective },
+    minGain,
+    objective,
     warnings: listWarnings({ ...sources, minGain, objective, budget, split }),
   };
 }

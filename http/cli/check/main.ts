@@ -67,7 +67,17 @@ async function settle(wish: CheckWish, ending: Ending): Promise<readonly Outcome
   try {
     const lines = readPlan(await readText(wish.file), wish.file === "-" ? "the plan" : wish.file);
     return await checkPlan(lines, {
-      ...{ service, requests, line, stations, commit, pullRequest, repeats, attempt, everyMs, whyEnded, progress },
+      service,
+      requests,
+      line,
+      stations,
+      commit,
+      pullRequest,
+      repeats,
+      attempt,
+      everyMs,
+      whyEnded,
+      progress,
     });
   } catch (error) {
     if (!(error instanceof CouldNotAsk) && !(error instanceof Interrupted)) throw error;

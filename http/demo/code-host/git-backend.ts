@@ -24,10 +24,16 @@ export async function serveGit(
   const backend = spawn("git", ["http-backend"], {
     env: {
       PATH: process.env.PATH,
-      ...{ GIT_PROJECT_ROOT: folder, GIT_HTTP_EXPORT_ALL: "1", REMOTE_USER: user },
-      ...{ PATH_INFO: pathname, QUERY_STRING: search.slice(1), REQUEST_METHOD: request.method },
-      ...{ CONTENT_TYPE: request.headers["content-type"], HTTP_CONTENT_ENCODING: request.headers["content-encoding"] },
-      ...{ GIT_PROTOCOL: String(request.headers["git-protocol"] ?? ""), ...env },
+      GIT_PROJECT_ROOT: folder,
+      GIT_HTTP_EXPORT_ALL: "1",
+      REMOTE_USER: user,
+      PATH_INFO: pathname,
+      QUERY_STRING: search.slice(1),
+      REQUEST_METHOD: request.method,
+      CONTENT_TYPE: request.headers["content-type"],
+      HTTP_CONTENT_ENCODING: request.headers["content-encoding"],
+      GIT_PROTOCOL: String(request.headers["git-protocol"] ?? ""),
+      ...env,
     },
     stdio: ["pipe", "pipe", "ignore"],
   });

@@ -43,7 +43,11 @@ interface AppRequest {
 
 /** All permissions that the service asks for. */
 const ALL_PERMISSIONS: Readonly<Record<string, string>> = {
-  ...{ metadata: "read", members: "read", contents: "write", pull_requests: "write", issues: "write" },
+  metadata: "read",
+  members: "read",
+  contents: "write",
+  pull_requests: "write",
+  issues: "write",
   workflows: "write",
 };
 /** The app's key; slow to generate, so once for each process. */

@@ -69,8 +69,11 @@ async function answerCommit(repository: HostedRepository, sha: string, status = 
   return {
     status,
     json: {
-      ...{ sha: commit, tree: { sha: tree }, parents: listed.map((parent) => ({ sha: parent })) },
-      ...{ message: message.join("\n"), committer: { date } },
+      sha: commit,
+      tree: { sha: tree },
+      parents: listed.map((parent) => ({ sha: parent })),
+      message: message.join("\n"),
+      committer: { date },
     },
   };
 }

@@ -85,8 +85,17 @@ async function post(url: string, headers: Record<string, string>, body: string):
 function toJson({ id, guid, event, redelivery, delivered_at, status_code }: HostedDelivery) {
   const { action = null, installation } = event.payload as { action?: string; installation?: { id: number } };
   return {
-    ...{ id, guid, delivered_at, redelivery, status_code, event: event.event, action, duration: 0.1 },
+    id,
+    guid,
+    delivered_at,
+    redelivery,
+    status_code,
+    event: event.event,
+    action,
+    duration: 0.1,
     status: status_code >= 200 && status_code < 400 ? "OK" : "failed",
-    ...{ installation_id: installation?.id ?? null, repository_id: null, throttled_at: null },
+    installation_id: installation?.id ?? null,
+    repository_id: null,
+    throttled_at: null,
   };
 }

@@ -76,16 +76,28 @@ export async function pullJson(pull: HostedPull, { origin, comments }: { origin:
   const isOpen = pull.state === "open";
   const tree = isOpen ? await repository.joined(at.base, at.head) : null;
   const fields = {
-    ...{ id: pull.id, number, title: pull.title, body: pull.body, draft: pull.draft, state: pull.state },
+    id: pull.id,
+    number,
+    title: pull.title,
+    body: pull.body,
+    draft: pull.draft,
+    state: pull.state,
     url: `${origin}/api/v3/repos/${repository.name}/pulls/${number}`,
     html_url: `${origin}/${repository.name}/pull/${number}`,
-    ...{ locked: false, maintainer_can_modify: false, merged: pull.merged_at !== null },
-    ...{ created_at: pull.created_at, updated_at: pull.updated_at, closed_at: pull.closed_at },
-    ...{ merged_at: pull.merged_at, merge_commit_sha: pull.merge_commit_sha },
-    ...{ mergeable: isOpen ? tree !== null : null, mergeable_state: stateOf(isOpen, tree) },
+    locked: false,
+    maintainer_can_modify: false,
+    merged: pull.merged_at !== null,
+    created_at: pull.created_at,
+    updated_at: pull.updated_at,
+    closed_at: pull.closed_at,
+    merged_at: pull.merged_at,
+    merge_commit_sha: pull.merge_commit_sha,
+    mergeable: isOpen ? tree !== null : null,
+    mergeable_state: stateOf(isOpen, tree),
     commits: (await repository.commits(at.base, at.head)).length,
     changed_files: (await repository.changed(at.base, at.head)).length,
-    ...{ comments, review_comments: 0 },
+    comments,
+    review_comments: 0,
   };
   const repo = repositoryJson(repository, origin);
   const end = (ref: string, sha: string) => ({ label: `${ownerOf(repository)}:${ref}`, ref, sha, repo });
@@ -129,8 +141,13 @@ export function commentJson(
 ) {
   const within = `${origin}/api/v3/repos/${repository}/issues`;
   return {
-    ...{ id, body, created_at, updated_at, user: userJson(user) },
-    ...{ url: `${within}/comments/${id}`, issue_url: `${within}/${number}` },
+    id,
+    body,
+    created_at,
+    updated_at,
+    user: userJson(user),
+    url: `${within}/comments/${id}`,
+    issue_url: `${within}/${number}`,
     html_url: `${origin}/${repository}/pull/${number}#issuecomment-${id}`,
   };
 }

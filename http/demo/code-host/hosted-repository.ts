@@ -250,9 +250,13 @@ export class HostedRepository {
 }
 
 const env = {
-  ...{ PATH: process.env.PATH, GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" },
-  ...{ GIT_AUTHOR_NAME: "host", GIT_AUTHOR_EMAIL: "host@example.com" },
-  ...{ GIT_COMMITTER_NAME: "host", GIT_COMMITTER_EMAIL: "host@example.com" },
+  PATH: process.env.PATH,
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_AUTHOR_NAME: "host",
+  GIT_AUTHOR_EMAIL: "host@example.com",
+  GIT_COMMITTER_NAME: "host",
+  GIT_COMMITTER_EMAIL: "host@example.com",
 };
 
 function data(text: string): string {

@@ -136,9 +136,23 @@ export class HostedWork {
     const at = this.#time();
     const number = 1 + this.pulls.filter((pull) => pull.repository === repository).length;
     const pull: HostedPull = {
-      ...{ id: this.#id(), number, repository, user: by, ...wish, body, draft, state: "open" },
-      ...{ created_at: at, updated_at: at, closed_at: null, merged_at: null, merge_commit_sha: null },
-      ...{ merged_by: null, closedAt: null, reviews: [], reviewComments: [] },
+      id: this.#id(),
+      number,
+      repository,
+      user: by,
+      ...wish,
+      body,
+      draft,
+      state: "open",
+      created_at: at,
+      updated_at: at,
+      closed_at: null,
+      merged_at: null,
+      merge_commit_sha: null,
+      merged_by: null,
+      closedAt: null,
+      reviews: [],
+      reviewComments: [],
     };
     this.pulls.push(pull);
     const head = await repository.head(pull.head);

@@ -30,7 +30,9 @@ export function createCommits(options: RunnerCommitsOptions): RunnerCommits {
   const kept = new KeptReport({ ...options, send: (frame) => connection().sendKept(frame) });
   const wanted = new WantedCommits({ ...options, client });
   return {
-    ...{ archives: new ArchiveCache({ ...options, client }), kept, wanted },
+    archives: new ArchiveCache({ ...options, client }),
+    kept,
+    wanted,
     close: async () => {
       await Promise.all([kept.close(), wanted.close()]);
     },

@@ -89,7 +89,9 @@ async function readBlobs(place: Place, oids: readonly string[]): Promise<Readonl
   const env = { GIT_DIR: place.gitDir };
   const args = ["cat-file", "--batch=%(objectname)"];
   const text = await gitBytes(place.gitDir, args, {
-    ...{ env, signal: place.signal, input: input(small.map(({ oid }) => oid)) },
+    env,
+    signal: place.signal,
+    input: input(small.map(({ oid }) => oid)),
     maxBytes: small.length * (MAX_POINTER_BYTES + 100),
   });
   const found = new Map<string, Buffer>();

@@ -35,7 +35,12 @@ export function createRequests(): Requests {
           unread = null,
           ...answer
         } = await outbound.post({
-          ...{ url: new URL(url), headers, body, timeoutMs, signal, maxBodyBytes },
+          url: new URL(url),
+          headers,
+          body,
+          timeoutMs,
+          signal,
+          maxBodyBytes,
         });
         const asked = retryAfter?.slice(0, MAX_WORDS) ?? null;
         return { frame: "response", id, answer: { ...answer, retryAfter: asked, unread }, failure: null };

@@ -46,7 +46,9 @@ export function pullRequestTool(pushes: Pushes, clock: Clock): ServedTool {
         "url" in result ? { text: result.url, isError: false } : { text: result.refused, isError: true },
       );
   return {
-    ...{ name: NAME, description: DESCRIPTION.replaceAll("\n", " "), schema: SCHEMA },
+    name: NAME,
+    description: DESCRIPTION.replaceAll("\n", " "),
+    schema: SCHEMA,
     call: async (given, request) => {
       const parsed = inputsSchema.safeParse(given);
       if (!parsed.success) return { text: z.prettifyError(parsed.error), isError: true };

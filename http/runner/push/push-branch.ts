@@ -167,8 +167,12 @@ class Push {
     const { name, email } = this.#order.author ?? { name: "Signalbox", email: "signalbox@localhost" };
     const date = `${Math.floor(this.#options.now / 1_000)} +0000`;
     const who = {
-      ...{ GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date },
-      ...{ GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email, GIT_COMMITTER_DATE: date },
+      GIT_AUTHOR_NAME: name,
+      GIT_AUTHOR_EMAIL: email,
+      GIT_AUTHOR_DATE: date,
+      GIT_COMMITTER_NAME: name,
+      GIT_COMMITTER_EMAIL: email,
+      GIT_COMMITTER_DATE: date,
     };
     const on = parents.flatMap((parent) => ["-p", parent]);
     return (await this.#git(["commit-tree", tree, ...on, "-F", "-"], { env: who, input: message })).trim();

@@ -145,7 +145,12 @@ export class Pushes {
     const { claim, mask, send } = this.#options;
     const text = mask(token === null ? why : why.replaceAll(token, "***")).slice(0, MAX_WHY_CHARACTERS);
     send({
-      ...{ type: "run.push-rejected", ...claim, id, repository, problem, why: text },
+      type: "run.push-rejected",
+      ...claim,
+      id,
+      repository,
+      problem,
+      why: text,
       ...(head !== undefined && { head }),
     });
   }

@@ -20,7 +20,8 @@ export interface ServedTool {
 export function createMcpServer(name: string, tools: readonly ServedTool[]): Server {
   const server = new Server({ name, version: "1" }, { capabilities: { tools: {} } });
   const listed = tools.map(({ name, description, schema }) => ({
-    ...{ name, description },
+    name,
+    description,
     inputSchema: { ...schema, type: "object" as const },
   }));
   server.setRequestHandler("tools/list", () => ({ tools: listed }));

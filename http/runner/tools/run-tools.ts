@@ -81,7 +81,9 @@ function toServers(offered: readonly OfferedTool[], options: RunToolsOptions): M
 function toServed({ server, name, description, schema }: OfferedTool, options: RunToolsOptions): ServedTool {
   const { calls, clock, mask, room } = options;
   return {
-    ...{ name, description, schema },
+    name,
+    description,
+    schema,
     call: async (given, request) => {
       const parsed = inputsSchema.safeParse(given);
       if (!parsed.success) {

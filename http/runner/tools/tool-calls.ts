@@ -96,7 +96,14 @@ export class ToolCalls {
     if (left !== undefined) return this.#attach(left, waiter);
     if (this.#open.length >= MAX_OPEN_TOOL_CALLS) return answer(waiter, TOO_MANY);
     const call: Call = {
-      ...{ wish, key, id: "", callId: null, waitsFor: null, isCancelled: false, result: null, waiter },
+      wish,
+      key,
+      id: "",
+      callId: null,
+      waitsFor: null,
+      isCancelled: false,
+      result: null,
+      waiter,
     };
     this.#calls.add(call);
     this.#ask(call);

@@ -23,8 +23,17 @@ function invite(): Stepping {
     ["team", "team_2"],
   ] as const) {
     const row: ResourceRow = {
-      ...{ id, kind, version: 1, workspaceId: WORKSPACE, teamId: null, address: id },
-      ...{ fields: { name: id }, hidden: {}, added: {}, createdAt: "", updatedAt: "" },
+      id,
+      kind,
+      version: 1,
+      workspaceId: WORKSPACE,
+      teamId: null,
+      address: id,
+      fields: { name: id },
+      hidden: {},
+      added: {},
+      createdAt: "",
+      updatedAt: "",
     };
     resources.put(stepping.rows, WORKSPACE, [kind, id], row);
   }

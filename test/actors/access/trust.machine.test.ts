@@ -54,7 +54,11 @@ t.test("every message is handled, as in the table", async (t) => {
   });
   t.equal(listChangeRecords(actor.rows, workspaceId, { limit: 9 }).length, 1);
   t.same(actor.take(mint("two", 2)).answer, {
-    ...{ minted: false, check: "trust", wanted: "the trust at version 2", came: "version 1", verified: true },
+    minted: false,
+    check: "trust",
+    wanted: "the trust at version 2",
+    came: "version 1",
+    verified: true,
   });
   t.equal(findTokenCaller(actor.rows, "two", actor.now), null);
   t.ok(actor.take(refuse("elsewhere")).taken);

@@ -17,7 +17,10 @@ export function makeCommit(files: Readonly<Record<string, string | Buffer>>): Ma
   const folder = mkdtempSync(join(tmpdir(), "signalbox-pack-"));
   const run = (input: string, ...args: string[]) =>
     execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
-      ...{ cwd: folder, input, maxBuffer: 64 * 1024 * 1024, stdio: ["pipe", "pipe", "ignore"] },
+      cwd: folder,
+      input,
+      maxBuffer: 64 * 1024 * 1024,
+      stdio: ["pipe", "pipe", "ignore"],
     });
   try {
     run("", "init", "--quiet");

@@ -240,7 +240,15 @@ t.test("each round names another connected runner that knows of commits", async 
   const archive = new SteppedArchive();
   const runner = (runnerId: string, features: string[], connected = true) =>
     runners.put(archive.rows, workspaceId, runnerId, {
-      ...{ runnerId, poolId: "pool_1", name: "", labels: [], harnesses: [], slots: 1, since: "", features, connected },
+      runnerId,
+      poolId: "pool_1",
+      name: "",
+      labels: [],
+      harnesses: [],
+      slots: 1,
+      since: "",
+      features,
+      connected,
     });
   runner("r1", ["commits"]);
   runner("r2", []);

@@ -179,8 +179,12 @@ t.test("a set is not deleted while it is checked, and a check outlives its set",
   t.same(world.allReplays(), []);
   const gone = { state: null };
   t.same(view(world, id), {
-    ...{ ...before, setName: null, gain: null, threshold: { ...before.threshold, unpricedRun: null } },
-    ...{ candidate: { ...before.candidate, ...gone }, baseline: { ...before.baseline, ...gone } },
+    ...before,
+    setName: null,
+    gain: null,
+    threshold: { ...before.threshold, unpricedRun: null },
+    candidate: { ...before.candidate, ...gone },
+    baseline: { ...before.baseline, ...gone },
   });
   t.equal(before.regressions.length, 2);
 });

@@ -66,8 +66,17 @@ function settling(workspaceId: string, name: InstallationKey, rows: DirectedWrit
 function connection(): Stepping {
   const stepping = settling(WORKSPACE, NAME, memoryRows());
   const row: ResourceRow = {
-    ...{ id: WORKSPACE, kind: "workspace", version: 1, workspaceId: WORKSPACE, teamId: null, address: "acme" },
-    ...{ fields: { name: "Acme" }, hidden: {}, added: {}, createdAt: "", updatedAt: "" },
+    id: WORKSPACE,
+    kind: "workspace",
+    version: 1,
+    workspaceId: WORKSPACE,
+    teamId: null,
+    address: "acme",
+    fields: { name: "Acme" },
+    hidden: {},
+    added: {},
+    createdAt: "",
+    updatedAt: "",
   };
   resources.put(stepping.rows, WORKSPACE, ["workspace", WORKSPACE], row);
   for (const [userId, role] of [
@@ -84,12 +93,10 @@ const confirm = (attemptId = "attempt_1", by = "usr_ada") =>
 const ended = (output: Confirmation, id = "attempt_1") =>
   ({ type: "effect.ended", effect: CONFIRMATION_EFFECT.name, id, result: { ok: true, output } }) as Message;
 const crashed = {
-  ...{
-    type: "effect.ended",
-    effect: CONFIRMATION_EFFECT.name,
-    id: "attempt_1",
-    result: { ok: false, error: "canary" },
-  },
+  type: "effect.ended",
+  effect: CONFIRMATION_EFFECT.name,
+  id: "attempt_1",
+  result: { ok: false, error: "canary" },
 } as Message;
 const changed = (change: string, atMs = KNOWN_MS) => ({ type: "installation.changed", change, atMs }) as Message;
 const looked = (output: InstallationStatus) =>
@@ -191,8 +198,13 @@ const messages: Readonly<Record<string, (stepping: Stepping) => Message>> = {
 
 /** What a look comes to where nothing is connected, and what of it changes nothing anywhere. */
 const unseen = {
-  ...{ "seen working": "same", "seen suspended": "same", "seen as it was before": "same", "seen gone": "same" },
-  ...{ "not seen": "same", "not looked at": "same", woken: "same" },
+  "seen working": "same",
+  "seen suspended": "same",
+  "seen as it was before": "same",
+  "seen gone": "same",
+  "not seen": "same",
+  "not looked at": "same",
+  woken: "same",
 };
 
 const confirmations = (state: string, other: string) => ({
@@ -233,7 +245,9 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   connected: {
     ...confirmations("connected", "connected told"),
-    ...{ ...unseen, "seen suspended": "suspended", "seen gone": "deleted" },
+    ...unseen,
+    "seen suspended": "suspended",
+    "seen gone": "deleted",
     ...connectedOnes,
     suspended: "suspended true",
     "suspended before": "connected false",
@@ -244,7 +258,9 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   suspended: {
     ...confirmations("suspended", "connected told"),
-    ...{ ...unseen, "seen working": "connected", "seen gone": "deleted" },
+    ...unseen,
+    "seen working": "connected",
+    "seen gone": "deleted",
     ...connectedOnes,
     suspended: "suspended false",
     "suspended before": "suspended false",
@@ -268,8 +284,13 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 function rowOf(more: Partial<CodeHostConnection>): CodeHostConnection {
   return {
-    ...{ ...NAME, account: { login: "acme-inc", kind: "organization" }, state: "connected" },
-    ...{ connectedBy: "usr_eve", connectedAtMs: 0, asOfMs: 0, ...more },
+    ...NAME,
+    account: { login: "acme-inc", kind: "organization" },
+    state: "connected",
+    connectedBy: "usr_eve",
+    connectedAtMs: 0,
+    asOfMs: 0,
+    ...more,
   };
 }
 

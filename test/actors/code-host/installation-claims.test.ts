@@ -29,8 +29,17 @@ const yes: Confirmation = {
 /** An open workspace whose admin is Ada. */
 function putWorkspace(rows: DirectedWriting, workspaceId: string): void {
   resources.put(rows, workspaceId, ["workspace", workspaceId], {
-    ...{ id: workspaceId, kind: "workspace", version: 1, workspaceId, teamId: null, address: workspaceId },
-    ...{ fields: {}, hidden: {}, added: {}, createdAt: "", updatedAt: "" },
+    id: workspaceId,
+    kind: "workspace",
+    version: 1,
+    workspaceId,
+    teamId: null,
+    address: workspaceId,
+    fields: {},
+    hidden: {},
+    added: {},
+    createdAt: "",
+    updatedAt: "",
   });
   const ada = { userId: "usr_ada", email: "ada@example.com", role: "admin", teams: [], since: "" } as const;
   putMember(rows, workspaceId, ada);
@@ -145,7 +154,9 @@ function alone(): Stepping {
 const confirm = (attemptId: string) =>
   ({ type: "installation.confirm", attemptId, by: "usr_ada", sealedSignIn: "sealed" }) as Message;
 const ended = (id: string): EffectEnded => ({
-  ...{ type: "effect.ended", effect: CONFIRMATION_EFFECT.name, id },
+  type: "effect.ended",
+  effect: CONFIRMATION_EFFECT.name,
+  id,
   result: { ok: true, output: yes },
 });
 const answer = (key: string, isGranted: boolean): InstallationClaimed => ({ type: "name.claimed", key, isGranted });

@@ -35,7 +35,12 @@ const person = (userId: string): Caller => ({
   sessionId: "ses_1",
 });
 const reader: Caller = {
-  ...{ kind: "token", tokenId: "tok_1", workspaceId, scopes: ["read"], issuedBy: "usr_1", trust: null },
+  kind: "token",
+  tokenId: "tok_1",
+  workspaceId,
+  scopes: ["read"],
+  issuedBy: "usr_1",
+  trust: null,
 };
 const self = address(workspaceId, "config-pull-request", candidateId);
 const url = "https://code.example/acme/infra/pull/7";
@@ -45,10 +50,17 @@ const source = { repository: "acme/infra", path: "lines/dev.tf" };
 
 function pick(more: Partial<PickCandidate> = {}): PickCandidate {
   return {
-    ...{ type: "candidate.pick", caller: person("usr_1"), client: "browser" },
+    type: "candidate.pick",
+    caller: person("usr_1"),
+    client: "browser",
     candidate: {
-      ...{ teamId, searchId: "srch_1", candidateId, candidateName: "careful", lineId },
-      ...{ stationId: "sta_work", stationKey: "work" },
+      teamId,
+      searchId: "srch_1",
+      candidateId,
+      candidateName: "careful",
+      lineId,
+      stationId: "sta_work",
+      stationKey: "work",
     },
     ...more,
   };
@@ -78,7 +90,11 @@ function open(isConnected = true) {
   };
   setSource(source);
   return {
-    ...{ rows, actor, woken, answer, setSource },
+    rows,
+    actor,
+    woken,
+    answer,
+    setSource,
     row: () => findPullRequestOf(rows, workspaceId, candidateId),
     open: () => answer(answer(woken(), { problem: null, ...made }), { problem: null, url }),
     changes: () =>

@@ -11,12 +11,10 @@ const at = { head: { commit: sha, tree: sha, parents: [], branch: "main" }, path
 /** A code host that answers each request with one JSON value, or with text that is none. */
 function answering(answer: (url: string) => unknown): CodeHostSources {
   return createSources({
-    ...{
-      name: "code.example",
-      apiUrl: "https://api.code.example",
-      appToken: () => "app",
-      paced: async () => undefined,
-    },
+    name: "code.example",
+    apiUrl: "https://api.code.example",
+    appToken: () => "app",
+    paced: async () => undefined,
     tokens: { of: async () => "token", forget: () => undefined },
     ask: async ({ url }) => ({ status: 200, json: answer(url), etag: null, next: null }),
   });

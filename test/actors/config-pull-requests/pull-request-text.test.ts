@@ -14,27 +14,40 @@ const row = { candidateName: "careful", stationKey: "work", teamId, searchId: "s
 const baseUrl = "https://here.example";
 
 const side = (rate: number, amount: number | null, tasks = 6): SideFigures => ({
-  ...{ success: { rate, low: rate - 0.1, high: rate + 0.1 }, scored: 2 * tasks, tasks },
+  success: { rate, low: rate - 0.1, high: rate + 0.1 },
+  scored: 2 * tasks,
+  tasks,
   cost: amount === null ? null : { amount, low: amount - 0.25, high: amount + 0.25, currency: "EUR" },
 });
 const gainOf = (gain: number, more: Partial<Gain> = {}): Gain => ({
-  ...{ gain, low: gain - 0.1, high: gain + 0.1, verdict: "better", minGain: 0.05, tasks: 6, few: false },
+  gain,
+  low: gain - 0.1,
+  high: gain + 0.1,
+  verdict: "better",
+  minGain: 0.05,
+  tasks: 6,
+  few: false,
   ...more,
 });
 const searched: ComparedFigures = {
-  ...{ live: side(0.5, 1.2), candidate: side(0.75, 1.5), gain: gainOf(0.25) },
-  ...{ worse: { tasks: 1, of: 6 }, judgedWorse: { tasks: 2, of: 5 } },
+  live: side(0.5, 1.2),
+  candidate: side(0.75, 1.5),
+  gain: gainOf(0.25),
+  worse: { tasks: 1, of: 6 },
+  judgedWorse: { tasks: 2, of: 5 },
 };
 const heldOut: ComparedFigures = {
-  ...{
-    live: side(0.6, null, 5),
-    candidate: side(0.5, null, 5),
-    gain: gainOf(-0.1, { verdict: "within-noise", tasks: 5 }),
-  },
-  ...{ worse: null, judgedWorse: null },
+  live: side(0.6, null, 5),
+  candidate: side(0.5, null, 5),
+  gain: gainOf(-0.1, { verdict: "within-noise", tasks: 5 }),
+  worse: null,
+  judgedWorse: null,
 };
 const evidence: Evidence = {
-  ...{ objective: "success", searched, heldOut, onlyOnSeenTasks: "marked" },
+  objective: "success",
+  searched,
+  heldOut,
+  onlyOnSeenTasks: "marked",
   heldOutCost: { tasks: 5, cheaper: false },
   replays: { live: "rep_0", searched: "rep_1", heldOut: "rep_2" },
 };
@@ -111,13 +124,11 @@ t.test("values are as the API shows them: hidden ones are not there, others stan
   const long = bodyOf({
     hypothesis: "& ".repeat(100_000),
     changes: Array.from({ length: 200 }, () => ({
-      ...{
-        part: "model",
-        name: "&".repeat(9_999),
-        kind: "changed" as const,
-        was: "&".repeat(9_999),
-        now: "|".repeat(9_999),
-      },
+      part: "model",
+      name: "&".repeat(9_999),
+      kind: "changed" as const,
+      was: "&".repeat(9_999),
+      now: "|".repeat(9_999),
     })),
   });
   t.match(long, /\n\| \d+ more \| \| \| \|\n/);

@@ -6,7 +6,13 @@ import { recordEvent } from "../../../actors/events/event-log.table.js";
 import { memoryRows } from "../../support/turn.js";
 
 const event = (n: number, teamId = "team_1"): WorkEvent => ({
-  ...{ on: "task.opened", workspaceId: "ws_1", teamId, lineId: "line_1", stationId: "sta_1", run: null, causes: [] },
+  on: "task.opened",
+  workspaceId: "ws_1",
+  teamId,
+  lineId: "line_1",
+  stationId: "sta_1",
+  run: null,
+  causes: [],
   occurrence: `occ_${String(n).padStart(6, "0")}`,
   task: { id: `task_${n % 3}` } as WorkEvent["task"],
   event: { at: "" },

@@ -21,14 +21,18 @@ const JSON_MESSAGES: Readonly<Record<string, types.Type>> = {
 /** The fields of the tests' message that are of types which JSON has, too. */
 const nested = types.objectOf({ bb: types.INT });
 const plainFields = types.objectOf({
-  ...{ single_int32: types.INT, single_int64: types.INT, repeated_int32: types.listOf(types.INT) },
-  ...{ repeated_int64: types.listOf(types.INT), single_value: types.DYN },
+  single_int32: types.INT,
+  single_int64: types.INT,
+  repeated_int32: types.listOf(types.INT),
+  repeated_int64: types.listOf(types.INT),
+  single_value: types.DYN,
   single_struct: types.mapOf(types.STRING, types.DYN),
   single_nested_message: nested,
   repeated_nested_message: types.listOf(nested),
   map_int64_nested_type: types.mapOf(types.INT, types.DYN),
   map_string_string: types.mapOf(types.STRING, types.STRING),
-  ...{ single_timestamp: types.TIMESTAMP, single_duration: types.DURATION },
+  single_timestamp: types.TIMESTAMP,
+  single_duration: types.DURATION,
 });
 
 /** The type; a message of the tests is an object with those of its fields that are plain. */

@@ -18,10 +18,24 @@ const gate = { replyTo: address(workspaceId, "gate", "gate_1"), key: "key" };
 
 function work(on: WorkEvent["on"]): WorkEvent {
   return {
-    ...{ on, occurrence: "occ_1", workspaceId, teamId, lineId, stationId: "sta_work", run: null, causes: [] },
+    on,
+    occurrence: "occ_1",
+    workspaceId,
+    teamId,
+    lineId,
+    stationId: "sta_work",
+    run: null,
+    causes: [],
     task: {
-      ...{ id: "task_1", title: "", url: "", line: "dev", station: "Work", stationKey: "work", marks: {} },
-      ...{ repositories: [], pullRequest: null },
+      id: "task_1",
+      title: "",
+      url: "",
+      line: "dev",
+      station: "Work",
+      stationKey: "work",
+      marks: {},
+      repositories: [],
+      pullRequest: null,
     },
     event: { at: "" },
   };
@@ -29,7 +43,14 @@ function work(on: WorkEvent["on"]): WorkEvent {
 
 const result = (more: Partial<DeliveryResult>): Message => {
   const output: DeliveryResult = {
-    ...{ step: "one", at: "", tookMs: 1, requestHeaders: {}, status: 200, body: "{}", code: null, reason: null },
+    step: "one",
+    at: "",
+    tookMs: 1,
+    requestHeaders: {},
+    status: 200,
+    body: "{}",
+    code: null,
+    reason: null,
     ...more,
   };
   return { type: "effect.ended", effect: "hook-delivery", id: "x", result: { ok: true, output } } as Message;
@@ -70,7 +91,14 @@ function arrange(options: {
   const rows = memoryRows();
   const names = ["one", "two", "three"].slice(0, steps);
   const hook = {
-    ...{ id: "hook_1", kind: "hook", version: 1, workspaceId, teamId, address: "core/tell", hidden: {}, added: {} },
+    id: "hook_1",
+    kind: "hook",
+    version: 1,
+    workspaceId,
+    teamId,
+    address: "core/tell",
+    hidden: {},
+    added: {},
     fields: {
       key: "tell",
       on,
@@ -78,7 +106,8 @@ function arrange(options: {
       timeoutSeconds: 5,
       steps: names.map((name) => ({ name, request: { url: "x" } })),
     },
-    ...{ createdAt: "", updatedAt: "" },
+    createdAt: "",
+    updatedAt: "",
   } as unknown as ResourceRow;
   resources.put(rows, workspaceId, ["hook", "hook_1"], hook);
   const task = { id: "task_1", teamId, lineId, station: at, state: "queued" } as TaskRow;

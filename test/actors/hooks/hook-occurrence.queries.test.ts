@@ -20,10 +20,19 @@ const events = ["task.opened", "run.ended"] as const;
 function firing(n: number): HookOccurrence {
   const pick = <One>(from: readonly One[], index: number): One => from[index % from.length] as One;
   return {
-    ...{ id: `occ_${String(n).padStart(6, "0")}`, hookId: "hook", hook: pick(hooks, n * 7) },
+    id: `occ_${String(n).padStart(6, "0")}`,
+    hookId: "hook",
+    hook: pick(hooks, n * 7),
     work: { teamId, on: pick(events, n >> 2), task: { id: "task" } } as WorkEvent,
-    ...{ state: n % 20 === 0 ? pick(states, n / 20) : "delivered", code: null, reason: null, refused: null },
-    ...{ firedAt: "", endedAt: null, retryAt: null, resends: null, resentAs: null },
+    state: n % 20 === 0 ? pick(states, n / 20) : "delivered",
+    code: null,
+    reason: null,
+    refused: null,
+    firedAt: "",
+    endedAt: null,
+    retryAt: null,
+    resends: null,
+    resentAs: null,
   };
 }
 

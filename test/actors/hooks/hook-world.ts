@@ -137,11 +137,18 @@ export class HookWorld {
       store: this.disk.open(),
       catalogue: {
         actors: [...createActorTypes(kinds), source],
-        ...{ subscribers, gates },
+        subscribers,
+        gates,
         effects: [
           deliveryEffect({
-            ...{ reading: () => runtime.reading, outbound: this.#outbound(), network: new NetworkRequests(clock) },
-            ...{ sealer, clock, tokens: null, rotates: false, baseUrl: () => "http://localhost" },
+            reading: () => runtime.reading,
+            outbound: this.#outbound(),
+            network: new NetworkRequests(clock),
+            sealer,
+            clock,
+            tokens: null,
+            rotates: false,
+            baseUrl: () => "http://localhost",
             newId: (prefix) => runtime.newId(prefix),
           }),
           retentionEffect({ clock }),
@@ -243,7 +250,9 @@ export class HookWorld {
     this.workspaceId = (await this.#create("workspace", { slug: "acme", name: "Acme" })).resource.id;
     this.teamId = (await this.#create("team", { key: "core", name: "Core" })).resource.id;
     await this.#create("integration", {
-      ...{ integration: "tracker", name: "Tracker", hosts: ["receiver.test"] },
+      integration: "tracker",
+      name: "Tracker",
+      hosts: ["receiver.test"],
       actions: { act: { request: { url: URL_OF_RECEIVER, method: "POST" } } },
       tools: { comment: { action: "act" }, close: { action: "act" } },
     });
@@ -263,7 +272,10 @@ export class HookWorld {
   async #create(name: string, fields: Readonly<Record<string, unknown>>, hidden = {}): Promise<WriteResult> {
     const kind = kinds.find((one) => one.name === name);
     const wanted: Omit<CreateResource, "type"> = {
-      ...{ kind: name, client: null, hidden, fields: kind?.schema.parse(fields) },
+      kind: name,
+      client: null,
+      hidden,
+      fields: kind?.schema.parse(fields),
       caller: { kind: "person", userId: "usr_1", email: "ada@example.com", sessionId: "ses_1" },
       teamId: kind?.heldBy === "team" ? this.teamId : null,
       idempotency: { scope: "test", key: `${name}-${String(fields.key ?? "")}`, digest: "" },
@@ -284,10 +296,22 @@ export class HookWorld {
 
   #event(on: WorkEventName, occurrence: string): WorkEvent {
     return {
-      ...{ on, occurrence, workspaceId: this.workspaceId, teamId: this.teamId, lineId: "line_1", stationId: "sta_1" },
+      on,
+      occurrence,
+      workspaceId: this.workspaceId,
+      teamId: this.teamId,
+      lineId: "line_1",
+      stationId: "sta_1",
       task: {
-        ...{ id: `task_${occurrence}`, title: "Do it", url: "", line: "dev", station: "Work", stationKey: "work" },
-        ...{ marks: {}, repositories: ["acme/app"], pullRequest: null },
+        id: `task_${occurrence}`,
+        title: "Do it",
+        url: "",
+        line: "dev",
+        station: "Work",
+        stationKey: "work",
+        marks: {},
+        repositories: ["acme/app"],
+        pullRequest: null,
       },
       run: workEvents[on].inRun ? { id: "run_1" } : null,
       event: { at: new Date(this.world.nowMs).toISOString() },

@@ -14,18 +14,38 @@ import { memoryRows } from "../../support/turn.js";
 
 const kind = hookKind({ allowList: parseAllowList("receiver.test"), signsTokens: false });
 const scope: WriteScope<HookFields> = {
-  ...{ reading: memoryRows(), workspaceId: "ws_1", teamId: "team_1", teamKey: "core", station: null, previous: null },
+  reading: memoryRows(),
+  workspaceId: "ws_1",
+  teamId: "team_1",
+  teamKey: "core",
+  station: null,
+  previous: null,
   hidden: { "signing.secret": "sealed" },
   caller: { kind: "person", userId: "usr_1", email: "ada@example.com", sessionId: "ses_1" },
-  ...{ now: 0, newId: (prefix) => `${prefix}_1` },
+  now: 0,
+  newId: (prefix) => `${prefix}_1`,
 };
 const work: WorkEvent = {
-  ...{ on: "run.ended", occurrence: "occ_1", workspaceId: "ws_1", teamId: "team_1", lineId: "l", stationId: "s" },
+  on: "run.ended",
+  occurrence: "occ_1",
+  workspaceId: "ws_1",
+  teamId: "team_1",
+  lineId: "l",
+  stationId: "s",
   task: {
-    ...{ id: "task_1", title: "Do it", url: "", line: "dev", station: "Work", stationKey: "work" },
-    ...{ marks: { kind: "bug" }, repositories: ["acme/app"], pullRequest: null },
+    id: "task_1",
+    title: "Do it",
+    url: "",
+    line: "dev",
+    station: "Work",
+    stationKey: "work",
+    marks: { kind: "bug" },
+    repositories: ["acme/app"],
+    pullRequest: null,
   },
-  ...{ run: { id: "run_1" }, causes: [], event: { at: "", outcome: "completed" } },
+  run: { id: "run_1" },
+  causes: [],
+  event: { at: "", outcome: "completed" },
 };
 
 const piece = fc.constantFrom(

@@ -20,9 +20,17 @@ const begunMs = Date.parse("2026-01-01T00:00:00.000Z");
 function arrange() {
   const rows = memoryRows();
   const hook = {
-    ...{ id: "hook_1", kind: "hook", version: 1, workspaceId, teamId, address: "core/tell", hidden: {}, added: {} },
+    id: "hook_1",
+    kind: "hook",
+    version: 1,
+    workspaceId,
+    teamId,
+    address: "core/tell",
+    hidden: {},
+    added: {},
     fields: { key: "tell", on: "task.moved", failure: "continue", timeoutSeconds: 5, steps: [{ name: "one" }] },
-    ...{ createdAt: "", updatedAt: "" },
+    createdAt: "",
+    updatedAt: "",
   } as unknown as ResourceRow;
   resources.put(rows, workspaceId, ["hook", "hook_1"], hook);
   putTeam(rows);
@@ -31,11 +39,24 @@ function arrange() {
     fired += 1;
     const { atMs = begunMs, resends = null, hookId = "hook_1", ...more } = of;
     const work: WorkEvent = {
-      ...{ on: "task.moved", workspaceId, teamId, lineId, stationId: "sta_work", run: null, causes: [] },
+      on: "task.moved",
+      workspaceId,
+      teamId,
+      lineId,
+      stationId: "sta_work",
+      run: null,
+      causes: [],
       occurrence: `occ_${fired}`,
       task: {
-        ...{ id: "task_1", title: "", url: "", line: "dev", station: "Work", stationKey: "work", marks: {} },
-        ...{ repositories: [], pullRequest: null },
+        id: "task_1",
+        title: "",
+        url: "",
+        line: "dev",
+        station: "Work",
+        stationKey: "work",
+        marks: {},
+        repositories: [],
+        pullRequest: null,
       },
       event: { at: new Date(atMs).toISOString(), from: "work", to: "review" },
       ...more,

@@ -22,8 +22,18 @@ function arrange(failed: number) {
   resources.put(rows, workspaceId, ["hook", "hook_1"], { id: "hook_1" } as ResourceRow);
   const put = (atMs: number, { test, ...more }: Partial<HookOccurrence> & Pick<WorkEvent, "test"> = {}) => {
     const firing = {
-      ...{ id: `occ_${ulidTime(atMs)}0`, hookId: "hook_1", hook: "tell", firedAt: "", endedAt: "", retryAt: null },
-      ...{ state: "failed", code: "rejected", reason: null, refused: null, resends: null, resentAs: null },
+      id: `occ_${ulidTime(atMs)}0`,
+      hookId: "hook_1",
+      hook: "tell",
+      firedAt: "",
+      endedAt: "",
+      retryAt: null,
+      state: "failed",
+      code: "rejected",
+      reason: null,
+      refused: null,
+      resends: null,
+      resentAs: null,
       work: { on: "task.opened", teamId, task: { id: "task_1" }, ...(test === undefined ? {} : { test }) } as WorkEvent,
       ...more,
     } as HookOccurrence;

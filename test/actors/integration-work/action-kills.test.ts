@@ -19,8 +19,15 @@ const definition = {
   on: [{ event: "task.opened", action: "tell", to: { to: expr("task.line") } }],
 };
 const task = {
-  ...{ id: "task_1", title: "T", url: "", line: "dev", station: "Work", stationKey: "work" },
-  ...{ marks: {}, repositories: [], pullRequest: null },
+  id: "task_1",
+  title: "T",
+  url: "",
+  line: "dev",
+  station: "Work",
+  stationKey: "work",
+  marks: {},
+  repositories: [],
+  pullRequest: null,
 };
 
 /** A process over the rows of an integration, whose host answers at once; each message's first answer is an error. */

@@ -41,8 +41,15 @@ const definition = {
   on: [binding, { ...binding, event: "task.asked", to: { channel: expr("'C9'") } }],
 };
 const task = {
-  ...{ id: "task_1", title: "T", url: "", line: "dev", station: "Work", stationKey: "work" },
-  ...{ marks: { channel: "C1" }, repositories: [], pullRequest: null },
+  id: "task_1",
+  title: "T",
+  url: "",
+  line: "dev",
+  station: "Work",
+  stationKey: "work",
+  marks: { channel: "C1" },
+  repositories: [],
+  pullRequest: null,
 };
 const bound = (more: object = {}) =>
   ({
@@ -57,8 +64,18 @@ const bound = (more: object = {}) =>
 const due = { type: "action.due", integrationId: INTEGRATION, teamId: TEAM, action: "tell" } as Message;
 
 const result = (more: Partial<IntegrationRequestResult> = {}): IntegrationRequestResult => ({
-  ...{ at: "2026-01-01T00:00:00.000Z", tookMs: 5, method: "POST", origin: "https://api.example.com", status: 200 },
-  ...{ success: true, response: '"ok"', captures: "{}", code: null, reason: null, retryAfterMs: null, ...more },
+  at: "2026-01-01T00:00:00.000Z",
+  tookMs: 5,
+  method: "POST",
+  origin: "https://api.example.com",
+  status: 200,
+  success: true,
+  response: '"ok"',
+  captures: "{}",
+  code: null,
+  reason: null,
+  retryAfterMs: null,
+  ...more,
 });
 const failed = (code: NonNullable<IntegrationRequestResult["code"]>, more: Partial<IntegrationRequestResult> = {}) =>
   result({ success: false, status: null, response: null, code, reason: `it was ${code}`, ...more });

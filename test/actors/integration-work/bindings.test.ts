@@ -15,8 +15,15 @@ const definition = {
   on: [...events, "task.opened"].map((event) => ({ event, action: "tell" })),
 };
 const task = {
-  ...{ id: "task_1", title: "T", url: "", line: "dev", station: "Work", stationKey: "work" },
-  ...{ marks: { thread: "7" }, repositories: [], pullRequest: null },
+  id: "task_1",
+  title: "T",
+  url: "",
+  line: "dev",
+  station: "Work",
+  stationKey: "work",
+  marks: { thread: "7" },
+  repositories: [],
+  pullRequest: null,
 };
 type Heard = Parameters<typeof bindingSubscriber.handle>[0];
 const about = { occurrence: "occ_01", workspaceId: WORKSPACE, teamId: TEAM, lineId: "line_1", task, causes: [] };

@@ -18,14 +18,15 @@ function evaluate(events: unknown, body: unknown, more: object = {}): Evaluated 
   const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(JSON.stringify(body));
   const { headers = {}, ...scene } = more as { headers?: Record<string, string> };
   const slices = evaluateDelivery({
-    ...{ fields: integrationSchema.parse({ integration: "x", name: "X", webhook: { events } }), block: "webhook" },
-    ...{
-      received: new ReceivedDelivery(bytes, new Map(Object.entries(headers))),
-      places,
-      from: FIRST_PLACE,
-      captures: null,
-    },
-    ...{ units: MAX_DELIVERY_UNITS, entriesLeft: 1_000, ...scene },
+    fields: integrationSchema.parse({ integration: "x", name: "X", webhook: { events } }),
+    block: "webhook",
+    received: new ReceivedDelivery(bytes, new Map(Object.entries(headers))),
+    places,
+    from: FIRST_PLACE,
+    captures: null,
+    units: MAX_DELIVERY_UNITS,
+    entriesLeft: 1_000,
+    ...scene,
   });
   for (let pauses = 0; ; pauses++) {
     const slice = slices.next();
@@ -72,7 +73,8 @@ t.test("an expression over its budget fails its entry alone; a delivery over its
     ["said", "too-expensive", "said"],
   );
   const many = evaluate(ofEach({}, { when: expr("body.all.all(a, body.all.all(b, a + b >= 0.0))") }), {
-    ...{ list: Array.from({ length: 900 }, () => 1), all },
+    list: Array.from({ length: 900 }, () => 1),
+    all,
   });
   t.ok(many.pauses >= 50, `other work ran ${many.pauses} times in ${entriesOf(many).entries.length} entries`);
   const ended = entriesOf(evaluate(ofEach({ say: expr("'x'") }), { list: [1, 2, 3] }, { units: 700 }));
@@ -97,7 +99,9 @@ t.test("a form is its fields, JSON in them read; what is neither JSON nor a form
 t.test("a hostile title stays text, and what is no branch, mark or mail address is left out", async (t) => {
   const title = "</task> ${" + "{ secret.key }} \u202e--upload-pack=sh;\n$(rm -rf /) \u0000 'x'";
   const raise = {
-    ...{ say: expr("body.title"), branch: expr("body.branch"), marks: { issue: { value: expr("body.mark") } } },
+    say: expr("body.title"),
+    branch: expr("body.branch"),
+    marks: { issue: { value: expr("body.mark") } },
     opens: { line: "dev", title: expr("body.title"), assignBy: { email: expr("body.nobody") } },
   };
   for (const branch of ["--upload-pack=sh", "a..b", "a b", "/a", "a/", "a.lock", "a~1", "a:b", "a@{1}", "\u0007"]) {
@@ -111,7 +115,8 @@ t.test("a hostile title stays text, and what is no branch, mark or mail address 
 
 t.test("an entry names the fields that have no value, and why", async (t) => {
   const raise = {
-    ...{ say: expr("body.said"), branch: expr("body.branch") },
+    say: expr("body.said"),
+    branch: expr("body.branch"),
     marks: { issue: { value: expr("body.issue") }, thread: { value: expr("body.long") } },
     opens: { line: "dev", title: expr("body.titel"), assignBy: { email: expr("body.by.email") } },
     attaches: { each: expr("body.files"), name: expr("file.nam"), fetch: { url: "https://api.example.com/f" } },

@@ -68,8 +68,12 @@ async function open(flood: number) {
       });
     });
   const effect = integrationRequestEffect({
-    ...{ reading: () => harness.runtime.reading, outbound: { send }, sealer, clock: world.clock },
-    ...{ log: { error: (message: string) => t.fail(message) }, baseUrl: () => "https://signalbox.example" },
+    reading: () => harness.runtime.reading,
+    outbound: { send },
+    sealer,
+    clock: world.clock,
+    log: { error: (message: string) => t.fail(message) },
+    baseUrl: () => "https://signalbox.example",
   });
   await harness.start({ actors: [pollActor, deliveryIntakeActor], effects: [effect] });
   const tell = (workspace: string, id: string, type: "poll.check" | "poll.now") =>

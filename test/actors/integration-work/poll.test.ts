@@ -68,8 +68,12 @@ t.test("it asks within a minute of its creation, from an empty cursor", async (t
   t.ok(first !== undefined && first.dueMs >= actor.now && first.dueMs < actor.now + MINUTE_MS);
   t.match(row(), { state: "resting", cursor: "", nextAt: new Date(first?.dueMs ?? 0).toISOString(), failures: 0 });
   t.match(asked(actor.take(woken))?.input, {
-    ...{ integrationId: INTEGRATION, block: { kind: "poll" }, values: '{"cursor":""}' },
-    ...{ actsAs: { kind: "team" }, again: "after-a-crash", lane: "background" },
+    integrationId: INTEGRATION,
+    block: { kind: "poll" },
+    values: '{"cursor":""}',
+    actsAs: { kind: "team" },
+    again: "after-a-crash",
+    lane: "background",
   });
   t.match(row(), { state: "asking", nextAt: null });
 });

@@ -156,7 +156,8 @@ t.test("whose account is used: none, expired or another's sends nothing", async 
     acting(
       {},
       {
-        ...{ connection: { holder: "requester", oauth2 }, tools: { act: { action: "act" } } },
+        connection: { holder: "requester", oauth2 },
+        tools: { act: { action: "act" } },
         on: [{ event: "task.opened", action: "act" }],
       },
     ),

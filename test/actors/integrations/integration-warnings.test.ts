@@ -36,9 +36,13 @@ t.test("a kind of marks that another integration of the team sets has a warning,
   if (row === undefined) throw new Error("there is no integration");
   const other = (id: string, teamId: string, marks: readonly string[]) =>
     put(rows, "integration", id, {
-      ...{ workspaceId: WORKSPACE, teamId, address: `${teamId === TEAM ? "core" : "other"}/${id}` },
+      workspaceId: WORKSPACE,
+      teamId,
+      address: `${teamId === TEAM ? "core" : "other"}/${id}`,
       fields: integrationSchema.parse({
-        ...{ integration: id, name: id, hosts: ["api.example.com"] },
+        integration: id,
+        name: id,
+        hosts: ["api.example.com"],
         webhook: {
           events: [{ raise: { marks: Object.fromEntries(marks.map((kind) => [kind, { value: expr("'x'") }])) } }],
         },

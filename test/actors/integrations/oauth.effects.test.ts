@@ -15,7 +15,10 @@ async function renew(answer: object, status = 200): Promise<LinkOutcome> {
   linkAccount(rows, "team", { access: "old", tokenUrl });
   const unused = () => Promise.reject(new Error("nothing else is asked"));
   const effects = oauthEffects({
-    ...{ reading: () => rows, sealer, clock: new ManualClock(), log: { error: () => undefined } },
+    reading: () => rows,
+    sealer,
+    clock: new ManualClock(),
+    log: { error: () => undefined },
     outbound: { get: unused, post: async () => ({ status, body: JSON.stringify(answer), retryAfter: null }) },
     servers: { of: unused },
   });

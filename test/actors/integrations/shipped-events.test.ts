@@ -93,7 +93,9 @@ t.test(
     const body = { query: "mutation C($input: I) { commentCreate(input: $input) { success } }" };
     const variables = { input: { issueId: issue.id, body: "Done." } };
     await fetch(`${tracker.api.url}/graphql`, {
-      ...{ method: "POST", headers: { authorization: tracker.key }, body: JSON.stringify({ ...body, variables }) },
+      method: "POST",
+      headers: { authorization: tracker.key },
+      body: JSON.stringify({ ...body, variables }),
     });
     await sink.arrived(/POST/, 9);
     t.equal(last().isMine, true);

@@ -16,8 +16,11 @@ const check = (inputs: object, given: unknown) => checkInputs(declare(inputs), g
 
 t.test("inputs have the types that are declared, and no others are taken", async (t) => {
   const inputs = {
-    ...{ text: { required: true }, count: { type: "number" }, on: { type: "boolean" } },
-    ...{ map: { type: "object" }, list: { type: "array" } },
+    text: { required: true },
+    count: { type: "number" },
+    on: { type: "boolean" },
+    map: { type: "object" },
+    list: { type: "array" },
   };
   const fits = { text: "", count: 1.5, on: false, map: { a: [1] }, list: [null, { b: 1 }] };
   t.same(check(inputs, fits), { inputs: fits });
@@ -38,8 +41,10 @@ t.test("inputs have the types that are declared, and no others are taken", async
 
 t.test("defaults fill what is missing; one without a value, or of another type, reads as nothing", async (t) => {
   const inputs = {
-    ...{ plain: { default: "a" }, line: { default: `on ${expr("task.line")}` } },
-    ...{ whole: { type: "object", default: expr("task.marks") }, missing: { default: expr("task.marks.none") } },
+    plain: { default: "a" },
+    line: { default: `on ${expr("task.line")}` },
+    whole: { type: "object", default: expr("task.marks") },
+    missing: { default: expr("task.marks.none") },
     wrong: { type: "number", default: expr("task.line") },
   };
   t.same(check(inputs, {}), { inputs: { plain: "a", line: "on dev", whole: { issue: "7" } } });

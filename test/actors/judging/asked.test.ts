@@ -20,7 +20,12 @@ import { modelServer } from "../../support/model-server.js";
 
 const mark = "00112233445566778899aabbccddeeff";
 const judge: Judge = {
-  ...{ rubric: "Is it good?", scale: "yes-no", passScore: null, claims: [], passShare: null, model: null },
+  rubric: "Is it good?",
+  scale: "yes-no",
+  passScore: null,
+  claims: [],
+  passShare: null,
+  model: null,
 };
 const changing = (text: string) => [{ repository: "app", diff: `--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+${text}\n` }];
 const work: JudgedWork = { task: null, change: changing("one"), given: [], steps: [], check: null };
@@ -67,7 +72,8 @@ t.test("a judge that always prefers the first shown wins nothing", async (t) => 
   const outcomes = await Promise.all(
     ["a", "b", "c", "d", "e"].map(async (text) => {
       const pairing = {
-        ...{ judge, task: null },
+        judge,
+        task: null,
         own: { change: changing(text), check: null },
         theirs: { change: changing("other"), check: null },
       };

@@ -14,7 +14,12 @@ import { askModel } from "../../../actors/outbound/model.effects.js";
 
 const mark = "00112233445566778899aabbccddeeff";
 const judge: Judge = {
-  ...{ rubric: "Is it well made?", scale: "yes-no", passScore: null, claims: [], passShare: null, model: "judge-m" },
+  rubric: "Is it well made?",
+  scale: "yes-no",
+  passScore: null,
+  claims: [],
+  passShare: null,
+  model: "judge-m",
 };
 const claims = ["It has a test.", "It is documented.", "It is short."];
 
@@ -155,10 +160,16 @@ t.test("on yes-no a verdict passes or not, with the reasons and what they cite",
     { text: "And", citations: more },
   ];
   t.same(read(judge, question, { reasons, passes: true }), {
-    ...{ scale: "yes-no", passed: true, score: 1, marks: null, claims: [], passShare: null },
+    scale: "yes-no",
+    passed: true,
+    score: 1,
+    marks: null,
+    claims: [],
+    passShare: null,
     reasons: [
       {
-        ...{ text: "Because.", claim: null },
+        text: "Because.",
+        claim: null,
         citations: [
           { kind: "hunk", hunk: 3, step: null },
           { kind: "step", hunk: null, step: 4 },
@@ -166,7 +177,9 @@ t.test("on yes-no a verdict passes or not, with the reasons and what they cite",
       },
       { text: "And", claim: null, citations: [] },
     ],
-    ...{ model: "judge-m", promptVersion: PROMPT_VERSION, cut: false },
+    model: "judge-m",
+    promptVersion: PROMPT_VERSION,
+    cut: false,
   });
   t.match(read(judge, question, { reasons: [], passes: false }), { passed: false, score: 0 });
   for (const junk of [null, "yes", { passes: true }, { reasons: [], passes: 1 }, { reasons: [], score: 5 }])

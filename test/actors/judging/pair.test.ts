@@ -13,14 +13,12 @@ import type { PairOutcome } from "../../../actors/statistics/comparison.js";
 
 const mark = "00112233445566778899aabbccddeeff";
 const judge: Judge = {
-  ...{
-    rubric: "Is it well made?",
-    scale: "yes-no",
-    passScore: null,
-    claims: ["It works."],
-    passShare: null,
-    model: null,
-  },
+  rubric: "Is it well made?",
+  scale: "yes-no",
+  passScore: null,
+  claims: ["It works."],
+  passShare: null,
+  model: null,
 };
 const changing = (text: string, hunks = 1) => {
   const lines = Array.from({ length: hunks }, (_, n) => `@@ -${n} +${n} @@\n+${text}\n`).join("");
@@ -31,8 +29,10 @@ const side = (text: string, hunks?: number): PairedWork => ({
   check: { passed: text === "own", exitCode: 1, output: "secret output" },
 });
 const pairing: Pairing = {
-  ...{ judge, task: { title: "Count", description: "Words" } },
-  ...{ own: side("own", 2), theirs: side("theirs", 3) },
+  judge,
+  task: { title: "Count", description: "Words" },
+  own: side("own", 2),
+  theirs: side("theirs", 3),
 };
 const question = (ownShownFirst: boolean, of = pairing) => pairQuestion(of, { mark, ownShownFirst });
 
@@ -97,11 +97,13 @@ t.test("a reading's reasons are mapped back to the hunks of each side", async (t
   ];
   const read = (ownShownFirst: boolean) => readPairing(question(ownShownFirst).shown, { reasons, better: "first" });
   t.same(read(true), {
-    ...{ ownShownFirst: true, outcome: "win" },
+    ownShownFirst: true,
+    outcome: "win",
     reasons: [{ text: "Better.", ownHunks: [2], theirHunks: [1, 3] }],
   });
   t.same(read(false), {
-    ...{ ownShownFirst: false, outcome: "loss" },
+    ownShownFirst: false,
+    outcome: "loss",
     reasons: [{ text: "Better.", ownHunks: [1], theirHunks: [2, 3] }],
   });
   for (const junk of [null, {}, { reasons: [], better: "own" }, { reasons, better: "tie", note: "x" }])

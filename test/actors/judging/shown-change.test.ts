@@ -17,14 +17,12 @@ function changeOf(lengths: readonly (readonly number[])[]): Change {
       return `@@ ${number} @@\n+${line}`;
     });
     return {
-      ...{
-        repository: "app",
-        path: `${"folder/".repeat(at % 30)}file-${at}`,
-        kind: "changed",
-        added: hunks.length,
-        removed: 0,
-        isCut: false,
-      },
+      repository: "app",
+      path: `${"folder/".repeat(at % 30)}file-${at}`,
+      kind: "changed",
+      added: hunks.length,
+      removed: 0,
+      isCut: false,
       hunks: texts.map((text, index) => ({ number: number - hunks.length + index + 1, text, added: 1, removed: 0 })),
     };
   });

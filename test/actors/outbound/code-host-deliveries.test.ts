@@ -7,7 +7,9 @@ t.test("the number of a delivery keeps its digits, however long it is, and asks 
   const sent = (id: string) => `{"id":${id},"guid":"g","delivered_at":"2026-01-01T00:00:00Z","status_code":500}`;
   const ids = ["7", "9007199254740993", "18446744073709551617"];
   const deliveries = deliveryMethods({
-    ...{ name: "the code host", apiUrl: "https://host", appToken: () => "token" },
+    name: "the code host",
+    apiUrl: "https://host",
+    appToken: () => "token",
     ask: async ({ url, method }: { url: string; method?: string }) => {
       asked.push(url);
       return { status: method === "POST" ? 202 : 200, json: readJson(`[${ids.map(sent)}]`), etag: null, next: null };

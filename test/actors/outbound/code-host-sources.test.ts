@@ -98,7 +98,9 @@ t.test("a branch is made once, and moved on to what is above its head alone", as
   const on = await headOf(world);
   const write = (content: string, parents: readonly string[] = []) =>
     sources.writeCommit(there, {
-      ...{ on, parents, message: "m" },
+      on,
+      parents,
+      message: "m",
       files: [{ path: "lines/dev.tf", mode: "100644", content }],
     });
   t.equal(await sources.readBranch(there, branch), null);

@@ -15,7 +15,12 @@ const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 const NOW_MS = Date.parse("2026-09-23T12:00:00.900Z");
 
 const settingsAt = (apiUrl: string, webUrl = new URL(apiUrl).origin): CodeHostSettings => ({
-  ...{ apiUrl, webUrl, appId: "29310", appKey: pem, clientId: "client", clientSecret: "canary-secret" },
+  apiUrl,
+  webUrl,
+  appId: "29310",
+  appKey: pem,
+  clientId: "client",
+  clientSecret: "canary-secret",
 });
 
 t.test("the app's token is RS256, begins a minute ago and ends within ten minutes", async (t) => {
@@ -50,8 +55,11 @@ t.test("the sign-in address carries state and challenge, and keeps them apart fr
   const url = new URL(codeHost.signInUrl({ state: "a&b=c", challenge, redirectUri: "https://here.example/back?x=1" }));
   t.equal(`${url.origin}${url.pathname}`, "https://code.example/forge/login/oauth/authorize");
   t.same(Object.fromEntries(url.searchParams), {
-    ...{ client_id: "client", redirect_uri: "https://here.example/back?x=1", state: "a&b=c" },
-    ...{ code_challenge: challenge, code_challenge_method: "S256" },
+    client_id: "client",
+    redirect_uri: "https://here.example/back?x=1",
+    state: "a&b=c",
+    code_challenge: challenge,
+    code_challenge_method: "S256",
   });
 });
 
@@ -136,7 +144,10 @@ t.test("installation tokens are cached separately, and the least recently used a
   let nowMs = NOW_MS;
   let lastsMs = 60 * 60_000;
   const tokens = createInstallationTokens({
-    ...{ apiUrl: "https://api.code.example", name: "code.example", appToken: () => "jwt", now: () => nowMs },
+    apiUrl: "https://api.code.example",
+    name: "code.example",
+    appToken: () => "jwt",
+    now: () => nowMs,
     ask: async ({ url, authorization }) => {
       t.equal(authorization, "Bearer jwt");
       drawn.push(url);
@@ -174,7 +185,10 @@ t.test("an invalid installation token is refused, and fetched again the next tim
     { status: 201, json: { token: "good", expires_at: "2026-09-23T13:00:00Z" } },
   ];
   const tokens = createInstallationTokens({
-    ...{ apiUrl: "https://api.code.example", name: "code.example", appToken: () => "jwt", now: () => NOW_MS },
+    apiUrl: "https://api.code.example",
+    name: "code.example",
+    appToken: () => "jwt",
+    now: () => NOW_MS,
     ask: async () => answers.shift() ?? { status: 500, json: {} },
   });
   for (const message of [/did not take the app/, /403/, /404/, /something else/, /something else/]) {

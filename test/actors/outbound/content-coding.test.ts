@@ -115,7 +115,8 @@ t.test("an answer that breaks off, or does not end in time, has its status and s
     response.writeHead(200).write("said");
   });
   t.match(await slow.get({}, 200), {
-    ...{ status: 200, body: "said" },
+    status: 200,
+    body: "said",
     unread: { kind: "time", reason: "it did not end in the time left" },
   });
 });

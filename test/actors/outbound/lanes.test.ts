@@ -111,11 +111,19 @@ t.test("a host of linked accounts that hangs holds up no other workspace's", asy
   const sealer = createSealer(new Uint8Array(32), (count) => new Uint8Array(count));
   const sealed = sealer.seal(JSON.stringify({ access: "access", refresh: null }));
   const terms = {
-    ...{ issuer: "https://hangs.example", tokenUrl: null, revokeUrl: null, clientId: "signalbox", clientSecret: null },
-    ...{ clientAuth: "body" as const, hosts: ["hangs.example"] },
+    issuer: "https://hangs.example",
+    tokenUrl: null,
+    revokeUrl: null,
+    clientId: "signalbox",
+    clientSecret: null,
+    clientAuth: "body" as const,
+    hosts: ["hangs.example"],
   };
   const effects = oauthEffects({
-    ...{ reading: () => rows, sealer, clock: createSystemClock(), log: { error: () => undefined } },
+    reading: () => rows,
+    sealer,
+    clock: createSystemClock(),
+    log: { error: () => undefined },
     outbound: { get: () => never, post: () => never },
     servers: { of: () => never },
   });
@@ -148,8 +156,15 @@ t.test("hosts of integrations that hang hold up no other workspace, and no other
     const { effect, sent } = requesting(rows, ({ url }) => (url.host === "hangs.example" ? never : { status: 200 }));
     const request = (name: string) =>
       INTEGRATION_REQUEST.request("", {
-        ...{ teamId: TEAM, integrationId: INTEGRATION, block: { kind: "action", name }, values: "{}", after: null },
-        ...{ actsAs: { kind: "team" }, timeoutMs: 10_000, again: "never", lane },
+        teamId: TEAM,
+        integrationId: INTEGRATION,
+        block: { kind: "action", name },
+        values: "{}",
+        after: null,
+        actsAs: { kind: "team" },
+        timeoutMs: 10_000,
+        again: "never",
+        lane,
       });
     t.same(await startBeside([effect], request("act"), request("other")), ["quiet"], `${lane}: another workspace`);
     t.same(

@@ -25,7 +25,10 @@ const validating: Host = {
       (part) => asked[part] !== undefined,
     );
     const detail = extra.map((part) => ({
-      ...{ type: "extra_forbidden", loc: ["body", part], msg: "Extra inputs are not permitted", input: asked },
+      type: "extra_forbidden",
+      loc: ["body", part],
+      msg: "Extra inputs are not permitted",
+      input: asked,
     }));
     return extra.length === 0 ? { value: good } : json(422, { detail });
   },

@@ -16,7 +16,9 @@ t.test("a question is asked with its form, and answered with a value of that for
   const [asked] = server.asked;
   t.match(asked, { model: "large", temperature: 0, max_tokens: 500, messages });
   t.match(asked?.response_format?.json_schema.schema, {
-    ...{ type: "object", required: ["passes", "reasons"], additionalProperties: false },
+    type: "object",
+    required: ["passes", "reasons"],
+    additionalProperties: false,
     properties: { passes: { type: "boolean" }, reasons: { type: "array", maxItems: 3 } },
   });
   t.equal(asked?.headers.authorization, `Bearer ${key}`);
@@ -64,7 +66,9 @@ t.test("junk is repaired twice in the same conversation, and every call counts",
 
   server.queue.push({ text: "" }, { text: '{"passes": tr', finish: "length" }, { text: "It is fine." });
   t.same(await ask(), {
-    ...{ state: "failed", code: "unreadable", spent: spentOf(3) },
+    state: "failed",
+    code: "unreadable",
+    spent: spentOf(3),
     reason: "the model's answers did not have the form that was asked for",
   });
   const cut = server.asked[5]?.messages ?? [];
@@ -221,7 +225,9 @@ t.test("no question is endless", async (t) => {
 t.test("costs of several askings add up, as long as all are priced alike", async (t) => {
   const priced = (amount: number, currency = "USD") => ({ calls: 1, cost: { amount, currency }, isEstimate: false });
   t.same(addModelSpent(priced(0.1), { ...priced(0.2), isEstimate: true }), {
-    ...{ calls: 2, cost: { amount: 0.3, currency: "USD" }, isEstimate: true },
+    calls: 2,
+    cost: { amount: 0.3, currency: "USD" },
+    isEstimate: true,
   });
   t.equal(addModelSpent(priced(1), priced(1, "EUR")).cost, null);
   t.equal(addModelSpent(priced(1), { ...priced(1), cost: null }).cost, null);

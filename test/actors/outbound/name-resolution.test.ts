@@ -150,8 +150,10 @@ t.test("one look-up of a name serves all who wait for it", async (t) => {
 
 t.test("the search list is gone through as resolv.conf says, before or after the name itself", async (t) => {
   const server = await nameServer(t, {
-    ...{ "build.team.internal": "10.0.0.1", "build.corp.internal": "10.0.0.2" },
-    ...{ "api.tools.team.internal": "10.0.0.3", "api.tools": "10.0.0.4" },
+    "build.team.internal": "10.0.0.1",
+    "build.corp.internal": "10.0.0.2",
+    "api.tools.team.internal": "10.0.0.3",
+    "api.tools": "10.0.0.4",
   });
   const { resolver, resolve } = machine(t);
   const write = (options: string) =>

@@ -6,8 +6,11 @@ import { RequestRefused } from "../../../actors/outbound/request.js";
 const MINUTE_MS = 60_000;
 const issuer = "https://host.example/tenant";
 const metadata = {
-  ...{ issuer, authorization_endpoint: "https://host.example/auth", token_endpoint: "https://host.example/token" },
-  ...{ revocation_endpoint: "https://host.example/revoke", authorization_response_iss_parameter_supported: true },
+  issuer,
+  authorization_endpoint: "https://host.example/auth",
+  token_endpoint: "https://host.example/token",
+  revocation_endpoint: "https://host.example/revoke",
+  authorization_response_iss_parameter_supported: true,
 };
 
 /** Servers over answers by address, whatever else is asked being not there; gives what was asked. */
@@ -32,8 +35,11 @@ t.test("metadata is found where RFC 8414 puts it, else where OpenID Connect does
   for (const at of [first, second]) {
     const { servers, asked } = serversOver({ [at]: JSON.stringify(metadata) });
     t.same(await servers.of(issuer), {
-      ...{ issuer, authorizeUrl: "https://host.example/auth", tokenUrl: "https://host.example/token" },
-      ...{ revokeUrl: "https://host.example/revoke", namesItself: true },
+      issuer,
+      authorizeUrl: "https://host.example/auth",
+      tokenUrl: "https://host.example/token",
+      revokeUrl: "https://host.example/revoke",
+      namesItself: true,
     });
     t.same(asked, at === first ? [first] : [first, second]);
   }

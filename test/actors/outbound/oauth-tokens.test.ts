@@ -40,7 +40,10 @@ async function endpoint(
   const { signal } = new AbortController();
   const parameters = { grant_type: "refresh_token", refresh_token: canary };
   const asking = (as: OAuthClient, path = "/token") => ({
-    ...{ url: new URL(path, origin), client: as, parameters, signal },
+    url: new URL(path, origin),
+    client: as,
+    parameters,
+    signal,
   });
   return {
     came,

@@ -129,7 +129,10 @@ function outboundTo(t: Test, allow: string, resolve: Resolve): Outbound {
 
 const post = (outbound: Outbound, text: string) =>
   outbound.post({
-    ...{ url: new URL(text), headers: {}, body: "{}", timeoutMs: 5_000 },
+    url: new URL(text),
+    headers: {},
+    body: "{}",
+    timeoutMs: 5_000,
     signal: new AbortController().signal,
   });
 

@@ -36,8 +36,17 @@ function run(effect: Effect, input: object): Promise<unknown> {
 
 function opening({ codeHost, peer }: Opened, more: object = {}): Promise<unknown> {
   return run(openEffect({ codeHost, baseUrl: () => "https://here.example" }), {
-    ...{ host: peer.name, installationId: 7, repository, taskId: "task_1", branch: "signalbox/x", base: null },
-    ...{ title: "Fix", body: "Why.", draft: true, sinceMs: Date.now(), ...more },
+    host: peer.name,
+    installationId: 7,
+    repository,
+    taskId: "task_1",
+    branch: "signalbox/x",
+    base: null,
+    title: "Fix",
+    body: "Why.",
+    draft: true,
+    sinceMs: Date.now(),
+    ...more,
   });
 }
 
@@ -145,7 +154,9 @@ t.test("it is looked at by its tag, with its reviews, and its files are read", a
   await peer.work.resolve(pull, began, adaThere);
   const first = (await run(lookEffect(codeHost), { ...at, etag: null })) as { readonly etag: string };
   t.match(first, {
-    ...{ problem: null, seen: "changed", picture: { state: "open", head: await app.head("signalbox/x") } },
+    problem: null,
+    seen: "changed",
+    picture: { state: "open", head: await app.head("signalbox/x") },
     reviews: [
       { by: { login: "bob-there", isPerson: true }, commit: await app.head("signalbox/x"), verdict: "approved" },
       { by: { login: "bob-there" }, commit: null, id: began.id, thread: { isResolved: false } },
@@ -171,15 +182,22 @@ t.test("long texts keep no list from being read, nor what became of the pull req
   if (pull === undefined) throw new Error("nothing was opened");
   const at = { host: peer.name, installationId: 7, repository, number: 1 };
   const comments = Array.from({ length: 40 }, (_, n) => ({
-    ...{ id: n + 1, user: { login: "bob-there", type: "User" }, created_at: pull.created_at },
-    ...{ body: "x".repeat(65_536), diff_hunk: "+y\n".repeat(20_000) },
+    id: n + 1,
+    user: { login: "bob-there", type: "User" },
+    created_at: pull.created_at,
+    body: "x".repeat(65_536),
+    diff_hunk: "+y\n".repeat(20_000),
   }));
   peer.faults.set(/GET .*\/pulls\/1\/comments$/, { status: 200, body: JSON.stringify(comments) });
   t.match(await run(lookEffect(codeHost), { ...at, etag: null }), {
-    ...{ problem: null, picture: { state: "open" }, reviews: { length: 40 } },
+    problem: null,
+    picture: { state: "open" },
+    reviews: { length: 40 },
   });
   const pulls = Array.from({ length: 99 }, (_, n) => ({
-    ...{ number: n + 1, updated_at: pull.updated_at, body: "ж".repeat(65_536) },
+    number: n + 1,
+    updated_at: pull.updated_at,
+    body: "ж".repeat(65_536),
   }));
   peer.faults.set(/GET .*\/pulls$/, { status: 200, body: JSON.stringify(pulls) });
   const listed = await run(listOpenEffect(codeHost), { ...at, etag: null });

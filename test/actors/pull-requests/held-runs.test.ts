@@ -26,8 +26,13 @@ class Finishing extends SteppedWork {
     this.putLine({ stations, pullRequests: pullRequestTerms });
     this.inTurn((turn) =>
       codeHostConnections.insert(turn, workspaceId, {
-        ...{ host: "code.example", installationId: 7, account: { login: "acme", kind: "organization" } },
-        ...{ state: "connected", connectedBy: "usr_1", connectedAtMs: 0, asOfMs: 0 },
+        host: "code.example",
+        installationId: 7,
+        account: { login: "acme", kind: "organization" },
+        state: "connected",
+        connectedBy: "usr_1",
+        connectedAtMs: 0,
+        asOfMs: 0,
       }),
     );
     // The run that was queued with the task knew of no installation.
@@ -72,8 +77,16 @@ class Finishing extends SteppedWork {
 
   allow(pullRequestId: string): TurnTaken {
     return this.tellRun({
-      ...{ type: "pull-request.allowed", pullRequestId, push: "push_1", repository, host: "code.example" },
-      ...{ installationId: 7, branch: "signalbox/x", base: null, title: "Do it", workflows: false },
+      type: "pull-request.allowed",
+      pullRequestId,
+      push: "push_1",
+      repository,
+      host: "code.example",
+      installationId: 7,
+      branch: "signalbox/x",
+      base: null,
+      title: "Do it",
+      workflows: false,
     });
   }
 
@@ -251,7 +264,12 @@ t.test("an agent's wish is carried to the pull request and back, one at a time f
   t.match(answers(told), [{ type: "run.pull-request-answered", id: "w1", url, refused: null }]);
   t.same(told.cancelledWakes, ["push"], "a push that is over is awaited no more, whoever said so");
   taskBranches.put(work.rows, workspaceId, ["task_1", repository], {
-    ...{ pullRequestId: id, branch: "signalbox/x", base: null, head: base("c"), isDirty: false, serial: 1 },
+    pullRequestId: id,
+    branch: "signalbox/x",
+    base: null,
+    head: base("c"),
+    isDirty: false,
+    serial: 1,
   });
   t.equal(work.askedOf(work.finish()), id, "what it changed since is pushed at its end, to the same pull request");
 });

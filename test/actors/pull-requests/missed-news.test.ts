@@ -95,7 +95,10 @@ t.test("a team that is new to the repository learns of what is open there", asyn
   const look = () => {
     const output = { problem: null, seen: "changed", picture: byAnn(), reviews: [], etag: null };
     log.actor.take({
-      ...{ type: "effect.ended", effect: "pull-request-look", id: "look 12", result: { ok: true, output } },
+      type: "effect.ended",
+      effect: "pull-request-look",
+      id: "look 12",
+      result: { ok: true, output },
     } as Message);
   };
   const output = {

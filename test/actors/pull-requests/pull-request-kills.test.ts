@@ -46,16 +46,25 @@ function findWrong({ harness: { durable }, pulls, pushed }: PullRequestWorld): r
   const left = [effectSpace, undeliveredSpace].flatMap((space) => durable.range({ prefix: [workspaceId, space] }));
   const told = { task: `${task?.state} ${task?.pullRequest?.state}`, rows: rows.map(({ state }) => state).join() };
   const found = {
-    ...{ ...told, pulls: pulls.length, pushed: pushed.size, merged: merged.length, left: left.length },
-    ...{
-      facts: facts.map(({ state }) => state).join(),
-      outcomes: outcomes.join(),
-      branch: branch?.pullRequestId ?? null,
-    },
+    ...told,
+    pulls: pulls.length,
+    pushed: pushed.size,
+    merged: merged.length,
+    left: left.length,
+    facts: facts.map(({ state }) => state).join(),
+    outcomes: outcomes.join(),
+    branch: branch?.pullRequestId ?? null,
   };
   const wanted = {
-    ...{ task: "done merged", rows: "merged", pulls: 1, pushed: 1, merged: 1, left: 0 },
-    ...{ facts: "merged", outcomes: "accepted", branch: null },
+    task: "done merged",
+    rows: "merged",
+    pulls: 1,
+    pushed: 1,
+    merged: 1,
+    left: 0,
+    facts: "merged",
+    outcomes: "accepted",
+    branch: null,
   };
   const [is, should] = [found, wanted].map((each) => JSON.stringify(each));
   return is === should ? [] : [String(is)];

@@ -48,8 +48,14 @@ t.test("in any order, twice or with some missed, the deliveries of a pull reques
   for (const each of told) wanted.tell(each);
   t.match(wanted.known, [
     {
-      ...{ state: "merged", title: "Better", head: head("c"), teamId, role: "people", mergeCommit: head("e") },
-      ...{ firstReviewAt: new Date(T0 + 2_000).toISOString(), reviewedCommits: [head("a"), head("b")] },
+      state: "merged",
+      title: "Better",
+      head: head("c"),
+      teamId,
+      role: "people",
+      mergeCommit: head("e"),
+      firstReviewAt: new Date(T0 + 2_000).toISOString(),
+      reviewedCommits: [head("a"), head("b")],
     },
   ]);
   for (const order of permutations(told)) {

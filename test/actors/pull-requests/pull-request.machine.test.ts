@@ -348,9 +348,17 @@ function toJson(mergeable_state: string) {
   const at = new Date(T0).toISOString();
   const repo = { full_name: repository };
   return {
-    ...{ number: 12, html_url: "https://code.example/acme/app/pull/12", title: "", body: null, user: null },
-    ...{ state: "open", head: { ref: "fix", sha: head("a"), repo }, base: { ref: "main", repo } },
-    ...{ created_at: at, updated_at: at, mergeable_state },
+    number: 12,
+    html_url: "https://code.example/acme/app/pull/12",
+    title: "",
+    body: null,
+    user: null,
+    state: "open",
+    head: { ref: "fix", sha: head("a"), repo },
+    base: { ref: "main", repo },
+    created_at: at,
+    updated_at: at,
+    mergeable_state,
   };
 }
 

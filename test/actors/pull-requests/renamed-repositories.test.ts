@@ -56,8 +56,16 @@ async function openHost(t: Test) {
 
 const opening = (codeHost: CodeHost, installationId = 7) =>
   run(openEffect({ codeHost, baseUrl: () => "https://here.example" }), {
-    ...{ host: codeHost.name, installationId, repository: "acme-inc/app", taskId: "task_1", branch: "signalbox/x" },
-    ...{ base: null, title: "Fix", body: "Why.", draft: false, sinceMs: Date.now() },
+    host: codeHost.name,
+    installationId,
+    repository: "acme-inc/app",
+    taskId: "task_1",
+    branch: "signalbox/x",
+    base: null,
+    title: "Fix",
+    body: "Why.",
+    draft: false,
+    sinceMs: Date.now(),
   });
 
 for (const [what, name, installationId] of [

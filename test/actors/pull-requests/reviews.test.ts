@@ -15,7 +15,10 @@ const url = `https://${host}/acme/app/pull/12`;
 const of = { taskId: "task_9", repository, number: 12, url };
 const begun = { type: "review.begun", teamId, lineId, ...of };
 const over = {
-  ...{ type: "review.over", runId: "run_9", text: "Well done.", ...of },
+  type: "review.over",
+  runId: "run_9",
+  text: "Well done.",
+  ...of,
   taskAddress: address(workspaceId, "task", "task_9"),
 };
 const byAnn = pictureOf({ author: { login: "ann", isPerson: true }, branch: "fix" });
@@ -27,7 +30,9 @@ function openLog({ isConnected = true, rows = memoryRows() } = {}) {
   const actor = stepByHand(pullRequestLogActor, pullRequestLogRef(workspaceId, repository), { rows });
   const take = (message: object) => actor.take(message as Message);
   return {
-    ...{ rows, actor, take },
+    rows,
+    actor,
+    take,
     answer: ({ started: [effect] }: TurnTaken, output: object) =>
       take({ type: "effect.ended", effect: effect?.name, id: effect?.id, result: { ok: true, output } }),
     stored: () => pullRequests.list(rows, workspaceId),

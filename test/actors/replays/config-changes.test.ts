@@ -9,7 +9,11 @@ const withRepositories = (...repositories: RunConfig["repositories"]) => ({ ...f
 const profile = { args: ["zsh"], env: {}, secrets: {}, timeoutMinutes: null };
 
 const change = (part: string, name: string | null, kind: string, [was, now]: readonly unknown[] = [null, null]) => ({
-  ...{ part, name, kind, was, now },
+  part,
+  name,
+  kind,
+  was,
+  now,
 });
 
 const cases: readonly [planned: RunConfig, changes: readonly object[]][] = [

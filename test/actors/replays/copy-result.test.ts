@@ -7,7 +7,11 @@ import { replayConfig, replayInput } from "../../support/replay-rows.js";
 type Run = Parameters<typeof toCopyResult>[0];
 
 const completed: Run = {
-  ...{ outcome: "completed", reason: null, ending: { kind: "finish", note: "" }, failure: null, check: null },
+  outcome: "completed",
+  reason: null,
+  ending: { kind: "finish", note: "" },
+  failure: null,
+  check: null,
 };
 const judge = { rubric: "Good?", scale: "yes-no", passScore: null, claims: [], passShare: null, model: null } as const;
 const withStation = (station: object) => ({

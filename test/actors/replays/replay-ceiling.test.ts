@@ -27,11 +27,9 @@ t.test("at the ceiling nothing more starts, what runs finishes, and the replay i
   t.match(world.replay(replayId), { state: "running", counts: { queued: 0, running: 1, settled: 1 } });
   await world.end(second, 2);
   t.match(world.replay(replayId), {
-    ...{
-      state: "over-budget",
-      counts: { queued: 0, running: 0, settled: 2, succeeded: 2 },
-      spending: { spent: "5/1" },
-    },
+    state: "over-budget",
+    counts: { queued: 0, running: 0, settled: 2, succeeded: 2 },
+    spending: { spent: "5/1" },
     endedAt: String,
   });
   t.match(
@@ -295,13 +293,32 @@ t.test("a copy that is queued or taken leaves the spending as it is, so that no 
 
 function runningCopy(place: number): ReplayCopyRow {
   return {
-    ...{ replayId: "rep_1", place, repeat: 1, originalRunId: "run_1", taskId: "task_1", state: "running" },
-    ...{ runId: "run_2", lostRunIds: [], result: null, why: null, outcome: null, check: null, spent: null },
-    ...{ priced: true, steps: null, ms: null, toolMisses: 0 },
+    replayId: "rep_1",
+    place,
+    repeat: 1,
+    originalRunId: "run_1",
+    taskId: "task_1",
+    state: "running",
+    runId: "run_2",
+    lostRunIds: [],
+    result: null,
+    why: null,
+    outcome: null,
+    check: null,
+    spent: null,
+    priced: true,
+    steps: null,
+    ms: null,
+    toolMisses: 0,
   };
 }
 
 const endedRun = {
-  ...{ id: "run_2", reason: null, ending: { kind: "finish", note: "" }, failure: null, check: null, steps: 1 },
+  id: "run_2",
+  reason: null,
+  ending: { kind: "finish", note: "" },
+  failure: null,
+  check: null,
+  steps: 1,
   endedAt: "2026-01-01T00:00:01.000Z",
 };

@@ -67,7 +67,9 @@ t.test("second looks and pairs change their copy, and second looks the health of
   const recheck = { ...copyName, state: "asked", runId: null, lostRunIds: [], check: null, reason: null } as const;
   const pair = {
     ...({ ...copyName, state: "asked", againstRunId: null, outcome: null, unpaired: null, model: null } as const),
-    ...{ promptVersion: null, readings: [], spent },
+    promptVersion: null,
+    readings: [],
+    spent,
   };
   t.same(
     published((turn) => replayVerdicts.insert(turn, workspaceId, { ...verdict, which: "first" })),
@@ -98,7 +100,8 @@ t.test(
     const sent = (data: object) => topic.change?.(rows, subject, data).map((change) => change.data);
     const change = (place: number, repeat: number) => sent({ type: "copy", place, repeat })?.[0];
     t.match(change(1, 1), {
-      ...{ type: "copy", copy: { originalRunId: "run_a", repeat: 1, title: "Task a", result: "succeeded" } },
+      type: "copy",
+      copy: { originalRunId: "run_a", repeat: 1, title: "Task a", result: "succeeded" },
       totals: { successRate: 0.5, scored: 2, spent: { amount: 0.2, currency: "EUR" } },
     });
     const running = change(1, 2);

@@ -26,7 +26,9 @@ function stepped(count: number, more: Partial<ReplayRow> = {}, concurrency: numb
   const entries = Array.from({ length: count }, (_, index): ReplayEntry => {
     const runId = `run_${index}`;
     runInputs.insert(rows, workspaceId, {
-      ...{ runId, config: replayConfig, claimed: null },
+      runId,
+      config: replayConfig,
+      claimed: null,
       beginning: {
         line: { key: "dev", name: "Dev" },
         station: { name: "work", passesTo: [], next: [] },
@@ -138,9 +140,20 @@ t.test("a copy is settled once, however often its run is over", async (t) => {
   t.equal(replay.value, "running");
   t.equal(replayCopies.get(replay.rows, workspaceId, "rep_1", 0, 1)?.state, "running");
   runs.insert(rows, workspaceId, {
-    ...{ id: runId, outcome: "completed", state: "ended", ending: { kind: "finish", note: "" }, check: null, steps: 3 },
-    ...{ spent: { amount: 0.3, currency: "EUR" }, startedAt: "2026-01-01T00:00:00.000Z", failure: null, reason: null },
-    ...{ endedAt: "2026-01-01T00:00:02.500Z", taskId: null, owner: { kind: "replay", id: "rep_1" }, queuedAtMs: 0 },
+    id: runId,
+    outcome: "completed",
+    state: "ended",
+    ending: { kind: "finish", note: "" },
+    check: null,
+    steps: 3,
+    spent: { amount: 0.3, currency: "EUR" },
+    startedAt: "2026-01-01T00:00:00.000Z",
+    failure: null,
+    reason: null,
+    endedAt: "2026-01-01T00:00:02.500Z",
+    taskId: null,
+    owner: { kind: "replay", id: "rep_1" },
+    queuedAtMs: 0,
   } as RunRow);
   const over = { type: "run.over", runId, outcome: "completed" } as Message;
   replay.take(over);

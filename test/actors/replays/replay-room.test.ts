@@ -65,7 +65,10 @@ t.test("what was stopped before a copy was scored or cost anything goes first", 
 
 t.test("what is under way, judged still, pinned, or that others are set beside or answer stays", async (t) => {
   const set = fullSet(MAX_REPLAYS, {
-    ...{ 1: underWay, 2: { judged: false }, 5: { pairedWith: idOf(3) }, 6: { answers: idOf(4) } },
+    1: underWay,
+    2: { judged: false },
+    5: { pairedWith: idOf(3) },
+    6: { answers: idOf(4) },
   });
   pin(set.rows, workspaceId, { of: "replay", id: idOf(5), by: "rep_elsewhere" });
   t.same(room(set, 2, idOf(7)).told, forget(6, 8));

@@ -34,7 +34,13 @@ t.test("a copy is found by each run that was for it, also a lost one and the one
   const copy = copyRow({ replayId: "rep_1", place: 2, repeat: 1, taskId: "b" }, ".");
   replayCopies.put(rows, workspaceId, copy, { ...copy, runId: "run_new", lostRunIds: ["run_lost"] });
   replayRechecks.insert(rows, workspaceId, {
-    ...{ replayId: "rep_1", place: 1, repeat: 1, state: "asked", runId: "run_check", check: null, reason: null },
+    replayId: "rep_1",
+    place: 1,
+    repeat: 1,
+    state: "asked",
+    runId: "run_check",
+    check: null,
+    reason: null,
     lostRunIds: ["run_check_lost"],
   });
   const copyOf = (runId: string) => {

@@ -75,12 +75,14 @@ t.test("a set holds 50 runs, a team 100 sets", async (t) => {
     t.same(scene.tell({ type: "entry.add", setId, runId: scene.putRun(`run_${n}`) }), { setId, replayed: false });
   }
   t.same(scene.tell({ type: "entry.add", setId, runId: scene.putRun("run_50") }), {
-    ...{ refused: "conflict", detail: "Replay set is full. Maximum runs: 50" },
+    refused: "conflict",
+    detail: "Replay set is full. Maximum runs: 50",
   });
   t.equal(replaySets.get(scene.rows, workspaceId, setId)?.version, 51);
   for (let n = 1; n < 100; n++) t.not(scene.open(), "");
   t.match(scene.tell({ type: "set.open", name: "One more", ...place }), {
-    ...{ refused: "conflict", detail: "The team has its 100 replay sets. Delete one first." },
+    refused: "conflict",
+    detail: "The team has its 100 replay sets. Delete one first.",
   });
 });
 
@@ -172,7 +174,8 @@ t.test("a run at another station is refused at its field, one that is not the te
   });
   for (const runId of ["run_foreign", "run_alone", "run_lost", "run_none"]) {
     t.same(scene.tell({ type: "entry.add", setId, runId }), {
-      ...{ refused: "not-found", detail: `Run ${runId} not found.` },
+      refused: "not-found",
+      detail: `Run ${runId} not found.`,
     });
   }
 });

@@ -16,7 +16,11 @@ t.test("a candidate's replay starts a baseline beside it, once", async (t) => {
   const baseline = world.replay(first.baseline?.id ?? "");
   const replay = world.replay(first.replayId);
   t.match(baseline, {
-    ...{ candidate: { name: "Live config", kind: "live" }, repeats: 2, probe: false, pairedWith: null, setVersion: 3 },
+    candidate: { name: "Live config", kind: "live" },
+    repeats: 2,
+    probe: false,
+    pairedWith: null,
+    setVersion: 3,
   });
   t.match(replay, { candidate: { id: "mine", name: "The mine one", kind: "proposed" }, pairedWith: baseline?.id });
   t.not(replay?.runningFingerprint, baseline?.runningFingerprint);

@@ -41,13 +41,31 @@ t.test("a replay is read with its totals, its copies and how far it has come", a
   const replay = putReplay(rows, picturedReplay({ a: "+-", b: "+j", c: "?." }));
   const { whole, listed } = read(rows, replay);
   t.match(whole, {
-    ...{ id: "rep_1", setId: "rset_1", state: "running", repeats: 2, isBaseline: false, probe: false, search: null },
+    id: "rep_1",
+    setId: "rset_1",
+    state: "running",
+    repeats: 2,
+    isBaseline: false,
+    probe: false,
+    search: null,
     candidate: { id: "cand_1", name: "Other words", kind: "proposed" },
     totals: {
-      ...{ successRate: 0.75, tasks: 3, tasksScored: 2, few: true, entries: 6, settled: 4, scored: 3, unscored: 1 },
-      ...{ spent: { amount: 0.5, currency: "EUR" }, interval: { rate: 0.75 } },
+      successRate: 0.75,
+      tasks: 3,
+      tasksScored: 2,
+      few: true,
+      entries: 6,
+      settled: 4,
+      scored: 3,
+      unscored: 1,
+      spent: { amount: 0.5, currency: "EUR" },
+      interval: { rate: 0.75 },
     },
-    ...{ pairedWith: null, pairsAgainstBaseline: null, comparedWith: null, againstBaseline: null, baselineId: null },
+    pairedWith: null,
+    pairsAgainstBaseline: null,
+    comparedWith: null,
+    againstBaseline: null,
+    baselineId: null,
     progress: { settled: 5, of: 6, spent: { amount: 0.5, currency: "EUR" }, waiting: null },
   });
   t.equal(whole.progress.expectedEnd, "2026-01-01T00:11:58.000Z", "590 s for five, so 118 s for one");
@@ -116,11 +134,16 @@ t.test("a replay stands beside its baseline, regressions first", async (t) => {
     { taskId: "b", regressed: false, candidate: [{ runId: "rep_2/2/1", result: "succeeded" }, { repeat: 2 }] },
   ]);
   t.match(read(rows, base, { baselineId: "rep_1" }).whole, {
-    ...{ isBaseline: true, comparedWith: null, againstBaseline: null, detectableGain: null },
+    isBaseline: true,
+    comparedWith: null,
+    againstBaseline: null,
+    detectableGain: null,
   });
   const gone = putReplay(rows, picturedReplay({ a: "+" }, { id: "rep_3", pairedWith: "rep_0" }));
   t.match(read(rows, gone, { baselineId: "rep_1" }).whole, {
-    ...{ pairedWith: "rep_0", comparedWith: null, againstBaseline: null },
+    pairedWith: "rep_0",
+    comparedWith: null,
+    againstBaseline: null,
     pairsAgainstBaseline: { wins: 0, losses: 0, ties: 0 },
   });
 });
@@ -146,10 +169,19 @@ t.test("pairs count by task", async (t) => {
   for (const place of [1, 2] as const) {
     for (const [at, outcome] of outcomes[place].entries()) {
       const pair: ReplayPairRow = {
-        ...{ replayId: "rep_2", place, repeat: at + 1, state: "judged", againstRunId: "run_x", outcome },
-        ...{ unpaired: null, model: "large", promptVersion: 1 },
+        replayId: "rep_2",
+        place,
+        repeat: at + 1,
+        state: "judged",
+        againstRunId: "run_x",
+        outcome,
+        unpaired: null,
+        model: "large",
+        promptVersion: 1,
         readings: [true, false].map((ownShownFirst) => ({
-          ...{ ownShownFirst, outcome, reasons: { brief: [], whole: null } },
+          ownShownFirst,
+          outcome,
+          reasons: { brief: [], whole: null },
         })),
         spent: { calls: 2, cost: { amount: 0.02, currency: "EUR" }, isEstimate: false },
       };
@@ -191,10 +223,22 @@ t.test("an entry has a bound, however much was said of its copy", async (t) => {
   const long = Array.from({ length: 20 }, () => reason);
   for (const which of ["first", "second"] as const) {
     replayVerdicts.insert(rows, workspaceId, {
-      ...{ replayId, place, repeat, which, state: "judged", none: null, spent },
+      replayId,
+      place,
+      repeat,
+      which,
+      state: "judged",
+      none: null,
+      spent,
       verdict: {
-        ...{ scale: "claims", passed: true, score: 1, marks: judge.claims.map(() => true), model: "large" },
-        ...{ promptVersion: 1, cut: false, reasons: { brief: excerptReasons(long, REASONS_BYTES), whole: null } },
+        scale: "claims",
+        passed: true,
+        score: 1,
+        marks: judge.claims.map(() => true),
+        model: "large",
+        promptVersion: 1,
+        cut: false,
+        reasons: { brief: excerptReasons(long, REASONS_BYTES), whole: null },
       },
     });
   }

@@ -31,7 +31,13 @@ function queued() {
   const ask = (replay: ReplayRow = waits) => whatItWaitsFor(rows, workspaceId, { replay, copies });
   const connect = (connected: boolean) =>
     runners.put(rows, workspaceId, "runner_1", {
-      ...{ runnerId: "runner_1", poolId: "pool_1", name: "", labels: [], harnesses: ["command"], slots: 2, since: "" },
+      runnerId: "runner_1",
+      poolId: "pool_1",
+      name: "",
+      labels: [],
+      harnesses: ["command"],
+      slots: 2,
+      since: "",
       connected,
     });
   return { rows, queuedRuns, ask, connect };

@@ -30,7 +30,9 @@ function open(more: Partial<ReplayRow> = {}) {
   const entries = [0, 1].map((place) => {
     const runId = `run_${place}`;
     runInputs.insert(rows, workspaceId, {
-      ...{ runId, config: replayConfig, claimed: null },
+      runId,
+      config: replayConfig,
+      claimed: null,
       beginning: {
         line: { key: "dev", name: "Dev" },
         station: { name: "work", passesTo: [], next: [] },
@@ -48,9 +50,19 @@ function open(more: Partial<ReplayRow> = {}) {
     const runId = listCopies(rows, workspaceId, "rep_1")[index]?.runId ?? "";
     replay.take({ type: "run.claimed", runId } as Message);
     runs.insert(rows, workspaceId, {
-      ...{ id: runId, outcome: "completed", state: "ended", ending: { kind: "finish", note: "" }, check: null },
-      ...{ spent: { amount: 1, currency: "EUR" }, startedAt: "2026-01-01T00:00:00.000Z", failure: null, steps: 1 },
-      ...{ reason: null, endedAt: "2026-01-01T00:00:01.000Z", owner: { kind: "replay", id: "rep_1" }, queuedAtMs: 0 },
+      id: runId,
+      outcome: "completed",
+      state: "ended",
+      ending: { kind: "finish", note: "" },
+      check: null,
+      spent: { amount: 1, currency: "EUR" },
+      startedAt: "2026-01-01T00:00:00.000Z",
+      failure: null,
+      steps: 1,
+      reason: null,
+      endedAt: "2026-01-01T00:00:01.000Z",
+      owner: { kind: "replay", id: "rep_1" },
+      queuedAtMs: 0,
     } as unknown as RunRow);
     return replay.take({ type: "run.over", runId, outcome: "completed" } as Message);
   };

@@ -27,7 +27,9 @@ const named = (...names: readonly string[]) => names.map((name) => ({ tool: `tra
 function define(rows: Rows, when: string, tools: readonly string[] = ["find", "comment"]): void {
   const tool = (name: string) => [name, { description: `To ${name}, ${when}.`, action: "go", inputs: {} }];
   const definition = {
-    ...{ integration: "tracker", name: "Tracker", hosts: ["api.example.com"] },
+    integration: "tracker",
+    name: "Tracker",
+    hosts: ["api.example.com"],
     actions: { go: { request: { url: "https://api.example.com/" } } },
     tools: Object.fromEntries(tools.map(tool)),
   };
@@ -46,12 +48,28 @@ function putCall(turn: Turn, { inputs, ...more }: Past): void {
   const asked = { server: "tracker", tool: "find", inputs: JSON.stringify(inputs) };
   const output = more.output === undefined ? null : toStoredText(turn, workspaceId, String(more.output));
   toolCalls.insert(turn, workspaceId, {
-    ...{ id: `call_${made}`, runId: "run_1", taskId: "task_1", teamId, integration: "tracker", tool: "find" },
-    ...{ integrationId: "integration_tracker", askedDigest: toAskedDigest(asked), edited: null, state: "done" },
-    ...{ code: null, message: null, approvalId: "apr_1", rule: "tool", actsAs: "usr_1", method: "GET" },
-    ...{ askedAt: "", begunAt: "", endedAt: "" },
+    id: `call_${made}`,
+    runId: "run_1",
+    taskId: "task_1",
+    teamId,
+    integration: "tracker",
+    tool: "find",
+    integrationId: "integration_tracker",
+    askedDigest: toAskedDigest(asked),
+    edited: null,
+    state: "done",
+    code: null,
+    message: null,
+    approvalId: "apr_1",
+    rule: "tool",
+    actsAs: "usr_1",
+    method: "GET",
+    askedAt: "",
+    begunAt: "",
+    endedAt: "",
     ...more,
-    ...{ inputs: JSON.stringify({ ...inputs, limit: 10 }), output },
+    inputs: JSON.stringify({ ...inputs, limit: 10 }),
+    output,
   });
 }
 

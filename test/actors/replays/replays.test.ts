@@ -16,7 +16,8 @@ t.test("all runs of a set are repeated once before any twice, and the replay fin
   }
   t.same(order, ["run_1 1", "run_2 1", "run_1 2", "run_2 2"]);
   t.match(world.replay(replayId), {
-    ...{ state: "finished", counts: { queued: 0, running: 0, settled: 4, succeeded: 4, failed: 0, unscored: 0 } },
+    state: "finished",
+    counts: { queued: 0, running: 0, settled: 4, succeeded: 4, failed: 0, unscored: 0 },
     spending: { spent: "2/5", besides: "0/1", unpriced: 0 },
   });
   t.same(world.complaints(), []);
@@ -78,7 +79,8 @@ t.test("a stop withdraws its runs: what ran is unscored, what waited has no resu
   });
   t.same(await world.stop(replayId), { replayed: false });
   t.match(world.replay(replayId), {
-    ...{ state: "stopped", counts: { queued: 0, running: 0, settled: 2, succeeded: 1, unscored: 1 } },
+    state: "stopped",
+    counts: { queued: 0, running: 0, settled: 2, succeeded: 1, unscored: 1 },
     spending: { spent: "3/2", unpriced: 0 },
   });
   t.match(world.copies(replayId), [
@@ -150,7 +152,8 @@ t.test("a set that goes takes its replays with their runs, and nothing is left",
   const world = await ReplayWorld.open({ runs: 2 });
   const { replayId } = await world.start();
   t.match(await world.askSets({ type: "set.delete", setId: world.setId }), {
-    ...{ refused: "conflict", detail: "A replay of the set is under way. Stop it first, or wait until it has ended." },
+    refused: "conflict",
+    detail: "A replay of the set is under way. Stop it first, or wait until it has ended.",
   });
   await world.begin(world.job());
   await world.stop(replayId);

@@ -76,13 +76,24 @@ t.test("a check under way, and one of another set, is no check of the set", asyn
 function lookTwice(rows: Rows, { replay: { id: replayId } }: PicturedReplay): void {
   const place = 1;
   const verdict = (repeat: number, which: "first" | "second", passed: boolean | null): ReplayVerdictRow => ({
-    ...{ replayId, place, repeat, which, state: passed === null ? "asked" : "judged", none: null },
+    replayId,
+    place,
+    repeat,
+    which,
+    state: passed === null ? "asked" : "judged",
+    none: null,
     verdict:
       passed === null
         ? null
         : {
-            ...{ scale: "yes-no", passed, score: passed ? 1 : 0, marks: null, model: "large", promptVersion: 1 },
-            ...{ cut: false, reasons: { brief: [], whole: null } },
+            scale: "yes-no",
+            passed,
+            score: passed ? 1 : 0,
+            marks: null,
+            model: "large",
+            promptVersion: 1,
+            cut: false,
+            reasons: { brief: [], whole: null },
           },
     spent: { calls: 1, cost: null, isEstimate: false },
   });
@@ -92,7 +103,12 @@ function lookTwice(rows: Rows, { replay: { id: replayId } }: PicturedReplay): vo
     replayVerdicts.insert(rows, workspaceId, verdict(repeat, "first", true));
     replayVerdicts.insert(rows, workspaceId, verdict(repeat, "second", passed));
     replayRechecks.insert(rows, workspaceId, {
-      ...{ replayId, place, repeat, state: passed === null ? "asked" : "checked", runId: null, lostRunIds: [] },
+      replayId,
+      place,
+      repeat,
+      state: passed === null ? "asked" : "checked",
+      runId: null,
+      lostRunIds: [],
       check: passed === null ? null : { passed: true, exitCode: 0, tail: "" },
       reason: null,
     });

@@ -83,7 +83,12 @@ async function twoWorkspaces() {
   const open = async (slug: string): Promise<string> => {
     const asked = settled(
       openWorkspace(harness.runtime, {
-        ...{ kind: "workspace", caller, client: null, teamId: null, hidden: {}, fields: { slug, name: "Acme" } },
+        kind: "workspace",
+        caller,
+        client: null,
+        teamId: null,
+        hidden: {},
+        fields: { slug, name: "Acme" },
         idempotency: { scope: "s", key: slug, digest: "d" },
       }),
     );
@@ -110,8 +115,15 @@ function send(
   { key, hidden, reserved }: { key: string; hidden: { token: string }; reserved: ReservedHashes | undefined },
 ) {
   const asked: Promise<unknown> = runtime.ask(workspaceRef(workspaceId), {
-    ...{ type: "resource.create", kind: "runner-pool", caller, client: null, teamId: null, hidden, reserved },
-    ...{ fields: pool?.schema.parse({ key }), idempotency: { scope: "s", key, digest: "d" } },
+    type: "resource.create",
+    kind: "runner-pool",
+    caller,
+    client: null,
+    teamId: null,
+    hidden,
+    reserved,
+    fields: pool?.schema.parse({ key }),
+    idempotency: { scope: "s", key, digest: "d" },
   });
   return asked as Promise<WriteResult | Refusal>;
 }

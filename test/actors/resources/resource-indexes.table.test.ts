@@ -11,8 +11,16 @@ const workspaceId = "ws_1";
 
 function hook(fields: object): ResourceRow {
   return {
-    ...{ id: "hook_1", kind: "hook", version: 1, workspaceId, teamId: "team_1", address: "core/tell" },
-    ...{ hidden: {}, added: {}, createdAt: "", updatedAt: "" },
+    id: "hook_1",
+    kind: "hook",
+    version: 1,
+    workspaceId,
+    teamId: "team_1",
+    address: "core/tell",
+    hidden: {},
+    added: {},
+    createdAt: "",
+    updatedAt: "",
     fields: kind.schema.parse({ key: "tell", on: "task.moved", steps: [{ name: "tell" }], ...fields }),
   };
 }

@@ -37,7 +37,10 @@ function kindOf(name: string): Kind {
 const station = { key: "work", name: "Work", kind: "work" };
 const line = (key: string) => ({ key, name: "Line", stations: [station, { ...station, key: `${key}-review` }] });
 const hook = (key: string, on: string, lines: readonly string[]) => ({
-  ...{ key, on, match: { lines }, signing: { secretVersion: 1 } },
+  key,
+  on,
+  match: { lines },
+  signing: { secretVersion: 1 },
   steps: [{ name: "tell", request: { url: "https://hooks.example.com/in" } }],
 });
 
@@ -76,7 +79,11 @@ class Fixture {
   create(workspaceId: string, kindName: string, body: unknown, teamId: string | null = null): WriteResult {
     const kind = kindOf(kindName);
     const message: CreateResource = {
-      ...{ type: "resource.create", kind: kindName, caller, client: null, teamId },
+      type: "resource.create",
+      kind: kindName,
+      caller,
+      client: null,
+      teamId,
       fields: kind.schema.parse(body),
       hidden: kindName === "hook" ? { "signing.secret": "sealed" } : {},
       idempotency: { scope: "s", key: `k-${workspaceId}-${this.#keys}`, digest: "d" },
@@ -87,7 +94,8 @@ class Fixture {
   async fill(workspaceId: string, size: typeof LARGE): Promise<string> {
     this.create(workspaceId, "workspace", { slug: workspaceId.replace("_", "-"), name: "W" });
     putMember(this.rows, workspaceId, {
-      ...{ userId: caller.userId, email: caller.email },
+      userId: caller.userId,
+      email: caller.email,
       role: "owner",
       teams: [],
       since: "",
@@ -180,12 +188,26 @@ async function readsOf(fixture: Fixture, workspaceId: string, teamId: string): P
 
 function eventOn(workspaceId: string, teamId: string): WorkFact["work"] {
   return {
-    ...{ on: "run.ended", occurrence: "occ_1", workspaceId, teamId, lineId: "line_0", stationId: "sta_1" },
+    on: "run.ended",
+    occurrence: "occ_1",
+    workspaceId,
+    teamId,
+    lineId: "line_0",
+    stationId: "sta_1",
     task: {
-      ...{ id: "task_1", title: "", url: "", line: "line-0", station: "Work", stationKey: "work", marks: {} },
-      ...{ repositories: [], pullRequest: null },
+      id: "task_1",
+      title: "",
+      url: "",
+      line: "line-0",
+      station: "Work",
+      stationKey: "work",
+      marks: {},
+      repositories: [],
+      pullRequest: null,
     },
-    ...{ run: { id: "run_1" }, event: { at: "" }, causes: [] },
+    run: { id: "run_1" },
+    event: { at: "" },
+    causes: [],
   };
 }
 

@@ -31,15 +31,30 @@ t.test("the reason of a waiting run is that of an algorithm that reads everythin
 });
 
 const runner = (runnerId: string, slots: number): RunnerRow => ({
-  ...{ runnerId, poolId: "pool_a", name: "", labels: [], harnesses: ["command"], slots, connected: true, since: "" },
+  runnerId,
+  poolId: "pool_a",
+  name: "",
+  labels: [],
+  harnesses: ["command"],
+  slots,
+  connected: true,
+  since: "",
 });
 const base: PlacementState = {
   runners: [runner("one", 4), runner("two", 4)],
   pools: [{ id: "pool_a", key: "main", labels: [], concurrency: null }],
-  ...{ claims: [], lanes: [], defaultPoolId: null, maxRuns: null, besideWorkPercent: 50 },
+  claims: [],
+  lanes: [],
+  defaultPoolId: null,
+  maxRuns: null,
+  besideWorkPercent: 50,
 };
 const inLane = (lane: string | undefined, runId: string, queuedAtMs: number): QueuedRun => ({
-  ...{ runId, queuedAtMs, poolId: null, labels: [], harness: "command" },
+  runId,
+  queuedAtMs,
+  poolId: null,
+  labels: [],
+  harness: "command",
   ...(lane === undefined ? {} : { lane }),
 });
 const several = (lane: string | undefined, count: number, from = 0) =>

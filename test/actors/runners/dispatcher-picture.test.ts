@@ -57,8 +57,17 @@ function putRules(writing: Writing, { pools, defaultPoolId, maxRuns, besideWorkP
   const row = (kind: string, id: string, fields: Record<string, unknown>) => {
     resourceAddresses.put(writing, partition, [kind, id], id);
     resources.put(writing, partition, [kind, id], {
-      ...{ id, kind, version: 1, workspaceId: partition, teamId: null, address: id, fields },
-      ...{ hidden: {}, added: {}, createdAt: "", updatedAt: "" },
+      id,
+      kind,
+      version: 1,
+      workspaceId: partition,
+      teamId: null,
+      address: id,
+      fields,
+      hidden: {},
+      added: {},
+      createdAt: "",
+      updatedAt: "",
     });
   };
   for (const { id, ...fields } of pools) row("runner-pool", id, { kind: "pull", ...fields });
@@ -68,16 +77,19 @@ function putRules(writing: Writing, { pools, defaultPoolId, maxRuns, besideWorkP
 
 function readRows(reading: Reading): Rows {
   const pools = listResources<RunnerPoolFields>(reading, partition, "runner-pool").map(({ id, fields }) => ({
-    ...{ id, key: fields.key, labels: fields.labels, concurrency: fields.concurrency },
+    id,
+    key: fields.key,
+    labels: fields.labels,
+    concurrency: fields.concurrency,
   }));
   const { defaultPool, maxConcurrentRuns, replaySlotsPercent } = workspaceRunners(reading, partition);
   return {
-    ...{ runners: runners.list(reading, partition), claims: claims.list(reading, partition), pools },
-    ...{
-      lanes: lanes.list(reading, partition),
-      maxRuns: maxConcurrentRuns,
-      besideWorkPercent: replaySlotsPercent ?? 50,
-    },
+    runners: runners.list(reading, partition),
+    claims: claims.list(reading, partition),
+    pools,
+    lanes: lanes.list(reading, partition),
+    maxRuns: maxConcurrentRuns,
+    besideWorkPercent: replaySlotsPercent ?? 50,
     defaultPoolId: pools.find(({ key }) => key === defaultPool)?.id ?? null,
     queue: listLines(reading, partition).flatMap((line) => listOldest(reading, partition, toLineKey(line), 1_000)),
   };

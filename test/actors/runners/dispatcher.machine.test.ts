@@ -12,11 +12,22 @@ import { memoryRows, type Stepping, stepByHand, type TurnTaken } from "../../sup
 import { workspaceId } from "../../support/work.js";
 
 const run = (runId: string, more: Partial<QueuedRun> = {}): QueuedRun => ({
-  ...{ runId, poolId: "pool_1", labels: [], harness: "command", queuedAtMs: Number(runId.slice(4)), ...more },
+  runId,
+  poolId: "pool_1",
+  labels: [],
+  harness: "command",
+  queuedAtMs: Number(runId.slice(4)),
+  ...more,
 });
 const runner: RunnerRow = {
-  ...{ runnerId: "runner_1", poolId: "pool_1", name: "one", labels: [], harnesses: ["command"], slots: 1 },
-  ...{ connected: true, since: "" },
+  runnerId: "runner_1",
+  poolId: "pool_1",
+  name: "one",
+  labels: [],
+  harnesses: ["command"],
+  slots: 1,
+  connected: true,
+  since: "",
 };
 const queue = (queued: QueuedRun): Message => ({ type: "run.queue", run: queued }) as Message;
 const unqueue = (queued: QueuedRun): Message => ({ type: "run.unqueue", run: queued }) as Message;
@@ -34,9 +45,17 @@ function dispatcher(concurrency: number | null = null, rows: Writing = memoryRow
 function putPool(rows: Writing, concurrency: number | null): void {
   resourceAddresses.put(rows, workspaceId, ["runner-pool", "main"], "pool_1");
   resources.put(rows, workspaceId, ["runner-pool", "pool_1"], {
-    ...{ id: "pool_1", kind: "runner-pool", version: 1, workspaceId, teamId: null, address: "main" },
-    ...{ fields: { key: "main", kind: "pull", labels: [], concurrency }, hidden: {}, added: {} },
-    ...{ createdAt: "", updatedAt: "" },
+    id: "pool_1",
+    kind: "runner-pool",
+    version: 1,
+    workspaceId,
+    teamId: null,
+    address: "main",
+    fields: { key: "main", kind: "pull", labels: [], concurrency },
+    hidden: {},
+    added: {},
+    createdAt: "",
+    updatedAt: "",
   });
 }
 

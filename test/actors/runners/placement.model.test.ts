@@ -72,8 +72,13 @@ t.test("placement that is updated row by row equals placement built from the row
 
 t.test("needs without waiting runs are evicted, and built again when they are used", async (t) => {
   const placement = toPlacement({
-    ...{ runners: [], pools: [], claims: [], lanes: [] },
-    ...{ defaultPoolId: null, maxRuns: null, besideWorkPercent: 50 },
+    runners: [],
+    pools: [],
+    claims: [],
+    lanes: [],
+    defaultPoolId: null,
+    maxRuns: null,
+    besideWorkPercent: 50,
   });
   const needs = (n: number) => ({ poolId: null, labels: [`label-${n}`], harness: "command" });
   const first = placement.fitting(needs(0));

@@ -24,8 +24,14 @@ const waiting = Array.from(
 
 function runnerRow(n: number, connected = true): RunnerRow {
   return {
-    ...{ runnerId: `runner_${n}`, poolId: "pool_1", name: "", labels: [`host-${n}`], harnesses: ["command"] },
-    ...{ slots: 1, connected, since: "" },
+    runnerId: `runner_${n}`,
+    poolId: "pool_1",
+    name: "",
+    labels: [`host-${n}`],
+    harnesses: ["command"],
+    slots: 1,
+    connected,
+    since: "",
   };
 }
 

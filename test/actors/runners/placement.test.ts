@@ -49,7 +49,9 @@ const scene = fc
         { id: "pool_b", key: "b", labels: [], concurrency: null },
       ],
       claims: claimsOf(counts),
-      ...{ defaultPoolId, maxRuns, ...noLanes },
+      defaultPoolId,
+      maxRuns,
+      ...noLanes,
     };
     const runs: QueuedRun[] = queue.map((one, n) => ({ ...one, runId: `run_${n}`, queuedAtMs: n }));
     return { state, runs, counts };
@@ -113,10 +115,16 @@ t.test("the oldest run goes first, to the runner with most room", async (t) => {
     ],
     pools: [{ id: "pool_a", key: "a", labels: [], concurrency: null }],
     claims: [],
-    ...{ defaultPoolId: null, maxRuns: null, ...noLanes },
+    defaultPoolId: null,
+    maxRuns: null,
+    ...noLanes,
   };
   const run = (runId: string, queuedAtMs: number): QueuedRun => ({
-    ...{ runId, queuedAtMs, poolId: null, labels: [], harness: "command" },
+    runId,
+    queuedAtMs,
+    poolId: null,
+    labels: [],
+    harness: "command",
   });
   const placed = assignRuns([run("old", 1), run("new", 2)], state);
   t.same(
@@ -139,21 +147,23 @@ t.test("reasons name what is missing", async (t) => {
   };
   const pools = [{ id: "pool_a", key: "main", labels: [], concurrency: 1 }];
   const one: RunnerRow = {
-    ...{
-      runnerId: "r",
-      poolId: "pool_a",
-      name: "",
-      labels: ["gpu"],
-      harnesses: ["command"],
-      slots: 1,
-      connected: true,
-      since: "",
-    },
+    runnerId: "r",
+    poolId: "pool_a",
+    name: "",
+    labels: ["gpu"],
+    harnesses: ["command"],
+    slots: 1,
+    connected: true,
+    since: "",
   };
   const unruled = { defaultPoolId: null, maxRuns: null, ...noLanes };
   const why = (runner: Partial<RunnerRow>, held = 0, rules: Partial<PlacementState> = {}) =>
     waitingReason(run, {
-      ...{ runners: [{ ...one, ...runner }], pools, claims: claimsOf(new Map([["r", held]])), ...unruled, ...rules },
+      runners: [{ ...one, ...runner }],
+      pools,
+      claims: claimsOf(new Map([["r", held]])),
+      ...unruled,
+      ...rules,
     });
   t.equal(why({}), null);
   t.match(why({ connected: false }), /No runner of pool main is connected/);

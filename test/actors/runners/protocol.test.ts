@@ -5,8 +5,17 @@ import { RUNNER_PROTOCOL, runnerFrameSchema, serviceFrameSchema } from "../../..
 /** How runners and services of different releases understand each other; `runner-socket.test.ts` has the service's end. */
 
 const hello = {
-  ...{ frame: "hello", protocol: RUNNER_PROTOCOL, runnerId: null, instance: "0123456789abcdef", name: "r" },
-  ...{ version: "9", labels: [], harnesses: ["command"], slots: 1, received: 0, claims: [] },
+  frame: "hello",
+  protocol: RUNNER_PROTOCOL,
+  runnerId: null,
+  instance: "0123456789abcdef",
+  name: "r",
+  version: "9",
+  labels: [],
+  harnesses: ["command"],
+  slots: 1,
+  received: 0,
+  claims: [],
 };
 const step = { index: 0, kind: "message", text: "hi", tool: null, spent: null };
 const said = { type: "run.step", runId: "run_1", fence: 1, step };
@@ -37,8 +46,16 @@ t.test("control characters in names that people are shown, which earlier runners
   const wish = { type: "run.permission", runId: "run_1", fence: 1, id: "1", tool: "a\nb", inputs: "{}", reason: "" };
   t.match(parse(wish), { message: { tool: "a b" } });
   const ended = {
-    ...{ type: "run.ended", runId: "run_1", fence: 1, outcome: "stopped", ending: null, failure: null },
-    ...{ checkouts: [], check: null, spent: null, model: "a\u0000b" },
+    type: "run.ended",
+    runId: "run_1",
+    fence: 1,
+    outcome: "stopped",
+    ending: null,
+    failure: null,
+    checkouts: [],
+    check: null,
+    spent: null,
+    model: "a\u0000b",
   };
   t.match(parse(ended), { message: { model: "a b" } });
 });
@@ -76,8 +93,15 @@ t.test("a start may say which commits it begins from, one for each checkout at m
 t.test("an amount beyond the bound, which earlier runners sent on, is taken as the bound", async (t) => {
   const frame = (amount: unknown, also = "") => {
     const ended = {
-      ...{ type: "run.ended", runId: "run_1", fence: 1, outcome: "stopped", ending: null, failure: null },
-      ...{ checkouts: [], check: null, spent: { amount, currency: "USD" } },
+      type: "run.ended",
+      runId: "run_1",
+      fence: 1,
+      outcome: "stopped",
+      ending: null,
+      failure: null,
+      checkouts: [],
+      check: null,
+      spent: { amount, currency: "USD" },
     };
     const ofStep = { ...said, step: { ...step, spent: { amount, currency: "USD" } } };
     return [ended, ofStep].map((message) => {
@@ -137,8 +161,17 @@ t.test(
 );
 t.test("an order of a push is for a branch that git allows, and names its snapshot or the run's end", async (t) => {
   const order = {
-    ...{ type: "run.push", runId: "run_1", fence: 1, id: "pr_1-1", repository: "acme/app", wish: null, token: "t" },
-    ...{ url: "https://code.example/acme/app.git", branch: "signalbox/0000abcd-fix", base: "main", title: "Fix it" },
+    type: "run.push",
+    runId: "run_1",
+    fence: 1,
+    id: "pr_1-1",
+    repository: "acme/app",
+    wish: null,
+    token: "t",
+    url: "https://code.example/acme/app.git",
+    branch: "signalbox/0000abcd-fix",
+    base: "main",
+    title: "Fix it",
   };
   const parse = (more: object) =>
     serviceFrameSchema.safeParse({ frame: "message", n: 1, ack: 0, message: { ...order, ...more } }).success;

@@ -6,8 +6,13 @@ import type { QueuedRun } from "../../../actors/runners/runner.table.js";
 import { toPlacement } from "./placing.js";
 
 const nothing = {
-  ...{ runners: [], pools: [], claims: [], lanes: [] },
-  ...{ defaultPoolId: null, maxRuns: null, besideWorkPercent: 50 },
+  runners: [],
+  pools: [],
+  claims: [],
+  lanes: [],
+  defaultPoolId: null,
+  maxRuns: null,
+  besideWorkPercent: 50,
 };
 const needs = { poolId: null, labels: ["gpu"], harness: "command" };
 const key = toLineKey(needs);

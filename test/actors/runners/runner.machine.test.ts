@@ -13,10 +13,20 @@ const NOW = Date.parse("2026-01-01T00:00:00.000Z");
 
 const hello = (more: Partial<RunnerHello["hello"]> = {}, connection = "con_1"): Message =>
   ({
-    ...{ type: "runner.hello", connection, poolId: "pool_1", leaseMs: LEASE_MS },
+    type: "runner.hello",
+    connection,
+    poolId: "pool_1",
+    leaseMs: LEASE_MS,
     hello: {
-      ...{ instance: "instance_1", name: "one", version: "1", labels: ["gpu"], harnesses: ["command"], slots: 2 },
-      ...{ received: 0, claims: [], ...more },
+      instance: "instance_1",
+      name: "one",
+      version: "1",
+      labels: ["gpu"],
+      harnesses: ["command"],
+      slots: 2,
+      received: 0,
+      claims: [],
+      ...more,
     },
   }) as RunnerHello;
 const said = (n: number, message: RunnerMessage, more = {}): Message =>
@@ -57,13 +67,28 @@ const paths: Record<string, readonly string[]> = {
 const table: Record<string, Record<string, string>> = {
   absent: { hello: "connected", "hello of another instance": "connected", assign: "absent", drop: "absent" },
   connected: {
-    ...{ hello: "connected", "hello of another instance": "connected", said: "connected", offer: "connected" },
-    ...{ beat: "connected", left: "away", adrift: "away", assign: "connected", drop: "connected" },
-    ...{ "claim ended": "connected", woken: "away", "woken late": "connected" },
+    hello: "connected",
+    "hello of another instance": "connected",
+    said: "connected",
+    offer: "connected",
+    beat: "connected",
+    left: "away",
+    adrift: "away",
+    assign: "connected",
+    drop: "connected",
+    "claim ended": "connected",
+    woken: "away",
+    "woken late": "connected",
   },
   away: {
-    ...{ hello: "connected", "hello of another instance": "connected", adrift: "away", assign: "away", drop: "away" },
-    ...{ "claim ended": "away", woken: "absent", "woken late": "away" },
+    hello: "connected",
+    "hello of another instance": "connected",
+    adrift: "away",
+    assign: "away",
+    drop: "away",
+    "claim ended": "away",
+    woken: "absent",
+    "woken late": "away",
   },
 };
 

@@ -38,8 +38,16 @@ function runOf(id: string, state: string): Entry[] {
 
 /** A run that was to be started, as the task told it. */
 const start = {
-  ...{ type: "run.start", taskId: "task_1", teamId: "team_1", lineId, stationId: "sta_work", stationKey: "work" },
-  ...{ passesTo: ["review"], config, fingerprint: "f", needs: { poolId: null, labels: [], harness: "command" } },
+  type: "run.start",
+  taskId: "task_1",
+  teamId: "team_1",
+  lineId,
+  stationId: "sta_work",
+  stationKey: "work",
+  passesTo: ["review"],
+  config,
+  fingerprint: "f",
+  needs: { poolId: null, labels: [], harness: "command" },
 };
 
 const then: readonly Entry[] = [

@@ -114,7 +114,10 @@ t.test("a run of a task with a branch begins at its head, or where there is none
   const at = { repository: "acme/app", branch: pushed.branch, isBegun: true };
   const merged = { branch: "HEAD", commit: base("d") };
   t.same(begin({ base: base("c"), branch: pushed.branch, merged: base("d") }), {
-    ...{ ...at, base: base("c"), diff: null, merges: merged },
+    ...at,
+    base: base("c"),
+    diff: null,
+    merges: merged,
   });
   t.match(begin({ base: base("b"), branch: pushed.branch }), { ...at, base: base("b"), diff: null });
   t.match(begin({ base: base("c") }), { ...at, base: base("c"), diff: null }, "its setup failed");

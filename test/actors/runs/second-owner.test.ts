@@ -23,8 +23,13 @@ import { line, lineId, putLine, putPool, teamId, workspaceId } from "../../suppo
 
 /** Owners that are no tasks: one with people behind it, one with nobody. Neither has a gate, hooks or a task. */
 const nobody: RunOwner = {
-  ...{ kind: "replay", hearsClaims: false, hasGate: false, hasHooks: false, handOver: "refused" },
-  ...{ hasConversation: false, hasApprovals: false },
+  kind: "replay",
+  hearsClaims: false,
+  hasGate: false,
+  hasHooks: false,
+  handOver: "refused",
+  hasConversation: false,
+  hasApprovals: false,
   assignee: () => null,
   brief: null,
   opener: null,
@@ -32,7 +37,10 @@ const nobody: RunOwner = {
 };
 const people: RunOwner = {
   ...nobody,
-  ...{ kind: "search", handOver: "accepted", hasConversation: true, hasApprovals: true },
+  kind: "search",
+  handOver: "accepted",
+  hasConversation: true,
+  hasApprovals: true,
   assignee: () => "usr_1",
 };
 
@@ -55,8 +63,13 @@ const probeActor = probe("probe", {
     const [work] = line.stations;
     const start = {
       type: "run.start",
-      ...{ owner: { kind: owner, id: turn.self.id }, ownerAddress: probeRef(workspaceId, turn.self.id) },
-      ...{ teamId, lineId, stationId: "sta_work", stationKey: "work", fingerprint: "f" },
+      owner: { kind: owner, id: turn.self.id },
+      ownerAddress: probeRef(workspaceId, turn.self.id),
+      teamId,
+      lineId,
+      stationId: "sta_work",
+      stationKey: "work",
+      fingerprint: "f",
       config: { station: work, repositories: line.repositories, skills: [], profile: null },
       beginning: {
         line: { key: "dev", name: "Dev" },
@@ -69,7 +82,10 @@ const probeActor = probe("probe", {
     } as unknown as StartRun;
     turn.send(runRef(workspaceId, String(runId)), start);
   },
-  ...{ "run.began": keep, "run.asking": keep, "run.over": keep, note: keep },
+  "run.began": keep,
+  "run.asking": keep,
+  "run.over": keep,
+  note: keep,
 });
 
 /** The real runtime with runs, a dispatcher and a runner, and a probe that has runs queued. */
@@ -109,8 +125,15 @@ class Scene {
   /** The runner says hello, as the process named. */
   async connect(instance: string, features: readonly string[] = RUNNER_FEATURES): Promise<void> {
     const hello: RunnerHello["hello"] = {
-      ...{ instance: `${instance}-0123456789abcdef`, name: "peer", version: "1", labels: [], harnesses: ["command"] },
-      ...{ slots: 1, received: 0, claims: [], features: [...features] },
+      instance: `${instance}-0123456789abcdef`,
+      name: "peer",
+      version: "1",
+      labels: [],
+      harnesses: ["command"],
+      slots: 1,
+      received: 0,
+      claims: [],
+      features: [...features],
     };
     const message = { type: "runner.hello", connection: instance, poolId: "pool_1", leaseMs: 60_000, hello } as const;
     await this.harness.ask(this.#runner, message);

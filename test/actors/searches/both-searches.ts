@@ -83,18 +83,34 @@ function searchByMachines(
   draws: Draws,
 ): EndedSearch {
   const scene = new InstantSearch({
-    ...{ setId: `rset_${number}`, tasks, budget: { repeats, iterations, perIteration }, objective, ...draws },
+    setId: `rset_${number}`,
+    tasks,
+    budget: { repeats, iterations, perIteration },
+    objective,
+    ...draws,
     propose: (admitted) => Array.from({ length: perIteration }, (_, n) => `c${admitted + n + 1}`),
   });
   scene.run();
   const { ending, state, best } = scene.search;
   return {
-    ...{ ending, state, best: best?.name ?? null, mark: best?.onlyOnSeenTasks ?? null, counted: scene.counted },
+    ending,
+    state,
+    best: best?.name ?? null,
+    mark: best?.onlyOnSeenTasks ?? null,
+    counted: scene.counted,
     iterations: scene.iterations.map(({ kind, state, proposed, reflection }) => ({
-      ...{ kind, state, admitted: proposed.length, outcome: reflection?.outcome ?? null },
+      kind,
+      state,
+      admitted: proposed.length,
+      outcome: reflection?.outcome ?? null,
     })),
     candidates: scene.candidates.map(({ name, iteration, replayEnded, heldOutEnded, searched, heldOut }) => ({
-      ...{ name, iteration, replayState: replayEnded, heldOutReplayState: heldOutEnded, searched, heldOut },
+      name,
+      iteration,
+      replayState: replayEnded,
+      heldOutReplayState: heldOutEnded,
+      searched,
+      heldOut,
     })),
   };
 }
@@ -106,7 +122,11 @@ function searchByRules(
 ): EndedSearch {
   const seed = { rates: Array.from({ length: tasks }, () => 0), costFactor: 1 };
   const world: World = {
-    ...{ setId: `rset_${number}`, seed, objective, minGain: 0.05, draws },
+    setId: `rset_${number}`,
+    seed,
+    objective,
+    minGain: 0.05,
+    draws,
     budget: { repeats, iterations, perIteration, ceiling: CEILING },
     propose: () => Array.from({ length: perIteration }, () => seed),
     nameRun: (task) => ({ runId: `run_${task + 1}`, taskId: `task_${task + 1}`, outcome: "other" }),
@@ -114,12 +134,20 @@ function searchByRules(
   const found = new Simulation(world, createChance(number)).run();
   const { ending, state, best, spent } = found;
   return {
-    ...{ ending, state, best: best?.candidateId ?? null, counted: toText(spent) },
+    ending,
+    state,
+    best: best?.candidateId ?? null,
+    counted: toText(spent),
     mark: best === null ? null : onlyOnSeenTasks(best),
     iterations: found.iterations.map(({ kind, state, admitted, outcome }) => ({ kind, state, admitted, outcome })),
     candidates: found.candidates.map(
       ({ candidateId, iteration, replayState, heldOutReplayState, searched, heldOut }) => ({
-        ...{ name: candidateId, iteration, replayState, heldOutReplayState, searched, heldOut },
+        name: candidateId,
+        iteration,
+        replayState,
+        heldOutReplayState,
+        searched,
+        heldOut,
       }),
     ),
   };

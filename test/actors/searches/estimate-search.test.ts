@@ -7,7 +7,10 @@ const budget = { iterations: 2, perIteration: 2, ceiling: { amount: 20, currency
 
 function basis(tasks: number, health = unmeasured) {
   const entries = Array.from({ length: tasks }, (_, n) => ({
-    ...{ runId: `run_${n}`, taskId: `task_${n}`, spent: { amount: 0.1, currency: "EUR" }, ms: 1_000 },
+    runId: `run_${n}`,
+    taskId: `task_${n}`,
+    spent: { amount: 0.1, currency: "EUR" },
+    ms: 1_000,
     outcome: "accepted" as const,
   }));
   return { entries, health, minGain: 0.05, lacksModel: false };
@@ -18,12 +21,18 @@ t.test("an estimate is as its schema says, with the objective that follows from 
   t.same(estimateSchema.parse(made), made);
   t.match(made, { objective: "success", searchedTasks: 6, heldOutTasks: 4, runs: { total: 10 + 24 + 12 + 2 } });
   const saturation = {
-    ...{ replayId: "rep_1", rate: 1, interval: { rate: 1, low: 1, high: 1 }, saturated: true },
-    ...{ measuredAt: null, tasks: 10, few: false },
+    replayId: "rep_1",
+    rate: 1,
+    interval: { rate: 1, low: 1, high: 1 },
+    saturated: true,
+    measuredAt: null,
+    tasks: 10,
+    few: false,
   };
   const saturated = { ...unmeasured, saturation };
   t.match(estimateSearch(basis(10, saturated), { budget, objective: null }), {
-    ...{ objective: "cost", warnings: [{ kind: "noise-unmeasured" }, { kind: "saturated", rate: 1 }, {}] },
+    objective: "cost",
+    warnings: [{ kind: "noise-unmeasured" }, { kind: "saturated", rate: 1 }, {}],
   });
   t.match(estimateSearch(basis(10, saturated), { budget, objective: "success" }), { objective: "success" });
 });

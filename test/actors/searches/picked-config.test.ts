@@ -15,18 +15,24 @@ const of = { searchId: "srch_1", candidateId: "cand_01" };
 /** A search whose config, tasks and runs are full of canaries. */
 function open() {
   const { rows, search } = picturedSearch({
-    ...{ seed: { [taskA]: "-", 1: "+", 2: "-", 3: "-", [taskB]: "-", 9: "+" }, heldOut: `${taskB}9` },
+    seed: { [taskA]: "-", 1: "+", 2: "-", 3: "-", [taskB]: "-", 9: "+" },
+    heldOut: `${taskB}9`,
     candidates: [
       {
-        ...{ name: "careful", searched: { [taskA]: "+", 1: "-", 2: "+", 3: "+" }, heldOut: { [taskB]: "+", 9: "+" } },
-        ...{ cost: 0.2, row: { hypothesis: "Look twice." } },
+        name: "careful",
+        searched: { [taskA]: "+", 1: "-", 2: "+", 3: "+" },
+        heldOut: { [taskB]: "+", 9: "+" },
+        cost: 0.2,
+        row: { hypothesis: "Look twice." },
       },
     ],
   });
   const judge = { rubric: canary("rubric"), claims: [canary("claim")], scale: "yes-no" as const, passScore: null };
   const secret = {
     ...replayConfig.station,
-    ...{ prompt: canary("prompt"), check: canary("check"), judge: { ...judge, passShare: null, model: null } },
+    prompt: canary("prompt"),
+    check: canary("check"),
+    judge: { ...judge, passShare: null, model: null },
   };
   const config = { ...replayConfig, station: secret };
   const input = searchInputs.get(rows, workspaceId, search.id);
@@ -58,11 +64,9 @@ t.test(
     const { rows } = open();
     const picked = findPickedConfig(rows, workspaceId, of);
     t.match(picked, {
-      ...{
-        was: { key: "work", prompt: canary("prompt") },
-        wanted: { prompt: canary("wanted") },
-        hypothesis: "Look twice.",
-      },
+      was: { key: "work", prompt: canary("prompt") },
+      wanted: { prompt: canary("wanted") },
+      hypothesis: "Look twice.",
       changes: [{ part: "prompt", was: null, now: null }],
       evidence: {
         objective: "success",

@@ -125,7 +125,7 @@ t.test("a runner that is lost once all candidates are admitted ends the iteratio
   let attempts = 0;
   drive(some, {
     copy: seedFails,
-    agent: () => (++attempts === 1 ? { ...{ proposes: { one: "First." } }, does: "get-lost" } : {}),
+    agent: () => (++attempts === 1 ? { proposes: { one: "First." }, does: "get-lost" } : {}),
   });
   t.equal(attempts, 2, "one was left");
   t.same([...left(scene), ...left(some)], []);

@@ -13,19 +13,35 @@ import { lineId, teamId, workspaceId } from "../../support/work.js";
 
 const { budget } = plainTerms;
 const judge = {
-  ...{ rubric: "All is well.", scale: "yes-no", passScore: null, claims: [], passShare: null, model: null },
+  rubric: "All is well.",
+  scale: "yes-no",
+  passScore: null,
+  claims: [],
+  passShare: null,
+  model: null,
 };
 
 /** A search whose agent runs, in the first iteration or in one that reflects. */
 function proposing(kind: "propose" | "reflect" = "propose", terms: object = {}, profiles: readonly string[] = []) {
   const scene = new SteppedSearch(5);
   runners.put(scene.rows, workspaceId, "runner_1", {
-    ...{ runnerId: "runner_1", poolId: "pool_1", name: "one", labels: [], harnesses: ["agent"], slots: 1 },
-    ...{ connected: true, since: "" },
+    runnerId: "runner_1",
+    poolId: "pool_1",
+    name: "one",
+    labels: [],
+    harnesses: ["agent"],
+    slots: 1,
+    connected: true,
+    since: "",
   });
   for (const key of ["only", ...profiles]) {
     putResource(scene.rows, "harness-profile", key, {
-      ...{ key, harness: "agent", args: ["sh"], env: {}, secrets: {}, timeoutMinutes: null },
+      key,
+      harness: "agent",
+      args: ["sh"],
+      env: {},
+      secrets: {},
+      timeoutMinutes: null,
     });
   }
   const iterations = kind === "propose" ? 2 : 4;
@@ -70,7 +86,8 @@ t.test("the agent runs in the station's pool, in an empty checkout, an hour at m
       judge: null,
       timeoutMinutes: 60,
     },
-    ...{ repositories: { length: 0 }, skills: { length: 0 } },
+    repositories: { length: 0 },
+    skills: { length: 0 },
   });
   t.match(beginning, { checkouts: { length: 0 }, search: { kind: "propose" } });
   t.same([beginning?.station.passesTo, beginning?.station.next], [[], []]);
@@ -100,7 +117,9 @@ t.test("what is admitted is a candidate at once, and is replayed", async (t) => 
   t.match(answer, { candidates: [{ candidateId, name: "longer", fingerprint }], left: 1, replayed: false });
   t.match(findMadeCandidate(scene.rows, candidateId ?? ""), { teamId, row: null, use: /^A search made it/ });
   t.match(scene.candidates.at(-1), {
-    ...{ iteration: 1, hypothesis: "Why not.", replayId: null },
+    iteration: 1,
+    hypothesis: "Why not.",
+    replayId: null,
     changes: [{ part: "prompt", kind: "added", was: null, now: null }],
   });
   t.match([last().attempts, last().proposed, scene.search.proposed], [1, [candidateId], 1]);

@@ -26,7 +26,11 @@ t.test(
     t.same(others, []);
     const { allotments, split, warnings } = getSearchInput(scene.rows, workspaceId, SEARCH_ID);
     t.match(seed, {
-      ...{ runs: 10, repeats: 2, probe: false, ceiling: allotments.seed, startedBaseline: seed?.id },
+      runs: 10,
+      repeats: 2,
+      probe: false,
+      ceiling: allotments.seed,
+      startedBaseline: seed?.id,
       search: { searchId: SEARCH_ID, candidateName: "seed" },
     });
     t.same([split.searched.length, split.heldOut.length], [6, 4]);
@@ -89,8 +93,14 @@ function putStations(scene: SteppedSearch, stations: readonly unknown[]): void {
 t.test("what is wrong with the terms is said at its path", async (t) => {
   const scene = new SteppedSearch(5);
   runners.put(scene.rows, workspaceId, "runner_1", {
-    ...{ runnerId: "runner_1", poolId: "pool_1", name: "one", labels: [], harnesses: ["claude"], slots: 1 },
-    ...{ connected: true, since: "" },
+    runnerId: "runner_1",
+    poolId: "pool_1",
+    name: "one",
+    labels: [],
+    harnesses: ["claude"],
+    slots: 1,
+    connected: true,
+    since: "",
   });
   const EUR = (amount: number) => ({ amount, currency: "EUR" });
   const cases: readonly (readonly [terms: object, path: string, message: string | RegExp])[] = [

@@ -25,11 +25,21 @@ function open(candidates: readonly PicturedCandidate[], more = {}) {
 t.test("a search that seeds shows its split, and of the seed what its replay has so far", async (t) => {
   const seeding = picturedSearch({
     seed: { a: "+", b: "-", c: ".", y: "+", z: "." },
-    ...{ heldOut: "yz", isSeedEnded: false },
+    heldOut: "yz",
+    isSeedEnded: false,
   });
   t.match(await viewPictured(seeding), {
-    ...{ id: "srch_1", state: "seeding", ending: null, best: null, iterationsRun: 0, proposed: 0, endedAt: null },
-    ...{ spent: { amount: 2.5, currency: "EUR" }, minGain: 0.05, setVersion: 10, waiting: null },
+    id: "srch_1",
+    state: "seeding",
+    ending: null,
+    best: null,
+    iterationsRun: 0,
+    proposed: 0,
+    endedAt: null,
+    spent: { amount: 2.5, currency: "EUR" },
+    minGain: 0.05,
+    setVersion: 10,
+    waiting: null,
     split: {
       searchedTasks: 3,
       heldOutTasks: 2,
@@ -37,12 +47,33 @@ t.test("a search that seeds shows its split, and of the seed what its replay has
       heldOut: [{ runId: "run_y", taskId: "y" }, {}],
     },
     seed: {
-      ...{ candidateId: "cand_0", name: "seed", seed: true, iteration: null, hypothesis: null, replayId: "rep_0" },
-      ...{ replayState: "running", heldOutReplayId: null, heldOutReplayState: null, searchScore: 0.5, searchScored: 2 },
-      ...{ searchTasks: 2, searchedGain: null, searchedPairs: null, heldOutScore: 1, heldOutTasks: 1 },
-      ...{ heldOutScored: 1, heldOutGain: null, onFrontier: true, onlyOnSeenTasks: null, pullRequest: null },
+      candidateId: "cand_0",
+      name: "seed",
+      seed: true,
+      iteration: null,
+      hypothesis: null,
+      replayId: "rep_0",
+      replayState: "running",
+      heldOutReplayId: null,
+      heldOutReplayState: null,
+      searchScore: 0.5,
+      searchScored: 2,
+      searchTasks: 2,
+      searchedGain: null,
+      searchedPairs: null,
+      heldOutScore: 1,
+      heldOutTasks: 1,
+      heldOutScored: 1,
+      heldOutGain: null,
+      onFrontier: true,
+      onlyOnSeenTasks: null,
+      pullRequest: null,
     },
-    ...{ candidates: [], iterations: [], frontier: ["cand_0"], onlyOnSeenTasks: 0, earlierSearches: [] },
+    candidates: [],
+    iterations: [],
+    frontier: ["cand_0"],
+    onlyOnSeenTasks: 0,
+    earlierSearches: [],
     warnings: [{ kind: "noise-unmeasured" }],
   });
 });
@@ -60,13 +91,27 @@ t.test(
     t.match(candidates, [
       { name: "ordered", replayId: null, replayState: null, ...unknown, spent: { amount: 0, currency: "EUR" } },
       {
-        ...{ name: "running", replayState: "running", searchScore: 1, searchScored: 4, searchTasks: 4 },
-        ...{ searchedGain: { gain: 1, tasks: 4, few: true }, onFrontier: false, spent: { amount: 0.5 } },
+        name: "running",
+        replayState: "running",
+        searchScore: 1,
+        searchScored: 4,
+        searchTasks: 4,
+        searchedGain: { gain: 1, tasks: 4, few: true },
+        onFrontier: false,
+        spent: { amount: 0.5 },
       },
       {
-        ...{ name: "ended", replayState: "finished", searchScore: 1, searchScored: 6, onFrontier: true },
-        ...{ searchedGain: { gain: 1, low: 1, high: 1, verdict: "better", tasks: 6 }, costPerRun: { amount: 0.1 } },
-        ...{ heldOutScore: null, heldOutGain: null, onlyOnSeenTasks: null, spent: { amount: 0.6, currency: "EUR" } },
+        name: "ended",
+        replayState: "finished",
+        searchScore: 1,
+        searchScored: 6,
+        onFrontier: true,
+        searchedGain: { gain: 1, low: 1, high: 1, verdict: "better", tasks: 6 },
+        costPerRun: { amount: 0.1 },
+        heldOutScore: null,
+        heldOutGain: null,
+        onlyOnSeenTasks: null,
+        spent: { amount: 0.6, currency: "EUR" },
       },
     ]);
     t.same(frontier, ["cand_03", "cand_0"], "of the same cost the better one is first");
@@ -89,7 +134,8 @@ t.test("a gain on searched runs stands beside the one on held-out runs, and says
   t.same(frontier, ["cand_01", "cand_02", "cand_03", "cand_0"], "equal ones stay, in their order");
   const few = await viewPictured(
     picturedSearch({
-      ...{ seed: { a: "-", b: "-", c: "-", y: "-", z: "-" }, heldOut: "yz" },
+      seed: { a: "-", b: "-", c: "-", y: "-", z: "-" },
+      heldOut: "yz",
       candidates: [{ name: "small", searched: { a: "+", b: "+", c: "+" }, heldOut: { y: "+", z: "+" } }],
     }),
   );

@@ -34,8 +34,16 @@ t.test("a row has a task's copies on both sides, their success and the deltas of
   ]);
   t.same(compareTasks(own, other, ["a"]), [
     {
-      ...{ taskId: "a", candidate: own, baseline: other, candidateSuccess: 0.5, baselineSuccess: 1 },
-      ...{ costDelta: 0.05, msDelta: 2_999 / 3, stepsDelta: -11 / 6, regressed: false, pair: null },
+      taskId: "a",
+      candidate: own,
+      baseline: other,
+      candidateSuccess: 0.5,
+      baselineSuccess: 1,
+      costDelta: 0.05,
+      msDelta: 2_999 / 3,
+      stepsDelta: -11 / 6,
+      regressed: false,
+      pair: null,
     },
   ]);
 });

@@ -14,7 +14,11 @@ export function copiesOf(runs: Readonly<Record<string, string>>): readonly Measu
       originalRunId,
       repeat: index + 1,
       result: RESULTS[result] ?? null,
-      ...{ spent: null, priced: true, ms: null, steps: null, pairOutcome: null },
+      spent: null,
+      priced: true,
+      ms: null,
+      steps: null,
+      pairOutcome: null,
     })),
   );
 }

@@ -17,7 +17,9 @@ t.test("gain, interval and verdict are those of all resamples of the tasks score
       const { sum, low, high } = slowInterval(differences);
       const below = differences.length * WHOLE;
       return assert.deepEqual(found, {
-        ...{ gain: sum / below, low: low / below, high: high / below },
+        gain: sum / below,
+        low: low / below,
+        high: high / below,
         verdict: slowVerdict(differences, minGain),
         minGain: minGain / 10_000,
         tasks: differences.length,
@@ -68,7 +70,9 @@ t.test("an interval that touches 0 is within noise, however small the smallest g
   t.match(successGain(own, other, 0), { gain: 0.5, low: 1 / 6, verdict: "better" });
   const fewer = [...tasksOf(2, "+"), ...tasksOf(3, "-", "f")];
   t.match(successGain(fewer, [...tasksOf(2, "-"), ...tasksOf(3, "-", "f")], 0), {
-    ...{ gain: 0.4, low: 0, verdict: "within-noise" },
+    gain: 0.4,
+    low: 0,
+    verdict: "within-noise",
   });
   t.match(successGain(tasksOf(9, "+-"), tasksOf(9, "-+"), 0), { gain: 0, verdict: "within-noise" });
 });

@@ -42,7 +42,9 @@ t.test("a smallest gain of 0 is noisy with any spread, and not without", async (
   const moving = [...tasksOf(4, "++"), ...tasksOf(1, "+-", "f")];
   t.match(measureNoise(still, { repeats: 2, minGain: 0 }), { noisyInOneCopy: false, neededRepeats: 0 });
   t.match(measureNoise(moving, { repeats: 2, minGain: 0 }), {
-    ...{ noisyInOneCopy: true, neededRepeats: 6, suggestedRepeats: 5 },
+    noisyInOneCopy: true,
+    neededRepeats: 6,
+    suggestedRepeats: 5,
   });
 });
 

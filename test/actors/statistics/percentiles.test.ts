@@ -5,10 +5,20 @@ import { earlierMedian, percentilesOf } from "../../../actors/statistics/percent
 
 t.test("percentiles are linear between the nearest two, with their count", async (t) => {
   t.same(percentilesOf([3, 6, 7, 8, 8, 9, 10, 13, 15, 16, 20]), {
-    ...{ p50Ms: 9, p75Ms: 14, p90Ms: 16, p95Ms: 18, count: 11, few: false },
+    p50Ms: 9,
+    p75Ms: 14,
+    p90Ms: 16,
+    p95Ms: 18,
+    count: 11,
+    few: false,
   });
   t.same(percentilesOf([1_000, 2_000, 4_000, 8_000, 16_000]), {
-    ...{ p50Ms: 4_000, p75Ms: 8_000, p90Ms: 12_800, p95Ms: 14_400, count: 5, few: false },
+    p50Ms: 4_000,
+    p75Ms: 8_000,
+    p90Ms: 12_800,
+    p95Ms: 14_400,
+    count: 5,
+    few: false,
   });
   t.same(percentilesOf([1, 2, 3, 4]), { p50Ms: 2.5, p75Ms: 3.25, p90Ms: 3.7, p95Ms: 3.85, count: 4, few: true });
   t.same(percentilesOf([7]), { p50Ms: 7, p75Ms: 7, p90Ms: 7, p95Ms: 7, count: 1, few: true });

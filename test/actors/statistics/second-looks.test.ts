@@ -28,7 +28,11 @@ t.test("a judge is unstable below 0.8, and not at it", async (t) => {
 
 t.test("before any is compared, agreement is null and nothing is unstable", async (t) => {
   t.same(judgeAgreement(looks("passed", "pending")), {
-    ...{ compared: 0, agreed: 0, pending: 1, agreement: null, unstable: false },
+    compared: 0,
+    agreed: 0,
+    pending: 1,
+    agreement: null,
+    unstable: false,
   });
   t.match(judgeAgreement([]), { compared: 0, pending: 0, agreement: null, unstable: false });
 });

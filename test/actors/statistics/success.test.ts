@@ -35,13 +35,24 @@ t.test("a task counts once, however many runs and copies of it are scored", asyn
 
 t.test("totals count copies by how they settled", async (t) => {
   t.match(successTotals(copiesOf({ a: "+-?.", b: "?.", c: ".", d: "++" })), {
-    ...{ tasks: 4, tasksScored: 2, entries: 9, settled: 6, scored: 4, unscored: 2 },
+    tasks: 4,
+    tasksScored: 2,
+    entries: 9,
+    settled: 6,
+    scored: 4,
+    unscored: 2,
     successRate: 0.75,
     interval: { rate: 0.75, low: 0.5, high: 1 },
   });
   t.same(successTotals(copiesOf({ a: "?." })), {
-    ...{ tasks: 1, tasksScored: 0, entries: 2, settled: 1, scored: 0, unscored: 1 },
-    ...{ successRate: null, interval: null },
+    tasks: 1,
+    tasksScored: 0,
+    entries: 2,
+    settled: 1,
+    scored: 0,
+    unscored: 1,
+    successRate: null,
+    interval: null,
   });
 });
 

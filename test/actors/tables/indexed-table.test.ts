@@ -189,7 +189,8 @@ const placed = indexedTable<Placed>("placed", {
     ({ repository, text }) => ({ repository, text }),
     (stored: { readonly repository: string; readonly text: string }, key) => ({
       ...stored,
-      ...{ atMs: Number(key.at(-2)), id: String(key.at(-1)) },
+      atMs: Number(key.at(-2)),
+      id: String(key.at(-1)),
     }),
   ),
 });
@@ -197,7 +198,10 @@ const placed = indexedTable<Placed>("placed", {
 t.test("rows are ordered by several fields, are stored without their key, and are bounded on both sides", async (t) => {
   const rows = memoryRows();
   const all = [5, 5, 7, 100, 20].map((atMs, n) => ({
-    ...{ repository: n % 2 === 0 ? "acme/app" : "acme/web", atMs, id: `d_${n}`, text: `${n}` },
+    repository: n % 2 === 0 ? "acme/app" : "acme/web",
+    atMs,
+    id: `d_${n}`,
+    text: `${n}`,
   }));
   for (const row of all) placed.insert(rows, workspaceId, row);
   t.same(placed.get(rows, workspaceId, 7, "d_2"), all[2]);

@@ -48,7 +48,10 @@ async function stored(rows: readonly Part[]): Promise<Store> {
 /** Many rows, few of which are one thing and the other. */
 function many(count: number, isBoth: (n: number) => boolean): Part[] {
   return Array.from({ length: count }, (_, n) => ({
-    ...{ id: idOf(n), teamId: "team_1", line: `line_${n % 7}`, state: n % 2 === 0 || isBoth(n) ? "open" : "shut" },
+    id: idOf(n),
+    teamId: "team_1",
+    line: `line_${n % 7}`,
+    state: n % 2 === 0 || isBoth(n) ? "open" : "shut",
     owner: n % 2 === 1 || isBoth(n) ? "usr_1" : null,
   }));
 }
@@ -90,7 +93,11 @@ t.test("a page is not short while more fits, however far away, and no slice look
 
 t.test("many lines are found in slices too", async (t) => {
   const all = Array.from({ length: 1_200 }, (_, n) => ({
-    ...{ id: idOf(n), teamId: "team_1", line: `line_${n % 400}`, state: "open", owner: null },
+    id: idOf(n),
+    teamId: "team_1",
+    line: `line_${n % 400}`,
+    state: "open",
+    owner: null,
   }));
   const store = await stored(all);
   const counting = countingReading(store.reading);
@@ -204,7 +211,11 @@ const has = (row: Part, wanted: readonly (readonly [string, unknown])[]) =>
 /** Rows of one owner, of a line every so many of them. */
 const owned = (count: number, lineOf: (n: number) => string, ownerOf: (n: number) => string): Part[] =>
   Array.from({ length: count }, (_, n) => ({
-    ...{ id: idOf(n), teamId: "team_1", state: "open", line: lineOf(n), owner: ownerOf(n) },
+    id: idOf(n),
+    teamId: "team_1",
+    state: "open",
+    line: lineOf(n),
+    owner: ownerOf(n),
   }));
 
 t.test("what large lines have in common is found without looking at the rest", async (t) => {

@@ -33,10 +33,18 @@ interface Go extends Message {
 
 const issue = { kind: "issue", value: "acme/app#7" };
 const opens = {
-  ...{ lineId, station: null, title: "It breaks", description: "", url: "", assigneeEmail: null },
+  lineId,
+  station: null,
+  title: "It breaks",
+  description: "",
+  url: "",
+  assigneeEmail: null,
 } as const;
 const attaches: RaisedFiles = {
-  ...{ source: "webhook", event: 0, values: '{"headers":{}}', bodyDigest: "d1" },
+  source: "webhook",
+  event: 0,
+  values: '{"headers":{}}',
+  bodyDigest: "d1",
   files: ["a.txt", "gone.txt"].map((name) => ({ name, type: null, size: null, file: JSON.stringify({ name }) })),
 };
 /** Of one delivery: a task with files, and something about it; about something else; on a line that is gone. */
@@ -58,8 +66,17 @@ function raise(turn: Turn, keys: readonly string[]): void {
   const { partition, id: deliveryId } = turn.self;
   for (const key of keys) {
     turn.send(teamMarksRef(partition, teamId), {
-      ...{ type: "task.raise", deliveryId, key, integration: { id: "int_1", key: "tracker" }, say: "", opens },
-      ...{ branch: null, marks: [issue], channel: null, attaches: null, causes: [] },
+      type: "task.raise",
+      deliveryId,
+      key,
+      integration: { id: "int_1", key: "tracker" },
+      say: "",
+      opens,
+      branch: null,
+      marks: [issue],
+      channel: null,
+      attaches: null,
+      causes: [],
       answerTo: senderRef(partition, deliveryId),
       ...raised[key],
     });

@@ -20,7 +20,15 @@ const keyed = (scope: string, digest = "d", key = "k"): { readonly idempotency: 
   idempotency: { scope: `${by} ${scope}`, key, digest },
 });
 const opening: OpenTask = {
-  ...{ type: "task.open", teamId, lineId, title: "Do it", description: "", url: "", station: null, assignee: by, by },
+  type: "task.open",
+  teamId,
+  lineId,
+  title: "Do it",
+  description: "",
+  url: "",
+  station: null,
+  assignee: by,
+  by,
   ...keyed(`task.open ${teamId}`),
 };
 const noting: AddNote = { type: "task.note", by, text: "mind the gap", ...keyed("note") };

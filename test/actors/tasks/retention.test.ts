@@ -26,8 +26,15 @@ import { lineId, putLine, teamId, workspaceId } from "../../support/work.js";
 const by = "usr_1";
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const opening = {
-  ...{ type: "task.open", teamId, lineId, title: "Do it", description: "x".repeat(10_000), url: "", station: null },
-  ...{ assignee: by, by },
+  type: "task.open",
+  teamId,
+  lineId,
+  title: "Do it",
+  description: "x".repeat(10_000),
+  url: "",
+  station: null,
+  assignee: by,
+  by,
 } as Message;
 const forget: Message = { type: "task.forget" };
 const close = { type: "task.close", by } as Message;

@@ -55,13 +55,13 @@ t.test("each file is asked for by the event's request, stored, and given to runs
     started.map(({ input }) => input),
     [
       {
-        ...{
-          teamId,
-          integrationId: "int_1",
-          block: { kind: "attachment", source: "webhook", event: 0 },
-          bodyDigest: "d1",
-        },
-        ...{ values: '{"headers":{},"file":{"n":0}}', actsAs: { kind: "team" }, again: "after-a-crash" },
+        teamId,
+        integrationId: "int_1",
+        block: { kind: "attachment", source: "webhook", event: 0 },
+        bodyDigest: "d1",
+        values: '{"headers":{},"file":{"n":0}}',
+        actsAs: { kind: "team" },
+        again: "after-a-crash",
       },
       { values: '{"headers":{},"file":{"n":1}}' },
     ],

@@ -11,7 +11,15 @@ import { lineId, putLine, teamId, workspaceId } from "../../support/work.js";
 
 const by = "usr_1";
 const open = {
-  ...{ type: "task.open", teamId, lineId, title: "Do it", description: "", url: "", station: null, assignee: by, by },
+  type: "task.open",
+  teamId,
+  lineId,
+  title: "Do it",
+  description: "",
+  url: "",
+  station: null,
+  assignee: by,
+  by,
 } as Message;
 
 /** How a run may be over, by a name. */
@@ -100,32 +108,29 @@ const paths: Record<string, readonly string[]> = {
 };
 
 const working = (state: string): Record<string, string> => ({
-  ...{ "handed over": "queued at review", "handed over to nowhere": "inbox at work", asks: "inbox at work" },
-  ...{
-    "finished early": "inbox at work",
-    failed: "inbox at work",
-    stopped: "inbox at work",
-    withdrawn: "inbox at work",
-  },
-  ...{ abandoned: "queued at work", stop: `${state} at work`, "stop by another": `${state} at work` },
-  ...{
-    move: "queued at review",
-    "move nowhere": `${state} at work`,
-    close: "closed at work",
-    withdraw: "closed at work",
-  },
-  ...{ "assign to a stranger": `${state} at work`, left: `${state} at work` },
-  ...{
-    assign: `${state} at work`,
-    note: `${state} at work`,
-    "note by hand": `${state} at work`,
-    "another run's end": `${state} at work`,
-  },
-  ...{
-    "waits for leave": "inbox at work",
-    "waits no more": "running at work",
-    "another run waits": `${state} at work`,
-  },
+  "handed over": "queued at review",
+  "handed over to nowhere": "inbox at work",
+  asks: "inbox at work",
+  "finished early": "inbox at work",
+  failed: "inbox at work",
+  stopped: "inbox at work",
+  withdrawn: "inbox at work",
+  abandoned: "queued at work",
+  stop: `${state} at work`,
+  "stop by another": `${state} at work`,
+  move: "queued at review",
+  "move nowhere": `${state} at work`,
+  close: "closed at work",
+  withdraw: "closed at work",
+  "assign to a stranger": `${state} at work`,
+  left: `${state} at work`,
+  assign: `${state} at work`,
+  note: `${state} at work`,
+  "note by hand": `${state} at work`,
+  "another run's end": `${state} at work`,
+  "waits for leave": "inbox at work",
+  "waits no more": "running at work",
+  "another run waits": `${state} at work`,
 });
 const over9 = (at: string) =>
   Object.fromEntries(
@@ -141,18 +146,22 @@ const table: Record<string, Record<string, string>> = {
   running: working("running"),
   inbox: {
     ...over9("inbox at work"),
-    ...{ answer: "queued at work", "answer by another": "inbox at work", retry: "queued at work" },
-    ...{
-      move: "queued at review",
-      "move nowhere": "inbox at work",
-      close: "closed at work",
-      withdraw: "closed at work",
-    },
-    ...{ assign: "inbox at work", "assign to a stranger": "inbox at work", left: "inbox at work" },
+    answer: "queued at work",
+    "answer by another": "inbox at work",
+    retry: "queued at work",
+    move: "queued at review",
+    "move nowhere": "inbox at work",
+    close: "closed at work",
+    withdraw: "closed at work",
+    assign: "inbox at work",
+    "assign to a stranger": "inbox at work",
+    left: "inbox at work",
   },
   "inbox, for leave": {
     ...working("inbox"),
-    ...{ answer: "inbox at work", "answer by another": "inbox at work", retry: "inbox at work" },
+    answer: "inbox at work",
+    "answer by another": "inbox at work",
+    retry: "inbox at work",
   },
   done: { ...over9("done at review"), left: "done at review" },
   closed: { ...over9("closed at work"), left: "closed at work" },

@@ -10,9 +10,23 @@ const workspaceId = "ws_1";
 
 function task(n: number, assignee: string | null): TaskRow {
   return {
-    ...{ id: `task_${n}`, teamId: "team_1", lineId: `line_${n % 2}`, title: "", description: "", url: "" },
-    ...{ station: "work", state: "inbox", assignee, openedBy: { kind: "person", userId: "usr_1" }, marks: {} },
-    ...{ pullRequest: null, runId: null, asks: null, failure: null, openedAt: "", movedAt: "" },
+    id: `task_${n}`,
+    teamId: "team_1",
+    lineId: `line_${n % 2}`,
+    title: "",
+    description: "",
+    url: "",
+    station: "work",
+    state: "inbox",
+    assignee,
+    openedBy: { kind: "person", userId: "usr_1" },
+    marks: {},
+    pullRequest: null,
+    runId: null,
+    asks: null,
+    failure: null,
+    openedAt: "",
+    movedAt: "",
   };
 }
 

@@ -22,10 +22,24 @@ function task(n: number, more: Partial<TaskRow> = {}): TaskRow {
   const mix = (n * 7_919) % 90;
   const pick = <One>(from: readonly One[], each: number): One => from[Math.floor(mix / each) % from.length] as One;
   return {
-    ...{ id: `task_${String(n).padStart(6, "0")}`, teamId, lineId: pick(["line_1", "line_2"], 1), title: "" },
-    ...{ description: "", url: "", station: pick(["work", "review", "ship"], 2), state: pick(states, 6) },
-    ...{ assignee: pick(people, 30), openedBy: { kind: "person", userId: "usr_1" }, marks: {}, pullRequest: null },
-    ...{ runId: null, asks: null, failure: null, openedAt: "", movedAt: "", ...more },
+    id: `task_${String(n).padStart(6, "0")}`,
+    teamId,
+    lineId: pick(["line_1", "line_2"], 1),
+    title: "",
+    description: "",
+    url: "",
+    station: pick(["work", "review", "ship"], 2),
+    state: pick(states, 6),
+    assignee: pick(people, 30),
+    openedBy: { kind: "person", userId: "usr_1" },
+    marks: {},
+    pullRequest: null,
+    runId: null,
+    asks: null,
+    failure: null,
+    openedAt: "",
+    movedAt: "",
+    ...more,
   };
 }
 
@@ -47,7 +61,9 @@ async function stored(t: Test, all: readonly TaskRow[]): Promise<Reading> {
   });
   const changes: Change[] = [];
   const writing: PublishingWriting & CountingWriting = {
-    ...{ now: 0, send: () => undefined, publishRow: () => undefined },
+    now: 0,
+    send: () => undefined,
+    publishRow: () => undefined,
     get: (key) => store.reading.get(key),
     range: (range) => store.reading.range(range),
     put: (key, value) => changes.push({ op: "put", key, value }),

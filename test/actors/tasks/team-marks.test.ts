@@ -19,13 +19,27 @@ import { lineId, putLine, teamId, workspaceId } from "../../support/work.js";
 const deliveryRef = reference<TaskRaised>("delivery");
 const issue = { kind: "issue", value: "acme/app#7" };
 const opens = {
-  ...{ lineId, station: null, title: "It breaks", description: "At night", url: "", assigneeEmail: null },
+  lineId,
+  station: null,
+  title: "It breaks",
+  description: "At night",
+  url: "",
+  assigneeEmail: null,
 } as const;
 
 function raising(key: string, more: Partial<RaiseTask> = {}): RaiseTask {
   return {
-    ...{ type: "task.raise", deliveryId: "dlv_1", key, integration: { id: "int_1", key: "tracker" }, say: "", opens },
-    ...{ branch: null, marks: [issue], channel: null, attaches: null, causes: [] },
+    type: "task.raise",
+    deliveryId: "dlv_1",
+    key,
+    integration: { id: "int_1", key: "tracker" },
+    say: "",
+    opens,
+    branch: null,
+    marks: [issue],
+    channel: null,
+    attaches: null,
+    causes: [],
     answerTo: deliveryRef(workspaceId, "dlv_1"),
     ...more,
   };
@@ -58,7 +72,10 @@ function createTeam() {
     return next === undefined ? null : take(next.to, next.message);
   };
   return {
-    ...{ rows, waiting, answers, stepping },
+    rows,
+    waiting,
+    answers,
+    stepping,
     raise: (message: RaiseTask) => take(marks, message),
     tell: (message: Message) => take(marks, message),
     command: (taskId: string, message: Message) => take(address(workspaceId, "task", taskId), message),
@@ -87,8 +104,13 @@ t.test(
     t.same(team.answers.map(summary), [["a", "opened"]]);
     t.equal(team.answers[0]?.taskId, task?.id);
     t.match(task, {
-      ...{ title: "It breaks", station: "work", state: "queued", branch: "fix/7", assignee: "usr_2" },
-      ...{ marks: { issue: "acme/app#7" }, channels: { int_1: "C1" } },
+      title: "It breaks",
+      station: "work",
+      state: "queued",
+      branch: "fix/7",
+      assignee: "usr_2",
+      marks: { issue: "acme/app#7" },
+      channels: { int_1: "C1" },
       openedBy: { kind: "integration", integration: "tracker", integrationId: "int_1" },
     });
   },

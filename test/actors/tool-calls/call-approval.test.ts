@@ -13,7 +13,11 @@ t.test(
     scene.vet(id);
     t.match(scene.get(id), { state: "waiting", rule: "tool" });
     t.match(scene.approval(id), {
-      ...{ kind: "tool-call", tool: "tracker.comment", rule: "tool", approver: "usr_1", state: "open" },
+      kind: "tool-call",
+      tool: "tracker.comment",
+      rule: "tool",
+      approver: "usr_1",
+      state: "open",
       inputs: JSON.stringify({ text: "Hi", on: "dev" }),
     });
     t.same(scene.told(), [{ type: "run.tool-waiting", id: "ask-1", for: "the assignee's approval" }]);
@@ -58,7 +62,10 @@ t.test("edited inputs are checked, asked of hooks again, and never approved twic
   t.match(scene.get(id), { state: "vetting", edited: JSON.stringify({ text: "Better", on: "dev" }) });
   t.match(scene.questions.at(-1)?.question, { work: { event: { inputs: { text: "Better", on: "dev" } } } });
   scene.tell(address(workspaceId, "tool-call", id), {
-    ...{ type: "gate.answered", gate: "tool.using", id: "tool.using 1", refused: null },
+    type: "gate.answered",
+    gate: "tool.using",
+    id: "tool.using 1",
+    refused: null,
   } as never);
   t.equal(scene.get(id).state, "vetting", "an answer to the first question is none to the second");
   scene.vet(id);

@@ -15,8 +15,12 @@ t.test("a call that nobody has to approve is vetted, made, and answered with its
   scene.vet(id);
   t.match(scene.get(id), { state: "running", method: "POST", actsAs: "team", begunAt: /^2026/ });
   t.match(scene.requests[0]?.effect.input, {
-    ...{ integrationId: "integration_tracker", block: { kind: "action", name: "comment" }, actsAs: { kind: "team" } },
-    ...{ after: { kind: "tool", name: "note" }, again: "after-a-crash", lane: "waiting" },
+    integrationId: "integration_tracker",
+    block: { kind: "action", name: "comment" },
+    actsAs: { kind: "team" },
+    after: { kind: "tool", name: "note" },
+    again: "after-a-crash",
+    lane: "waiting",
     values: JSON.stringify({
       task: { line: "dev", station: "work", stationKey: "work", marks: {} },
       inputs: { text: "Hello" },

@@ -26,7 +26,11 @@ async function started(): Promise<Harness> {
 /** Asks for a workspace with the slug `acme`, or another, under a key. */
 function open({ runtime }: Harness, key: string, slug = "acme"): Promise<Outcome> {
   return openWorkspace(runtime, {
-    ...{ kind: "workspace", client: null, teamId: null, hidden: {}, fields: { slug, name: "Acme" } },
+    kind: "workspace",
+    client: null,
+    teamId: null,
+    hidden: {},
+    fields: { slug, name: "Acme" },
     caller: { kind: "person", userId: "usr_1", email: "ada@example.com", sessionId: "ses_1" },
     idempotency: { scope: "usr_1 workspace ", key, digest: slug },
   });
@@ -219,7 +223,11 @@ t.test("the slug of a closed workspace stays taken, and a repeat of its request 
   const id = idOf(made);
   const closed = settled(
     harness.runtime.ask(workspaceRef(id), {
-      ...{ type: "resource.delete", kind: "workspace", client: null, id, version: 1 },
+      type: "resource.delete",
+      kind: "workspace",
+      client: null,
+      id,
+      version: 1,
       caller: { kind: "person", userId: "usr_1", email: "ada@example.com", sessionId: "ses_1" },
     }),
   );
@@ -234,8 +242,13 @@ t.test("a workspace whose turn is after the end of its claim is not opened, and 
   const harness = await started();
   const late = settled(
     harness.runtime.ask(workspaceRef("ws_late"), {
-      ...{ type: "workspace.open", kind: "workspace", client: null, teamId: null, hidden: {} },
-      ...{ fields: { slug: "acme", name: "Acme" }, idempotency: { scope: "s", key: "k", digest: "d" } },
+      type: "workspace.open",
+      kind: "workspace",
+      client: null,
+      teamId: null,
+      hidden: {},
+      fields: { slug: "acme", name: "Acme" },
+      idempotency: { scope: "s", key: "k", digest: "d" },
       caller: { kind: "person", userId: "usr_1", email: "ada@example.com", sessionId: "ses_1" },
       openBeforeMs: harness.world.nowMs,
     }),

@@ -16,7 +16,9 @@ const THEIRS = "ws_2";
 
 const claim = (workspaceId: string, key: string, more: { slug?: string; digest?: string } = {}) =>
   ({
-    ...{ type: "slug.claim", slug: more.slug ?? SLUG, workspaceId },
+    type: "slug.claim",
+    slug: more.slug ?? SLUG,
+    workspaceId,
     idempotency: { scope: "usr_1 workspace ", key, digest: more.digest ?? "d" },
   }) as Message;
 const about = (type: string, workspaceId = OURS) => ({ type, name: [SLUG], workspaceId }) as Message;

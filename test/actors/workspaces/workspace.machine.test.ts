@@ -16,7 +16,11 @@ const open = (openBeforeMs: number) =>
   ({ ...common, type: "workspace.open", fields: { slug: "acme", name: "Acme" }, idempotency, openBeforeMs }) as Message;
 const ask = { type: "name.ask", name: ["acme"], untilMs: 7 } as Message;
 const team = {
-  ...{ ...common, type: "resource.create", kind: "team", fields: { key: "core", name: "Core" }, idempotency },
+  ...common,
+  type: "resource.create",
+  kind: "team",
+  fields: { key: "core", name: "Core" },
+  idempotency,
 } as Message;
 const close = { ...common, type: "resource.delete", id: "ws_1", version: 1 } as Message;
 

@@ -27,7 +27,12 @@ t.test("a token that was revoked, expired or minted under other terms writes not
   const team = await ada.create(`${base}/workspaces/${workspaceId}/teams`, { key: "spare", name: "Spare" });
   const about = { workspaceId, kind: "team", id: team.id };
   const callerOf = (tokenId: string, from: string | null): Caller => ({
-    ...{ kind: "token", tokenId, workspaceId, scopes: ["configure"], issuedBy: me, trust: from },
+    kind: "token",
+    tokenId,
+    workspaceId,
+    scopes: ["configure"],
+    issuedBy: me,
+    trust: from,
   });
   const robot = await bearer(service, ada, { workspaceId, name: "robot", scopes: ["configure"] });
   await remove(ada, `${base}/tokens/${robot.tokenId}`, 1);
@@ -52,7 +57,9 @@ t.test("a person who was demoted or removed meanwhile writes nothing, and nobody
   t.equal(await lateDelete(service, caller, { workspaceId, kind: "workspace", id: workspaceId }), "forbidden");
   const joining: JoinTeam = { type: "team.join", by: bob.userId, teamId, userId: bob.userId };
   t.match(await service.runtime.ask(address(workspaceId, "workspace", workspaceId), joining), {
-    ...{ refused: "forbidden", title: "Not allowed to administer the team", permission: "administer" },
+    refused: "forbidden",
+    title: "Not allowed to administer the team",
+    permission: "administer",
   });
   await ada.request("DELETE", members);
   t.equal(await lateDelete(service, caller, team), "not-found");

@@ -61,11 +61,19 @@ t.test("forged and ill-fitting tokens are all refused with the same bytes, and n
   const trust = await ada.create(`/api/resources/workspaces/${workspaceId}/token-trusts`, { key: "ci", ...terms });
   await ada.create(`/api/resources/workspaces/${workspaceId}/runner-pools`, { key: "fast" });
   const runnerTrust = await ada.create(`/api/resources/workspaces/${workspaceId}/runner-trusts`, {
-    ...{ key: "ci", issuer: issuer.url, subject: "repo:acme/app:*", pools: ["fast"] },
+    key: "ci",
+    issuer: issuer.url,
+    subject: "repo:acme/app:*",
+    pools: ["fast"],
   });
   const good: Claims = {
-    ...{ iss: issuer.url, sub: "repo:acme/app:ref:refs/heads/main", aud: "service", environment: "prod" },
-    ...{ iat: now, nbf: now, exp: now + 600 },
+    iss: issuer.url,
+    sub: "repo:acme/app:ref:refs/heads/main",
+    aud: "service",
+    environment: "prod",
+    iat: now,
+    nbf: now,
+    exp: now + 600,
   };
   const withKid = (key: IssuerKey, more: Header = {}) => ({ kid: key.kid, ...more });
   const valid = await sign(good, es256, withKid(es256));

@@ -111,7 +111,8 @@ t.test("each refusal comes in its order, whatever else is wrong", async (t) => {
     [
       409,
       {
-        ...{ type: "urn:service:problem:nothing-to-replay", title: "Nothing to replay" },
+        type: "urn:service:problem:nothing-to-replay",
+        title: "Nothing to replay",
         detail: "The plan changes nothing that affects how the station's runs go.",
       },
     ],

@@ -86,7 +86,9 @@ t.test("a worse candidate fails as soon as it is decided, and one that does as w
     candidate: { state: "running", entries: 2, scored: 1, succeeded: 0 },
     regressions: [
       {
-        ...{ title: "First", candidate: ["failed"], baseline: ["succeeded"] },
+        title: "First",
+        candidate: ["failed"],
+        baseline: ["succeeded"],
         reasons: [{ code: "check-failed", detail: "there is no result" }],
       },
     ],

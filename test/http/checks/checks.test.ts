@@ -14,11 +14,28 @@ t.test("a planned change is checked beside the live config, and passes when noth
   t.equal(started.status, 201, started.text);
   const { id, replayId, baselineReplayId, candidateId } = started.body ?? {};
   t.match(started.body, {
-    ...{ teamId, lineId, stationId, stationKey: "work", setId, setName: "Hard ones", setVersion: 3, attempt: 1 },
-    ...{ reference: { commit: "3f9c2ab4d5e6", pullRequest: 17 }, keptLive: { length: 0 }, repeats: 2, gain: null },
-    ...{ verdict: "running", undecidedBecause: null, tasks: 2, compared: 0, regressions: { length: 0 }, reused: false },
+    teamId,
+    lineId,
+    stationId,
+    stationKey: "work",
+    setId,
+    setName: "Hard ones",
+    setVersion: 3,
+    attempt: 1,
+    reference: { commit: "3f9c2ab4d5e6", pullRequest: 17 },
+    keptLive: { length: 0 },
+    repeats: 2,
+    gain: null,
+    verdict: "running",
+    undecidedBecause: null,
+    tasks: 2,
+    compared: 0,
+    regressions: { length: 0 },
+    reused: false,
     threshold: {
-      ...{ mostRegressions: 0, minGain: 0.05, ceiling: { amount: 10, currency: "EUR" } },
+      mostRegressions: 0,
+      minGain: 0.05,
+      ceiling: { amount: 10, currency: "EUR" },
       unpricedRun: { amount: 2.5, currency: "EUR" },
     },
     candidate: {
@@ -31,13 +48,17 @@ t.test("a planned change is checked beside the live config, and passes when noth
     },
     baseline: { entries: 4, scored: 0 },
     warnings: [{ kind: "false-failure", chance: null }],
-    ...{ replayUrl: null, decidedAt: null },
+    replayUrl: null,
+    decidedAt: null,
   });
   t.not(started.body?.liveFingerprint, started.body?.candidateFingerprint);
   t.match(await ada.request("GET", `${team}/replays/${replayId}`), {
     body: {
       candidate: { id: candidateId, name: "Planned change, PR #17", kind: "planned" },
-      ...{ repeats: 2, probe: false, pairedWith: baselineReplayId, ceiling: { amount: 10, currency: "EUR" } },
+      repeats: 2,
+      probe: false,
+      pairedWith: baselineReplayId,
+      ceiling: { amount: 10, currency: "EUR" },
     },
   });
   t.match(await ada.request("GET", `${team}/replays/${baselineReplayId}`), {
@@ -63,9 +84,13 @@ t.test("a planned change is checked beside the live config, and passes when noth
   await workCopies(place, 8);
   const passed = await place.untilVerdict(id, "passed");
   t.match(passed, {
-    ...{ compared: 2, regressions: { length: 0 }, reused: false, gain: { gain: 0, verdict: "within-noise", tasks: 2 } },
+    compared: 2,
+    regressions: { length: 0 },
+    reused: false,
+    gain: { gain: 0, verdict: "within-noise", tasks: 2 },
     candidate: { state: "finished", scored: 4, succeeded: 4, successRate: 1, tasksScored: 2, spent: { amount: 4 } },
-    ...{ baseline: { state: "finished", succeeded: 4 }, decidedAt: /Z$/ },
+    baseline: { state: "finished", succeeded: 4 },
+    decidedAt: /Z$/,
   });
   const decided = await reader.until(({ data }) => JSON.stringify(data).includes("passed"));
   t.match(decided.data, { type: "replay-check", check: { id, verdict: "passed" } });
@@ -87,10 +112,14 @@ t.test("a change that does worse fails as soon as it is known, with what regress
   await workCopies(place, 1, isPlanned);
   await place.until(async () => (await place.readCheck(body?.id)).compared === 2);
   t.match(await place.readCheck(body?.id), {
-    ...{ verdict: "failed", gain: { gain: -1 } },
+    verdict: "failed",
+    gain: { gain: -1 },
     regressions: [
       {
-        ...{ title: "Mend it", candidate: ["failed"], baseline: ["succeeded"], scoreDelta: -1 },
+        title: "Mend it",
+        candidate: ["failed"],
+        baseline: ["succeeded"],
+        scoreDelta: -1,
         reasons: [{ code: "harness-failed", detail: "It gave up." }],
       },
       { candidate: ["failed"] },

@@ -57,8 +57,12 @@ t.test("an admin of the organisation connects its installation, and everyone in 
   });
   const connected = await comeBack(ada, await codeHost.signIn(url.href, adaThere));
   const connection = {
-    ...{ installationId: 7, host: codeHost.name, account: { login: acmeOrg.login, kind: "organization" } },
-    ...{ state: "connected", connectedBy: ada.userId, connectedAt: "2026-09-23T12:00:00.000Z" },
+    installationId: 7,
+    host: codeHost.name,
+    account: { login: acmeOrg.login, kind: "organization" },
+    state: "connected",
+    connectedBy: ada.userId,
+    connectedAt: "2026-09-23T12:00:00.000Z",
   };
   t.equal(connected.status, 200, connected.text);
   t.same(connected.body, connection);

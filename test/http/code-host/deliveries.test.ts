@@ -35,8 +35,12 @@ async function openOffice(t: Test): Promise<Office> {
   if (connected.status !== 200) throw new Error(connected.text);
   let sent = 0;
   return {
-    ...{ codeHost, service, ada },
-    ...{ workspaceId: place.workspaceId, teamId: place.teamId, clock },
+    codeHost,
+    service,
+    ada,
+    workspaceId: place.workspaceId,
+    teamId: place.teamId,
+    clock,
     deliver: (event, payload, delivery) => {
       sent += 1;
       const body = JSON.stringify(payload);
@@ -62,10 +66,20 @@ function installationEvent(
   return {
     action,
     installation: {
-      ...{ id, account, repository_selection: "all", app_id: 29_310, app_slug: "signalbox", target_id: account.id },
-      ...{ target_type: account.type, permissions: { metadata: "read" }, events: ["pull_request"] },
-      ...{ created_at: "2021-04-28T22:32:21.000-04:00", updated_at: updatedAt, single_file_name: null },
-      ...{ suspended_by: isSuspended ? account : null, suspended_at: isSuspended ? "2026-09-23T12:01:00Z" : null },
+      id,
+      account,
+      repository_selection: "all",
+      app_id: 29_310,
+      app_slug: "signalbox",
+      target_id: account.id,
+      target_type: account.type,
+      permissions: { metadata: "read" },
+      events: ["pull_request"],
+      created_at: "2021-04-28T22:32:21.000-04:00",
+      updated_at: updatedAt,
+      single_file_name: null,
+      suspended_by: isSuspended ? account : null,
+      suspended_at: isSuspended ? "2026-09-23T12:01:00Z" : null,
     },
     repositories: [{ id: 1_296_269, name: "app", full_name: `${account.login}/app`, private: true }],
     sender: account,
@@ -282,7 +296,10 @@ t.test("a repository that is renamed at the code host is a warning of the line t
   await createUnder(ada, `/api/resources/workspaces/${workspaceId}/runner-pools`, pool, "pool");
   const station = { key: "work", name: "Work", kind: "work", prompt: "Do it.", runners: { pool: "main" } };
   const body = {
-    ...{ key: "fix", name: "Fix", stations: [station], repositories: [{ name: "acme-inc/app" }] },
+    key: "fix",
+    name: "Fix",
+    stations: [station],
+    repositories: [{ name: "acme-inc/app" }],
     source: { repository: "ACME-inc/App", path: "line.tf" },
   };
   const made = await createUnder(ada, `/api/resources/teams/${teamId}/lines`, body, "line");

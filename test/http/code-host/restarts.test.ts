@@ -42,7 +42,9 @@ async function stoppedWhileAsking(t: Test, pattern: RegExp): Promise<Office> {
   const verifier = randomBytes(32).toString("base64url");
   const url = new URL(`${codeHost.settings.CODE_HOST_URL}/../../login/oauth/authorize`);
   url.search = new URLSearchParams({
-    ...{ client_id: codeHost.settings.CODE_HOST_CLIENT_ID ?? "", redirect_uri: REDIRECT, state: "unused" },
+    client_id: codeHost.settings.CODE_HOST_CLIENT_ID ?? "",
+    redirect_uri: REDIRECT,
+    state: "unused",
     code_challenge: createHash("sha256").update(verifier).digest("base64url"),
     code_challenge_method: "S256",
   }).toString();
@@ -53,7 +55,9 @@ async function stoppedWhileAsking(t: Test, pattern: RegExp): Promise<Office> {
   const sealer = createSealer(loadOrCreateSecretsKey(folder, noBytes), randomBytes);
   codeHost.faults.set(pattern, "hang");
   const message: ConfirmInstallation = {
-    ...{ type: "installation.confirm", attemptId: ATTEMPT, by: ada.userId },
+    type: "installation.confirm",
+    attemptId: ATTEMPT,
+    by: ada.userId,
     sealedSignIn: sealSignInGrant(sealer, { installationId: 7, code, verifier, redirectUri: REDIRECT }),
   };
   await service.runtime.ask(codeHostConnectionRef(workspaceId, { host: codeHost.name, installationId: 7 }), message);

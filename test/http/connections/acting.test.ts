@@ -31,7 +31,8 @@ async function open(t: Test): Promise<ActingScene> {
   const made = await owner.create(
     `/api/resources/teams/${teamId}/integrations`,
     integrationAt(host, {
-      ...{ integration: "people", name: "People" },
+      integration: "people",
+      name: "People",
       actions: { me: { request: { method: "GET", url: `${host.url}/me` } } },
       tools: { me: { action: "me", output: expr("response.sub") } },
     }),
@@ -41,7 +42,10 @@ async function open(t: Test): Promise<ActingScene> {
   const token = String(pool.headers["service-pool-token"]);
   const work = { key: "work", name: "Work", kind: "work", runners: { pool: "main" }, tools: ["people.me"] };
   await owner.create(`/api/resources/teams/${teamId}/lines`, {
-    ...{ key: "asking", name: "Asking", repositories: [{ name: "acme/app" }], stations: [work] },
+    key: "asking",
+    name: "Asking",
+    repositories: [{ name: "acme/app" }],
+    stations: [work],
   });
   let runId = "";
   const callFor = async (person: Client) => {

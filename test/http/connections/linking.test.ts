@@ -79,8 +79,12 @@ t.test("a person is sent to the host with PKCE, the exact redirect address, and 
   t.match(state, /^[\w-]{43}$/);
   t.match(code_challenge, /^[\w-]{43}$/);
   t.same(rest, {
-    ...{ response_type: "code", client_id: CLIENT.id, redirect_uri: REDIRECT_URI, scope: "openid offline_access" },
-    ...{ code_challenge_method: "S256", prompt: "consent" },
+    response_type: "code",
+    client_id: CLIENT.id,
+    redirect_uri: REDIRECT_URI,
+    scope: "openid offline_access",
+    code_challenge_method: "S256",
+    prompt: "consent",
   });
   const again = new URL(await setOut(scene, scene.mate, "me"));
   t.not(again.searchParams.get("state"), state);
@@ -230,7 +234,9 @@ const lies: readonly [what: string, says: (url: string) => Record<string, unknow
 t.test("a host that sends the service or people elsewhere is not gone by", async (t) => {
   for (const [what, says, status, detail] of lies) {
     const liar = await lyingHost(t, (url) => ({
-      ...{ issuer: url, authorization_endpoint: `${url}/auth`, token_endpoint: `${url}/token` },
+      issuer: url,
+      authorization_endpoint: `${url}/auth`,
+      token_endpoint: `${url}/token`,
       ...says(url),
     }));
     const scene = await openScene(t, { alsoAllowed: [liar.url, "other.example"] });
@@ -251,7 +257,9 @@ t.test(
     const { owner, teamId } = scene;
     const team = `/api/resources/teams/${teamId}/integrations`;
     const whole = (oauth2: Record<string, unknown>, hosts: readonly string[]) => ({
-      ...{ integration: "inside", name: "Inside", hosts },
+      integration: "inside",
+      name: "Inside",
+      hosts,
       connection: { oauth2: { clientId: "c", authorizeUrl: "https://host.example/auth", ...oauth2 } },
     });
     const inside = "http://169.254.169.254/token";

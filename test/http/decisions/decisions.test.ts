@@ -32,7 +32,10 @@ async function openOffice(t: Test): Promise<Office> {
   const tell = (taskId: string, message: DraftDecisions | MergeDecisions) =>
     service.runtime.ask(decisionSetRef(workspaceId, taskId), message);
   return {
-    ...{ service, ada, workspaceId, teamId },
+    service,
+    ada,
+    workspaceId,
+    teamId,
     team: async (key) => {
       const { id } = await ada.create(`/api/resources/workspaces/${workspaceId}/teams`, { key, name: key });
       lines.set(id, await line(id));
@@ -68,15 +71,21 @@ t.test("a decision is listed once its pull request is merged, with all that is k
   await merged(taskId, "acme/app", "2026-03-01T10:00:00Z");
   const [item] = itemsOf(await ada.request("GET", LIST));
   t.match(item, {
-    ...{ id: /^dec_/, taskId, teamId, runId: "run_1", repository: "acme/app", standing: "stands" },
-    ...{ pullRequest: "https://code.example.com/acme/app/pull/1", kind: "assumption", title: "Poll", why: "It is so." },
-    ...{
-      alternatives: { length: 0 },
-      paths: ["src/a.ts"],
-      steps: [1, 2],
-      disputes: { length: 0 },
-      mergedAt: "2026-03-01T10:00:00.000Z",
-    },
+    id: /^dec_/,
+    taskId,
+    teamId,
+    runId: "run_1",
+    repository: "acme/app",
+    standing: "stands",
+    pullRequest: "https://code.example.com/acme/app/pull/1",
+    kind: "assumption",
+    title: "Poll",
+    why: "It is so.",
+    alternatives: { length: 0 },
+    paths: ["src/a.ts"],
+    steps: [1, 2],
+    disputes: { length: 0 },
+    mergedAt: "2026-03-01T10:00:00.000Z",
   });
 });
 

@@ -75,7 +75,9 @@ async function deliveringScene(t: Test) {
   const secret = { name: "tracker-key", value: "a key that its sender has, too", valueVersion: 1 };
   await owner.create(`/api/resources/workspaces/${workspaceId}/secrets`, secret);
   const integration = await owner.create(`/api/resources/teams/${teamId}/integrations`, {
-    ...{ integration: "tracker", name: "Tracker", webhook: raising },
+    integration: "tracker",
+    name: "Tracker",
+    webhook: raising,
   });
   await addHook(hook(receiver.url));
   const deliver = async (n: number, headers: Record<string, string>): Promise<void> => {
@@ -95,7 +97,7 @@ t.test("a receiver that sends an id back with its deliveries is stopped within 8
     "service-cause": (sent) => ({ "service-cause": String(sent["service-cause"] ?? sent["webhook-id"]) }),
     "webhook-id as service-cause": (sent) => ({ "service-cause": String(sent["webhook-id"]) }),
     "both as they came": (sent) => ({
-      ...{ "webhook-id": String(sent["webhook-id"]) },
+      "webhook-id": String(sent["webhook-id"]),
       ...(sent["service-cause"] !== undefined && { "service-cause": String(sent["service-cause"]) }),
     }),
   };

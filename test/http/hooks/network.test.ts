@@ -53,20 +53,19 @@ async function realRunner(t: Test, { service, token }: Workplace): Promise<void>
     connected = resolve;
   });
   const runner = await startRunner({
-    ...{
-      url: service.baseUrl,
-      credential: poolToken(token),
-      name: "host",
-      labels: [],
-      slots: 0,
-      command: [],
-      passEnv: [],
-    },
-    ...{ workFolder, gitUrl: join(workFolder, "{name}"), clock: createSystemClock(), random: () => 0.5 },
-    ...{
-      instance: randomBytes(16).toString("hex"),
-      log: (line) => (line.startsWith("connected") ? connected() : undefined),
-    },
+    url: service.baseUrl,
+    credential: poolToken(token),
+    name: "host",
+    labels: [],
+    slots: 0,
+    command: [],
+    passEnv: [],
+    workFolder,
+    gitUrl: join(workFolder, "{name}"),
+    clock: createSystemClock(),
+    random: () => 0.5,
+    instance: randomBytes(16).toString("hex"),
+    log: (line) => (line.startsWith("connected") ? connected() : undefined),
   });
   t.teardown(async () => {
     await runner.stop();

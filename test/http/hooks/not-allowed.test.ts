@@ -24,7 +24,9 @@ async function left(t: Test) {
   const { service, owner } = await open(receiver.url);
   const { teamId } = await workspaceWithTeam(owner);
   await owner.create(`/api/resources/teams/${teamId}/lines`, {
-    ...{ key: "dev", name: "Dev", stations: [{ key: "work", name: "Work", kind: "work" }] },
+    key: "dev",
+    name: "Dev",
+    stations: [{ key: "work", name: "Work", kind: "work" }],
   });
   const made = await owner.create(`/api/resources/teams/${teamId}/hooks`, hook(receiver.url));
   const task = await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Do it", line: "dev" });

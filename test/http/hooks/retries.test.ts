@@ -21,7 +21,9 @@ t.test(
     const receiver = await hookReceiver(t, (response) => response.writeHead(503).end("not now"));
     const place = await openWorkplace(t, { clock, settings: { OUTBOUND_ALLOW: receiver.url } });
     await place.ada.create(`/api/resources/teams/${place.teamId}/hooks`, {
-      ...{ key: "tell", on: "task.opened", steps: [{ name: "tell", request: { url: receiver.url } }] },
+      key: "tell",
+      on: "task.opened",
+      steps: [{ name: "tell", request: { url: receiver.url } }],
       signing: { secret: hookSecret, secretVersion: 1 },
     });
     const taskId = await place.open();

@@ -40,7 +40,9 @@ t.test(
     const wanted: Record<string, unknown> = {
       "on-moves": { condition: "on", wanted: "task.moved", saw: "task.opened" },
       "other-station": {
-        ...{ condition: "stations", wanted: ["review"], saw: ["work"] },
+        condition: "stations",
+        wanted: ["review"],
+        saw: ["work"],
         expression: 'task.stationKey in ["review"]',
       },
       "other-repository": { condition: "repositories", wanted: ["acme/other"], saw: [] },

@@ -23,7 +23,10 @@ async function open(t: Test) {
   const { ada, teamId, workspaceId } = workplace;
   const host = new URL(chat.url).host;
   await ada.create(`/api/resources/workspaces/${workspaceId}/secrets`, {
-    ...{ name: "chat", value: "s3cret-of-chat", valueVersion: 1, hosts: [host] },
+    name: "chat",
+    value: "s3cret-of-chat",
+    valueVersion: 1,
+    hosts: [host],
   });
   const tell = (path: string, body: object) => ({
     url: `${chat.url}${path}`,
@@ -31,7 +34,10 @@ async function open(t: Test) {
     capture: { ts: expr("response.ts") },
   });
   const integration = await ada.create(`/api/resources/teams/${teamId}/integrations`, {
-    ...{ integration: "chat", name: "Chat", hosts: [host], connection: { token: { secret: "chat" } } },
+    integration: "chat",
+    name: "Chat",
+    hosts: [host],
+    connection: { token: { secret: "chat" } },
     actions: {
       tell: {
         request: tell(`/say/${expr("task.line")}`, { text: expr("'At ' + task.station"), to: expr("target.to") }),
@@ -68,11 +74,9 @@ t.test("bindings, hook calls and schedules act, and their history is read and se
   } = await open(t);
   t.notMatch(JSON.stringify(integration.warnings), / yet/, "nothing of it is without effect");
   await ada.create(`/api/resources/teams/${teamId}/hooks`, {
-    ...{
-      key: "say",
-      on: "task.opened",
-      steps: [{ name: "say", call: "chat.say", with: { text: expr("task.title") } }],
-    },
+    key: "say",
+    on: "task.opened",
+    steps: [{ name: "say", call: "chat.say", with: { text: expr("task.title") } }],
   });
   const runs = async (query = "") => itemsOf(await ada.request("GET", `${at}${query}`));
 

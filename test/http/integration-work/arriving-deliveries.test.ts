@@ -5,8 +5,16 @@ import { ArrivingDeliveries } from "../../../http/integration-work/arriving-deli
 import { Overloaded, Stopping, TurnFailed } from "../../../runtime/runtime.js";
 
 const deliveryOf = (key: string, integrationId = "int"): NewDelivery => ({
-  ...{ integrationId, teamId: "team", source: "webhook", block: "webhook", key, headers: {} },
-  ...{ cursor: null, causes: [], redeliveryOf: null, body: new Uint8Array() },
+  integrationId,
+  teamId: "team",
+  source: "webhook",
+  block: "webhook",
+  key,
+  headers: {},
+  cursor: null,
+  causes: [],
+  redeliveryOf: null,
+  body: new Uint8Array(),
 });
 const round = () => new Promise((resolve) => setImmediate(resolve));
 

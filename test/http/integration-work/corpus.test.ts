@@ -43,7 +43,9 @@ t.test("no payload of a code host breaks a route; order, repeats and losses leav
   const { workspaceId, teamId } = await workspaceWithTeam(owner);
   const other = await owner.create(`/api/resources/workspaces/${workspaceId}/teams`, { key: "other", name: "Other" });
   await owner.create(`/api/resources/workspaces/${workspaceId}/secrets`, {
-    ...{ name: "host-key", value: SECRET, valueVersion: 1 },
+    name: "host-key",
+    value: SECRET,
+    valueVersion: 1,
   });
   const integrate = async (team: string) => {
     const stations = [{ key: "work", name: "Work", kind: "work" }];

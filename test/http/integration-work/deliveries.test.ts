@@ -50,18 +50,29 @@ async function scene(t: Test, more: Record<string, unknown> = {}): Promise<Scene
   const owner = await service.signIn("ada@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(owner);
   await owner.create(`/api/resources/teams/${teamId}/lines`, {
-    ...{ key: "dev", name: "Dev", stations: [{ key: "work", name: "Work", kind: "work" }] },
+    key: "dev",
+    name: "Dev",
+    stations: [{ key: "work", name: "Work", kind: "work" }],
   });
   await owner.create(`/api/resources/workspaces/${workspaceId}/secrets`, {
-    ...{ name: "tracker-key", value: SECRET, valueVersion: 1 },
+    name: "tracker-key",
+    value: SECRET,
+    valueVersion: 1,
   });
   const made = await owner.create(`/api/resources/teams/${teamId}/integrations`, {
-    ...{ integration: "tracker", name: "Tracker", webhook: { ...webhook, ...more } },
+    integration: "tracker",
+    name: "Tracker",
+    webhook: { ...webhook, ...more },
   });
   const at = `/api/integrations/${made.id}/deliveries`;
   t.equal(made.deliveriesUrl, `${service.baseUrl}${at}`);
   return {
-    ...{ service, owner, workspaceId, teamId, integrationId: made.id, at },
+    service,
+    owner,
+    workspaceId,
+    teamId,
+    integrationId: made.id,
+    at,
     send: (body, headers = {}) => {
       const text = typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body);
       return service.anonymous.request("POST", at, text, { "x-signature": sign(text), ...headers });
@@ -261,7 +272,9 @@ t.test("a delivery that names a firing of its team joins the chain, and so does 
   const { service, owner, workspaceId, teamId, at, send, settled } = await scene(t);
   const firingOf = async (team: string): Promise<string> => {
     await owner.create(`/api/resources/teams/${team}/hooks`, {
-      ...{ key: "tell", on: "task.opened", steps: [{ name: "tell", request: { url: "http://127.0.0.1:9/in" } }] },
+      key: "tell",
+      on: "task.opened",
+      steps: [{ name: "tell", request: { url: "http://127.0.0.1:9/in" } }],
       signing: { secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}`, secretVersion: 1 },
     });
     await owner.request("POST", `/api/teams/${team}/tasks`, { title: "First", line: "dev" });
@@ -284,7 +297,9 @@ t.test("a delivery that names a firing of its team joins the chain, and so does 
 
   const other = await owner.create(`/api/resources/workspaces/${workspaceId}/teams`, { key: "other", name: "Other" });
   await owner.create(`/api/resources/teams/${other.id}/lines`, {
-    ...{ key: "dev", name: "Dev", stations: [{ key: "work", name: "Work", kind: "work" }] },
+    key: "dev",
+    name: "Dev",
+    stations: [{ key: "work", name: "Work", kind: "work" }],
   });
   for (const cause of [await firingOf(other.id), "occ_none", "x".repeat(300)]) {
     t.equal((await send({ issues: [], cause }, { "service-cause": cause })).status, 202);
@@ -307,7 +322,9 @@ t.test("who may read the team's outcomes is told of deliveries that are over, an
   const told = await seeing.until(({ data }) => data.type === "delivery");
   t.same(told.data, { type: "delivery", id, integrationId, state: "ignored" });
   await owner.create(`/api/resources/teams/${teamId}/skills`, {
-    ...{ key: "one", name: "One", files: [{ path: "SKILL.md", content: "x" }] },
+    key: "one",
+    name: "One",
+    files: [{ path: "SKILL.md", content: "x" }],
   });
   await other.until(({ data }) => data.type === "configuration");
   t.same(

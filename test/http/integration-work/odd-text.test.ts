@@ -23,10 +23,14 @@ async function scene(t: Test) {
   const owner = await service.signIn("ada@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(owner);
   await owner.create(`/api/resources/teams/${teamId}/lines`, {
-    ...{ key: "dev", name: "Dev", stations: [{ key: "work", name: "Work", kind: "work" }] },
+    key: "dev",
+    name: "Dev",
+    stations: [{ key: "work", name: "Work", kind: "work" }],
   });
   await owner.create(`/api/resources/workspaces/${workspaceId}/secrets`, {
-    ...{ name: "tracker-key", value: SECRET, valueVersion: 1 },
+    name: "tracker-key",
+    value: SECRET,
+    valueVersion: 1,
   });
   const webhook = {
     verify: { hmac: { secret: "tracker-key", header: "X-Signature" } },
@@ -35,7 +39,9 @@ async function scene(t: Test) {
     events: [{ forEach: expr("body.items"), raise }],
   };
   const made = await owner.create(`/api/resources/teams/${teamId}/integrations`, {
-    ...{ integration: "tracker", name: "Tracker", webhook },
+    integration: "tracker",
+    name: "Tracker",
+    webhook,
   });
   const at = `/api/integrations/${made.id}/deliveries`;
   const send = (text: string) => {

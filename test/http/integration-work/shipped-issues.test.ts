@@ -10,7 +10,9 @@ const tools = ["issues.read_issue", "issues.read_comments", "issues.comment", "i
 t.test("an issue with the label is worked once, however often it is told of", async (t) => {
   const issues = await startIssues(t);
   const scene = await openShipped(t, {
-    ...{ file: "issues/integration.json", hosts: { "api.github.com": issues.api.host }, tools },
+    file: "issues/integration.json",
+    hosts: { "api.github.com": issues.api.host },
+    tools,
     secrets: { "issues-token": issues.token, "issues-webhook": issues.secret },
   });
   issues.deliverTo(scene.deliveriesUrl);
@@ -35,7 +37,9 @@ t.test("an issue with the label is worked once, however often it is told of", as
 t.test("polled, an issue is taken by its label, which comes off", async (t) => {
   const issues = await startIssues(t);
   const scene = await openShipped(t, {
-    ...{ file: "issues/poll.json", hosts: { "api.github.com": issues.api.host }, tools },
+    file: "issues/poll.json",
+    hosts: { "api.github.com": issues.api.host },
+    tools,
     secrets: { "issues-token": issues.token },
   });
   const { issue } = await issues.open("Login fails", ["agent"]);

@@ -88,8 +88,14 @@ const options = {
   noUncheckedIndexedAccess: true,
   noImplicitOverride: true,
   exactOptionalPropertyTypes: true,
-  ...{ target: "ES2022", lib: ["ES2023", "DOM"], module: "NodeNext", moduleResolution: "NodeNext" },
-  ...{ types: ["node"], outDir: "made", rootDir: ".", skipLibCheck: true },
+  target: "ES2022",
+  lib: ["ES2023", "DOM"],
+  module: "NodeNext",
+  moduleResolution: "NodeNext",
+  types: ["node"],
+  outDir: "made",
+  rootDir: ".",
+  skipLibCheck: true,
 };
 
 function run(file: string, args: readonly string[], env: Record<string, string>, cwd: string): Promise<string> {

@@ -184,7 +184,10 @@ t.test("a removed person is stopped at the next request and at open sockets, and
   await reader.until((message) => message.kind === "error" && message.topic === topic);
   await ada.create(`/api/resources/workspaces/${workspaceId}/secrets`, { name: "later", value: "v", valueVersion: 1 });
   await ada.create(`/api/resources/teams/${teamId}/skills`, {
-    ...{ key: "later", name: "Later", description: "", files: [{ path: "SKILL.md", content: "x" }] },
+    key: "later",
+    name: "Later",
+    description: "",
+    files: [{ path: "SKILL.md", content: "x" }],
   });
   await reader.until((message) => message.kind === "error" && message.topic !== topic);
   t.notMatch(JSON.stringify(reader.messages), /later/);

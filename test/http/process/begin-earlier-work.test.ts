@@ -25,8 +25,10 @@ function countReads(store: Store, damaged: Key = []) {
         return store.reading.range<Value>(range);
       },
     },
-    ...{ view: () => store.view(), commit: (changes) => store.commit(changes) },
-    ...{ backup: (folder) => store.backup(folder), close: () => store.close() },
+    view: () => store.view(),
+    commit: (changes) => store.commit(changes),
+    backup: (folder) => store.backup(folder),
+    close: () => store.close(),
   };
   return { counted, reads: () => reads };
 }

@@ -63,7 +63,10 @@ async function start(t: Test, store: Store, ending?: AbortSignal) {
   const lines: string[] = [];
   const config = readConfig({ DATA_DIR: await temporary(t), PORT: "0" });
   const starting = startService({
-    ...{ config, store, migrations: steps, log: createLog("info", { write: (line) => void lines.push(line) }) },
+    config,
+    store,
+    migrations: steps,
+    log: createLog("info", { write: (line) => void lines.push(line) }),
     ...(ending === undefined ? {} : { ending }),
   });
   return { starting, lines };

@@ -19,7 +19,9 @@ t.test("a task's change becomes a pull request; moved back, its next run goes on
   const place = await openWorkplace(t, { settings: host.settings, stations: [work] });
   t.equal((await connect(host, place.ada, { installationId: 7 })).status, 200);
   await startRealRunner(t, {
-    ...{ url: place.service.baseUrl, token: place.token, command: ["/bin/sh", "-c", AGENT] },
+    url: place.service.baseUrl,
+    token: place.token,
+    command: ["/bin/sh", "-c", AGENT],
     gitUrl: join(await host.work.folder, "{name}.git"),
   });
   const busy = { status: 403, headers: { "retry-after": "1" }, body: '{"message":"You have exceeded a rate limit."}' };

@@ -66,9 +66,18 @@ class Scene {
   async runner(name: string): Promise<Runner> {
     const { service, token } = this.place;
     const runner = await startRunner({
-      ...{ url: service.baseUrl, credential: poolToken(token), name, labels: [], slots: 1, passEnv: [] },
-      ...{ command: agent, workFolder: join(this.folder, name), gitUrl: join(this.folder, "repositories/{name}") },
-      ...{ clock: createSystemClock(), random: () => 0.5, log: () => undefined },
+      url: service.baseUrl,
+      credential: poolToken(token),
+      name,
+      labels: [],
+      slots: 1,
+      passEnv: [],
+      command: agent,
+      workFolder: join(this.folder, name),
+      gitUrl: join(this.folder, "repositories/{name}"),
+      clock: createSystemClock(),
+      random: () => 0.5,
+      log: () => undefined,
       instance: randomBytes(16).toString("hex"),
     });
     this.#runners.push(runner);

@@ -134,15 +134,22 @@ async function isRead(t: Test, { ada, team, set }: Judged, of: { readonly baseli
   const baseline = await ada.request("GET", `${team}/replays/${of.baseline}`);
   t.match(baseline.body, { probe: true, pairedWith: null, totals: { spent: { amount: 15.0165 } } });
   t.match(firstEntry(baseline), {
-    ...{ state: "judged", result: "succeeded", spent: { amount: 1.0011 }, pair: null, pairingSpent: null },
+    state: "judged",
+    result: "succeeded",
+    spent: { amount: 1.0011 },
+    pair: null,
+    pairingSpent: null,
     judge: { scale: "yes-no", passed: true, score: 1, marks: null, model: "m", promptVersion: PROMPT_VERSION },
-    ...{ secondJudge: { passed: true }, rejudgingSpent: cost, recheck: { passed: false, output: "checked" } },
+    secondJudge: { passed: true },
+    rejudgingSpent: cost,
+    recheck: { passed: false, output: "checked" },
   });
   const replay = await ada.request("GET", `${team}/replays/${of.replay}`);
   const pairsAgainstBaseline = { wins: 0, losses: 0, ties: 5 };
   t.match(replay.body, { pairedWith: of.baseline, comparedWith: { replayId: of.baseline }, pairsAgainstBaseline });
   t.match(firstEntry(replay), {
-    ...{ pair: { state: "judged", outcome: "tie", readings: { length: 2 } }, pairingSpent: { amount: 0.0022 } },
+    pair: { state: "judged", outcome: "tie", readings: { length: 2 } },
+    pairingSpent: { amount: 0.0022 },
     secondJudge: null,
   });
   t.match((await ada.request("GET", set)).body?.health, {

@@ -5,8 +5,15 @@ import { type Client, startTestService } from "../../support/service.js";
 
 const base = "/api/resources";
 const work = {
-  ...{ key: "work", name: "Work", kind: "work", prompt: "Work.", passesTo: ["review"], check: "make test" },
-  ...{ model: "m-1", judge: { rubric: "Is it good?", claims: [] }, runners: { pool: null, labels: ["gpu"] } },
+  key: "work",
+  name: "Work",
+  kind: "work",
+  prompt: "Work.",
+  passesTo: ["review"],
+  check: "make test",
+  model: "m-1",
+  judge: { rubric: "Is it good?", claims: [] },
+  runners: { pool: null, labels: ["gpu"] },
 };
 const review = { key: "review", name: "Review", kind: "review" };
 const line = { key: "dev", name: "Dev", repositories: [{ name: "acme/app" }], stations: [work, review] };

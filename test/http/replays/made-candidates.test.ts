@@ -26,15 +26,18 @@ t.test("the live config of a replay is read as a candidate, in no list, and nobo
   const replay = replays.get(service.runtime.reading, place.workspaceId, String(started.body?.id));
   const one = `${base}/replay-candidates/${replay?.candidate.id}`;
   t.match((await ada.request("GET", one)).body, {
-    ...{
-      id: replay?.candidate.id,
-      version: 1,
-      kind: "live",
-      name: "Live config",
-      address: "core/dev/work/Live config",
-    },
-    ...{ teamId, lineId, stationId, stationAddress: "core/dev/work", fingerprint: replay?.fingerprint },
-    ...{ station: { key: "work", name: "Work", kind: "work" }, changedFrom: { changes: { length: 0 } } },
+    id: replay?.candidate.id,
+    version: 1,
+    kind: "live",
+    name: "Live config",
+    address: "core/dev/work/Live config",
+    teamId,
+    lineId,
+    stationId,
+    stationAddress: "core/dev/work",
+    fingerprint: replay?.fingerprint,
+    station: { key: "work", name: "Work", kind: "work" },
+    changedFrom: { changes: { length: 0 } },
   });
   const list = await ada.request("GET", `${base}/workspaces/${place.workspaceId}/replay-candidates`);
   t.same(itemsOf(list), []);

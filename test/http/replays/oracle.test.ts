@@ -61,8 +61,14 @@ t.test("after a live replay of the whole set its runs are told the answer, and r
   t.same(others, [], "none follows one with the answer");
   t.match(oracle, {
     candidate: { name: "With the answer Live config", kind: "with-answer" },
-    ...{ answers: live?.id, repeats: 2, runs: 1, ceiling, pairedWith: null, probe: false },
-    ...{ fingerprint: live?.fingerprint, counts: { settled: 2, succeeded: 2 } },
+    answers: live?.id,
+    repeats: 2,
+    runs: 1,
+    ceiling,
+    pairedWith: null,
+    probe: false,
+    fingerprint: live?.fingerprint,
+    counts: { settled: 2, succeeded: 2 },
   });
   const { reading } = place.service.runtime;
   const { entries } = getReplayInput(reading, place.workspaceId, oracle?.id ?? "");
@@ -74,9 +80,17 @@ t.test("after a live replay of the whole set its runs are told the answer, and r
   const { body } = await place.ada.request("GET", set);
   t.match(body?.health, {
     oracle: {
-      ...{ replayId: oracle?.id, candidateId: oracle?.candidate.id, repeats: 2, state: "finished" },
-      ...{ againstReplayId: live?.id, againstState: "finished", answered: 1, live: 1, withAnswer: 1 },
-      ...{ gain: { gain: 0, verdict: "within-noise", tasks: 1 }, roomToImprove: null },
+      replayId: oracle?.id,
+      candidateId: oracle?.candidate.id,
+      repeats: 2,
+      state: "finished",
+      againstReplayId: live?.id,
+      againstState: "finished",
+      answered: 1,
+      live: 1,
+      withAnswer: 1,
+      gain: { gain: 0, verdict: "within-noise", tasks: 1 },
+      roomToImprove: null,
     },
   });
   const read = await place.ada.request("GET", `${place.team}/replays/${oracle?.id}`);

@@ -27,7 +27,12 @@ t.test("a candidate lists its changes of the station at the time of the proposal
     station: { ...work, prompt: "Work well.", model: "m-2", effort: "high", skills: ["greet"], decisions: true, judge },
   });
   t.match(made, {
-    ...{ teamId, lineId, stationId, stationAddress: "core/dev/work", kind: "proposed", version: 1 },
+    teamId,
+    lineId,
+    stationId,
+    stationAddress: "core/dev/work",
+    kind: "proposed",
+    version: 1,
     address: "core/dev/work/With a skill",
     station: { timeoutMinutes: 60, harness: "command", skills: ["greet"] },
     warnings: [{ path: "station.judge", message: /^the live station has no judge/, severity: "warning" }],
@@ -157,7 +162,9 @@ t.test("readers of the team's outcomes see candidates; proposing needs more", as
   const one = `${base}/replay-candidates/${made.id}`;
   const list = `${base}/workspaces/${workspaceId}/replay-candidates`;
   const invited = await owner.request("POST", "/api/workspaces/acme/invites", {
-    ...{ emails: ["member@example.com"], role: "member", teams: [] },
+    emails: ["member@example.com"],
+    role: "member",
+    teams: [],
   });
   t.equal(invited.status < 300, true, invited.text);
   const link = await service.logged(/\/invites\/([\w-]+)/);

@@ -43,7 +43,13 @@ t.test("a replay is read from its start on, and its set's health with it", async
   const { set, runIds } = await fillSet(place, 2);
   const id = await startReplay(place, set, "live", 2);
   t.match((await ada.request("GET", `${team}/replays/${id}`)).body, {
-    ...{ id, isBaseline: true, baselineId: id, judged: false, probe: false, comparedWith: null, againstBaseline: null },
+    id,
+    isBaseline: true,
+    baselineId: id,
+    judged: false,
+    probe: false,
+    comparedWith: null,
+    againstBaseline: null,
     candidate: { name: /^Live config/, kind: "live" },
     totals: { successRate: null, interval: null, tasksScored: 0, settled: 0, costPerRun: null, few: true },
     progress: { settled: 0, of: 4, spent: { amount: 0, currency: "EUR" }, ceiling, expectedEnd: null },
@@ -51,17 +57,23 @@ t.test("a replay is read from its start on, and its set's health with it", async
   await workReplay(place, id, [{}, {}, { fails: true }, {}]);
   const { body } = await ada.request("GET", `${team}/replays/${id}`);
   t.match(body, {
-    ...{
-      state: "finished",
-      judged: true,
-      pairedWith: null,
-      pairsAgainstBaseline: null,
-      detectableGain: null,
-      search: null,
-    },
+    state: "finished",
+    judged: true,
+    pairedWith: null,
+    pairsAgainstBaseline: null,
+    detectableGain: null,
+    search: null,
     totals: {
-      ...{ successRate: 0.75, interval: { rate: 0.75 }, tasks: 2, tasksScored: 2, entries: 4, settled: 4, scored: 4 },
-      ...{ unscored: 0, spent: { amount: 4, currency: "EUR" }, costPerRun: spent },
+      successRate: 0.75,
+      interval: { rate: 0.75 },
+      tasks: 2,
+      tasksScored: 2,
+      entries: 4,
+      settled: 4,
+      scored: 4,
+      unscored: 0,
+      spent: { amount: 4, currency: "EUR" },
+      costPerRun: spent,
     },
     progress: { settled: 4, of: 4, expectedEnd: null },
     entries: [
@@ -76,7 +88,9 @@ t.test("a replay is read from its start on, and its set's health with it", async
     health: {
       noise: { replayId: id, repeats: 2, perRepeat: [1, 0.5], spread: 0.5, flippedTasks: { length: 1 }, tasks: 2 },
       saturation: { replayId: id, rate: 0.75, saturated: false, few: true },
-      ...{ judge: null, checks: null, oracle: null },
+      judge: null,
+      checks: null,
+      oracle: null,
     },
   });
 });
@@ -125,13 +139,22 @@ t.test("a candidate is compared with the baseline that started beside it", async
   t.not(baseline?.id, id);
   const { body } = await ada.request("GET", `${team}/replays/${id}`);
   t.match(body, {
-    ...{ baselineId: baseline?.id, isBaseline: false, pairedWith: baseline?.id },
+    baselineId: baseline?.id,
+    isBaseline: false,
+    pairedWith: baseline?.id,
     comparedWith: { replayId: baseline?.id, successRate: 0, tasks: 1, few: true },
     againstBaseline: { gain: 1, verdict: "better", tasks: 1, few: true, otherScoring: false },
     comparison: [
       {
-        ...{ title: "Mend it", candidateSuccess: 1, candidateScored: 1, baselineSuccess: 0, baselineScored: 1 },
-        ...{ costDelta: 0, regressed: false, candidate: [{ result: "succeeded" }], baseline: [{ result: "failed" }] },
+        title: "Mend it",
+        candidateSuccess: 1,
+        candidateScored: 1,
+        baselineSuccess: 0,
+        baselineScored: 1,
+        costDelta: 0,
+        regressed: false,
+        candidate: [{ result: "succeeded" }],
+        baseline: [{ result: "failed" }],
       },
     ],
   });
@@ -146,7 +169,8 @@ t.test("a candidate is compared with the baseline that started beside it", async
 
   const candidates = await ada.request("GET", `${team}/replayed-candidates?period=7d`);
   t.match(candidates.body, {
-    ...{ period: { name: "7d" }, truncated: false },
+    period: { name: "7d" },
+    truncated: false,
     items: [{ set: { name: "Hard ones" }, baseline: { id: baseline?.id }, replays: [{ id, totals: body?.totals }] }],
   });
   t.equal(itemsOf(candidates).length, 1);
@@ -172,21 +196,30 @@ t.test("a run of a replay leads to its replay, the run that it repeats, its step
     return (body?.result as { readonly result?: unknown } | undefined)?.result === "succeeded";
   });
   t.match((await ada.request("GET", path)).body, {
-    ...{ id: job?.runId, replayId: id, originalRunId: runIds[0], title: "Mend it", repeat: 1, state: "ended" },
-    ...{ outcome: "completed", spent, stepCount: 1, steps: [{ index: 0, text: "Done.", from: "agent" }] },
+    id: job?.runId,
+    replayId: id,
+    originalRunId: runIds[0],
+    title: "Mend it",
+    repeat: 1,
+    state: "ended",
+    outcome: "completed",
+    spent,
+    stepCount: 1,
+    steps: [{ index: 0, text: "Done.", from: "agent" }],
   });
   t.match((await ada.request("GET", `${path}?after=0`)).body, { stepCount: 1, steps: { length: 0 } });
   t.match((await ada.request("GET", `${path}/replay`)).body, {
-    ...{ replay: { id }, candidate: { name: "Other words", kind: "proposed" }, set: { name: "Hard ones" } },
-    ...{ search: null, result: { runId: job?.runId, originalRunId: runIds[0], result: "succeeded" } },
+    replay: { id },
+    candidate: { name: "Other words", kind: "proposed" },
+    set: { name: "Hard ones" },
+    search: null,
+    result: { runId: job?.runId, originalRunId: runIds[0], result: "succeeded" },
   });
   t.match((await ada.request("GET", `${team}/runs/${job?.runId}/config`)).body, {
-    ...{
-      runId: job?.runId,
-      station: { prompt: "Other words." },
-      repositories: [{ name: "acme/app" }],
-      skills: { length: 0 },
-    },
+    runId: job?.runId,
+    station: { prompt: "Other words." },
+    repositories: [{ name: "acme/app" }],
+    skills: { length: 0 },
   });
   const stranger = await service.signIn("mallory@example.com");
   for (const read of [path, `${path}/replay`, `${team}/runs/${job?.runId}/config`, `${team}/replays/${id}`]) {

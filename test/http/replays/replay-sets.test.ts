@@ -22,8 +22,14 @@ t.test("a set is opened, filled, read and deleted", async (t) => {
   t.equal((await ada.request("POST", `${set}/entries`, { runId })).status, 204);
   const read = await ada.request("GET", set);
   t.match(read.body, {
-    ...{ name: "Hard ones", lineId, stationId, stationKey: "work", version: 2, stationLeft: false },
-    ...{ guardsChanges: false, minGain: 0.05 },
+    name: "Hard ones",
+    lineId,
+    stationId,
+    stationKey: "work",
+    version: 2,
+    stationLeft: false,
+    guardsChanges: false,
+    minGain: 0.05,
     entries: [
       { runId, taskId, title: "Mend it", replayable: true, refusal: null, archive: "pending", outcome: "accepted" },
     ],

@@ -33,7 +33,9 @@ async function openScene(t: Test) {
   const place = await openReplayScene(t, { settings });
   const { ada, teamId, workspaceId } = place;
   await ada.create(`/api/resources/teams/${teamId}/integrations`, {
-    ...{ integration: "tracker", name: "Tracker", hosts: [new URL(host.url).host] },
+    integration: "tracker",
+    name: "Tracker",
+    hosts: [new URL(host.url).host],
     actions: { find: { request: { method: "GET", url: `${host.url}/items` } } },
     tools: { find: { description: "Finds.", action: "find", inputs: { id: { type: "number", required: true } } } },
   });
@@ -80,7 +82,9 @@ t.test("calls are made once: a replay answers them as they were answered, and no
   await place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === "done");
   await receiver.arrived(4);
   const outside = async () => ({
-    ...{ requests: [...host.requests], heard: receiver.requests.length, task: await place.task(taskId) },
+    requests: [...host.requests],
+    heard: receiver.requests.length,
+    task: await place.task(taskId),
     hooks: (await ada.request("GET", `/api/teams/${teamId}/hook-occurrences?limit=200`)).body,
     runs: await place.runs(taskId),
   });

@@ -46,7 +46,8 @@ t.test("a replay repeats each run of its set with its input, and finishes", asyn
   await until("it is finished", () => replayRow(place, id)?.state === "finished");
   t.match(replayRow(place, id), {
     counts: { queued: 0, running: 0, settled: 4, succeeded: 4, failed: 0, unscored: 0 },
-    ...{ spending: { spent: "4/1", besides: "0/1", unpriced: 0 }, judged: true },
+    spending: { spent: "4/1", besides: "0/1", unpriced: 0 },
+    judged: true,
   });
   const copies = listCopies(service.runtime.reading, workspaceId, id);
   t.match(copies, [

@@ -69,15 +69,20 @@ async function othersOf(owner: Client, at: { readonly workspaceId: string; reado
 async function teamOf(owner: Client, teamId: string): Promise<void> {
   const held = `/api/resources/teams/${teamId}`;
   await owner.create(`${held}/skills`, {
-    ...{ key: "greet", name: hostile.slice(0, 100), description: hostile },
+    key: "greet",
+    name: hostile.slice(0, 100),
+    description: hostile,
     files: [
       { path: "SKILL.md", content: hostile },
       { path: weirdPath, content: "" },
     ],
   });
   await owner.create(`${held}/harness-profiles`, {
-    ...{ key: "shell", args: ["sh", hostile.replace("\0", "")], timeoutMinutes: 5 },
-    ...{ env: { LEVEL: hostile.replace("\0", "") }, secrets: { DEPLOY_KEY: "deploy" } },
+    key: "shell",
+    args: ["sh", hostile.replace("\0", "")],
+    timeoutMinutes: 5,
+    env: { LEVEL: hostile.replace("\0", "") },
+    secrets: { DEPLOY_KEY: "deploy" },
   });
   await owner.create(`${held}/integrations`, wholeIntegration());
   await owner.create(`${held}/lines`, {
@@ -88,10 +93,21 @@ async function teamOf(owner: Client, teamId: string): Promise<void> {
     replayCheck: { mostRegressions: 1, ceiling: 2.5, currency: "EUR", minGain: 0.1 },
     stations: [
       {
-        ...{ key: "build", name: "Build", kind: "work", harness: "command", model: "m", effort: "high" },
-        ...{ prompt: hostile, check: "make check", diffs: true, decisions: true, timeoutMinutes: 12.5 },
+        key: "build",
+        name: "Build",
+        kind: "work",
+        harness: "command",
+        model: "m",
+        effort: "high",
+        prompt: hostile,
+        check: "make check",
+        diffs: true,
+        decisions: true,
+        timeoutMinutes: 12.5,
         judge: { rubric: hostile, scale: "number", passScore: 4.5, claims: ["It works.", hostile], model: "m" },
-        ...{ runners: { pool: "1-linux", labels: ["x.y_z"] }, profile: "shell", skills: ["greet"] },
+        runners: { pool: "1-linux", labels: ["x.y_z"] },
+        profile: "shell",
+        skills: ["greet"],
         tools: [{ tool: "tracker.comment", approval: true }, "tracker.close_item"],
         passesTo: ["review"],
         alerts: [{ measure: "cost", above: 1.5, over: 10 }],

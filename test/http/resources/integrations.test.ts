@@ -107,8 +107,11 @@ t.test("a signature may be checked with a public key instead", async (t) => {
   const owner = await service.signIn("owner@example.com");
   const { team } = await scene(owner);
   const asymmetric = {
-    ...{ key: `-----BEGIN ${expr('headers["x-key"]')}`, algorithm: "ed25519", header: "x-signature" },
-    ...{ signed: expr("raw"), freshness: { at: expr("body.at") } },
+    key: `-----BEGIN ${expr('headers["x-key"]')}`,
+    algorithm: "ed25519",
+    header: "x-signature",
+    signed: expr("raw"),
+    freshness: { at: expr("body.at") },
   };
   const whole = wholeIntegration();
   const webhook = { ...(whole.webhook as Json), verify: { asymmetric } };
@@ -256,7 +259,9 @@ t.test("a hook's step that calls a tool fails with not-allowed, and blocks where
   const station = { key: "work", name: "Work", kind: "work" };
   await owner.create(`${team}/lines`, { key: "dev", name: "Dev", stations: [station] });
   await owner.create(`${team}/hooks`, {
-    ...{ key: "say", on: "task.opened", steps: [{ name: "say", call: "tracker.close_item" }] },
+    key: "say",
+    on: "task.opened",
+    steps: [{ name: "say", call: "tracker.close_item" }],
   });
   const work = `/api/teams/${team.split("/").at(-1)}`;
   await owner.request("POST", `${work}/tasks`, { title: "Do it", line: "dev" });

@@ -96,11 +96,17 @@ t.test("fields without effect are accepted with a warning at their paths", async
   const plain = await owner.create(lines, { key: "plain", name: "Plain", stations: [work] });
   t.same(plain.warnings, []);
   const made = await owner.create(lines, {
-    ...{ key: "all", name: "All", repositories: [{ name: "a/b", image: "node:20" }] },
+    key: "all",
+    name: "All",
+    repositories: [{ name: "a/b", image: "node:20" }],
     replayCheck: { mostRegressions: 0, ceiling: 5, currency: "EUR" },
     stations: [
       {
-        ...{ ...work, judge: { rubric: "Is it good?" }, diffs: true, decisions: true, harness: "some-agent" },
+        ...work,
+        judge: { rubric: "Is it good?" },
+        diffs: true,
+        decisions: true,
+        harness: "some-agent",
         alerts: [{ measure: "minutes", above: 3, over: 10 }],
       },
     ],
@@ -126,7 +132,8 @@ t.test("a station keeps its id with its key, whatever else changes; a station wi
   t.match(first?.id, /^sta_[0-9A-HJKMNP-TV-Z]{26}$/);
   const one = `${base}/lines/${made.id}`;
   const changed = await replace(owner, one, 1, {
-    ...{ key: "dev", name: "Dev" },
+    key: "dev",
+    name: "Dev",
     stations: [
       { ...second, name: "Look" },
       { ...work, key: "new" },

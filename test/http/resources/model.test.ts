@@ -40,7 +40,10 @@ const command: fc.Arbitrary<ModelCommand> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      ...{ op: fc.constant("update" as const), of: fc.nat(30), body, ifMatch },
+      op: fc.constant("update" as const),
+      of: fc.nat(30),
+      body,
+      ifMatch,
       renames: fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
     }),
   },
@@ -63,7 +66,10 @@ function bodyOf(of: ModelKind, { key, variant, flag, line }: ModelBody, previous
     case "hook": {
       const isNew = previous === null || previous.variant !== variant;
       return {
-        ...{ key: named, on: "task.moved", match: flag ? { lines: [`line-${line}`] } : {}, timeoutSeconds: line + 1 },
+        key: named,
+        on: "task.moved",
+        match: flag ? { lines: [`line-${line}`] } : {},
+        timeoutSeconds: line + 1,
         steps: [{ name: "tell", request: { url: "https://hooks.example.com/in" } }],
         signing: { secretVersion: variant, ...(isNew ? { secret: secretOf(variant) } : {}) },
       };
@@ -185,7 +191,10 @@ function check(answer: Reply, { status, slug, path, replayed, resource }: Expect
     const { id, version, address } = answer.body ?? {};
     Object.assign(found, { id, version, address, etag: answer.headers.etag });
     Object.assign(wanted, {
-      ...{ id: resource.id, version: resource.version, address: resource.address, etag: `"${resource.version}"` },
+      id: resource.id,
+      version: resource.version,
+      address: resource.address,
+      etag: `"${resource.version}"`,
     });
     Object.assign(found, { replayed: answer.headers["idempotent-replayed"] === "true" });
     Object.assign(wanted, { replayed: replayed === true });

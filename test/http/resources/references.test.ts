@@ -23,14 +23,19 @@ t.test("a referenced resource must exist, and cannot be deleted while it is refe
 
   const pool = await owner.create(`${base}/workspaces/${workspaceId}/runner-pools`, { key: "main" });
   const secret = await owner.create(`${base}/workspaces/${workspaceId}/secrets`, {
-    ...{ name: "api-key", value: "value", valueVersion: 1 },
+    name: "api-key",
+    value: "value",
+    valueVersion: 1,
   });
   const profile = await owner.create(`${team}/harness-profiles`, { key: "shell", secrets: { API_KEY: "api-key" } });
   const files = [{ path: "SKILL.md", content: "x" }];
   const skill = await owner.create(`${team}/skills`, { key: "greeting", name: "Greeting", files });
   const made = await owner.create(`${team}/lines`, line);
   const hook = await owner.create(`${team}/hooks`, {
-    ...{ key: "tell", on: "task.moved", match: { stations: ["review"] }, signing },
+    key: "tell",
+    on: "task.moved",
+    match: { stations: ["review"] },
+    signing,
     steps: [{ name: "tell", request: { url: "https://hooks.example.com/" } }],
   });
 

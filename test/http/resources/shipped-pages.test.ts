@@ -33,7 +33,8 @@ t.test("each page leads to an integration that can be tried", async (t) => {
     for (const [index, { method, path, headers, body }] of commands.entries()) {
       // A definition on a page that has two stands in the place of the other.
       const { id: teamId } = await owner.create(`/api/resources/workspaces/${workspaceId}/teams`, {
-        ...{ key: `${name}-${index}`, name },
+        key: `${name}-${index}`,
+        name,
       });
       await owner.create(`/api/resources/teams/${teamId}/lines`, line);
       const at = path
@@ -87,7 +88,10 @@ t.test("what the page of all of them tells is sent as it stands there", async (t
   await until("the issue to open a task", async () => (await listed(`${at}?state=done`)).length === 1);
   const [[delivery], [task]] = [await listed(at), await listed(`/api/teams/${teamId}/tasks`)];
   const ids: Readonly<Record<string, unknown>> = {
-    ...{ "<workspace id>": workspaceId, "<integration id>": id, "<delivery id>": delivery?.id, "<task id>": task?.id },
+    "<workspace id>": workspaceId,
+    "<integration id>": id,
+    "<delivery id>": delivery?.id,
+    "<task id>": task?.id,
     "<user id>": (await owner.request("GET", "/api/sessions/me")).body?.userId,
   };
   const named = (text: string) => text.replace(/<[a-z]+ id>/g, (name) => String(ids[name]));

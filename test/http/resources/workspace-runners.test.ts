@@ -19,7 +19,9 @@ t.test("a workspace has one workspace-runners, at its slug, whose pool and bound
   t.equal(items.length, 1);
 
   await ada.create(`${base}/teams/${teamId}/lines`, {
-    ...{ key: "dev", name: "Dev", stations: [{ key: "work", name: "Work", kind: "work" }] },
+    key: "dev",
+    name: "Dev",
+    stations: [{ key: "work", name: "Work", kind: "work" }],
   });
   const task = await ada.request("POST", `/api/teams/${teamId}/tasks`, { title: "Do it", line: "dev" });
   const waiting = async () => {

@@ -68,7 +68,13 @@ t.test("a right one says what is asked for", async (t) => {
     "-e",
   ]);
   t.match(wish, {
-    ...{ url: "https://signalbox.example", name: "n", labels: ["gpu"], slots: 3, workFolder: "/w" },
-    ...{ gitUrl: "https://github.com/{name}.git", passEnv: [], command: ["node", "-e"] },
+    url: "https://signalbox.example",
+    name: "n",
+    labels: ["gpu"],
+    slots: 3,
+    workFolder: "/w",
+    gitUrl: "https://github.com/{name}.git",
+    passEnv: [],
+    command: ["node", "-e"],
   });
 });

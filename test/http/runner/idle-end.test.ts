@@ -14,10 +14,19 @@ t.test("a runner without a connection that has nothing to report ends at once", 
     const said: string[] = [];
     const start = () =>
       startRunner({
-        ...{ url, credential: poolToken("another token"), name: "tester", labels: [], slots: 4, command: [] },
-        ...{ passEnv: [], workFolder: join(folder, "work"), gitUrl: join(folder, "repositories/{name}") },
+        url,
+        credential: poolToken("another token"),
+        name: "tester",
+        labels: [],
+        slots: 4,
+        command: [],
+        passEnv: [],
+        workFolder: join(folder, "work"),
+        gitUrl: join(folder, "repositories/{name}"),
         // Time stands still: it waits for nothing.
-        ...{ clock: new ManualClock(), random: () => 0.5, instance: "0123456789abcdef" },
+        clock: new ManualClock(),
+        random: () => 0.5,
+        instance: "0123456789abcdef",
         log: (line) => said.push(line),
       });
     const runner = await start();

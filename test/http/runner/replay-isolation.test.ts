@@ -103,7 +103,9 @@ t.test("a question ends the run: what its agent would do afterwards is not done"
     replay: replayed(),
   });
   t.match(ended, {
-    ...{ outcome: "completed", failure: null, check: null },
+    outcome: "completed",
+    failure: null,
+    check: null,
     ending: { kind: "ask", question: "Which one?" },
     checkouts: [{ diff: /^\+more$/m }],
   });
@@ -144,9 +146,12 @@ t.test("the agent gets the secrets; setup and check only where the job says so",
   const seen: Record<string, string[]> = {};
   for (const [name, secretsFor] of Object.entries(grants)) {
     await scene.work({
-      ...{ runId: `run_${name}`, agent: shown("agent"), replay: replayed(secretsFor) },
+      runId: `run_${name}`,
+      agent: shown("agent"),
+      replay: replayed(secretsFor),
       checkouts: [{ setup: shown("setup") }],
-      ...{ station: { check: shown("check") }, harness: { secrets: { KEY: "s3cr3t-value" } } },
+      station: { check: shown("check") },
+      harness: { secrets: { KEY: "s3cr3t-value" } },
     });
     seen[name] = await Promise.all(
       ["agent", "setup", "check"].map(async (who) => (await fileOf(scene.path(who))).trim()),
@@ -185,7 +190,9 @@ t.test("a check alone runs setup and check on a run's change, starts no agent, a
   const again = { agent: `echo on > ${scene.path("agent")}`, replay: checking };
   const [{ base, diff } = { base: "", diff: "" }] = checkouts;
   const ended = await scene.work({
-    ...{ ...again, runId: "run_2", checkouts: [{ base, diff, setup: "echo made > made" }] },
+    ...again,
+    runId: "run_2",
+    checkouts: [{ base, diff, setup: "echo made > made" }],
     station: { check, next: ["review"] },
   });
   t.match(ended, {
@@ -201,7 +208,8 @@ t.test("a check alone runs setup and check on a run's change, starts no agent, a
 
   const failing = await scene.work({ ...again, runId: "run_3", station: { check: "echo no; exit 3" } });
   t.match(failing, {
-    ...{ outcome: "failed", failure: { code: "check-failed" } },
+    outcome: "failed",
+    failure: { code: "check-failed" },
     check: { passed: false, exitCode: 3, output: "no\n" },
   });
 });
@@ -214,6 +222,8 @@ t.test("a check alone needs no program for its harness, and says what failed bef
   });
   const setup = { checkouts: [{ setup: "exit 1" }], station: { check: "true" } };
   t.match(await scene.work({ runId: "run_2", replay: checking, ...setup }), {
-    ...{ outcome: "failed", failure: { code: "setup-failed" }, check: null },
+    outcome: "failed",
+    failure: { code: "setup-failed" },
+    check: null,
   });
 });

@@ -68,12 +68,19 @@ export class RunScene {
     const clock = new ManualClock();
     const said: string[] = [];
     const runner = await startRunner({
-      ...{ url: service.url, credential: poolToken(service.token), name: "tester", labels: [], slots: 4 },
+      url: service.url,
+      credential: poolToken(service.token),
+      name: "tester",
+      labels: [],
+      slots: 4,
       command: [...(more.command ?? [])],
       passEnv: [...(more.passEnv ?? [])],
       workFolder: join(folder, "work"),
       gitUrl: more.gitUrl ?? join(folder, "repositories/{name}"),
-      ...{ clock, random: () => 0.5, instance: "0123456789abcdef", log: (line) => said.push(line) },
+      clock,
+      random: () => 0.5,
+      instance: "0123456789abcdef",
+      log: (line) => said.push(line),
     });
     t.teardown(() => runner.kill());
     await service.frame("hello");
@@ -131,28 +138,50 @@ export class RunScene {
 export function jobOf(wish: JobWish): Job {
   const { runId = "run_1", fence = 1, agent = "true", timeoutMinutes = 60, checkouts = [{}] } = wish;
   return {
-    ...{ runId, fence, workspaceId: "ws_1", timeoutMinutes },
+    runId,
+    fence,
+    workspaceId: "ws_1",
+    timeoutMinutes,
     ...(wish.replay === undefined ? {} : { replay: wish.replay }),
     ...(wish.search === undefined ? {} : { search: wish.search }),
     ...(wish.push === undefined ? {} : { push: wish.push }),
     ...(wish.tools === undefined ? {} : { tools: wish.tools }),
     task: {
-      ...{ id: "task_1", title: "Do it", description: "All of it.", url: "http://127.0.0.1/tasks/1", notes: [] },
+      id: "task_1",
+      title: "Do it",
+      description: "All of it.",
+      url: "http://127.0.0.1/tasks/1",
+      notes: [],
       ...wish.task,
     },
     line: { key: "dev", name: "Dev" },
     station: {
-      ...{ key: "work", name: "Work", kind: "work", prompt: "Work well.", model: null, effort: null, check: null },
-      ...{ passesTo: ["review"], next: [] },
+      key: "work",
+      name: "Work",
+      kind: "work",
+      prompt: "Work well.",
+      model: null,
+      effort: null,
+      check: null,
+      passesTo: ["review"],
+      next: [],
       ...wish.station,
     },
     harness: {
-      ...{ name: "command", args: ["/bin/sh", "-c", agent], env: {}, secrets: {}, missingSecrets: [] },
+      name: "command",
+      args: ["/bin/sh", "-c", agent],
+      env: {},
+      secrets: {},
+      missingSecrets: [],
       ...wish.harness,
     },
     skills: [],
     checkouts: checkouts.map((checkout) => ({
-      ...{ repository: "acme/app", setup: null, image: null, base: null, diff: "" },
+      repository: "acme/app",
+      setup: null,
+      image: null,
+      base: null,
+      diff: "",
       ...checkout,
     })),
   };

@@ -332,8 +332,11 @@ t.test("the next runner kills the processes of a killed one, and removes its fol
   const service = await ProtocolService.start(t);
   writeFileSync(join(folder, "agent.sh"), stubborn(join(folder, "pids")));
   const killed = new RunnerProcess({
-    ...{ url: service.url, token: service.token, workFolder: join(folder, "work") },
-    ...{ gitUrl: join(folder, "repositories/{name}"), command: ["/bin/sh", join(folder, "agent.sh")] },
+    url: service.url,
+    token: service.token,
+    workFolder: join(folder, "work"),
+    gitUrl: join(folder, "repositories/{name}"),
+    command: ["/bin/sh", join(folder, "agent.sh")],
   });
   t.teardown(() => killed.end("SIGKILL"));
   await service.frame("hello");
@@ -357,8 +360,11 @@ t.test("a git that a killed runner was waiting for is ended by the next one", as
   await once(silent, "listening");
   const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   const killed = new RunnerProcess({
-    ...{ url: service.url, token: service.token, workFolder: join(folder, "work") },
-    ...{ gitUrl: `${address}/{name}`, command: ["true"] },
+    url: service.url,
+    token: service.token,
+    workFolder: join(folder, "work"),
+    gitUrl: `${address}/{name}`,
+    command: ["true"],
   });
   t.teardown(() => killed.end("SIGKILL"));
   await service.frame("hello");

@@ -57,7 +57,12 @@ t.test("an agent of another harness proposes with the program that it finds, and
     '"$SIGNALBOX_SEARCH/propose" "$TMPDIR/said.json" > "$TMPDIR/answer" && grep -q \'"left":0\' "$TMPDIR/answer"',
   ];
   const run = new JobRun(jobOf({ search: { kind: "propose" }, checkouts: [], harness: { name: "silent", args } }), {
-    ...{ workFolder, mirrors, passEnv: [], clock, log, harnesses: new Map([[silent.name, silent]]) },
+    workFolder,
+    mirrors,
+    passEnv: [],
+    clock,
+    log,
+    harnesses: new Map([[silent.name, silent]]),
     archives: new ArchiveCache({ workFolder, client: { get: () => Promise.reject(new Error("nothing is archived")) } }),
     attachments: new Attachments({ ask: async () => null }),
     searches: new SearchClient({ url: service.url, credential, runnerId: () => "runner_1", clock }),

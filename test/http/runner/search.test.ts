@@ -23,7 +23,9 @@ async function searchScene(t: Test, answer: (request: Requested) => Answer, show
   scene.service.answers = (request) => {
     const [, path = ""] = /^GET \/api\/runs\/run_1\/(.*)$/.exec(request.line) ?? [];
     const listed = Object.entries(shown).map(([name, text], n) => ({
-      ...{ file: `file.${n}`, path: name, bytes: Buffer.byteLength(text) },
+      file: `file.${n}`,
+      path: name,
+      bytes: Buffer.byteLength(text),
       digest: createHash("sha256").update(text).digest("hex"),
     }));
     if (path === "search-files") return { status: 200, body: { files: listed, leftOut: 3 } };

@@ -45,7 +45,9 @@ class Handling {
 
 const message = (n: number, text = "") =>
   JSON.stringify({
-    ...{ frame: "message", n, ack: 0 },
+    frame: "message",
+    n,
+    ack: 0,
     message: {
       type: "run.step",
       runId: "run_1",
@@ -54,8 +56,17 @@ const message = (n: number, text = "") =>
     },
   });
 const hello = JSON.stringify({
-  ...{ frame: "hello", protocol: 1, runnerId: null, instance: "0123456789abcdef", name: "one", version: "1" },
-  ...{ labels: [], harnesses: [], slots: 1, received: 0, claims: [] },
+  frame: "hello",
+  protocol: 1,
+  runnerId: null,
+  instance: "0123456789abcdef",
+  name: "one",
+  version: "1",
+  labels: [],
+  harnesses: [],
+  slots: 1,
+  received: 0,
+  claims: [],
 });
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 

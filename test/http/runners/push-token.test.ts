@@ -4,8 +4,18 @@ import type { WaitingPush } from "../../../actors/runners/push.js";
 import { makePush } from "../../../http/runners/push-token.js";
 
 const waiting: WaitingPush = {
-  ...{ type: "run.push", runId: "run_1", fence: 1, id: "pr_1-1", repository: "acme/app", wish: null, base: null },
-  ...{ branch: "signalbox/1-fix", title: "Fix", host: "code.example", installationId: 7, workflows: true },
+  type: "run.push",
+  runId: "run_1",
+  fence: 1,
+  id: "pr_1-1",
+  repository: "acme/app",
+  wish: null,
+  base: null,
+  branch: "signalbox/1-fix",
+  title: "Fix",
+  host: "code.example",
+  installationId: 7,
+  workflows: true,
 };
 
 t.test("a token is asked for one repository of the order's installation", async (t) => {

@@ -19,8 +19,15 @@ t.test("the runners of a workspace are listed with what they offer, have room fo
   const { runId } = await first.job();
   const [big, small] = await shown();
   t.match(big, {
-    ...{ name: "big", pool: "main", labels: ["gpu"], harnesses: ["command", "other"], connected: true },
-    ...{ slots: 2, free: 1, held: 1, runs: [runId] },
+    name: "big",
+    pool: "main",
+    labels: ["gpu"],
+    harnesses: ["command", "other"],
+    connected: true,
+    slots: 2,
+    free: 1,
+    held: 1,
+    runs: [runId],
   });
   t.match(small, { name: "small", free: 1, held: 0, runs: { length: 0 } });
   t.equal(new Date(big?.since ?? "").toISOString(), big?.since);

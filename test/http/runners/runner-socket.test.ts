@@ -123,8 +123,17 @@ t.test("an order to push is stored without a token, and says so where none can b
   const claim = await begin(peer);
   const { runnerId } = await peer.frame("welcome");
   const order: WaitingPush = {
-    ...{ type: "run.push", ...claim, id: "pr_1-1", repository: "acme/app", wish: null, branch: "signalbox/1-fix" },
-    ...{ base: "main", title: "Fix", host: "code.example", installationId: 7, workflows: false },
+    type: "run.push",
+    ...claim,
+    id: "pr_1-1",
+    repository: "acme/app",
+    wish: null,
+    branch: "signalbox/1-fix",
+    base: "main",
+    title: "Fix",
+    host: "code.example",
+    installationId: 7,
+    workflows: false,
   };
   const later = { type: "run.stop", ...claim, reason: "enough" } as const;
   const to = runnerRef(place.workspaceId, runnerId ?? "");

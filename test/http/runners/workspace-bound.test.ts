@@ -9,7 +9,8 @@ t.test("a workspace runs no more at once than it allows, and more as soon as it 
   const place = await openWorkplace(t, { stations });
   const { ada, workspaceId } = place;
   const rules = await ada.create(`${base}/workspaces/${workspaceId}/workspace-runners`, {
-    ...{ defaultPool: "main", maxConcurrentRuns: 1 },
+    defaultPool: "main",
+    maxConcurrentRuns: 1,
   });
   const peer = await place.runner({ slots: 4 });
   const tasks = [await place.open(), await place.open(), await place.open()];

@@ -34,7 +34,12 @@ const get = ({ client, runId, headers }: Holder, path: string): Promise<Reply> =
 
 /** The block of the scene's station, with a prompt. */
 const block = (prompt: string, more = {}) => ({
-  ...{ key: "work", name: "Work", kind: "work", prompt, runners: { pool: "main" }, ...more },
+  key: "work",
+  name: "Work",
+  kind: "work",
+  prompt,
+  runners: { pool: "main" },
+  ...more,
 });
 const proposal = (name: string, prompt = `As ${name}.`) => ({
   name,
@@ -157,8 +162,15 @@ t.test("the files are those of the list, one at a time, and all that the runner'
   const { service, workspaceId, teamId, lineId, stationId } = place;
   const copies = listCopies(service.runtime.reading, workspaceId, search.seedReplayId);
   const ids: Readonly<Record<string, string>> = {
-    ...{ workspaceId, teamId, lineId, stationId, replayId: search.seedReplayId, searchId: search.searchId },
-    ...{ setId: search.set.slice(search.set.lastIndexOf("/") + 1), file: "brief", id: search.searchId },
+    workspaceId,
+    teamId,
+    lineId,
+    stationId,
+    replayId: search.seedReplayId,
+    searchId: search.searchId,
+    setId: search.set.slice(search.set.lastIndexOf("/") + 1),
+    file: "brief",
+    id: search.searchId,
   };
   const reads = tablesOf(service).routes.filter(
     ({ method, path, access }) => method === "GET" && access !== "public" && /\{/.test(path),

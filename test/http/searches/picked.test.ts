@@ -39,7 +39,8 @@ t.test(
 
     const { set } = await fillSet(place, 5);
     const begun = await ada.request("POST", `${station}/searches`, {
-      ...{ setId: set.split("/").at(-1), agent: { harness: "command" } },
+      setId: set.split("/").at(-1),
+      agent: { harness: "command" },
       budget: { iterations: 1, perIteration: 1, ceiling: { amount: 50, currency: "EUR" } },
     });
     t.equal(begun.status, 201);

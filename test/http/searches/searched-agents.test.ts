@@ -25,7 +25,12 @@ import { openWorkplace } from "../../support/workplace.js";
 const proposer = fileURLToPath(new URL("../../../http/demo/proposer.js", import.meta.url));
 const runners = { pool: "main" };
 const work = {
-  ...{ key: "work", name: "Work", kind: "work", prompt: "Work.", runners, check: "cat note.txt" },
+  key: "work",
+  name: "Work",
+  kind: "work",
+  prompt: "Work.",
+  runners,
+  check: "cat note.txt",
   judge: { rubric: "Is it thorough?" },
 };
 const wordOf = (n: number) => `canary-${"abcde"[n]}${n}x`;
@@ -122,7 +127,8 @@ t.test("a search finds the better prompt; nothing of held-out tasks reaches its 
     ],
   );
   t.match(searches.get(reading, workspaceId, searchId), {
-    ...{ state: "finished", ending: "iterations-used" },
+    state: "finished",
+    ending: "iterations-used",
     best: { name: "be-thorough", searchScore: 1, heldOutScore: 1, onlyOnSeenTasks: "too-few-held-out" },
   });
 

@@ -37,7 +37,11 @@ t.test("a search is estimated, started, watched and read to its end", async (t) 
     [
       200,
       {
-        ...{ searchedTasks: 3, heldOutTasks: 2, ceiling, minGain: 0.05, objective: "success" },
+        searchedTasks: 3,
+        heldOutTasks: 2,
+        ceiling,
+        minGain: 0.05,
+        objective: "success",
         runs: { seed: 5, searchReplays: 3, heldOutReplays: 2, agent: 1, total: 11 },
         warnings: [{ kind: "noise-unmeasured" }, { kind: "too-few-to-confirm", heldOutTasks: 2, neededTasks: 5 }],
       },
@@ -72,8 +76,16 @@ t.test("a search is estimated, started, watched and read to its end", async (t) 
 
   const { body: read } = await ada.request("GET", one);
   t.match(read, {
-    ...{ id, setId: body.setId, state: "finished", ending: "iterations-used", objective: "success", proposed: 1 },
-    ...{ spent: { amount: 11, currency: "EUR" }, iterationsRun: 1, waiting: null, warnings: { length: 2 } },
+    id,
+    setId: body.setId,
+    state: "finished",
+    ending: "iterations-used",
+    objective: "success",
+    proposed: 1,
+    spent: { amount: 11, currency: "EUR" },
+    iterationsRun: 1,
+    waiting: null,
+    warnings: { length: 2 },
     split: { searchedTasks: 3, heldOutTasks: 2, searched: { length: 3 }, heldOut: { length: 2 } },
     iterations: [
       { number: 1, kind: "propose", state: "ended", attempts: 1, agentSpent: { amount: 1 }, reflection: null },
@@ -81,10 +93,18 @@ t.test("a search is estimated, started, watched and read to its end", async (t) 
     seed: { replayId: seedReplayId, replayState: "finished", searchScore: 0, heldOutScore: 0, onFrontier: true },
     candidates: [
       {
-        ...{ name: "careful", iteration: 1, hypothesis: "Say Look twice.", searchScore: 1, searchScored: 3 },
-        ...{ searchedGain: { gain: 1, tasks: 3 }, heldOutScore: 1, heldOutGain: { gain: 1, tasks: 2, few: true } },
-        ...{ changes: [{ part: "prompt", kind: "added", was: null, now: null }], costPerRun: { amount: 1 } },
-        ...{ onlyOnSeenTasks: "too-few-held-out", pullRequest: null },
+        name: "careful",
+        iteration: 1,
+        hypothesis: "Say Look twice.",
+        searchScore: 1,
+        searchScored: 3,
+        searchedGain: { gain: 1, tasks: 3 },
+        heldOutScore: 1,
+        heldOutGain: { gain: 1, tasks: 2, few: true },
+        changes: [{ part: "prompt", kind: "added", was: null, now: null }],
+        costPerRun: { amount: 1 },
+        onlyOnSeenTasks: "too-few-held-out",
+        pullRequest: null,
       },
     ],
     best: { name: "careful", seed: false, searchScore: 1, searchTasks: 3, heldOutScore: 1, heldOutTasks: 2 },
@@ -125,7 +145,8 @@ async function readParts(t: Tap, { ada, team }: ReplayScene, body: unknown): Pro
     probe: false,
   });
   t.match((await ada.request("GET", `${team}/replays/${seed.replayId}`)).body, {
-    ...{ search: { searchId, candidateName: "seed" }, isBaseline: true },
+    search: { searchId, candidateName: "seed" },
+    isBaseline: true,
   });
   const [copy] = (replay.body as { entries: { runId: string }[] }).entries;
   const ofCopy = await ada.request("GET", `${team}/replay-runs/${copy?.runId}/replay`);
@@ -261,16 +282,16 @@ t.test(
     const begun = raced.filter(({ status }) => status === 201).length;
     const { body: refused } = await ada.request("GET", path);
     t.match(refused, {
-      ...{
-        searchId: id,
-        candidateId,
-        candidateName: "careful",
-        lineId,
-        stationKey: "work",
-        attempts: begun,
-        url: null,
-      },
-      ...{ repository: null, path: null, branch: /^config\/dev-work-careful-\w{8}$/ },
+      searchId: id,
+      candidateId,
+      candidateName: "careful",
+      lineId,
+      stationKey: "work",
+      attempts: begun,
+      url: null,
+      repository: null,
+      path: null,
+      branch: /^config\/dev-work-careful-\w{8}$/,
       reason: { code: "no-source", attribute: null, expression: null, wanted: null },
     });
     const { reason } = refused ?? {};

@@ -40,13 +40,18 @@ function open() {
   };
   const expired = new Set<string>();
   const options: RightsOptions = {
-    ...{ runtime: { reading, clock }, expired },
+    runtime: { reading, clock },
+    expired,
     findCaller: ({ hash }) =>
       findTokenCaller(reading, hash ?? "", clock.now()) ?? { refused: "unauthenticated", detail: "" },
   };
   const reader: StreamReader = { credential: { kind: "token", hash }, held: null };
   return {
-    ...{ rows, clock, versions, expired, putToken },
+    rows,
+    clock,
+    versions,
+    expired,
+    putToken,
     rightsIn: (workspaceId: string) => new RightsNow(options, workspaceId).of(reader),
     isStillAdmitted: () => isStillAdmitted(options, reader),
     reads: (work: () => void) => {

@@ -16,7 +16,8 @@ t.test("a replay set is followed until it is deleted, by those who may read the 
   for (const one of [reader, stranger]) one.subscribe(topic);
   t.match(await stranger.until(() => true), { kind: "error" });
   t.match(await reader.until(() => true), {
-    ...{ kind: "snapshot", data: { name: "Hard ones", version: 1, entries: { length: 0 } } },
+    kind: "snapshot",
+    data: { name: "Hard ones", version: 1, entries: { length: 0 } },
   });
   await ada.request("POST", `${set}/entries`, { runId });
   const added = await reader.until(({ kind }) => kind === "change");

@@ -54,7 +54,9 @@ t.test("a call that needs approval moves the task to its assignee's inbox, and i
   const { place, taskId, peer, job } = scene;
   const id = await openOf(scene);
   t.match(await place.task(taskId), {
-    ...{ state: "inbox", asks: "The agent asks for leave to use shell: To look.", runId: job.runId },
+    state: "inbox",
+    asks: "The agent asks for leave to use shell: To look.",
+    runId: job.runId,
     approvals: [{ id, runId: job.runId, tool: "shell" }],
   });
   t.match(await place.runs(taskId), [{ state: "running" }]);

@@ -66,14 +66,16 @@ t.test("files of an event reach the task, its readers, and the folder of its age
   const lineId = String(lines[0]?.id);
   const file = (name: string) => ({ name: `../${name}`, type: null, size: null, file: JSON.stringify(name) });
   const raise: RaiseTask = {
-    ...{
-      type: "task.raise",
-      deliveryId: "dlv_1",
-      key: "dlv_1/0/0",
-      integration: { id: integrationId, key: "tracker" },
-    },
+    type: "task.raise",
+    deliveryId: "dlv_1",
+    key: "dlv_1/0/0",
+    integration: { id: integrationId, key: "tracker" },
     opens: { lineId, station: null, title: "It breaks", description: "", url: "", assigneeEmail: null },
-    ...{ say: "", branch: null, marks: [{ kind: "issue", value: "1" }], channel: null, causes: [] },
+    say: "",
+    branch: null,
+    marks: [{ kind: "issue", value: "1" }],
+    channel: null,
+    causes: [],
     attaches: { source: "webhook", event: 0, values: "{}", bodyDigest: null, files: [file("a.html"), file("gone")] },
     answerTo: reference<TaskRaised>("delivery")(workspaceId, "dlv_1"),
   };
@@ -103,7 +105,8 @@ t.test("files of an event reach the task, its readers, and the folder of its age
       200,
       "<b>a.html</b>",
       {
-        ...{ "content-type": "application/octet-stream", "x-content-type-options": "nosniff" },
+        "content-type": "application/octet-stream",
+        "x-content-type-options": "nosniff",
         "content-disposition": "attachment; filename*=UTF-8''a.html",
       },
     ],

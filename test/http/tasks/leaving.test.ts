@@ -10,7 +10,10 @@ async function begin(t: Test) {
   const other = await place.ada.create(`${within}/teams`, { key: "other", name: "Other" });
   const station = { key: "work", name: "Work", kind: "work" };
   await place.ada.create(`/api/resources/teams/${other.id}/lines`, {
-    ...{ key: "dev", name: "Dev", repositories: [{ name: "acme/app" }], stations: [station] },
+    key: "dev",
+    name: "Dev",
+    repositories: [{ name: "acme/app" }],
+    stations: [station],
   });
   const bob = await join(place.service, place.ada, "bob@example.com", { teams: [place.teamId, other.id] });
   const open = async (teamId: string) => {

@@ -13,7 +13,10 @@ t.test("a run's fingerprint is that of all that affects it, and of nothing else"
   const profile = (level: string) => ({ key: "shell", args: ["sh"], env: { LEVEL: level } });
   const work = { key: "work", name: "Work", kind: "work", prompt: "Work.", profile: "shell", skills: ["greet"] };
   const line = (more: object, ofLine: object = {}) => ({
-    ...{ key: "dev", name: "Dev", repositories: [{ name: "acme/app" }], stations: [{ ...work, ...more }] },
+    key: "dev",
+    name: "Dev",
+    repositories: [{ name: "acme/app" }],
+    stations: [{ ...work, ...more }],
     ...ofLine,
   });
   const ids = {

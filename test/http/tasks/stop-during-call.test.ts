@@ -22,13 +22,18 @@ t.test("a service that ends waits for calls that are under way, and what came of
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const { ada, service, teamId, runner, open } = await openWorkplace(t, { settings, folder });
   await ada.create(`/api/resources/teams/${teamId}/integrations`, {
-    ...{ integration: "tracker", name: "Tracker", hosts: [host] },
+    integration: "tracker",
+    name: "Tracker",
+    hosts: [host],
     actions: { comment: { request: { url: `http://${host}/comments` } } },
     tools: { comment: { action: "comment" } },
   });
   const work = { key: "work", name: "Work", kind: "work", runners: { pool: "main" }, tools: ["tracker.comment"] };
   await ada.create(`/api/resources/teams/${teamId}/lines`, {
-    ...{ key: "tools", name: "Tools", repositories: [{ name: "acme/app" }], stations: [work] },
+    key: "tools",
+    name: "Tools",
+    repositories: [{ name: "acme/app" }],
+    stations: [work],
   });
   await open({ line: "tools" });
   const peer = await runner();

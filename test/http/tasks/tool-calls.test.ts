@@ -32,7 +32,9 @@ const expr = (cel: string) => ["$", `{{ ${cel} }}`].join("");
 /** An integration with two tools, and a line whose agents get them. */
 async function configure({ ada, teamId }: Workplace, host: string): Promise<void> {
   await ada.create(`/api/resources/teams/${teamId}/integrations`, {
-    ...{ integration: "tracker", name: "Tracker", hosts: [host] },
+    integration: "tracker",
+    name: "Tracker",
+    hosts: [host],
     actions: {
       comment: {
         request: {
@@ -44,7 +46,10 @@ async function configure({ ada, teamId }: Workplace, host: string): Promise<void
     },
     tools: {
       comment: {
-        ...{ description: "Comments.", action: "comment", approval: true, output: expr("{'number': response.id}") },
+        description: "Comments.",
+        action: "comment",
+        approval: true,
+        output: expr("{'number': response.id}"),
         inputs: { text: { type: "string", required: true }, line: { default: expr("task.line") } },
       },
       look: { action: "look", inputs: { id: { type: "number", required: true } } },
@@ -53,7 +58,10 @@ async function configure({ ada, teamId }: Workplace, host: string): Promise<void
   const tools = ["tracker.comment", "tracker.look"];
   const work = { key: "work", name: "Work", kind: "work", runners: { pool: "main" }, tools };
   await ada.create(`/api/resources/teams/${teamId}/lines`, {
-    ...{ key: "tools", name: "Tools", repositories: [{ name: "acme/app" }], stations: [work] },
+    key: "tools",
+    name: "Tools",
+    repositories: [{ name: "acme/app" }],
+    stations: [work],
   });
 }
 

@@ -129,7 +129,9 @@ t.test("a workspace that is closed withdraws its work, drops its runners, and ca
   const receiver = await hookReceiver(t, (response) => response.end("{}"));
   const place = await openWorkplace(t, { settings: { OUTBOUND_ALLOW: receiver.url } });
   await place.ada.create(`/api/resources/teams/${place.teamId}/hooks`, {
-    ...{ key: "tell", on: "run.ended", steps: [{ name: "tell", request: { url: receiver.url } }] },
+    key: "tell",
+    on: "run.ended",
+    steps: [{ name: "tell", request: { url: receiver.url } }],
     signing: { secret: hookSecret, secretVersion: 1 },
   });
   const peer = await place.runner();

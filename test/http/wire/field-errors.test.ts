@@ -136,7 +136,11 @@ t.test("a whole number beyond 2^53 is a number to a field that takes one, with t
   });
   for (const huge of [2n ** 53n + 1n, 2n ** 64n + 1n, -(2n ** 53n) - 1n]) {
     const body = (number: number | bigint) => ({
-      ...{ most: number, list: [1, number], either: { deep: number }, text: number, any: number },
+      most: number,
+      list: [1, number],
+      either: { deep: number },
+      text: number,
+      any: number,
     });
     t.same(faults(schema, body(huge)), faults(schema, body(Number(huge))), String(huge));
     const free = { most: 1, list: [], either: "", text: "", any: { id: huge } };

@@ -45,14 +45,12 @@ const hook = (more: object = {}): HookFields =>
     ...more,
   });
 const work = {
-  ...{
-    on: "task.opened",
-    occurrence: "occ_1",
-    workspaceId: WORKSPACE,
-    teamId: TEAM,
-    lineId: "line_1",
-    stationId: "sta_1",
-  },
+  on: "task.opened",
+  occurrence: "occ_1",
+  workspaceId: WORKSPACE,
+  teamId: TEAM,
+  lineId: "line_1",
+  stationId: "sta_1",
   task: {
     id: "task_1",
     title: "Mend",
@@ -64,7 +62,9 @@ const work = {
     repositories: [],
     pullRequest: null,
   },
-  ...{ run: null, event: { at: "2026-01-01T00:00:00.000Z" }, causes: [] },
+  run: null,
+  event: { at: "2026-01-01T00:00:00.000Z" },
+  causes: [],
 } as WorkEvent;
 
 function calling(
@@ -75,8 +75,15 @@ function calling(
   const { sent, send } = hostThat(answer);
   const unused = () => Promise.reject(new Error("no step makes a request of its own"));
   const effect = deliveryEffect({
-    ...{ reading: () => rows, outbound: { send, post: unused }, network: { post: unused }, clock: new ManualClock() },
-    ...{ sealer, tokens: null, rotates: false, baseUrl: () => "https://signalbox.example", newId: () => "id" },
+    reading: () => rows,
+    outbound: { send, post: unused },
+    network: { post: unused },
+    clock: new ManualClock(),
+    sealer,
+    tokens: null,
+    rotates: false,
+    baseUrl: () => "https://signalbox.example",
+    newId: () => "id",
   });
   const run = async (more: Partial<DeliveryInput> = {}, mayHaveBegun = false): Promise<DeliveryResult> => {
     const context = { id: "1", owner: address(WORKSPACE, "hook-occurrence", "occ_1-hook_1"), memo: work, mayHaveBegun };

@@ -21,9 +21,16 @@ import { integrationRows, put, sealer, TEAM, WORKSPACE } from "../../../support/
 
 const task = { id: "task_1", title: "Mend", url: "", line: "dev", station: "Work", stationKey: "work" };
 const work = {
-  ...{ on: "run.starting", occurrence: "occ_1", workspaceId: WORKSPACE, teamId: TEAM, lineId: "line_1" },
-  ...{ stationId: "sta_1", task: { ...task, marks: {}, repositories: [], pullRequest: null } },
-  ...{ run: { id: "run_1" }, event: { at: "2026-01-01T00:00:00.000Z" }, causes: [] },
+  on: "run.starting",
+  occurrence: "occ_1",
+  workspaceId: WORKSPACE,
+  teamId: TEAM,
+  lineId: "line_1",
+  stationId: "sta_1",
+  task: { ...task, marks: {}, repositories: [], pullRequest: null },
+  run: { id: "run_1" },
+  event: { at: "2026-01-01T00:00:00.000Z" },
+  causes: [],
 } as WorkEvent;
 
 type Answer = (response: ServerResponse) => void;
@@ -67,8 +74,15 @@ async function arrange(t: Test, answer: Answer, from: "service" | "network") {
   const hidden = { [SIGNING_SECRET]: sealer.seal(hookSecret) };
   put(rows, "hook", "hook_1", { fields: { ...fields }, hidden, teamId: TEAM, address: "core/tell" });
   const effect = deliveryEffect({
-    ...{ reading: () => rows, outbound, network, clock, sealer, tokens: null, rotates: false },
-    ...{ baseUrl: () => "https://signalbox.example", newId: () => "id" },
+    reading: () => rows,
+    outbound,
+    network,
+    clock,
+    sealer,
+    tokens: null,
+    rotates: false,
+    baseUrl: () => "https://signalbox.example",
+    newId: () => "id",
   });
   return async (isBefore: boolean, timeoutMs = 30_000): Promise<DeliveryResult> => {
     const owner = address(WORKSPACE, "hook-occurrence", "occ_1-hook_1");
@@ -82,8 +96,19 @@ async function arrange(t: Test, answer: Answer, from: "service" | "network") {
 /** What the result means for a hook on a before event. */
 function outcomeOf(result: DeliveryResult, failure: "block" | "continue") {
   const context: HookOccurrenceContext = {
-    ...{ hookId: "hook_1", hook: "tell", on: "run.starting", teamId: TEAM, attempt: 1, mostAttempts: 1, step: 0 },
-    ...{ requests: 1, steps: ["one"], timeoutMs: 10_000, leftMs: 10_000, blocks: failure === "block", deadlineMs: 1 },
+    hookId: "hook_1",
+    hook: "tell",
+    on: "run.starting",
+    teamId: TEAM,
+    attempt: 1,
+    mostAttempts: 1,
+    step: 0,
+    requests: 1,
+    steps: ["one"],
+    timeoutMs: 10_000,
+    leftMs: 10_000,
+    blocks: failure === "block",
+    deadlineMs: 1,
     gate: { key: "k", replyTo: address(WORKSPACE, "run", "run_1") },
   };
   const { next, code, refused } = toStepOutcome(result, context);

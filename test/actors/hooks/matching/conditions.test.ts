@@ -16,12 +16,26 @@ function hook(on: HookFields["on"], match: Partial<HookFields["match"]>, when: s
 
 function happened(on: WorkEvent["on"], event: object = {}, repositories: string[] = ["acme/app"]): WorkEvent {
   return {
-    ...{ on, occurrence: "occ_1", workspaceId: "ws_1", teamId: "team_1", lineId: "line_1", stationId: "sta_1" },
+    on,
+    occurrence: "occ_1",
+    workspaceId: "ws_1",
+    teamId: "team_1",
+    lineId: "line_1",
+    stationId: "sta_1",
     task: {
-      ...{ id: "task_1", title: "Do it", url: "", line: "dev", station: "Work", stationKey: "work" },
-      ...{ marks: {}, repositories, pullRequest: null },
+      id: "task_1",
+      title: "Do it",
+      url: "",
+      line: "dev",
+      station: "Work",
+      stationKey: "work",
+      marks: {},
+      repositories,
+      pullRequest: null,
     },
-    ...{ run: null, causes: [], event: { at: "2026-01-01T00:00:00.000Z", ...event } },
+    run: null,
+    causes: [],
+    event: { at: "2026-01-01T00:00:00.000Z", ...event },
   };
 }
 
@@ -93,9 +107,17 @@ t.test("each condition is equivalent to its expression", async (t) => {
 
 t.test("conditions are compiled once for each version of a hook", async (t) => {
   const row = (version: number, when: string): HookRow => ({
-    ...{ id: "hook_1", kind: "hook", version, workspaceId: "ws_1", teamId: "team_1", address: "core/tell" },
+    id: "hook_1",
+    kind: "hook",
+    version,
+    workspaceId: "ws_1",
+    teamId: "team_1",
+    address: "core/tell",
     fields: { ...hook("task.moved", {}, when), steps: [], signing: null, failure: "continue", timeoutSeconds: 10 },
-    ...{ hidden: {}, added: {}, createdAt: "", updatedAt: "" },
+    hidden: {},
+    added: {},
+    createdAt: "",
+    updatedAt: "",
   });
   const first = getConditions(row(1, "true"));
   t.equal(getConditions(row(1, "true")), first, "of the same version, however it was read");

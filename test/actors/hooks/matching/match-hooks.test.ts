@@ -24,9 +24,17 @@ function row(index: number, fields: Partial<Record<keyof HookFields, unknown>>):
   const id = `hook_${String(index).padStart(26, "0")}`;
   const key = `hook-${index}`;
   return {
-    ...{ id, kind: "hook", version: 1, workspaceId, teamId, address: `core/${key}`, hidden: {}, added: {} },
+    id,
+    kind: "hook",
+    version: 1,
+    workspaceId,
+    teamId,
+    address: `core/${key}`,
+    hidden: {},
+    added: {},
     fields: kind.schema.parse({ key, on: "task.moved", steps: [{ name: "tell" }], ...fields }),
-    ...{ createdAt: "", updatedAt: "" },
+    createdAt: "",
+    updatedAt: "",
   };
 }
 
@@ -38,12 +46,26 @@ function rowsWith(hooks: readonly HookRow[]): Reading {
 
 function moved(repositories: readonly string[] = ["acme/app"]): WorkEvent {
   return {
-    ...{ on: "task.moved", occurrence: "occ_1", workspaceId, teamId, lineId: "line_1", stationId: "sta_1" },
+    on: "task.moved",
+    occurrence: "occ_1",
+    workspaceId,
+    teamId,
+    lineId: "line_1",
+    stationId: "sta_1",
     task: {
-      ...{ id: "task_1", title: "Do it", url: "", line: "dev", station: "Work", stationKey: "work" },
-      ...{ marks: {}, repositories, pullRequest: null },
+      id: "task_1",
+      title: "Do it",
+      url: "",
+      line: "dev",
+      station: "Work",
+      stationKey: "work",
+      marks: {},
+      repositories,
+      pullRequest: null,
     },
-    ...{ run: null, causes: [], event: { at: "", from: "work", to: "review" } },
+    run: null,
+    causes: [],
+    event: { at: "", from: "work", to: "review" },
   };
 }
 

@@ -9,7 +9,9 @@ t.test("it is told what of a success has no value, and why `expect.success` does
   const { run } = requesting(rows, () => ({ body: "{}" }));
   const after = { kind: "tool", name: "look" } as const;
   t.match(await run({ after }), {
-    ...{ success: true, output: null, captures: '{"ok":200,"gone":null}' },
+    success: true,
+    output: null,
+    captures: '{"ok":200,"gone":null}',
     unread: /^`capture\.gone` has no value: .*gone; `output` has no value: .*none$/,
   });
   const unmet = requesting(integrationRows(acting({ expect: { success: expr("response.ok") } })), () => ({

@@ -4,13 +4,22 @@ import { type Progressing, progressAt } from "../../../../actors/replays/figures
 const startedAt = "2026-01-01T10:00:00.000Z";
 const nowMs = Date.parse("2026-01-01T10:10:00.000Z");
 const running: Progressing = {
-  ...{ state: "running", startedAt, settled: 10, of: 25, waiting: null },
-  ...{ spent: { amount: 2.5, currency: "EUR" }, ceiling: { amount: 10, currency: "EUR" } },
+  state: "running",
+  startedAt,
+  settled: 10,
+  of: 25,
+  waiting: null,
+  spent: { amount: 2.5, currency: "EUR" },
+  ceiling: { amount: 10, currency: "EUR" },
 };
 
 t.test("the end is expected as if copies settled as fast as on average so far", async (t) => {
   t.same(progressAt(nowMs, running), {
-    ...{ settled: 10, of: 25, spent: running.spent, ceiling: running.ceiling, waiting: null },
+    settled: 10,
+    of: 25,
+    spent: running.spent,
+    ceiling: running.ceiling,
+    waiting: null,
     expectedEnd: "2026-01-01T10:25:00.000Z",
   });
   t.match(progressAt(nowMs, { ...running, settled: 25 }), { expectedEnd: "2026-01-01T10:10:00.000Z" });

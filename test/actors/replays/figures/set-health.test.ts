@@ -21,16 +21,30 @@ const measuredAt = "2026-01-02T00:00:00.000Z";
 
 function replay(id: string, given: Partial<Replay> = {}): Replay {
   return {
-    ...{ id, candidate: { id: "live", kind: "live" }, fingerprint: "f", state: "finished", repeats: 1 },
-    ...{ endedAt: measuredAt, answers: null, search: null, copies: [], covers: true, judgings: null, checks: null },
+    id,
+    candidate: { id: "live", kind: "live" },
+    fingerprint: "f",
+    state: "finished",
+    repeats: 1,
+    endedAt: measuredAt,
+    answers: null,
+    search: null,
+    copies: [],
+    covers: true,
+    judgings: null,
+    checks: null,
     ...given,
   };
 }
 
 function healthOf(ofLiveConfig: readonly Replay[], given: Partial<HealthSources<Replay>> = {}) {
   return measureHealth<Replay>({
-    ...{ ofLiveConfig, check: undefined, minGain: 0.05, find: (id) => ofLiveConfig.find((one) => one.id === id) },
-    ...{ coversSet: ({ covers }) => covers, copiesOf: ({ copies }) => copies },
+    ofLiveConfig,
+    check: undefined,
+    minGain: 0.05,
+    find: (id) => ofLiveConfig.find((one) => one.id === id),
+    coversSet: ({ covers }) => covers,
+    copiesOf: ({ copies }) => copies,
     secondLooksOf: ({ judgings, checks }) => ({ judgings, checks }),
     ...given,
   });
@@ -49,8 +63,18 @@ t.test("noise is of the newest one that copied each run more than once", async (
   const older = replay("rep_0", { repeats: 2, copies: tasksOf(6, "++") });
   const { noise } = healthOf([replay("rep_2", { copies: tasksOf(6, "+") }), noisy, older]);
   t.same(noise, {
-    ...{ replayId: "rep_1", fingerprint: "one", repeats: 2, perRepeat: [1, 0.5], spread: 0.5, flippedTasks: ["a"] },
-    ...{ noisyInOneCopy: true, neededRepeats: 100, suggestedRepeats: 5, measuredAt, tasks: 2, few: true },
+    replayId: "rep_1",
+    fingerprint: "one",
+    repeats: 2,
+    perRepeat: [1, 0.5],
+    spread: 0.5,
+    flippedTasks: ["a"],
+    noisyInOneCopy: true,
+    neededRepeats: 100,
+    suggestedRepeats: 5,
+    measuredAt,
+    tasks: 2,
+    few: true,
   });
 });
 
@@ -60,8 +84,13 @@ t.test("saturation is of the newest one over the whole set that no search starte
   const whole = replay("rep_2", { copies: tasksOf(6, "+") });
   const { saturation, noise } = healthOf([searched, partial, whole]);
   t.same(saturation, {
-    ...{ replayId: "rep_2", rate: 1, interval: { rate: 1, low: 1, high: 1 }, saturated: true, measuredAt },
-    ...{ tasks: 6, few: false },
+    replayId: "rep_2",
+    rate: 1,
+    interval: { rate: 1, low: 1, high: 1 },
+    saturated: true,
+    measuredAt,
+    tasks: 6,
+    few: false,
   });
   t.equal(noise, null, "each run was copied once");
   const mixed = copiesOf({ ...Object.fromEntries([..."abcdefghijklmnopqrs"].map((task) => [task, "+"])), t: "-" });
@@ -96,7 +125,11 @@ t.test("the oracle compares the live config with itself given the answer, on the
   const candidate = { id: "cand_1", kind: "with-answer" };
   const answer = replay("rep_2", { candidate, answers: "rep_1", copies: tasksOf(6, "+"), repeats: 1 });
   const shared = {
-    ...{ replayId: "rep_2", candidateId: "cand_1", repeats: 1, againstReplayId: "rep_1", answered: 6 },
+    replayId: "rep_2",
+    candidateId: "cand_1",
+    repeats: 1,
+    againstReplayId: "rep_1",
+    answered: 6,
   };
   const { oracle } = healthOf([answer, live]);
   t.match(oracle, { ...shared, state: "finished", againstState: "finished", live: 0, withAnswer: 1 });
@@ -116,7 +149,9 @@ t.test("the oracle compares the live config with itself given the answer, on the
 t.test("a set's health names the replays that it is read from, each once", async (t) => {
   const names = (ofLiveConfig: readonly Replay[], check?: Replay) =>
     listNamed({
-      ...{ ofLiveConfig, check, find: (id: string) => ofLiveConfig.find((one) => one.id === id) },
+      ofLiveConfig,
+      check,
+      find: (id: string) => ofLiveConfig.find((one) => one.id === id),
       coversSet: ({ covers }) => covers,
     }).map(({ id }) => id);
   const answer = { candidate: { id: "cand_1", kind: "with-answer" }, answers: "rep_1" };

@@ -29,7 +29,8 @@ t.test("without a task that both scored there is no figure", async (t) => {
   const other = side("other", copiesOf({ a: "++", b: "??" }));
   t.same(compareSides(own, other, { minGain: 0.05, live: other.copies }), {
     comparedWith: { replayId: "other", successRate: null, interval: null, tasks: 0, few: true },
-    ...{ againstBaseline: null, detectableGain: null },
+    againstBaseline: null,
+    detectableGain: null,
   });
 });
 

@@ -70,8 +70,15 @@ t.test("a rubric's verdict names no claims", async (t) => {
 t.test("a pair has its readings once there are any", async (t) => {
   const rows = memoryRows();
   const open: ReplayPairRow = {
-    ...{ ...key, state: "asked", againstRunId: "run_2", outcome: null, unpaired: null, model: null },
-    ...{ promptVersion: null, readings: [], spent },
+    ...key,
+    state: "asked",
+    againstRunId: "run_2",
+    outcome: null,
+    unpaired: null,
+    model: null,
+    promptVersion: null,
+    readings: [],
+    spent,
   };
   t.match(pairView(open, "brief"), { state: "asked", againstRunId: "run_2", readings: null });
   const reasons = [{ text: "a ".repeat(2_000), ownHunks: [1], theirHunks: [] }];
@@ -94,7 +101,12 @@ t.test("two looks at a copy, for the set's health", async (t) => {
   t.same(twoJudgings({ ...yes, state: "none", verdict: null }, undefined), { first: null, second: null });
   const check = { passed: true, exitCode: 0, tail: "fine" };
   const recheck: ReplayRecheckRow = {
-    ...{ ...key, state: "checked", runId: "run_9", lostRunIds: [], check: { ...check, passed: false }, reason: null },
+    ...key,
+    state: "checked",
+    runId: "run_9",
+    lostRunIds: [],
+    check: { ...check, passed: false },
+    reason: null,
   };
   replayRechecks.insert(rows, workspaceId, recheck);
   t.same(twoChecks({ check }, recheck), { first: "passed", second: "failed" });

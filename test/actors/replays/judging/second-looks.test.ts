@@ -144,7 +144,8 @@ t.test("what was checked is checked again, in a run that only checks what the co
   t.equal(starts.length, 2);
   const [left] = runCheckouts.list(replay.rows, workspaceId, ["run_rep_1_1_1"]);
   t.match(starts[0]?.start, {
-    ...{ owner: { kind: "replay", id: "rep_1" }, lane: "replay:rep_1" },
+    owner: { kind: "replay", id: "rep_1" },
+    lane: "replay:rep_1",
     beginning: {
       replay: { does: "check" },
       checkouts: [{ repository: "acme/app", base: left?.base, diff: left?.digest }],

@@ -42,7 +42,12 @@ t.test("a proposer finds the brief, each candidate, each searched task, and the 
 t.test("the brief says what is left, what the live block is, and what to begin from", async (t) => {
   const scene = new AgentScene({ iteration: { proposed: ["cand_2"] } });
   t.match(scene.json("brief.json"), {
-    ...{ kind: "propose", iteration: 2, objective: "success", minGain: 0.05, causes: [], detailed: ["seed", "bold"] },
+    kind: "propose",
+    iteration: 2,
+    objective: "success",
+    minGain: 0.05,
+    causes: [],
+    detailed: ["seed", "bold"],
     left: { candidates: 1, iterations: 1, money: { amount: 7.5, currency: "EUR" } },
     candidates: [
       { name: "seed", seed: true, iteration: null, replay: "finished", searchScore: 0.5 },
@@ -72,11 +77,16 @@ t.test("the brief says what is left, what the live block is, and what to begin f
 t.test("candidates, tasks and copies say how they did on searched runs", async (t) => {
   const scene = new AgentScene();
   t.match(scene.json("candidates/bold.json"), {
-    ...{ name: "bold", hypothesis: "It was shy.", searchScore: 0.5, station: { prompt: "Be bold.", name: "Work" } },
+    name: "bold",
+    hypothesis: "It was shy.",
+    searchScore: 0.5,
+    station: { prompt: "Be bold.", name: "Work" },
     changes: [{ part: "prompt", kind: "changed", was: null, now: null }],
   });
   t.match(scene.json("runs/task_1/task.json"), {
-    ...{ taskId: "task_1", title: "Mend 1", description: "All of Mend 1" },
+    taskId: "task_1",
+    title: "Mend 1",
+    description: "All of Mend 1",
     results: [
       {
         candidate: "seed",
@@ -88,7 +98,11 @@ t.test("candidates, tasks and copies say how they did on searched runs", async (
     ],
   });
   t.match(scene.json("runs/task_1/bold/1-1/result.json"), {
-    ...{ task: "task_1", candidate: "bold", copy: 1, result: "failed", why: { code: "judge-failed" } },
+    task: "task_1",
+    candidate: "bold",
+    copy: 1,
+    result: "failed",
+    why: { code: "judge-failed" },
     check: { passed: true, exitCode: 0, output: "rep_bold checked 1" },
     judge: { scale: "claims", passed: false, reasons: [{ text: "rep_bold left 1 undone", claim: 0 }] },
     lastSteps: [{ index: 0, kind: "message", text: "0 rep_bold read 1" }],
@@ -109,7 +123,9 @@ t.test("a reflection finds the tasks that it looks into, under the standing conf
     ],
   );
   t.match(scene.json("brief.json"), {
-    ...{ kind: "reflect", standing: "bold", tasks: [{ taskId: "task_1", folder: "runs/task_1" }] },
+    kind: "reflect",
+    standing: "bold",
+    tasks: [{ taskId: "task_1", folder: "runs/task_1" }],
     left: { candidates: 0 },
   });
 });
@@ -158,8 +174,11 @@ t.test("each file has at most 256 KiB, whatever was said and changed, and says w
     }),
     steps: 60,
     texts: {
-      ...{ step: "\u0001".repeat(16_000), output: "\u0001".repeat(65_000), reason: "\u0001".repeat(60_000) },
-      ...{ diff: `+${"é".repeat(200_000)}`, title: "\u0001".repeat(100_000) },
+      step: "\u0001".repeat(16_000),
+      output: "\u0001".repeat(65_000),
+      reason: "\u0001".repeat(60_000),
+      diff: `+${"é".repeat(200_000)}`,
+      title: "\u0001".repeat(100_000),
     },
   });
   const { files } = scene;

@@ -70,8 +70,11 @@ const usual = (place: number, of: string): Texts => ({
   reason: `${of} left ${place} undone`,
 });
 const heldOut: Texts = {
-  ...{ title: `${CANARY} title`, diff: `+${CANARY} diff\n`, step: `${CANARY} step` },
-  ...{ output: `${CANARY} output`, reason: `${CANARY} reason` },
+  title: `${CANARY} title`,
+  diff: `+${CANARY} diff\n`,
+  step: `${CANARY} step`,
+  output: `${CANARY} output`,
+  reason: `${CANARY} reason`,
 };
 
 type Rows = ReturnType<typeof memoryRows>;
@@ -90,9 +93,23 @@ export class AgentScene {
     this.#putSearch();
     if (options.large !== undefined) this.#enlarge(options.large);
     this.iteration = {
-      ...{ id: "siter_2", searchId: "search_1", number: 2, kind: "propose", state: "running", runId: "run_agent" },
-      ...{ lostRunIds: [], attempts: 0, proposed: [], allotted: { amount: 1, currency: "EUR" }, agentSpent: null },
-      ...{ unpriced: false, reason: null, reflection: null, wantedAt: at, startedAt: at, endedAt: null },
+      id: "siter_2",
+      searchId: "search_1",
+      number: 2,
+      kind: "propose",
+      state: "running",
+      runId: "run_agent",
+      lostRunIds: [],
+      attempts: 0,
+      proposed: [],
+      allotted: { amount: 1, currency: "EUR" },
+      agentSpent: null,
+      unpriced: false,
+      reason: null,
+      reflection: null,
+      wantedAt: at,
+      startedAt: at,
+      endedAt: null,
       ...options.iteration,
     };
     searchIterations.insert(this.rows, workspaceId, this.iteration);
@@ -128,7 +145,9 @@ export class AgentScene {
     const { title } = this.#textsOf(place, "original");
     const brief = { id: `task_${place}`, title, description: `All of ${title}`, url: "", marks: {}, notes: null };
     runInputs.insert(this.rows, workspaceId, {
-      ...{ runId: `run_${place}`, config: live, claimed: { brief, secrets: {} } },
+      runId: `run_${place}`,
+      config: live,
+      claimed: { brief, secrets: {} },
       beginning: { line: { key: "dev", name: "Dev" }, station: NO_STATION, checkouts: [] },
     });
   }
@@ -136,7 +155,10 @@ export class AgentScene {
   #putReplay(replayId: string, places: readonly number[]): void {
     const entries = places.map(
       (place): ReplayEntry => ({
-        ...{ place, runId: `run_${place}`, taskId: `task_${place}`, refusal: null },
+        place,
+        runId: `run_${place}`,
+        taskId: `task_${place}`,
+        refusal: null,
         title: this.#textsOf(place, "original").title,
       }),
     );
@@ -149,19 +171,42 @@ export class AgentScene {
     const texts = this.#textsOf(place, replayId);
     const runId = `run_${replayId}_${place}`;
     const copy: ReplayCopyRow = {
-      ...{ replayId, place, repeat: 1, originalRunId: `run_${place}`, taskId: `task_${place}`, runId },
-      ...{ state: "judged", lostRunIds: [], result: place === 1 ? "failed" : "succeeded", outcome: "completed" },
+      replayId,
+      place,
+      repeat: 1,
+      originalRunId: `run_${place}`,
+      taskId: `task_${place}`,
+      runId,
+      state: "judged",
+      lostRunIds: [],
+      result: place === 1 ? "failed" : "succeeded",
+      outcome: "completed",
       why: { code: "judge-failed", text: texts.reason },
       check: { passed: true, exitCode: 0, tail: texts.output },
-      ...{ spent: { amount: 0.5, currency: "EUR" }, priced: true, steps: 1, ms: 1_000, toolMisses: 0 },
+      spent: { amount: 0.5, currency: "EUR" },
+      priced: true,
+      steps: 1,
+      ms: 1_000,
+      toolMisses: 0,
     };
     replayCopies.insert(this.rows, workspaceId, copy);
     this.#putRun(runId, texts);
     const reasons = keepReasons(this.rows, workspaceId, [{ text: texts.reason, claim: 0, citations: [] }]);
     replayVerdicts.insert(this.rows, workspaceId, {
-      ...{ replayId, place, repeat: 1, which: "first", state: "judged", none: null },
+      replayId,
+      place,
+      repeat: 1,
+      which: "first",
+      state: "judged",
+      none: null,
       verdict: {
-        ...{ scale: "claims", passed: place !== 1, score: 1, marks: [true], reasons, model: "m", promptVersion: 1 },
+        scale: "claims",
+        passed: place !== 1,
+        score: 1,
+        marks: [true],
+        reasons,
+        model: "m",
+        promptVersion: 1,
         cut: false,
       },
       spent: { calls: 1, cost: null, isEstimate: false },
@@ -171,11 +216,30 @@ export class AgentScene {
   #putRun(id: string, { step, diff, output }: Texts): void {
     const { steps = 1 } = this.#options;
     const row = {
-      ...{ id, owner: { kind: "replay", id: "rep" }, ownerAddress: address(workspaceId, "replay", "rep") },
-      ...{ taskId: null, teamId, lineId, stationId: "sta_work", stationKey: "work", state: "ended", steps },
-      ...{ outcome: "completed", reason: null, runnerId: null, fence: 1, fingerprint: "f", passesTo: [] },
-      ...{ needs: { poolId: null, labels: [], harness: "command" }, spent: null, handover: null, failure: null },
-      ...{ ending: { kind: "finish", note: "" }, queuedAtMs: 0, startedAt: at, endedAt: at },
+      id,
+      owner: { kind: "replay", id: "rep" },
+      ownerAddress: address(workspaceId, "replay", "rep"),
+      taskId: null,
+      teamId,
+      lineId,
+      stationId: "sta_work",
+      stationKey: "work",
+      state: "ended",
+      steps,
+      outcome: "completed",
+      reason: null,
+      runnerId: null,
+      fence: 1,
+      fingerprint: "f",
+      passesTo: [],
+      needs: { poolId: null, labels: [], harness: "command" },
+      spent: null,
+      handover: null,
+      failure: null,
+      ending: { kind: "finish", note: "" },
+      queuedAtMs: 0,
+      startedAt: at,
+      endedAt: at,
       check: { passed: true, exitCode: 0, output },
     } satisfies RunRow;
     withTurn(
@@ -199,34 +263,60 @@ export class AgentScene {
     const place = { teamId, lineId, stationId: "sta_work", stationKey: "work", setId: "rset_1", setVersion: 3 };
     const ceiling = { amount: 10, currency: "EUR" };
     const search: SearchRow = {
-      ...{ id: "search_1", ...place, state: "searching", ending: null, objective: "success", minGain: 0.05 },
+      id: "search_1",
+      ...place,
+      state: "searching",
+      ending: null,
+      objective: "success",
+      minGain: 0.05,
       agent: { harness: "command", model: null, effort: null },
       budget: { iterations: 3, perIteration: 2, ceiling, concurrency: 4, repeats: 1 },
-      ...{ seedCandidateId: "cand_0", seedReplayId: "rep_seed", iterationsRun: 2, proposed: 1, best: null },
-      ...{ startedAt: at, endedAt: null },
+      seedCandidateId: "cand_0",
+      seedReplayId: "rep_seed",
+      iterationsRun: 2,
+      proposed: 1,
+      best: null,
+      startedAt: at,
+      endedAt: null,
     };
     searches.insert(this.rows, workspaceId, search);
     const runsOf = (...places: number[]) => places.map((one) => ({ runId: `run_${one}`, taskId: `task_${one}` }));
     const money = { amount: 1, currency: "EUR" };
     searchInputs.insert(this.rows, workspaceId, {
-      ...{ searchId: "search_1", config, block, ...prints, judgeModel: null },
+      searchId: "search_1",
+      config,
+      block,
+      ...prints,
+      judgeModel: null,
       split: { searched: runsOf(1, 2), heldOut: runsOf(3) },
       allotments: { seed: money, searchReplay: money, heldOutReplay: money, agentRun: money },
-      ...{ line: { key: "dev", name: "Dev" }, warnings: [] },
+      line: { key: "dev", name: "Dev" },
+      warnings: [],
     });
     replayPurses.put(this.rows, workspaceId, ["search_1"], {
-      ...{ searchId: "search_1", ceiling, counted: "5/2", spent: "5/2" },
+      searchId: "search_1",
+      ceiling,
+      counted: "5/2",
+      spent: "5/2",
     });
     const seed = { ...prints, ...unheld, candidateId: "cand_0", name: "seed", seed: true, replayId: "rep_seed" };
     this.#putCandidate({ ...seed, iteration: null, hypothesis: null, changes: [] });
     const held = { heldOutReplayId: "rep_held", heldOutEnded: "finished" } as const;
     const made = { ...prints, ...unheld, ...held, candidateId: "cand_1", name: "bold", seed: false };
     this.#putCandidate({
-      ...{ ...made, runningFingerprint: "b", replayId: "rep_bold", iteration: 1, hypothesis: "It was shy." },
+      ...made,
+      runningFingerprint: "b",
+      replayId: "rep_bold",
+      iteration: 1,
+      hypothesis: "It was shy.",
       changes: [{ part: "prompt", name: null, kind: "changed", was: null, now: null }],
     });
     searchCandidateInputs.insert(this.rows, workspaceId, {
-      ...{ searchId: "search_1", candidateId: "cand_1", config: bold, block, judgeModel: null },
+      searchId: "search_1",
+      candidateId: "cand_1",
+      config: bold,
+      block,
+      judgeModel: null,
     });
   }
 
@@ -274,8 +364,15 @@ export class AgentScene {
 
 function measured(place: number, result: "succeeded" | "failed"): MeasuredCopy {
   return {
-    ...{ taskId: `task_${place}`, originalRunId: `run_${place}`, repeat: 1, result },
-    ...{ spent: { amount: 0.5, currency: "EUR" }, priced: true, steps: 1, ms: 1_000, pairOutcome: null },
+    taskId: `task_${place}`,
+    originalRunId: `run_${place}`,
+    repeat: 1,
+    result,
+    spent: { amount: 0.5, currency: "EUR" },
+    priced: true,
+    steps: 1,
+    ms: 1_000,
+    pairOutcome: null,
   };
 }
 
@@ -284,6 +381,10 @@ const unheld: Pick<
   SearchCandidateRow,
   "searchId" | "heldOutReplayId" | "replayEnded" | "heldOutEnded" | "heldOut" | "admittedAt"
 > = {
-  ...{ searchId: "search_1", heldOutReplayId: null, replayEnded: "finished", heldOutEnded: null, heldOut: null },
+  searchId: "search_1",
+  heldOutReplayId: null,
+  replayEnded: "finished",
+  heldOutEnded: null,
+  heldOut: null,
   admittedAt: at,
 };

@@ -7,20 +7,29 @@ import { admitProposals, type Standing } from "../../../../actors/searches/agent
 const live: StationBody = {
   passesTo: [],
   ...stationSchema.parse({
-    ...{ key: "build", name: "Build", kind: "work", prompt: "Build it.", check: "make test", diffs: true },
-    ...{ judge: { rubric: "Is it built?" }, runners: { pool: "fast", labels: ["gpu"] } },
+    key: "build",
+    name: "Build",
+    kind: "work",
+    prompt: "Build it.",
+    check: "make test",
+    diffs: true,
+    judge: { rubric: "Is it built?" },
+    runners: { pool: "fast", labels: ["gpu"] },
   }),
 };
 
 /** How runs under a block go is its prompt, in these tests. */
 const standing = (more: Partial<Standing> = {}): Standing => ({
-  ...{ live, left: 3, known: new Map([["seed", "Build it."]]) },
+  live,
+  left: 3,
+  known: new Map([["seed", "Build it."]]),
   check: () => [],
   fingerprintOf: ({ prompt }) => prompt,
   ...more,
 });
 const proposal = (name: string, station: Partial<StationBody> = {}) => ({
-  ...{ name, hypothesis: null },
+  name,
+  hypothesis: null,
   station: { ...live, prompt: `As ${name}.`, ...station },
 });
 const faultsOf = (list: ReturnType<typeof proposal>[], more: Partial<Standing> = {}) => {

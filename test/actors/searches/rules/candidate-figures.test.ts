@@ -14,8 +14,14 @@ t.test("a candidate's figures on searched runs, and the seed's", async (t) => {
   const own = pricedCopies(copiesOf({ a: "++", b: "+-", c: "+?" }), 0.2);
   const figures = measureSearched(own, { ...terms, seed });
   t.match(figures, {
-    ...{ searchScore: 5 / 6, searchScored: 5, searchTasks: 3, score: "5/6", cost: "6/25", costPerRun: euro(0.24) },
-    ...{ searchedSpent: euro(1.2), searchedPairs: { wins: 0, losses: 0, ties: 0 } },
+    searchScore: 5 / 6,
+    searchScored: 5,
+    searchTasks: 3,
+    score: "5/6",
+    cost: "6/25",
+    costPerRun: euro(0.24),
+    searchedSpent: euro(1.2),
+    searchedPairs: { wins: 0, losses: 0, ties: 0 },
     searchedGain: { gain: 0.5, tasks: 2, few: true },
   });
   t.same(figures.tasks, [
@@ -46,7 +52,9 @@ t.test("the held-out gain is known once both replays finished", async (t) => {
   t.match(measure(false), { heldOutScored: 1, heldOutTasks: 1 });
   t.match(measure(true).heldOutGain, { gain: 1, tasks: 1 });
   t.match(measureHeldOut(seed, { ...terms, seed: null, bothFinished: true }), {
-    ...{ heldOutScore: 0, heldOutGain: null, heldOutPairs: null },
+    heldOutScore: 0,
+    heldOutGain: null,
+    heldOutPairs: null,
   });
   const none = copiesOf({ a: "?", b: "?" });
   t.equal(measureHeldOut(none, { ...terms, seed, bothFinished: true }).heldOutGain, null);

@@ -235,19 +235,29 @@ t.test("what is granted grows by what earlier parts left", async (t) => {
   // One agent run and one replay are over, and one candidate never came: 3 x (1 + 6) + 3 + 6 = 30 to come.
   const waits = [seed, contender("a", { state: null })];
   t.same(step({ iterations, candidates: waits, spending: spent(6) }), {
-    ...{ step: "replay", candidateId: "a", ceiling: euro(3.3) },
+    step: "replay",
+    candidateId: "a",
+    ceiling: euro(3.3),
   });
   // While the agent runs, its second candidate may come: 3 x (1 + 6) + 2 x 3 + 6 = 33 of the 39 less 3.
   t.same(step({ iterations: iterationsOf("P1~"), candidates: waits, spending: spent(3) }), {
-    ...{ step: "replay", candidateId: "a", ceiling: euro(3.272727272) },
+    step: "replay",
+    candidateId: "a",
+    ceiling: euro(3.272727272),
   });
   const a = contender("a", { score: 0.9, cost: 2, searched: "better" });
   // It stops searching: all that is left is for what is held out.
   t.same(step({ live: "changed", iterations, candidates: [seed, a], spending: spent(30) }), {
-    ...{ step: "hold-out", ending: "config-changed", candidateId: "a", ceiling: euro(9) },
+    step: "hold-out",
+    ending: "config-changed",
+    candidateId: "a",
+    ceiling: euro(9),
   });
   const holding = { state: "holding-out", ending: "iterations-used", spending: spent(30) } as const;
   t.same(step({ ...holding, candidates: [seed, a] }), {
-    ...{ step: "hold-out", ending: "iterations-used", candidateId: "a", ceiling: euro(9) },
+    step: "hold-out",
+    ending: "iterations-used",
+    candidateId: "a",
+    ceiling: euro(9),
   });
 });

@@ -15,7 +15,11 @@ import { costed, euro } from "./pictures.js";
 const entries = [5, 1, 4, 2, 3].map((cost, n) => ({ ...costed(`t${n}`, cost), ms: cost * 1_000 }));
 
 const sources: EstimateSources = {
-  ...{ entries, minGain: 0.05, objective: "success", health: unmeasured, lacksModel: false },
+  entries,
+  minGain: 0.05,
+  objective: "success",
+  health: unmeasured,
+  lacksModel: false,
   budget: { iterations: 2, perIteration: 3, repeats: 2, concurrency: 4, ceiling: euro(144) },
 };
 
@@ -42,7 +46,11 @@ t.test("an estimate counts the most runs, allots the ceiling and adds up the tim
   // Searched 1 + 2 + 3, held out 5 + 4, twice each: 30 + 6 x 12 + 3 x 18 + 2 x 9 = 174.
   const budget = { ...sources.budget, ceiling: euro(174) };
   t.same(toEstimate({ ...sources, budget }), {
-    ...{ searchedTasks: 3, heldOutTasks: 2, ceiling: euro(174), minGain: 0.05, objective: "success" },
+    searchedTasks: 3,
+    heldOutTasks: 2,
+    ceiling: euro(174),
+    minGain: 0.05,
+    objective: "success",
     runs: { seed: 10, searchReplays: 36, heldOutReplays: 12, agent: 2, total: 60 },
     perReplayAllotments: { seed: euro(30), searchReplay: euro(12), heldOutReplay: euro(18), agentRun: euro(9) },
     // Seed 30/4 s; twice an agent's 9 s and 3 x 12/4 s; held out 3 x 18/4 s.

@@ -66,14 +66,19 @@ export function contender(candidateId: string, told: Told = {}): PicturedCandida
   const seed = candidateId === "seed";
   const exact = (value: number | null) => (value === null ? null : toText(decimal(value)));
   return {
-    ...{ candidateId, seed, replayState: state, iteration: told.iteration ?? (seed ? null : 1) },
+    candidateId,
+    seed,
+    replayState: state,
+    iteration: told.iteration ?? (seed ? null : 1),
     heldOutReplayState: told.heldOutState ?? (heldOut === undefined ? null : "finished"),
     searched:
       state === "finished"
         ? {
             ...NOTHING,
             searchedGain: seed || searched === null ? null : gainOf(searched),
-            ...{ score: exact(score), cost: exact(cost), tasks: told.tasks ?? [] },
+            score: exact(score),
+            cost: exact(cost),
+            tasks: told.tasks ?? [],
           }
         : null,
     heldOut:
@@ -88,16 +93,24 @@ export function contender(candidateId: string, told: Told = {}): PicturedCandida
 }
 
 export const allotments: Allotments = {
-  ...{ seed: euro(5), searchReplay: euro(3), heldOutReplay: euro(2), agentRun: euro(1) },
+  seed: euro(5),
+  searchReplay: euro(3),
+  heldOutReplay: euro(2),
+  agentRun: euro(1),
 };
 
 /** A search that searches, with a finished seed, of 4 iterations with 2 candidates each, and all its money. */
 export function pictureOf(parts: Partial<SearchPicture> = {}): SearchPicture {
   return {
-    ...{ state: "searching", ending: null, objective: "success", live: "unchanged", allotments },
+    state: "searching",
+    ending: null,
+    objective: "success",
+    live: "unchanged",
+    allotments,
     budget: { iterations: 4, perIteration: 2, repeats: 1, ceiling: euro(39) },
     spending: { ceiling: euro(39), counted: toText(ZERO), underWay: [] },
-    ...{ candidates: [contender("seed")], iterations: [] },
+    candidates: [contender("seed")],
+    iterations: [],
     ...parts,
   };
 }

@@ -6,7 +6,9 @@ import { freeAmount, grantPart, paysParts, type UnderWay } from "../../../../act
 import { allotments, euro } from "./pictures.js";
 
 const spend = (ceiling: number, counted: string, underWay: readonly UnderWay[] = []) => ({
-  ...{ ceiling: euro(ceiling), counted, underWay },
+  ceiling: euro(ceiling),
+  counted,
+  underWay,
 });
 
 const one = { searchReplay: 1, heldOutReplay: 0, agentRun: 0 };

@@ -154,10 +154,16 @@ export class Simulation {
     const { budget, objective } = this.#world;
     return {
       state: this.#ending !== null ? "holding-out" : this.#copies.has("seed") ? "searching" : "seeding",
-      ...{ ending: this.#ending, budget, objective, allotments: this.#allotments, live: this.#live },
-      ...{ candidates: this.#candidates, iterations: this.#iterations },
+      ending: this.#ending,
+      budget,
+      objective,
+      allotments: this.#allotments,
+      live: this.#live,
+      candidates: this.#candidates,
+      iterations: this.#iterations,
       spending: {
-        ...{ ceiling: budget.ceiling, counted: toText(this.#counted) },
+        ceiling: budget.ceiling,
+        counted: toText(this.#counted),
         underWay: this.#underWay.map(({ allotted }) => ({ allotted, counted: toText(ZERO) })),
       },
     };
@@ -229,8 +235,14 @@ export class Simulation {
     this.#candidates = [
       ...this.#candidates,
       {
-        ...{ candidateId, seed: iteration === null, iteration, config, searched: null, heldOut: null },
-        ...{ replayState: null, heldOutReplayState: null },
+        candidateId,
+        seed: iteration === null,
+        iteration,
+        config,
+        searched: null,
+        heldOut: null,
+        replayState: null,
+        heldOutReplayState: null,
       },
     ];
   }
@@ -261,8 +273,15 @@ export class Simulation {
         const spent = { amount, currency: "EUR" };
         counted = add(counted, fromAmount(spent));
         copies.push({
-          ...{ taskId, originalRunId: runId, repeat, result, spent },
-          ...{ priced: true, ms: null, steps: null, pairOutcome: null },
+          taskId,
+          originalRunId: runId,
+          repeat,
+          result,
+          spent,
+          priced: true,
+          ms: null,
+          steps: null,
+          pairOutcome: null,
         });
       }
     }
@@ -292,7 +311,8 @@ export class Simulation {
     const { minGain, budget } = this.#world;
     const { seed: isSeed, heldOutReplayState } = this.#find(candidateId);
     const terms = (entries: readonly Entry[]) => ({
-      ...{ minGain, currency: budget.ceiling.currency },
+      minGain,
+      currency: budget.ceiling.currency,
       seed: isSeed ? null : this.#copiesOf("seed", entries),
     });
     const { searched, heldOut } = this.#split;
@@ -329,8 +349,15 @@ export class Simulation {
   #toResult({ ending, state }: Extract<NextStep, { step: "end" }>, steps: number): SimulatedSearch {
     const best = chooseBest(this.#candidates, this.#world.objective)?.contender ?? null;
     return {
-      ...{ ending, state, best, steps, candidates: this.#candidates, iterations: this.#iterations },
-      ...{ mark: best === null ? null : onlyOnSeenTasks(best), spent: this.#spentAtEnd(), overrun: this.#overrun },
+      ending,
+      state,
+      best,
+      steps,
+      candidates: this.#candidates,
+      iterations: this.#iterations,
+      mark: best === null ? null : onlyOnSeenTasks(best),
+      spent: this.#spentAtEnd(),
+      overrun: this.#overrun,
     };
   }
 

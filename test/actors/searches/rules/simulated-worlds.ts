@@ -90,11 +90,18 @@ export function searchWithFaults(number: number): { readonly search: SimulatedSe
   const ceiling = { amount: Math.round(runs * chance.between(8, 40)) / 100, currency: "EUR" };
   const plain = worldOf(shape, `set-${number}`, { seed: { rates, costFactor: 1 }, propose });
   const world: World = {
-    ...{ ...plain, budget: { ...plain.budget, ceiling } },
+    ...plain,
+    budget: { ...plain.budget, ceiling },
     objective: chance.pick(["success", "cost"]),
     faults: {
-      ...{ agentFails: 4, replayStops: 12, copyUnscored: chance.between(2, 20), configChanges: 60, stationLeaves: 150 },
-      ...{ costs: chance.between(1, 2), agentCosts: chance.pick([1, 1, 5, 20]), noConfigCause: 3 },
+      agentFails: 4,
+      replayStops: 12,
+      copyUnscored: chance.between(2, 20),
+      configChanges: 60,
+      stationLeaves: 150,
+      costs: chance.between(1, 2),
+      agentCosts: chance.pick([1, 1, 5, 20]),
+      noConfigCause: 3,
     },
   };
   return { search: new Simulation(world, chance).run(), world };

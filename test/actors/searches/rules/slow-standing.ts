@@ -23,7 +23,10 @@ function pointsOf(candidates: readonly PicturedCandidate[]): readonly Point[] {
   for (const { candidateId, seed, replayState, searched, heldOut } of candidates) {
     if (replayState !== "finished") continue;
     points.push({
-      ...{ id: candidateId, seed, score: value(searched?.score, -1), cost: value(searched?.cost, 1e12) },
+      id: candidateId,
+      seed,
+      score: value(searched?.score, -1),
+      cost: value(searched?.cost, 1e12),
       verdict: searched?.searchedGain?.verdict ?? null,
       heldOutVerdict: heldOut?.heldOutGain?.verdict ?? null,
       heldOutCheaper: heldOut?.heldOutCost?.cheaper ?? false,

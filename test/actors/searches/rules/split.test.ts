@@ -5,7 +5,9 @@ import { taskOutcomes } from "../../../../actors/run-facts/run-outcome.table.js"
 import { countHeldOut, type SplitEntry, splitTasks } from "../../../../actors/searches/rules/split.js";
 
 const entryOf = (task: number, outcome: SplitEntry["outcome"] = "accepted", run = 0): SplitEntry => ({
-  ...{ runId: `run-${task}-${run}`, taskId: `task-${task}`, outcome },
+  runId: `run-${task}-${run}`,
+  taskId: `task-${task}`,
+  outcome,
 });
 
 const entriesOf = (tasks: number, outcome?: SplitEntry["outcome"]) =>

@@ -14,7 +14,10 @@ const tasksFrom = (from: number, to: number, cost: number | null = 1) =>
 const healthy: SetHealth = { ...unmeasured, noise: noiseOf(20, 0, 0.05) };
 
 const sources: WarningSources = {
-  ...{ health: healthy, minGain: 0.05, objective: "success", lacksModel: false },
+  health: healthy,
+  minGain: 0.05,
+  objective: "success",
+  lacksModel: false,
   budget: { iterations: 1, perIteration: 1, repeats: 1, ceiling: euro(1_000) },
   split: splitOf(tasksFrom(0, 12), tasksFrom(12, 20)),
 };
@@ -74,8 +77,16 @@ t.test("a judge that agrees with itself less than 80 % of the time, and a check 
 t.test("a set on which the answer itself does not do clearly better", async (t) => {
   const oracle = (gain: Gain | null): Pick<SetHealth, "oracle"> => ({
     oracle: {
-      ...{ replayId: "o", candidateId: "c", repeats: 1, state: "finished", againstReplayId: "r" },
-      ...{ againstState: "finished", answered: 9, live: 0.5, withAnswer: 0.5, gain },
+      replayId: "o",
+      candidateId: "c",
+      repeats: 1,
+      state: "finished",
+      againstReplayId: "r",
+      againstState: "finished",
+      answered: 9,
+      live: 0.5,
+      withAnswer: 0.5,
+      gain,
       roomToImprove: roomToImprove(gain),
     },
   });

@@ -10,7 +10,10 @@ import { type Came, type Scripted, startScripted } from "./scripted-service.js";
 const work = { key: "work", name: "Work", kind: "work", prompt: "Old." };
 const other = { key: "other", name: "Other", kind: "work", prompt: "Old." };
 const line = {
-  ...{ id: "line_1", teamId: "team_1", address: "core/dev", key: "dev" },
+  id: "line_1",
+  teamId: "team_1",
+  address: "core/dev",
+  key: "dev",
   repositories: [{ name: "acme/app" }],
   stations: [work, other],
 };
@@ -52,8 +55,17 @@ async function run(
   const said: string[] = [];
   const { service, requests } = scripted;
   const outcomes = await checkPlan(readPlan(plan, "plan.json"), {
-    ...{ service, requests, line: null, stations: null, commit: "abcdef1", pullRequest: 7, repeats: 3, attempt: "9/1" },
-    ...{ everyMs: 10_000, whyEnded: () => why, progress: writeProgress((line) => said.push(line), requests.nowMs) },
+    service,
+    requests,
+    line: null,
+    stations: null,
+    commit: "abcdef1",
+    pullRequest: 7,
+    repeats: 3,
+    attempt: "9/1",
+    everyMs: 10_000,
+    whyEnded: () => why,
+    progress: writeProgress((line) => said.push(line), requests.nowMs),
     ...options,
   });
   return { outcomes, code: exitCodes[worstOf(outcomes)], came: scripted.came.filter(isOfChecks), said };
@@ -77,8 +89,12 @@ t.test("a check is started with what is planned, and awaited", async (t) => {
   ]);
   t.match(came[0], { method: "POST", path: "/api/teams/team_1/replay-checks" });
   t.same(came[0]?.body, {
-    ...{ lineId: "line_1", stationKey: "work", station: { ...work, prompt: "New." } },
-    ...{ line: { repositories: line.repositories }, reference: { commit: "abcdef1", pullRequest: 7 }, repeats: 3 },
+    lineId: "line_1",
+    stationKey: "work",
+    station: { ...work, prompt: "New." },
+    line: { repositories: line.repositories },
+    reference: { commit: "abcdef1", pullRequest: 7 },
+    repeats: 3,
   });
   t.match(came[0]?.headers["idempotency-key"], /^replay-check-[0-9a-f]{64}$/);
   t.equal(came.length, 4);
@@ -162,7 +178,9 @@ t.test("a start whose answer was lost is sent again under its key, which another
 
 t.test("what the CI does not say is left out", async (t) => {
   const { came } = await run(t, planOf("New."), () => ({ status: 201, body: passedCheck }), {
-    ...{ commit: null, pullRequest: null, repeats: null },
+    commit: null,
+    pullRequest: null,
+    repeats: null,
   });
   t.same(Object.keys(came[0]?.body ?? {}), ["lineId", "stationKey", "station", "line"]);
 });

@@ -61,10 +61,16 @@ export async function startCiMachine(t: Test, options: CiMachineOptions): Promis
       const page = join(folder, `summary-${attempt}.md`);
       const env = {
         ...environmentOf({ vars }),
-        ...{ PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin`, HOME: folder, GITHUB_ACTIONS: "true" },
-        ...{ GITHUB_EVENT_PATH: join(folder, "event.json"), GITHUB_SHA: "0".repeat(40), GITHUB_STEP_SUMMARY: page },
-        ...{ GITHUB_RUN_ID: "4711", GITHUB_RUN_ATTEMPT: String(attempt) },
-        ...{ ACTIONS_ID_TOKEN_REQUEST_URL: `${tokens}?api-version=2.0`, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken },
+        PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin`,
+        HOME: folder,
+        GITHUB_ACTIONS: "true",
+        GITHUB_EVENT_PATH: join(folder, "event.json"),
+        GITHUB_SHA: "0".repeat(40),
+        GITHUB_STEP_SUMMARY: page,
+        GITHUB_RUN_ID: "4711",
+        GITHUB_RUN_ATTEMPT: String(attempt),
+        ACTIONS_ID_TOKEN_REQUEST_URL: `${tokens}?api-version=2.0`,
+        ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken,
       };
       let ran = { code: null as number | null, out: "" };
       for (const { run } of job.steps) {

@@ -47,7 +47,10 @@ function check(t: Test, args: readonly string[], env: Readonly<Record<string, st
 }
 
 const line = {
-  ...{ id: "line_1", teamId: "team_1", address: "core/dev", repositories: [] },
+  id: "line_1",
+  teamId: "team_1",
+  address: "core/dev",
+  repositories: [],
   stations: [{ key: "work", name: "Work", kind: "work", prompt: "Old." }],
 };
 
@@ -170,7 +173,12 @@ t.test("options go before what the CI says of its job", async (t) => {
   t.same(read([], {}).job, { commit: null, pullRequest: null, attempt: null });
   const given = ["--commit", "1234567", "--pull-request", "8", "--attempt", "x", "--station", "a", "--station", "b"];
   t.match(read(given, github), {
-    ...{ url: "https://x", file: "plan.json", line: null, stations: ["a", "b"], repeats: null, summary: null },
+    url: "https://x",
+    file: "plan.json",
+    line: null,
+    stations: ["a", "b"],
+    repeats: null,
+    summary: null,
     job: { commit: "1234567", pullRequest: 8, attempt: "x" },
   });
 });

@@ -18,7 +18,9 @@ t.test("each work station whose block the plan changes is checked, and no other"
       title: "core/dev/work",
       what: "check",
       check: {
-        ...{ teamId: "team_core", lineId: "line_dev", stationKey: "work" },
+        teamId: "team_core",
+        lineId: "line_dev",
+        stationKey: "work",
         station: { key: "work", prompt: "Mend it, and run the tests.", effort: "high", timeoutMinutes: 45 },
         repositories: [{ name: "acme/app", setup: "npm ci" }],
       },

@@ -45,8 +45,16 @@ async function run(
   const requests = createRequests({ nowMs: () => Date.now(), wait, ended: signal, log: () => undefined });
   const outcomes = await checkPlan(readPlan(text, "plan.json"), {
     service: new Service({ requests, url, credential: keptToken(token) }),
-    ...{ requests, line: null, stations: null, commit: "3f9c2ab4d5e6", pullRequest: 7, repeats: null, attempt: "1/1" },
-    ...{ everyMs: 20, whyEnded: () => "", progress: { started: () => undefined, moved: () => undefined } },
+    requests,
+    line: null,
+    stations: null,
+    commit: "3f9c2ab4d5e6",
+    pullRequest: 7,
+    repeats: null,
+    attempt: "1/1",
+    everyMs: 20,
+    whyEnded: () => "",
+    progress: { started: () => undefined, moved: () => undefined },
     ...options,
   });
   return { code: exitCodes[worstOf(outcomes)], outcomes };

@@ -96,7 +96,9 @@ t.test("titles, reasons, names and sentences of others are no Markdown, no HTML 
   const base = outsideCode(writeSummary([checked()], url));
   for (const [index, text] of hostile.entries()) {
     const regressions = failedCheck.regressions.map((each) => ({
-      ...{ ...each, title: text, taskId: text },
+      ...each,
+      title: text,
+      taskId: text,
       reasons: [{ code: text, detail: text }],
     }));
     const of = { regressions, warnings: [{ text }], keptLive: [text, text], setName: text, replayUrl: text };
@@ -138,7 +140,10 @@ t.test("any text in a code span is one code element and nothing else", async () 
 
 t.test("a page is bounded, whatever its parts are", async (t) => {
   const many = Array.from({ length: 500 }, (_, index) => ({
-    ...{ taskId: `task_${index}`, title: "x".repeat(5_000), candidate: ["failed"], baseline: ["succeeded"] },
+    taskId: `task_${index}`,
+    title: "x".repeat(5_000),
+    candidate: ["failed"],
+    baseline: ["succeeded"],
     reasons: Array.from({ length: 50 }, () => ({ code: "check-failed", detail: "y".repeat(5_000) })),
   }));
   const outcomes = Array.from({ length: 100 }, () => checked({ regressions: many }));

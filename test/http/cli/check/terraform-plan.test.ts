@@ -40,12 +40,22 @@ t.test("a station is read in the API's form, sensitive values too", async (t) =>
     ],
   );
   t.same(stations[0]?.block, {
-    ...{ key: "work", name: "Work", kind: "work", harness: "command", effort: "high" },
-    ...{ prompt: "Mend it, and run the tests.", skills: ["careful"], check: "npm test", diffs: true, decisions: false },
+    key: "work",
+    name: "Work",
+    kind: "work",
+    harness: "command",
+    effort: "high",
+    prompt: "Mend it, and run the tests.",
+    skills: ["careful"],
+    check: "npm test",
+    diffs: true,
+    decisions: false,
     tools: [{ tool: "tracker.comment", approval: true }],
     judge: { rubric: "Is it mended?", scale: "number", passScore: 4, claims: [] },
     runners: { pool: "main", labels: ["linux"] },
-    ...{ passesTo: ["review"], timeoutMinutes: 45, alerts: [{ measure: "failure-share", above: 0.5, over: 20 }] },
+    passesTo: ["review"],
+    timeoutMinutes: 45,
+    alerts: [{ measure: "failure-share", above: 0.5, over: 20 }],
   });
   t.equal(stations[3]?.block.prompt, "the hidden canary words");
 });

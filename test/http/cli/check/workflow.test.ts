@@ -55,7 +55,9 @@ async function trustBody(issuer: string): Promise<Readonly<Record<string, unknow
 
 /** The claims of GitHub's token in a job of the workflow, for a pull request. */
 const claims = {
-  ...{ sub: "repo:acme/app:pull_request", event_name: "pull_request", repository: "acme/app" },
+  sub: "repo:acme/app:pull_request",
+  event_name: "pull_request",
+  repository: "acme/app",
   job_workflow_ref: "acme/app/.github/workflows/replay-check.yml@refs/pull/7/merge",
 };
 
@@ -69,7 +71,9 @@ t.test("the job checks a pull request without a stored secret, though its token 
   const [work, review] = live.stations as readonly object[];
   const planned = { ...live, stations: [{ ...work, prompt: plannedStation.prompt }, review] };
   const machine = await startCiMachine(t, {
-    ...{ issuer, claims, files: { "signalbox/dev.json": JSON.stringify(planned) } },
+    issuer,
+    claims,
+    files: { "signalbox/dev.json": JSON.stringify(planned) },
     variables: { SIGNALBOX_URL: service.baseUrl, SIGNALBOX_TRUST: trust.id },
     pullRequest: { number: 7, sha: "3f9c2ab4d5e6" },
   });
@@ -121,7 +125,8 @@ t.test("the trust admits the workflow's pull requests, and no push, other workfl
   const statusOf = async (of: object) =>
     (
       await service.anonymous.request("POST", "/api/workspace-tokens/exchange", {
-        ...{ trust: trust.id, token: await issuer.token({ ...claims, ...of }) },
+        trust: trust.id,
+        token: await issuer.token({ ...claims, ...of }),
       })
     ).status;
   t.equal(await statusOf({}), 200);

@@ -169,7 +169,9 @@ t.test(
         mirrors,
         { ...wanted, diff, archive: { id: "arc_1", bytes: pack?.bytes ?? 0, digest: pack?.digest ?? "" } },
         {
-          ...{ folder: join(scenery.folder, name), record: join(scenery.folder, `${name}.record`), signal },
+          folder: join(scenery.folder, name),
+          record: join(scenery.folder, `${name}.record`),
+          signal,
           restore: restoreInto,
         },
       );

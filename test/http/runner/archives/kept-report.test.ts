@@ -19,7 +19,9 @@ async function scene(t: Test) {
   const clock = new ManualClock();
   const frames: (readonly RepositoryCommit[])[] = [];
   const report = new KeptReport({
-    ...{ mirrors, clock, log: (line: string) => t.fail(line) },
+    mirrors,
+    clock,
+    log: (line: string) => t.fail(line),
     send: ({ commits }) => void frames.push(commits),
   });
   t.teardown(() => report.close());

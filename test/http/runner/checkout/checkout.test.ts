@@ -61,7 +61,11 @@ function scene(t: Test): Scene {
 }
 
 const wanted = (more: { base?: string | null; diff?: string; repository?: string } = {}) => ({
-  ...{ repository: "acme/app", setup: null, image: null, base: null, diff: "" },
+  repository: "acme/app",
+  setup: null,
+  image: null,
+  base: null,
+  diff: "",
   ...more,
 });
 

@@ -110,9 +110,18 @@ t.test("a runner admitted by a trust comes back by itself when what it was admit
   const said: string[] = [];
   let heard = () => {};
   const runner = await startRunner({
-    ...{ url: service.baseUrl, credential: credentialOf(), name: "host", labels: [], slots: 1, command: ["true"] },
-    ...{ workFolder: join(folder, "work"), gitUrl: `${folder}/{name}`, passEnv: [], instance: "0123456789abcdef" },
-    ...{ clock, random: () => 0.5 },
+    url: service.baseUrl,
+    credential: credentialOf(),
+    name: "host",
+    labels: [],
+    slots: 1,
+    command: ["true"],
+    workFolder: join(folder, "work"),
+    gitUrl: `${folder}/{name}`,
+    passEnv: [],
+    instance: "0123456789abcdef",
+    clock,
+    random: () => 0.5,
     log: (line) => {
       said.push(line);
       heard();

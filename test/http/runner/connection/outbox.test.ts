@@ -4,7 +4,9 @@ import { OUTBOX_CHARACTERS, OUTBOX_ROOM, Outbox } from "../../../../http/runner/
 
 const started = { type: "run.started", runId: "a", fence: 1 } as const;
 const step = (characters: number): RunnerMessage => ({
-  ...{ type: "run.step", runId: "a", fence: 1 },
+  type: "run.step",
+  runId: "a",
+  fence: 1,
   step: { index: 0, kind: "output", text: "x".repeat(characters), tool: null, spent: null },
 });
 const { signal } = new AbortController();

@@ -61,7 +61,9 @@ async function scene(t: Test, token = "pool-token", at: string | null = null): P
   let leasesOver = 0;
   let hello = self;
   const connection = new ServiceConnection({
-    ...{ url: at ?? service.url, credential: poolToken(token), clock },
+    url: at ?? service.url,
+    credential: poolToken(token),
+    clock,
     random: () => 0.5,
     hello: () => hello,
     take: (message) => void taken.push(message),
@@ -122,8 +124,15 @@ async function loseAll({ service, clock }: Scene, mostMs: readonly number[]): Pr
 const started = (runId: string): RunnerMessage => ({ type: "run.started", runId, fence: 1 });
 const stop = (runId: string): ServiceMessage => ({ type: "run.stop", runId, fence: 1, reason: "stopped" });
 const ended = (runId: string): RunnerMessage => ({
-  ...{ type: "run.ended", runId, fence: 3, outcome: "stopped", ending: null, failure: null },
-  ...{ checkouts: [], check: null, spent: null },
+  type: "run.ended",
+  runId,
+  fence: 3,
+  outcome: "stopped",
+  ending: null,
+  failure: null,
+  checkouts: [],
+  check: null,
+  spent: null,
 });
 
 t.test("a hello says who the runner is; a beat every third of the lease says which claims it holds", async (t) => {

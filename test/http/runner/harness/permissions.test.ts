@@ -13,7 +13,12 @@ const answer = (
   id: string,
   more: { verdict?: "approved" | "dismissed"; inputs?: string; reason?: string } = {},
 ): ServiceMessage => ({
-  ...{ type: "run.permission-answered", ...claim, id, verdict: "approved", inputs: null, reason: null },
+  type: "run.permission-answered",
+  ...claim,
+  id,
+  verdict: "approved",
+  inputs: null,
+  reason: null,
   ...more,
 });
 
@@ -22,7 +27,12 @@ t.test("an agent asks and waits; each answer comes under the id it asked with, i
   scene.assign({ agent: `${ask("a")}; ${ask("b")}; ${ask("c")}; ${read}; ${read}; ${read}` });
   const asked = await scene.message("run.permission", () => scene.messages("run.permission").length === 3);
   t.same(asked, {
-    ...{ type: "run.permission", ...claim, id: "1-1", tool: "shell", inputs: '{"command":"ls"}', reason: "To look." },
+    type: "run.permission",
+    ...claim,
+    id: "1-1",
+    tool: "shell",
+    inputs: '{"command":"ls"}',
+    reason: "To look.",
   });
   scene.service.tell(answer("1-3", { verdict: "dismissed", reason: "No." }));
   scene.service.tell(answer("1-1"));

@@ -28,8 +28,16 @@ t.test(
     t.notOk(existsSync(trap), "also reading the changes runs no program of the agent's");
     const claim = { runId: job.runId, fence: job.fence };
     const order = (more: Partial<PushOrder>): PushOrder => ({
-      ...{ type: "run.push", ...claim, id: "1", repository: "acme/app", wish: null, title: "Fix it", base: "main" },
-      ...{ url: `${host.origin}/acme/app.git`, token: null, branch: "signalbox/0000abcd-fix" },
+      type: "run.push",
+      ...claim,
+      id: "1",
+      repository: "acme/app",
+      wish: null,
+      title: "Fix it",
+      base: "main",
+      url: `${host.origin}/acme/app.git`,
+      token: null,
+      branch: "signalbox/0000abcd-fix",
       ...more,
     });
     scene.service.tell(order({ why: "The code host is down." }));

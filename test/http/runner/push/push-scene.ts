@@ -85,8 +85,16 @@ export class PushScene {
       return new Promise<Answer>((resolve) => {
         waiting.set(id, resolve);
         pushes.take({
-          ...{ type: "run.push", ...claim, id, repository: "acme-inc/app", wish: null, branch: BRANCH, base: "main" },
-          ...{ url: this.url, token: this.token(), title: "Fix it" },
+          type: "run.push",
+          ...claim,
+          id,
+          repository: "acme-inc/app",
+          wish: null,
+          branch: BRANCH,
+          base: "main",
+          url: this.url,
+          token: this.token(),
+          title: "Fix it",
           ...wish,
         });
       });

@@ -63,7 +63,11 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
     const progress: string[] = [];
     const found = client.call("find", { id: 7, note: "s3cr3t" }, { progress: (text) => progress.push(text) });
     t.same(await nth(0), {
-      ...{ type: "run.tool-call", id: "1-1", server: "tracker", tool: "find", inputs: '{"id":7,"note":"***"}' },
+      type: "run.tool-call",
+      id: "1-1",
+      server: "tracker",
+      tool: "find",
+      inputs: '{"id":7,"note":"***"}',
     });
     calls.waiting({ id: "1-1", callId: "call_1", for: "the assignee's approval" });
     await until("progress", () => progress.length === 1);
@@ -109,7 +113,9 @@ t.test(
   "each integration has a server of its own, the service's tools one too, in a file for its user alone",
   async (t) => {
     const own: ServedTool = {
-      ...{ name: "open_pull_request", description: "", schema: { type: "object" } },
+      name: "open_pull_request",
+      description: "",
+      schema: { type: "object" },
       call: async (inputs) => ({ text: JSON.stringify(inputs), isError: false }),
     };
     const { opened, folder, config, socketOf } = await begin(t, { own: [own] });
