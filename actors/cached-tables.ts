@@ -1,4 +1,4 @@
-import { sessions } from "./access/session.table.js";
+import { sessions } from "./access/accounts/session.table.js";
 import { resourceHashes } from "./resources/resource-hash.table.js";
 import { configurationTables } from "./resources/resource-indexes.table.js";
 import { resourceLocations } from "./resources/resource-location.table.js";

@@ -1,8 +1,8 @@
-import type { DirectoryCatalogue } from "../runtime/rebuild-directories.js";
-import { inviteSource } from "./access/invite.table.js";
-import { credentialSource, mintedHashes } from "./access/minted-credential.table.js";
+import type { DirectoryCatalogue } from "../runtime/directories/rebuild-directories.js";
+import { inviteSource } from "./access/invites/invite.table.js";
+import { credentialSource, mintedHashes } from "./access/tokens/minted-credential.table.js";
 import { pullRequestSource } from "./pull-requests/pull-request.table.js";
-import { madeCandidateSource } from "./replays/made-candidate.table.js";
+import { madeCandidateSource } from "./replays/candidates/made-candidate.table.js";
 import type { Kind } from "./resources/kind.js";
 import { resourceHashes } from "./resources/resource-hash.table.js";
 import { resourceSource } from "./resources/resource-indexes.table.js";

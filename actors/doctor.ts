@@ -2,9 +2,9 @@
  * Looks for damage in a store that no runtime uses: rows that differ from what was written, and rows that contradict
  * each other. It reads everything in slices. One finding may be the cause of another, so repair findings in order.
  */
-import type { Catalogue } from "../runtime/actor-type.js";
-import { checkActors } from "../runtime/check-actors.js";
-import { checkDirectories } from "../runtime/check-directories.js";
+import type { Catalogue } from "../runtime/cells/actor-type.js";
+import { checkActors } from "../runtime/cells/check-actors.js";
+import { checkDirectories } from "../runtime/directories/check-directories.js";
 import { checkDerived } from "../storage/check-derived.js";
 import { checkValues } from "../storage/check-values.js";
 import type { Finding } from "../storage/finding.js";

@@ -1,4 +1,4 @@
-import type { Effect } from "../runtime/actor-type.js";
+import type { Effect } from "../runtime/cells/actor-type.js";
 import type { Clock, Scheduler } from "../runtime/clock.js";
 import type { Reading } from "../storage/store.js";
 import { confirmationEffect } from "./code-host/confirmation.effects.js";
@@ -7,24 +7,24 @@ import { commitEffect } from "./config-pull-requests/commit.effects.js";
 import { editStation } from "./config-pull-requests/edit/edit-station.js";
 import { openConfigEffect } from "./config-pull-requests/open.effects.js";
 import { type DeliveryOptions, deliveryEffect } from "./hooks/delivery/delivery.effects.js";
-import { evaluationEffect } from "./integration-work/delivery-evaluation.effects.js";
+import { evaluationEffect } from "./integration-work/deliveries/delivery-evaluation.effects.js";
 import { type OAuthEffectOptions, oauthEffects } from "./integrations/oauth.effects.js";
 import { ReadBodies } from "./integrations/read-bodies.js";
 import {
   type IntegrationRequestOptions,
   integrationRequestEffect,
 } from "./integrations/requests/integration-request.effects.js";
-import type { CodeHost } from "./outbound/code-host.js";
-import { type MailOptions, mailEffect } from "./outbound/mail.effects.js";
-import { modelEffect } from "./outbound/model.effects.js";
-import type { Model } from "./outbound/model.js";
+import type { CodeHost } from "./outbound/code-host/code-host.js";
+import { type MailOptions, mailEffect } from "./outbound/mail/mail.effects.js";
+import { modelEffect } from "./outbound/models/model.effects.js";
+import type { Model } from "./outbound/models/model.js";
 import { commentEffect } from "./pull-requests/comment.effects.js";
 import { listOpenEffect } from "./pull-requests/list-open.effects.js";
 import { filesEffect, lookEffect } from "./pull-requests/look.effects.js";
 import { openEffect } from "./pull-requests/open.effects.js";
 import { reviewEffect } from "./pull-requests/review.effects.js";
 import type { Sealer } from "./sealer.js";
-import { findPickedConfig } from "./searches/picked-config.view.js";
+import { findPickedConfig } from "./searches/reads/picked-config.view.js";
 import { retentionEffect } from "./tables/retention.effects.js";
 
 /** The services that effects use: those that several effects share, and one part for each area. */

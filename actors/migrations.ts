@@ -13,7 +13,7 @@ import type { MigrationStep } from "../storage/migrations.js";
 import { SEALED_FORMAT } from "../storage/stored-value.js";
 import { webhookTermsWalks } from "./integrations/integration.migration.js";
 import { pullRequestTermsWalks } from "./lines/line.migration.js";
-import { heldCommitWalks } from "./replays/entry-commits.migration.js";
+import { heldCommitWalks } from "./replays/sets/entry-commits.migration.js";
 import { queueEraWalks } from "./runners/run-queue.migration.js";
 import { replaySlotsWalks } from "./runners/workspace-runners.migration.js";
 import { approverWalks } from "./runs/approval.migration.js";
@@ -32,7 +32,7 @@ const checksumWalks = [
  * The steps that migrate a store from an earlier release, in order. They run at the start, before the service accepts
  * requests (`storage/migrations.ts`). If you change the format or the keys of rows, add a step. A step is one line here
  * and one pure function in its area, in a file `<noun>.migration.ts`. Build it from the walks of
- * `storage/migration-walks.ts` (rows) and `runtime/stored-actor-walks.ts` (states, messages and effects of actors):
+ * `storage/migration-walks.ts` (rows) and `runtime/cells/stored-actor-walks.ts` (states, messages and effects of actors):
  *
  *     { to: 9, title: "things have a colour", walks: [eachRow("thing", byColour), removeTable("thing-by-shape")] },
  *

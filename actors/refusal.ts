@@ -1,4 +1,4 @@
-import type { Answered, Delivered } from "../runtime/turn.js";
+import type { Answered, Delivered } from "../runtime/turns/turn.js";
 import type { Permission } from "./permission.js";
 
 /** One error in a request, at a path as the reference's Errors part defines it. */

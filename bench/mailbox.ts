@@ -3,11 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assign, setup } from "xstate";
-import { address } from "../runtime/address.js";
+import { address } from "../runtime/cells/address.js";
 import { createEventLoopScheduler, createSystemClock } from "../runtime/clock.js";
 import { createRuntime } from "../runtime/host.js";
 import type { Runtime } from "../runtime/runtime.js";
-import type { Answered, Delivered } from "../runtime/turn.js";
+import type { Answered, Delivered } from "../runtime/turns/turn.js";
 import { openLmdbStore } from "../storage/lmdb-store.js";
 
 type Counted = Delivered<Answered<number> & { readonly type: "add" | "pass" }>;

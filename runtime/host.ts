@@ -1,28 +1,24 @@
 import type { Change, Reading, View } from "../storage/store.js";
-import type { Address } from "./address.js";
-import { Batch } from "./batch.js";
-import { BatchBound } from "./batch-bound.js";
-import { Behaviours } from "./behaviour.js";
-import type { Cell } from "./cell.js";
-import { cellName } from "./cell-record.js";
-import { Cells } from "./cells.js";
+import type { Address } from "./cells/address.js";
+import { Behaviours } from "./cells/behaviour.js";
+import type { Cell } from "./cells/cell.js";
+import { cellName } from "./cells/cell-record.js";
+import { Cells } from "./cells/cells.js";
+import { freeze } from "./cells/freeze.js";
+import { backoffTimer, Supervisor } from "./cells/supervisor.js";
 import type { Clock } from "./clock.js";
-import { DamageLog } from "./damage-log.js";
-import { createDeadLetters, deadLetterKey } from "./dead-letters.js";
-import { checkMessageId, Deduplication } from "./dedup.js";
-import { Effects } from "./effects.js";
-import { Envelope } from "./envelope.js";
-import { ChangeFeed } from "./feed.js";
-import { freeze } from "./freeze.js";
-import { createIdentities, type Identities } from "./ids.js";
-import { MessageRouter } from "./message-router.js";
-import { Overlays } from "./overlays.js";
-import type { PendingEffect } from "./pending-effect.js";
-import { Pictures } from "./pictures.js";
+import { Effects } from "./effects/effects.js";
+import type { PendingEffect } from "./effects/pending-effect.js";
+import { ChangeFeed } from "./feeds/feed.js";
+import { createDeadLetters, deadLetterKey } from "./messages/dead-letters.js";
+import { Envelope } from "./messages/envelope.js";
+import { MessageRouter } from "./messages/message-router.js";
+import { UndeliveredMessages } from "./messages/undelivered.js";
 import { Recovery } from "./recovery.js";
-import { ReleasedAnswers } from "./released-answers.js";
-import { RowCache } from "./row-cache.js";
-import type { Origin, RowMemory } from "./row-memory.js";
+import { DamageLog } from "./rows/damage-log.js";
+import { Pictures } from "./rows/pictures.js";
+import { RowCache } from "./rows/row-cache.js";
+import type { Origin, RowMemory } from "./rows/row-memory.js";
 import {
   type DeadLetter,
   type DeadLetters,
@@ -35,14 +31,18 @@ import {
   type RuntimeOptions,
   Stopping,
 } from "./runtime.js";
+import { ReleasedAnswers } from "./schedule/released-answers.js";
+import { type Timer, Timers } from "./schedule/timers.js";
 import { Statistics } from "./statistics.js";
-import { backoffTimer, Supervisor } from "./supervisor.js";
-import { type Timer, Timers } from "./timers.js";
-import type { EffectEnded, Message } from "./turn.js";
-import { TurnRecorder } from "./turn-recorder.js";
-import { TURNS_PER_RUN, TurnRun } from "./turn-run.js";
-import { suspendedError, Turns } from "./turns.js";
-import { UndeliveredMessages } from "./undelivered.js";
+import { Batch } from "./turns/batch.js";
+import { BatchBound } from "./turns/batch-bound.js";
+import { checkMessageId, Deduplication } from "./turns/dedup.js";
+import { createIdentities, type Identities } from "./turns/ids.js";
+import { Overlays } from "./turns/overlays.js";
+import type { EffectEnded, Message } from "./turns/turn.js";
+import { TurnRecorder } from "./turns/turn-recorder.js";
+import { TURNS_PER_RUN, TurnRun } from "./turns/turn-run.js";
+import { suspendedError, Turns } from "./turns/turns.js";
 
 /**
  * With this many ready actors, the host fetches no more work from disk and takes no wake-up. It also sets no alarm,

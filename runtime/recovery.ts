@@ -1,15 +1,21 @@
 import { effectSpace, GLOBAL_PARTITION, metaSpace } from "../storage/keys.js";
 import { nextPartition } from "../storage/partitions.js";
 import { type Change, isDamage, type Key, type Reading, type Writing } from "../storage/store.js";
-import { address } from "./address.js";
-import { cellName } from "./cell-record.js";
-import type { Cells } from "./cells.js";
+import { address } from "./cells/address.js";
+import { cellName } from "./cells/cell-record.js";
+import type { Cells } from "./cells/cells.js";
 import type { Clock } from "./clock.js";
-import type { DamageLog } from "./damage-log.js";
-import type { Effects } from "./effects.js";
-import { begunKey, type EffectRow, type PendingEffect, pendingName, toPendingEffect } from "./pending-effect.js";
-import type { Origin, RowMemory } from "./row-memory.js";
-import { nextReceiver } from "./undelivered.js";
+import type { Effects } from "./effects/effects.js";
+import {
+  begunKey,
+  type EffectRow,
+  type PendingEffect,
+  pendingName,
+  toPendingEffect,
+} from "./effects/pending-effect.js";
+import { nextReceiver } from "./messages/undelivered.js";
+import type { DamageLog } from "./rows/damage-log.js";
+import type { Origin, RowMemory } from "./rows/row-memory.js";
 
 /** Present between a stop and the next start. If it is missing at a start, the earlier process was killed. */
 const STOPPED_KEY: Key = [GLOBAL_PARTITION, metaSpace, "stopped"];

@@ -1,10 +1,10 @@
 import type { Change, Reading, Store, View } from "../storage/store.js";
-import type { Catalogue } from "./actor-type.js";
-import type { Address } from "./address.js";
+import type { Catalogue } from "./cells/actor-type.js";
+import type { Address } from "./cells/address.js";
+import type { MessageTo } from "./cells/reference.js";
 import type { Clock, Scheduler } from "./clock.js";
-import type { EffectWait } from "./lane.js";
-import type { MessageTo } from "./reference.js";
-import type { AnswerFrom, Message } from "./turn.js";
+import type { EffectWait } from "./effects/lane.js";
+import type { AnswerFrom, Message } from "./turns/turn.js";
 
 /** The options of a runtime. */
 export interface RuntimeOptions {

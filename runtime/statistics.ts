@@ -1,10 +1,10 @@
-import type { Cells } from "./cells.js";
-import type { DamageLog } from "./damage-log.js";
-import type { Effects } from "./effects.js";
+import type { Cells } from "./cells/cells.js";
+import type { Supervisor } from "./cells/supervisor.js";
+import type { Effects } from "./effects/effects.js";
+import type { DamageLog } from "./rows/damage-log.js";
 import type { RuntimeStats } from "./runtime.js";
-import type { Supervisor } from "./supervisor.js";
-import type { Timers } from "./timers.js";
-import type { Turns } from "./turns.js";
+import type { Timers } from "./schedule/timers.js";
+import type { Turns } from "./turns/turns.js";
 
 /** Maximum number of flush times to store between two reads. */
 const FLUSH_TIMES_KEPT = 1_000;

@@ -4,7 +4,7 @@
  * {@link GLOBAL_PARTITION}.
  */
 
-/** The partition of directories (`runtime/directory.ts`) and of the service's own actors. */
+/** The partition of directories (`runtime/directories/directory.ts`) and of the service's own actors. */
 export const GLOBAL_PARTITION = "~";
 
 /** `[partition, "row", table, ...id]`: domain rows. */

@@ -2,7 +2,7 @@
  * The interface of every store: an ordered key-value map with atomic, durable batches.
  *
  * Everything visible is durable: `reading` and views show only flushed batches, so a crash never invalidates an answer
- * that was based on them. The runtime reads its own unflushed writes through `runtime/overlays.ts`.
+ * that was based on them. The runtime reads its own unflushed writes through `runtime/turns/overlays.ts`.
  */
 
 /**

@@ -236,10 +236,13 @@ t.test("two files that know each other by types alone are refused", async (t) =>
 t.test("what goes down is let through", async (t) => {
   t.same(
     await broken(t, {
-      "actors/hooks/probe.ts": { values: ["actors/tasks/task.ts", "actors/hooks/hook.ts"], types: ["runtime/turn.ts"] },
+      "actors/hooks/probe.ts": {
+        values: ["actors/tasks/task.ts", "actors/hooks/hook.ts"],
+        types: ["runtime/turns/turn.ts"],
+      },
       "actors/hooks/hook.ts": nothing,
       "actors/tasks/task.ts": nothing,
-      "runtime/turn.ts": nothing,
+      "runtime/turns/turn.ts": nothing,
     }),
     [],
   );

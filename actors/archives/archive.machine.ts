@@ -31,9 +31,9 @@
  * | served         | asked.again (woken `ask`)        | served  | runners are asked to check again                |
  * | all            | archive.refused                  | same    | refused: of another runner, out of order, late  |
  */
-import type { ActorType } from "../../runtime/actor-type.js";
-import { chartOf } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
+import type { ActorType } from "../../runtime/cells/actor-type.js";
+import { chartOf } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
 import { archiveRef } from "./archive.messages.js";
 import {
   askAgain,

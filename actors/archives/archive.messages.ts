@@ -1,6 +1,6 @@
-import { reference } from "../../runtime/reference.js";
-import { topic } from "../../runtime/topic.js";
-import type { Answered, Message } from "../../runtime/turn.js";
+import { reference } from "../../runtime/cells/reference.js";
+import { topic } from "../../runtime/feeds/topic.js";
+import type { Answered, Message } from "../../runtime/turns/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { Pack } from "./pack.js";
 

@@ -1,4 +1,4 @@
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Delivered, Turn } from "../../runtime/turns/turn.js";
 import { runners } from "../runners/runner.table.js";
 import type { ArchiveRefusal, ArchiveRow } from "./archive.js";
 import { wantedTopic } from "./archive.messages.js";

@@ -1,5 +1,5 @@
-import { toEvent } from "../../runtime/chart.js";
-import type { Answered, TurnReading, Woken } from "../../runtime/turn.js";
+import { toEvent } from "../../runtime/cells/chart.js";
+import type { Answered, TurnReading, Woken } from "../../runtime/turns/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { ArchiveRow } from "./archive.js";
 import type { ArchiveMessage, OfferPack, ReportArchive, TakeArchive, TakeChunk } from "./archive.messages.js";

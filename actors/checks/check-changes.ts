@@ -1,4 +1,4 @@
-import { type ChangeEntry, toChangeEntry, topic } from "../../runtime/topic.js";
+import { type ChangeEntry, toChangeEntry, topic } from "../../runtime/feeds/topic.js";
 import { changedMembers } from "../tables/changed-members.js";
 import type { PublishedWrite } from "../tables/on-write.js";
 import type { ReplayCheckRow } from "./check.js";

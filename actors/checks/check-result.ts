@@ -3,7 +3,7 @@ import { fromText } from "../fraction.js";
 import { type Money, toAmount } from "../money.js";
 import { firstBytes, lastBytes } from "../replays/figures/excerpt.js";
 import { replayVerdicts } from "../replays/judging/replay-verdict.table.js";
-import { isUnderWay } from "../replays/replay.table.js";
+import { isUnderWay } from "../replays/replay/replay.table.js";
 import { countSucceeded } from "../statistics/copy.js";
 import { falseFailureChance } from "../statistics/false-failure.js";
 import { findRegressions, type Regression } from "../statistics/regression.js";

@@ -1,4 +1,4 @@
-import type { TurnReading } from "../../runtime/turn.js";
+import type { TurnReading } from "../../runtime/turns/turn.js";
 import type { Refusal } from "../refusal.js";
 import { findLeaving } from "../tables/room.js";
 import type { ReplayCheckRow } from "./check.js";

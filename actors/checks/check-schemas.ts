@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Shown } from "../replays/copy-schemas.js";
-import { replayStates } from "../replays/replay.js";
-import { gainSchema, intervalSchema } from "../replays/replay-schemas.js";
+import type { Shown } from "../replays/reads/copy-schemas.js";
+import { gainSchema, intervalSchema } from "../replays/reads/replay-schemas.js";
+import { replayStates } from "../replays/replay/replay.js";
 import { spentSchema } from "../runners/protocol.js";
 import { keptFields } from "./check.js";
 import { undecidedReasons, verdicts } from "./verdict.js";

@@ -1,5 +1,5 @@
-import type { StreamTopic } from "../access/stream-topic.js";
-import { findMemberWorkspace } from "../replays/member-workspace.js";
+import type { StreamTopic } from "../access/visibility/stream-topic.js";
+import { findMemberWorkspace } from "../replays/reads/member-workspace.js";
 import { replayChecks } from "./check.table.js";
 import { checkView } from "./check.view.js";
 

@@ -1,8 +1,8 @@
 import type { Reading } from "../../storage/store.js";
-import type { ReplayRow } from "../replays/replay.js";
-import { isUnderWay } from "../replays/replay.table.js";
-import { listCopies } from "../replays/replay-copy.table.js";
-import { findWait, type Wait } from "../replays/replay-waiting.js";
+import { listCopies } from "../replays/copies/replay-copy.table.js";
+import type { ReplayRow } from "../replays/replay/replay.js";
+import { isUnderWay } from "../replays/replay/replay.table.js";
+import { findWait, type Wait } from "../replays/replay/replay-waiting.js";
 import type { ReplaySides } from "./check-sides.js";
 
 /**

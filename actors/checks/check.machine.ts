@@ -25,9 +25,9 @@
  * 3. In `new` it has no rows, and stops.
  * 4. If its set has the maximum of checks, a start tells the oldest to remove itself (`check-room.ts`).
  */
-import { chartOf, type InTurn, type NoContext, toEvent } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import type { TurnReading } from "../../runtime/turn.js";
+import { chartOf, type InTurn, type NoContext, toEvent } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import type { TurnReading } from "../../runtime/turns/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { ReplayJudging } from "../replays/judging/model-terms.js";
 import { type CheckMessage, replayCheckRef, type StartCheck } from "./check.messages.js";

@@ -1,10 +1,10 @@
-import { reference } from "../../runtime/reference.js";
-import type { Answered, Message } from "../../runtime/turn.js";
+import { reference } from "../../runtime/cells/reference.js";
+import type { Answered, Message } from "../../runtime/turns/turn.js";
 import type { Caller } from "../caller.js";
 import type { LineFields } from "../lines/line.js";
 import type { FieldError, Refusal } from "../refusal.js";
-import type { ProposedBlock } from "../replays/live-block.js";
-import type { ReplayMoved } from "../replays/replay.messages.js";
+import type { ReplayMoved } from "../replays/replay/replay.messages.js";
+import type { ProposedBlock } from "../replays/starting/live-block.js";
 import type { Keyed } from "../resources/repeated-request.js";
 import type { ReplayCheckRow } from "./check.js";
 

@@ -1,8 +1,8 @@
 import type { Reading } from "../../storage/store.js";
-import type { VisibleTeam } from "../access/team.queries.js";
+import type { VisibleTeam } from "../access/members/team.queries.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
-import { findTeam } from "../replays/replay-set.queries.js";
+import { findTeam } from "../replays/sets/replay-set.queries.js";
 import type { Cursor, Slice } from "../tables/page-source.js";
 import type { ReplayCheckRow } from "./check.js";
 import { replayChecks } from "./check.table.js";

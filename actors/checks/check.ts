@@ -1,5 +1,5 @@
 import type { Money } from "../money.js";
-import type { StartWarning } from "../replays/start-warnings.js";
+import type { StartWarning } from "../replays/starting/start-warnings.js";
 import type { CheckVerdict, UndecidedReason } from "./verdict.js";
 
 /** The fields of a station that a check keeps at their live values, in the order in which it lists them. */

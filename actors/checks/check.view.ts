@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import { toAmount } from "../money.js";
-import { replaySets } from "../replays/replay-set.table.js";
-import { startWarningTexts } from "../replays/start-warnings.js";
+import { replaySets } from "../replays/sets/replay-set.table.js";
+import { startWarningTexts } from "../replays/starting/start-warnings.js";
 import { successGain } from "../statistics/gain.js";
 import { unpricedRun } from "../statistics/spending.js";
 import type { ReplayCheckRow } from "./check.js";

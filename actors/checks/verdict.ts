@@ -1,5 +1,5 @@
-import type { ReplayState } from "../replays/replay.js";
-import { isUnderWay } from "../replays/replay.table.js";
+import type { ReplayState } from "../replays/replay/replay.js";
+import { isUnderWay } from "../replays/replay/replay.table.js";
 import { type Copy, groupByTask, isScored } from "../statistics/copy.js";
 import { findRegressions } from "../statistics/regression.js";
 

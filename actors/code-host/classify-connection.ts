@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { toEvent } from "../../runtime/chart.js";
-import { isResultOf } from "../../runtime/effect-type.js";
-import type { EffectEnded, TurnReading, Woken } from "../../runtime/turn.js";
-import { rolePermissions } from "../access/permissions.js";
+import { toEvent } from "../../runtime/cells/chart.js";
+import { isResultOf } from "../../runtime/effects/effect-type.js";
+import type { EffectEnded, TurnReading, Woken } from "../../runtime/turns/turn.js";
+import { rolePermissions } from "../access/visibility/permissions.js";
 import { type Refusal, toRefused } from "../refusal.js";
 import { isWorkspaceOpen } from "../resources/resource.table.js";
 import { findMember } from "../workspaces/member.table.js";

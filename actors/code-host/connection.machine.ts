@@ -34,9 +34,9 @@
  * "May connect" means that the user is still an owner or admin, and the workspace is open and below its connection
  * limit. The turn that connects checks this. The claims actor ensures that no other workspace has the installation.
  */
-import { chartOf, type InTurn } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import type { Turn } from "../../runtime/turn.js";
+import { chartOf, type InTurn } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { answerRefusal } from "../refusal.js";
 import { classifyConnection } from "./classify-connection.js";
 import { codeHostConnectionRef } from "./connection.messages.js";

@@ -1,6 +1,6 @@
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
-import { permit } from "../access/visibility.js";
+import { permit } from "../access/visibility/visibility.js";
 import type { Caller, PersonCaller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findClaimant } from "../tables/claims.js";

@@ -1,4 +1,4 @@
-import { toChangeEntry, topic } from "../../runtime/topic.js";
+import { toChangeEntry, topic } from "../../runtime/feeds/topic.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import type { CodeHostConnection } from "./connection.js";
 import { codeHostConnectionView } from "./connection.view.js";

@@ -1,5 +1,5 @@
-import type { InTurn } from "../../runtime/chart.js";
-import type { Turn } from "../../runtime/turn.js";
+import type { InTurn } from "../../runtime/cells/chart.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { AskHolder } from "../tables/claims.js";
 import { CONFIRMATION_EFFECT, type ConfirmedInstallation } from "./confirmation.effects.js";

@@ -5,7 +5,7 @@ import {
   hostedCommentSchema,
   hostedPullRequestSchema,
   hostedReviewSchema,
-} from "../outbound/hosted-pull-request.js";
+} from "../outbound/code-host/hosted-pull-request.js";
 
 /** The news about pull requests or a repository in a delivery of the code host. */
 export interface HostedNews {

@@ -1,5 +1,5 @@
-import { type CodeHost, type HostedRepository, REPOSITORIES_ON_PAGE } from "../outbound/code-host.js";
-import { CodeHostRefused } from "../outbound/code-host-requests.js";
+import { type CodeHost, type HostedRepository, REPOSITORIES_ON_PAGE } from "../outbound/code-host/code-host.js";
+import { CodeHostRefused } from "../outbound/code-host/code-host-requests.js";
 import type { Refusal } from "../refusal.js";
 import type { CodeHostConnection } from "./connection.js";
 import { notSetUp } from "./refusals.js";

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { Effect } from "../../runtime/actor-type.js";
-import { effect } from "../../runtime/effect-type.js";
-import type { CodeHost } from "../outbound/code-host.js";
-import { CodeHostRefused } from "../outbound/code-host-requests.js";
-import { codeHostLane } from "../outbound/lanes.js";
+import type { Effect } from "../../runtime/cells/actor-type.js";
+import { effect } from "../../runtime/effects/effect-type.js";
+import type { CodeHost } from "../outbound/code-host/code-host.js";
+import { CodeHostRefused } from "../outbound/code-host/code-host-requests.js";
+import { codeHostLane } from "../outbound/http/lanes.js";
 import { type ConfirmedInstallation, toConfirmedInstallation } from "./confirmation.effects.js";
 
 /** The effect: reads the status of an installation at the code host. */

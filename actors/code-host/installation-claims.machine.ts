@@ -8,10 +8,10 @@
  * | keeping | name.confirm, .release, .lapse | keeping |                                                              |
  * | keeping | woken                          | keeping | asks the connection that claimed                             |
  */
-import { chartOf, type NoContext } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import { reference } from "../../runtime/reference.js";
-import type { Delivered, Message, Woken } from "../../runtime/turn.js";
+import { chartOf, type NoContext } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import { reference } from "../../runtime/cells/reference.js";
+import type { Delivered, Message, Woken } from "../../runtime/turns/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { table } from "../../storage/table.js";
 import {

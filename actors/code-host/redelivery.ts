@@ -1,6 +1,6 @@
-import type { CodeHost } from "../outbound/code-host.js";
-import type { SentDelivery } from "../outbound/code-host-deliveries.js";
-import { CodeHostRefused } from "../outbound/code-host-requests.js";
+import type { CodeHost } from "../outbound/code-host/code-host.js";
+import type { SentDelivery } from "../outbound/code-host/code-host-deliveries.js";
+import { CodeHostRefused } from "../outbound/code-host/code-host-requests.js";
 
 /** How long the code host stores its deliveries, in milliseconds. */
 const KEPT_MS = 3 * 24 * 60 * 60 * 1_000;

@@ -1,4 +1,4 @@
-import { forbiddenTitle } from "../access/permissions.js";
+import { forbiddenTitle } from "../access/visibility/permissions.js";
 import type { Refusal } from "../refusal.js";
 
 /** The refusals to connect an installation (configuration API, Errors). `host` is the code host's name. */

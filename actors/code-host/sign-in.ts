@@ -1,7 +1,7 @@
 import type { Runtime } from "../../runtime/runtime.js";
-import { beginOAuthState, consumeOAuthState, createPkce } from "../access/oauth-state.js";
+import { beginOAuthState, consumeOAuthState, createPkce } from "../access/oauth-states/oauth-state.js";
 import type { PersonCaller } from "../caller.js";
-import type { CodeHost } from "../outbound/code-host.js";
+import type { CodeHost } from "../outbound/code-host/code-host.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import type { Sealer } from "../sealer.js";
 import { sealSignInGrant } from "./confirmation.effects.js";

@@ -1,4 +1,4 @@
-import type { Subscriber } from "../../runtime/actor-type.js";
+import type { Subscriber } from "../../runtime/cells/actor-type.js";
 import { codeHostConnectionRef, type ReleaseInstallation } from "./connection.messages.js";
 import { listCodeHostConnections } from "./connection.queries.js";
 

@@ -30,12 +30,12 @@
  * 2. A branch is only created at, or moved to, a commit that is stored here. So after a crash or a lost answer, a
  *    branch at such a commit is known to be its own, and any other branch is never changed.
  */
-import { chartOf, type InTurn, toEvent } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import { isResultOf } from "../../runtime/effect-type.js";
-import type { EffectEnded, TurnReading, Woken } from "../../runtime/turn.js";
-import { permit, seesOutcomes } from "../access/visibility.js";
-import { isTokenOver } from "../access/workspace-token.queries.js";
+import { chartOf, type InTurn, toEvent } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import { isResultOf } from "../../runtime/effects/effect-type.js";
+import type { EffectEnded, TurnReading, Woken } from "../../runtime/turns/turn.js";
+import { isTokenOver } from "../access/tokens/workspace-token.queries.js";
+import { permit, seesOutcomes } from "../access/visibility/visibility.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import { type CodeHostProblem, toHostAnswer } from "../pull-requests/code-host-answer.js";
 import { isOpenedAgain, waitMs } from "../pull-requests/waits.js";

@@ -1,5 +1,5 @@
 import type { Reading } from "../../storage/store.js";
-import { findTeamOfOutcomes } from "../access/team.queries.js";
+import { findTeamOfOutcomes } from "../access/members/team.queries.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import type { ConfigPullRequestRow } from "./config-pull-request.js";

@@ -1,4 +1,4 @@
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Delivered, Turn } from "../../runtime/turns/turn.js";
 import type { CodeHostConnection } from "../code-host/connection.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { LineFields } from "../lines/line.js";

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import type { CodeHost } from "../outbound/code-host.js";
-import type { RepositoryThere } from "../outbound/code-host-repository.js";
-import type { CodeHostSources, HostedEntry, HostedHead } from "../outbound/code-host-sources.js";
+import type { CodeHost } from "../outbound/code-host/code-host.js";
+import type { RepositoryThere } from "../outbound/code-host/code-host-repository.js";
+import type { CodeHostSources, HostedEntry, HostedHead } from "../outbound/code-host/code-host-sources.js";
 import type { SourceTree, TreeEntry, UnreadFile } from "./edit/station-edit.js";
 
 /** A repository at the head commit of its default branch, as an edit reads it, with the modes of its files. */

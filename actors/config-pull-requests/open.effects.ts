@@ -1,10 +1,10 @@
-import type { Effect } from "../../runtime/actor-type.js";
-import { effect } from "../../runtime/effect-type.js";
+import type { Effect } from "../../runtime/cells/actor-type.js";
+import { effect } from "../../runtime/effects/effect-type.js";
 import type { Reading } from "../../storage/store.js";
 import type { LineFields } from "../lines/line.js";
-import type { CodeHost } from "../outbound/code-host.js";
-import type { HostedPullRequest } from "../outbound/hosted-pull-request.js";
-import { codeHostWriteLane } from "../outbound/lanes.js";
+import type { CodeHost } from "../outbound/code-host/code-host.js";
+import type { HostedPullRequest } from "../outbound/code-host/hosted-pull-request.js";
+import { codeHostWriteLane } from "../outbound/http/lanes.js";
 import { askHost, type CodeHostProblem } from "../pull-requests/code-host-answer.js";
 import { findResource } from "../resources/resource.table.js";
 import type { CommitInput, MadeCommit } from "./commit.effects.js";

@@ -1,4 +1,4 @@
-import type { Subscriber } from "../../runtime/actor-type.js";
+import type { Subscriber } from "../../runtime/cells/actor-type.js";
 import type { ResourceChanged } from "../resources/resource.messages.js";
 import { findResource } from "../resources/resource.table.js";
 import type { WorkspaceClosed } from "../workspaces/workspace.machine.js";

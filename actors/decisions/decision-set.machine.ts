@@ -18,9 +18,9 @@
  *
  * Its rows do not store the state. In `none` there are no rows. Lists find the rows only in `stands`.
  */
-import { chartOf, type NoContext, toEvent } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import type { TurnReading } from "../../runtime/turn.js";
+import { chartOf, type NoContext, toEvent } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import type { TurnReading } from "../../runtime/turns/turn.js";
 import { tasks } from "../tasks/task.table.js";
 import { parseDraftedDecisions } from "./decision.js";
 import { indexDecisionSet, replaceDecisionSet } from "./decision.table.js";

@@ -1,5 +1,5 @@
-import { reference } from "../../runtime/reference.js";
-import type { Message } from "../../runtime/turn.js";
+import { reference } from "../../runtime/cells/reference.js";
+import type { Message } from "../../runtime/turns/turn.js";
 import type { Merge } from "./decision.table.js";
 
 /** Stores the decisions that were drafted from a completed run. Decisions that exceed a limit are dropped. */

@@ -1,5 +1,5 @@
 import type { Reading } from "../../storage/store.js";
-import { seesOutcomes } from "../access/visibility.js";
+import { seesOutcomes } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
 import type { Cursor, Slice } from "../tables/page-source.js";
 import type { StandingDecision } from "./decision.table.js";

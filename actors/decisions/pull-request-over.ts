@@ -1,4 +1,4 @@
-import type { Subscriber } from "../../runtime/actor-type.js";
+import type { Subscriber } from "../../runtime/cells/actor-type.js";
 import type { PullRequestOver } from "../pull-requests/standing.js";
 import { decisionSetRef } from "./decision-set.messages.js";
 

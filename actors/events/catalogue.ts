@@ -1,4 +1,4 @@
-import type { Fact, GateQuestion } from "../../runtime/turn.js";
+import type { Fact, GateQuestion } from "../../runtime/turns/turn.js";
 import { BOOL, DYN, listOf, mapOf, STRING, type Type } from "../expressions/cel-types.js";
 
 /** Maximum number of stored events per team. Older events are removed. */

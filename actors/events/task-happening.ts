@@ -1,4 +1,4 @@
-import type { Fact } from "../../runtime/turn.js";
+import type { Fact } from "../../runtime/turns/turn.js";
 import type { EventTask } from "./catalogue.js";
 
 /** What happens to tasks that integration bindings act on, and hooks do not. */

@@ -1,7 +1,7 @@
 /** Fires hooks manually, for an earlier event or with a sample. Callers need permission to configure hooks. */
 import type { Reading } from "../../storage/store.js";
-import type { VisibleTeam } from "../access/team.queries.js";
-import { permit } from "../access/visibility.js";
+import type { VisibleTeam } from "../access/members/team.queries.js";
+import { permit } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
 import { invalid, isRefusal, type Refusal } from "../refusal.js";
 import { findKnownResource, findResourceAt } from "../resources/resource.table.js";

@@ -1,4 +1,4 @@
-import type { StreamTopic } from "../access/stream-topic.js";
+import type { StreamTopic } from "../access/visibility/stream-topic.js";
 import { listMemberships } from "../workspaces/member.table.js";
 import { findHookOccurrenceById } from "./hook-occurrence.table.js";
 import { hookOccurrenceView } from "./hook-occurrence.view.js";

@@ -19,11 +19,11 @@
  * |            |                                                     |            | event                             |
  * | waiting    | woken                                               | attempting | repeats the step                  |
  */
-import type { GatekeeperTimedOut } from "../../runtime/actor-type.js";
-import { chartOf, toEvent } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import { isResultOf } from "../../runtime/effect-type.js";
-import type { EffectEnded, TurnReading, Woken } from "../../runtime/turn.js";
+import type { GatekeeperTimedOut } from "../../runtime/cells/actor-type.js";
+import { chartOf, toEvent } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import { isResultOf } from "../../runtime/effects/effect-type.js";
+import type { EffectEnded, TurnReading, Woken } from "../../runtime/turns/turn.js";
 import { DELIVERY_EFFECT } from "./delivery/delivery.effects.js";
 import { type FireHook, hookOccurrenceRef } from "./hook-occurrence.messages.js";
 import { findHookOccurrence, type HookOccurrenceState } from "./hook-occurrence.table.js";

@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { WorkEvent } from "../events/catalogue.js";

@@ -1,10 +1,10 @@
-import type { GatekeeperAnswer } from "../../runtime/actor-type.js";
-import type { InTurn } from "../../runtime/chart.js";
-import type { Turn } from "../../runtime/turn.js";
+import type { GatekeeperAnswer } from "../../runtime/cells/actor-type.js";
+import type { InTurn } from "../../runtime/cells/chart.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import type { WorkEvent } from "../events/catalogue.js";
 import { workEvents } from "../events/catalogue.js";
-import { MAX_ATTEMPTS, retryWaitMs } from "../outbound/retry-wait.js";
+import { MAX_ATTEMPTS, retryWaitMs } from "../outbound/http/retry-wait.js";
 import { findResource } from "../resources/resource.table.js";
 import { type NoteTask, taskRef } from "../tasks/task.messages.js";
 import { tasks } from "../tasks/task.table.js";

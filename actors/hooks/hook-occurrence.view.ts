@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { EffectWait } from "../../runtime/lane.js";
+import type { EffectWait } from "../../runtime/effects/lane.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Reading } from "../../storage/store.js";
 import { timeText } from "../time-text.js";

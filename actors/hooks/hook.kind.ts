@@ -1,6 +1,6 @@
 import { workEvents } from "../events/catalogue.js";
 import { toToolReference } from "../integrations/tools.js";
-import type { AllowList } from "../outbound/allow-list.js";
+import type { AllowList } from "../outbound/http/allow-list.js";
 import type { FieldError } from "../refusal.js";
 import type { Kind, Reference, WriteScope } from "../resources/kind.js";
 import { callErrors } from "./call-inputs.js";

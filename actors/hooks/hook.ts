@@ -2,7 +2,7 @@ import { z } from "zod";
 import { workEventNames } from "../events/catalogue.js";
 import { condition, jsonTemplate, template } from "../expressions/schemas.js";
 import { readTemplate } from "../expressions/templates.js";
-import { isHeaderText } from "../outbound/header-text.js";
+import { isHeaderText } from "../outbound/http/header-text.js";
 import { repositoryName, slug, toolName } from "../resources/fields.js";
 
 /** A key that can follow a dot, and the name of a variable. */

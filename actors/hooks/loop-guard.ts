@@ -13,7 +13,7 @@
  */
 
 import { hash } from "node:crypto";
-import type { Turn, TurnReading } from "../../runtime/turn.js";
+import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { WorkEvent } from "../events/catalogue.js";

@@ -11,9 +11,9 @@
  * | sending | woken, more may be left                   | sending | fires up to 20; wake-up a second later          |
  * | sending | woken, no occurrence or period left       | idle    | fires the last ones; stops                      |
  */
-import { chartOf } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
+import { chartOf } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import type { Delivered, Turn, Woken } from "../../runtime/turns/turn.js";
 import type { Refusal } from "../refusal.js";
 import { type FireHook, hookOccurrenceRef } from "./hook-occurrence.messages.js";
 import { hookResenderRef, type ResendFailed } from "./resend.messages.js";

@@ -1,5 +1,5 @@
-import { reference } from "../../runtime/reference.js";
-import type { Answered } from "../../runtime/turn.js";
+import { reference } from "../../runtime/cells/reference.js";
+import type { Answered } from "../../runtime/turns/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { ResendPeriod } from "./resend.queries.js";
 

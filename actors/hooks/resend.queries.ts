@@ -1,4 +1,4 @@
-import { ulidTime } from "../../runtime/ids.js";
+import { ulidTime } from "../../runtime/turns/ids.js";
 import type { Reading } from "../../storage/store.js";
 import { findResource } from "../resources/resource.table.js";
 import { failedHookOccurrences, findHookOccurrence, type HookOccurrence } from "./hook-occurrence.table.js";

@@ -1,5 +1,5 @@
-import type { ReplyTo } from "../../runtime/actor-type.js";
-import type { EffectEnded } from "../../runtime/turn.js";
+import type { ReplyTo } from "../../runtime/cells/actor-type.js";
+import type { EffectEnded } from "../../runtime/turns/turn.js";
 import type { WorkEvent } from "../events/catalogue.js";
 import type { DeliveryResult } from "./delivery/delivery-result.js";
 import { type HookFailureCode, toRefusal } from "./delivery/failure-codes.js";

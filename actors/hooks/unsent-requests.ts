@@ -2,7 +2,7 @@
 import type { Reading } from "../../storage/store.js";
 import { isTemplate, readTemplate } from "../expressions/templates.js";
 import { literalHost } from "../integrations/integration-rules.js";
-import { type AllowList, findRefusalReason } from "../outbound/allow-list.js";
+import { type AllowList, findRefusalReason } from "../outbound/http/allow-list.js";
 import type { Warning } from "../resources/kind.js";
 import { isWorkspaceOpen, listResources } from "../resources/resource.table.js";
 import type { HookFields, HookStep } from "./hook.js";

@@ -1,8 +1,8 @@
 import type { Reading } from "../../storage/store.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import { listResources } from "../resources/resource.table.js";
-import { pollRef } from "./poll.messages.js";
-import { scheduleRef } from "./schedule.messages.js";
+import { pollRef } from "./polls/poll.messages.js";
+import { scheduleRef } from "./schedules/schedule.messages.js";
 
 /** Lists the poll and schedules that each integration of a workspace defines, whether or not they have started. */
 export function listSetWork(reading: Reading, workspaceId: string) {

@@ -1,8 +1,8 @@
 /** The authorization of an account at its host: the request that redirects the user, and the host's response. */
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import { type AllowList, findRefusalReason, maySignInAt } from "../outbound/allow-list.js";
-import { type AuthorizationServers, ServerUnavailable } from "../outbound/oauth-server.js";
+import { type AllowList, findRefusalReason, maySignInAt } from "../outbound/http/allow-list.js";
+import { type AuthorizationServers, ServerUnavailable } from "../outbound/oauth/oauth-server.js";
 import type { Refusal } from "../refusal.js";
 import { coversAddress } from "../resources/fields.js";
 import { findSecretFor } from "../workspaces/secret-hosts.js";

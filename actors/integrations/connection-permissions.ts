@@ -1,6 +1,6 @@
 /** The permissions for an integration's connections (configuration API, Integration connections). */
 import type { Reading } from "../../storage/store.js";
-import { isOnTeam, permit } from "../access/visibility.js";
+import { isOnTeam, permit } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import { findResource, isWorkspaceOpen, type ResourceRow } from "../resources/resource.table.js";

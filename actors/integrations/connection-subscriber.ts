@@ -1,5 +1,5 @@
-import type { Subscriber } from "../../runtime/actor-type.js";
-import type { Turn } from "../../runtime/turn.js";
+import type { Subscriber } from "../../runtime/cells/actor-type.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { ResourceChanged } from "../resources/resource.messages.js";
 import type { MemberChanged } from "../workspaces/membership.transitions.js";
 import type { WorkspaceClosed } from "../workspaces/workspace.machine.js";

@@ -45,10 +45,10 @@
  * | none,      |                                                   |            |                                     |
  * | revoking   |                                                   |            |                                     |
  */
-import { chartOf, type InTurn, toEvent } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import { isResultOf } from "../../runtime/effect-type.js";
-import type { EffectEnded, TurnReading, Woken } from "../../runtime/turn.js";
+import { chartOf, type InTurn, toEvent } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import { isResultOf } from "../../runtime/effects/effect-type.js";
+import type { EffectEnded, TurnReading, Woken } from "../../runtime/turns/turn.js";
 import type { PersonCaller } from "../caller.js";
 import { answerRefusal, type Refusal, toRefused } from "../refusal.js";
 import { type IntegrationConnectionMessage, integrationConnectionRef, parseActorId } from "./connection.messages.js";

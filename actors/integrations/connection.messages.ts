@@ -1,6 +1,6 @@
-import { reference } from "../../runtime/reference.js";
-import { type Topic, topic } from "../../runtime/topic.js";
-import type { Answered, Message } from "../../runtime/turn.js";
+import { reference } from "../../runtime/cells/reference.js";
+import { type Topic, topic } from "../../runtime/feeds/topic.js";
+import type { Answered, Message } from "../../runtime/turns/turn.js";
 import type { PersonCaller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import type { ConnectionHolder } from "./connection.table.js";

@@ -1,5 +1,5 @@
 import type { Reading } from "../../storage/store.js";
-import { permit } from "../access/visibility.js";
+import { permit } from "../access/visibility/visibility.js";
 import type { Caller, PersonCaller } from "../caller.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
 import { findKnownResource, type ResourceRow } from "../resources/resource.table.js";

@@ -1,6 +1,6 @@
 /** The transitions of a connection. `connection.machine.ts` lists when each one runs. */
-import type { InTurn } from "../../runtime/chart.js";
-import type { Turn, TurnReading } from "../../runtime/turn.js";
+import type { InTurn } from "../../runtime/cells/chart.js";
+import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
 import { integrationConnectionTopic, type LinkConnection, type SetAsks } from "./connection.messages.js";
 import {
   type ConnectionHolder,

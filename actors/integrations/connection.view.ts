@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import { findUser } from "../access/session.queries.js";
+import { findUser } from "../access/accounts/session.queries.js";
 import type { ResourceRow } from "../resources/resource.table.js";
 import { findIntegrationConnection, type IntegrationConnectionRow } from "./connection.table.js";
 import { findActingConnection } from "./connection-permissions.js";

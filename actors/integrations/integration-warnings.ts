@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import { readsName } from "../expressions/reads-name.js";
-import { type AllowList, maySignInAt } from "../outbound/allow-list.js";
+import { type AllowList, maySignInAt } from "../outbound/http/allow-list.js";
 import { pathText } from "../refusal.js";
 import type { Warning } from "../resources/kind.js";
 import { findResourceAt, type ResourceRow } from "../resources/resource.table.js";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AllowList } from "../outbound/allow-list.js";
+import type { AllowList } from "../outbound/http/allow-list.js";
 import type { Kind } from "../resources/kind.js";
 import { type IntegrationFields, integrationSchema } from "./definition.js";
 import { integrationSizeErrors } from "./integration-expressions.js";

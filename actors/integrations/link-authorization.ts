@@ -1,8 +1,8 @@
 import type { Runtime } from "../../runtime/runtime.js";
-import { beginOAuthState, consumeOAuthState, createPkce } from "../access/oauth-state.js";
+import { beginOAuthState, consumeOAuthState, createPkce } from "../access/oauth-states/oauth-state.js";
 import type { PersonCaller } from "../caller.js";
-import type { AllowList } from "../outbound/allow-list.js";
-import type { AuthorizationServers } from "../outbound/oauth-server.js";
+import type { AllowList } from "../outbound/http/allow-list.js";
+import type { AuthorizationServers } from "../outbound/oauth/oauth-server.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import type { Sealer } from "../sealer.js";
 import {

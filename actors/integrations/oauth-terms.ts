@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AuthorizationServers } from "../outbound/oauth-server.js";
+import type { AuthorizationServers } from "../outbound/oauth/oauth-server.js";
 import type { LinkedTerms } from "./connection.table.js";
 import type { IntegrationFields } from "./definition.js";
 import type { OAuth2 } from "./oauth2.js";

@@ -5,20 +5,20 @@
  */
 
 import { z } from "zod";
-import type { Effect, EffectContext } from "../../runtime/actor-type.js";
+import type { Effect, EffectContext } from "../../runtime/cells/actor-type.js";
 import type { Clock } from "../../runtime/clock.js";
-import { effect, madeOnce } from "../../runtime/effect-type.js";
-import type { RunSignal } from "../../runtime/run-signal.js";
+import { effect, madeOnce } from "../../runtime/effects/effect-type.js";
+import type { RunSignal } from "../../runtime/effects/run-signal.js";
 import type { RuntimeLog } from "../../runtime/runtime.js";
 import type { Reading } from "../../storage/store.js";
 import { DYN } from "../expressions/cel-types.js";
 import { evaluateText } from "../expressions/templates.js";
 import { toValue } from "../expressions/values.js";
-import { parseJson } from "../outbound/json-answer.js";
-import { accountLane } from "../outbound/lanes.js";
-import { type AuthorizationServers, OAUTH_REQUEST_MS, ServerUnavailable } from "../outbound/oauth-server.js";
-import { askForTokens, type OAuthClient, revokeToken, type Tokens } from "../outbound/oauth-tokens.js";
-import type { Outbound } from "../outbound/request.js";
+import { parseJson } from "../outbound/http/json-answer.js";
+import { accountLane } from "../outbound/http/lanes.js";
+import type { Outbound } from "../outbound/http/request.js";
+import { type AuthorizationServers, OAUTH_REQUEST_MS, ServerUnavailable } from "../outbound/oauth/oauth-server.js";
+import { askForTokens, type OAuthClient, revokeToken, type Tokens } from "../outbound/oauth/oauth-tokens.js";
 import { coversAddress } from "../resources/fields.js";
 import { isWorkspaceOpen } from "../resources/resource.table.js";
 import type { Sealer } from "../sealer.js";

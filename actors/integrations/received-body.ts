@@ -1,6 +1,6 @@
 import { DYN } from "../expressions/cel-types.js";
 import { toValue, type Value } from "../expressions/values.js";
-import { readText } from "../outbound/answer-text.js";
+import { readText } from "../outbound/http/answer-text.js";
 import { createJsonRoom, type JsonRoom, parseBounded } from "./bounded-json.js";
 
 /** A received body as expressions see it. */

@@ -1,6 +1,6 @@
 /** The hosts of integrations that the deployment's settings block. */
 import type { Reading } from "../../storage/store.js";
-import { type AllowList, findRefusalReason } from "../outbound/allow-list.js";
+import { type AllowList, findRefusalReason } from "../outbound/http/allow-list.js";
 import { isWorkspaceOpen, listResources } from "../resources/resource.table.js";
 import type { IntegrationFields } from "./definition.js";
 

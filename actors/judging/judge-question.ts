@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ModelMessage } from "../outbound/model-request.js";
+import type { ModelMessage } from "../outbound/models/model-request.js";
 import { type CheckoutDiff, readChange } from "./change.js";
 import { FencedText } from "./fence.js";
 import { ANSWER_WANTED, criteria, toPrompt, trustRules } from "./prompt.js";

@@ -1,5 +1,5 @@
 import type { JudgingSetup } from "../lines/fingerprint.js";
-import type { ModelSettings } from "../outbound/model-settings.js";
+import type { ModelSettings } from "../outbound/models/model-settings.js";
 import { PROMPT_VERSION } from "./prompt.js";
 
 /** The judging settings of this deployment. Pass null if it has no model. */

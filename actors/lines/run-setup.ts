@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import { getText, holdText } from "../tables/text-blobs.js";

@@ -1,10 +1,10 @@
-import { toEvent } from "../../runtime/chart.js";
-import { isResultOf } from "../../runtime/effect-type.js";
-import type { MessageTo } from "../../runtime/reference.js";
-import type { Delivered, EffectEnded, GateAnswer, TurnReading, Woken } from "../../runtime/turn.js";
+import { toEvent } from "../../runtime/cells/chart.js";
+import type { MessageTo } from "../../runtime/cells/reference.js";
+import { isResultOf } from "../../runtime/effects/effect-type.js";
+import type { Delivered, EffectEnded, GateAnswer, TurnReading, Woken } from "../../runtime/turns/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { EventSubject } from "../events/event-task.js";
-import type { HostedReview } from "../outbound/hosted-pull-request.js";
+import type { HostedReview } from "../outbound/code-host/hosted-pull-request.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
 import { isWorkspaceOpen } from "../resources/resource.table.js";

@@ -1,9 +1,9 @@
-import type { Effect } from "../../runtime/actor-type.js";
-import type { EffectType } from "../../runtime/effect-type.js";
-import type { LaneLimits } from "../../runtime/lane.js";
-import type { EffectEnded } from "../../runtime/turn.js";
-import type { CodeHost } from "../outbound/code-host.js";
-import { CodeHostRefused } from "../outbound/code-host-requests.js";
+import type { Effect } from "../../runtime/cells/actor-type.js";
+import type { EffectType } from "../../runtime/effects/effect-type.js";
+import type { LaneLimits } from "../../runtime/effects/lane.js";
+import type { EffectEnded } from "../../runtime/turns/turn.js";
+import type { CodeHost } from "../outbound/code-host/code-host.js";
+import { CodeHostRefused } from "../outbound/code-host/code-host-requests.js";
 
 /** The reason why the code host did not do what the service requested. */
 export type CodeHostProblem =

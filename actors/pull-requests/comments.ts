@@ -4,8 +4,8 @@
  * {@link MAX_ATTEMPTS} attempts fail, the service stops until the text changes. The comment's `problem` and a note on
  * the task give the reason.
  */
-import type { InTurn } from "../../runtime/chart.js";
-import type { Delivered, EffectEnded, Turn } from "../../runtime/turn.js";
+import type { InTurn } from "../../runtime/cells/chart.js";
+import type { Delivered, EffectEnded, Turn } from "../../runtime/turns/turn.js";
 import { readStoredText, toStoredText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
 import { toHostAnswer } from "./code-host-answer.js";

@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { listRepositoryKeys, type NamedRepository } from "../code-host/hosted-repository.queries.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { retain } from "../tables/retention.js";

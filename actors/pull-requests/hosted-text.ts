@@ -1,4 +1,4 @@
-import { withoutMentions } from "../outbound/without-mentions.js";
+import { withoutMentions } from "../outbound/code-host/without-mentions.js";
 import { cutText } from "../well-formed.js";
 
 /** Maximum length of a comment, a review or a pull request's text on GitHub, in characters. */

@@ -1,9 +1,9 @@
-import type { Effect } from "../../runtime/actor-type.js";
-import { effect } from "../../runtime/effect-type.js";
-import type { CodeHost } from "../outbound/code-host.js";
-import type { RepositoryThere } from "../outbound/code-host-repository.js";
-import type { HostedPullRequest, HostedReview } from "../outbound/hosted-pull-request.js";
-import { codeHostLane } from "../outbound/lanes.js";
+import type { Effect } from "../../runtime/cells/actor-type.js";
+import { effect } from "../../runtime/effects/effect-type.js";
+import type { CodeHost } from "../outbound/code-host/code-host.js";
+import type { RepositoryThere } from "../outbound/code-host/code-host-repository.js";
+import type { HostedPullRequest, HostedReview } from "../outbound/code-host/hosted-pull-request.js";
+import { codeHostLane } from "../outbound/http/lanes.js";
 import { type CodeHostProblem, hostEffect } from "./code-host-answer.js";
 
 /** A pull request at the code host. */

@@ -4,8 +4,8 @@
  * unchanged list does not count against the code host's rate limit. Pull requests of tasks check themselves.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { InTurn } from "../../runtime/chart.js";
-import type { Turn } from "../../runtime/turn.js";
+import type { InTurn } from "../../runtime/cells/chart.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import { forgetHosted } from "../code-host/hosted-repository.js";
 import { findHosted, type NamedRepository } from "../code-host/hosted-repository.queries.js";

@@ -2,7 +2,7 @@
  * Opens the pull request at the code host. The effect searches for an existing one first, so that repeated attempts
  * create only one pull request.
  */
-import type { InTurn } from "../../runtime/chart.js";
+import type { InTurn } from "../../runtime/cells/chart.js";
 import { readStoredText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
 import { OPEN_PULL_REQUEST } from "./open.effects.js";

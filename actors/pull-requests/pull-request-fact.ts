@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { OPEN_DAY, type PullRequestFact, pullRequestFacts } from "../run-facts/pull-request-fact.table.js";
 import { toDay } from "../run-facts/stay.table.js";
 import type { PullRequestRow } from "./pull-request.js";

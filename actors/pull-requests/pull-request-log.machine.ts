@@ -16,13 +16,13 @@
  * | keeping | woken `list`, an hour after the first news   | keeping | lists open ones; reads those with          |
  * |         | and every hour                               |         | changes that no delivery reported          |
  */
-import { chartOf } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import { isResultOf } from "../../runtime/effect-type.js";
-import type { MessageTo } from "../../runtime/reference.js";
-import type { Delivered, EffectEnded, Turn, Woken } from "../../runtime/turn.js";
+import { chartOf } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import type { MessageTo } from "../../runtime/cells/reference.js";
+import { isResultOf } from "../../runtime/effects/effect-type.js";
+import type { Delivered, EffectEnded, Turn, Woken } from "../../runtime/turns/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
-import type { HostedPullRequest } from "../outbound/hosted-pull-request.js";
+import type { HostedPullRequest } from "../outbound/code-host/hosted-pull-request.js";
 import { LIST_OPEN } from "./list-open.effects.js";
 import { LOOK_AT_PULL_REQUEST, type LookResult } from "./look.effects.js";
 import { LIST, listFromNowOn, listNow, type PullRequestLogContext, takeList, toNamed } from "./missed-news.js";

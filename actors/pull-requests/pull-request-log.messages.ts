@@ -1,5 +1,5 @@
-import { reference } from "../../runtime/reference.js";
-import type { Answered } from "../../runtime/turn.js";
+import { reference } from "../../runtime/cells/reference.js";
+import type { Answered } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import type { HostedNews } from "../code-host/hosted-news.js";
 import { findHosted, findLogId, type NamedRepository } from "../code-host/hosted-repository.queries.js";

@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { HostedNews } from "../code-host/hosted-news.js";
 import { keepHosted } from "../code-host/hosted-repository.js";
@@ -10,7 +10,7 @@ import {
 } from "../code-host/hosted-repository.queries.js";
 import type { HostedKey } from "../code-host/hosted-repository.table.js";
 import type { LineFields } from "../lines/line.js";
-import type { HostedPullRequest } from "../outbound/hosted-pull-request.js";
+import type { HostedPullRequest } from "../outbound/code-host/hosted-pull-request.js";
 import { listResources } from "../resources/resource.table.js";
 import { keepHeardRevert, withHeardRevert } from "./heard-revert.table.js";
 import { LOOK_AT_PULL_REQUEST, type LookResult } from "./look.effects.js";

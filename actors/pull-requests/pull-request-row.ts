@@ -1,4 +1,4 @@
-import type { Turn, TurnReading } from "../../runtime/turn.js";
+import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
 import { findTaskBranch, type TaskBranch, taskBranches } from "../runs/task-branch.table.js";
 import { type PullRequestContext, type PullRequestRow, toCheckout } from "./pull-request.js";
 import type { PullRequestNote, TaskPullRequestChanged } from "./pull-request.messages.js";

@@ -1,4 +1,4 @@
-import { locateWorkspace, type StreamTopic } from "../access/stream-topic.js";
+import { locateWorkspace, type StreamTopic } from "../access/visibility/stream-topic.js";
 import { pullRequests } from "./pull-request.table.js";
 import { pullRequestView } from "./pull-request.view.js";
 

@@ -60,9 +60,9 @@
  * |                  | comment.ended                           |         |                                            |
  * | any              | pull-request.forget                     | (ended) | the row is removed                         |
  */
-import type { ActorType } from "../../runtime/actor-type.js";
-import { chartOf, type InTurn } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
+import type { ActorType } from "../../runtime/cells/actor-type.js";
+import { chartOf, type InTurn } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
 import { recordRequest } from "../resources/repeated-request.js";
 import type { RunOwner } from "../runs/run-owner.js";
 import { classifyPullRequest, type PullRequestEvent, type PullRequestEventOf } from "./classify-pull-request.js";

@@ -1,6 +1,6 @@
-import type { Address } from "../../runtime/address.js";
-import type { Answered, Message } from "../../runtime/turn.js";
-import type { HostedPullRequest, HostedReview } from "../outbound/hosted-pull-request.js";
+import type { Address } from "../../runtime/cells/address.js";
+import type { Answered, Message } from "../../runtime/turns/turn.js";
+import type { HostedPullRequest, HostedReview } from "../outbound/code-host/hosted-pull-request.js";
 import type { Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";
 import { pullRequestRef as placedPullRequestRef } from "../runs/pull-request.messages.js";

@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
-import type { VisibleTeam } from "../access/team.queries.js";
-import { permit, seesOutcomes } from "../access/visibility.js";
+import type { VisibleTeam } from "../access/members/team.queries.js";
+import { permit, seesOutcomes } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { listAddresses } from "../resources/resource.table.js";

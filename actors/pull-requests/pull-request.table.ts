@@ -1,6 +1,6 @@
-import type { DirectoryEntry } from "../../runtime/directory.js";
-import { rowSource } from "../../runtime/directory-source.js";
-import { toChangeEntry, topic } from "../../runtime/topic.js";
+import type { DirectoryEntry } from "../../runtime/directories/directory.js";
+import { rowSource } from "../../runtime/directories/directory-source.js";
+import { toChangeEntry, topic } from "../../runtime/feeds/topic.js";
 import { expected } from "../../storage/expected.js";
 import type { KeyPart, Reading } from "../../storage/store.js";
 import { type Table, table } from "../../storage/table.js";

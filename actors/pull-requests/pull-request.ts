@@ -1,5 +1,5 @@
-import type { Address } from "../../runtime/address.js";
-import type { HostedReview } from "../outbound/hosted-pull-request.js";
+import type { Address } from "../../runtime/cells/address.js";
+import type { HostedReview } from "../outbound/code-host/hosted-pull-request.js";
 import type { AskPullRequest } from "../runs/pull-request.messages.js";
 import type { StoredText } from "../tables/text-blobs.js";
 import { cutText } from "../well-formed.js";

@@ -2,7 +2,7 @@
  * Handles a push for which the code host currently issues no token. The run keeps its runner and its changes, and may
  * push again after the rate limit. Hooks are not asked again.
  */
-import type { InTurn } from "../../runtime/chart.js";
+import type { InTurn } from "../../runtime/cells/chart.js";
 import { timeText } from "../time-text.js";
 import type { AskingRun, PullRequestContext } from "./pull-request.js";
 import { changePullRequest, getPullRequest, noteOnTask } from "./pull-request-row.js";

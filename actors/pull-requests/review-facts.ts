@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Turn } from "../../runtime/turn.js";
-import type { HostedReview } from "../outbound/hosted-pull-request.js";
+import type { Turn } from "../../runtime/turns/turn.js";
+import type { HostedReview } from "../outbound/code-host/hosted-pull-request.js";
 import { type ReviewFact, type ReviewThread, reviewFacts } from "../run-facts/review-fact.table.js";
 import { toDay } from "../run-facts/stay.table.js";
 import type { PullRequestRow } from "./pull-request.js";

@@ -1,7 +1,7 @@
-import type { Effect } from "../../runtime/actor-type.js";
-import { effect } from "../../runtime/effect-type.js";
-import type { CodeHost } from "../outbound/code-host.js";
-import { codeHostWriteLane } from "../outbound/lanes.js";
+import type { Effect } from "../../runtime/cells/actor-type.js";
+import { effect } from "../../runtime/effects/effect-type.js";
+import type { CodeHost } from "../outbound/code-host/code-host.js";
+import { codeHostWriteLane } from "../outbound/http/lanes.js";
 import { type CodeHostProblem, hostEffect } from "./code-host-answer.js";
 import { toMark, toMarkedText } from "./hosted-text.js";
 import type { PullRequestThere } from "./look.effects.js";

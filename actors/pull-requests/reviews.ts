@@ -2,7 +2,7 @@
  * Reviews by tasks. The pull request's row names the task. Each run's result is written there as one review that
  * neither approves nor requests changes.
  */
-import type { EffectEnded, Turn, Woken } from "../../runtime/turn.js";
+import type { EffectEnded, Turn, Woken } from "../../runtime/turns/turn.js";
 import type { CodeHostConnection } from "../code-host/connection.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import { timeText } from "../time-text.js";

@@ -1,4 +1,4 @@
-import type { HostedPullRequest, HostedReview } from "../outbound/hosted-pull-request.js";
+import type { HostedPullRequest, HostedReview } from "../outbound/code-host/hosted-pull-request.js";
 import { isPeoplesReview, MAX_ROUNDS, type PullRequestRow, withRepository } from "./pull-request.js";
 
 /** The code host's news about a pull request. */

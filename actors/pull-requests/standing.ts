@@ -1,9 +1,9 @@
 /** A pull request at the code host: looks, merge or close, and reverts. */
-import type { InTurn } from "../../runtime/chart.js";
-import type { Fact, Turn } from "../../runtime/turn.js";
+import type { InTurn } from "../../runtime/cells/chart.js";
+import type { Fact, Turn } from "../../runtime/turns/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { type EventSubject, recordWorkEvent } from "../events/event-task.js";
-import type { HostedReview } from "../outbound/hosted-pull-request.js";
+import type { HostedReview } from "../outbound/code-host/hosted-pull-request.js";
 import { storeText } from "../tables/text-blobs.js";
 import { withHeardRevert } from "./heard-revert.table.js";
 import { LOOK_AT_PULL_REQUEST, type PullRequestThere, READ_FILES } from "./look.effects.js";

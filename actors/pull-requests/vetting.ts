@@ -2,8 +2,8 @@
  * A run asks, hooks decide about its changes, and its runner pushes. The service pushes nothing that hooks did not see,
  * and issues no token before they have answered.
  */
-import type { InTurn } from "../../runtime/chart.js";
-import type { Turn } from "../../runtime/turn.js";
+import type { InTurn } from "../../runtime/cells/chart.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { findHosted } from "../code-host/hosted-repository.queries.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";

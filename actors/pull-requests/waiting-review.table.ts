@@ -1,4 +1,4 @@
-import type { Address } from "../../runtime/address.js";
+import type { Address } from "../../runtime/cells/address.js";
 import { table } from "../../storage/table.js";
 import type { ReviewInput } from "./review.effects.js";
 

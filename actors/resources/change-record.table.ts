@@ -1,5 +1,5 @@
-import { topic } from "../../runtime/topic.js";
-import type { Turn } from "../../runtime/turn.js";
+import { topic } from "../../runtime/feeds/topic.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { table } from "../../storage/table.js";
 import type { Caller } from "../caller.js";
 import { retain } from "../tables/retention.js";

@@ -15,10 +15,10 @@
  * The workspace decides which of its resources has a hash. An owner whose workspace is closed, or that no longer
  * has the hash, does not count. The edge reads the owner's rows, because turns of this actor cannot.
  */
-import { chartOf, type NoContext } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import { reference } from "../../runtime/reference.js";
-import type { Answered, Delivered, Message, Woken } from "../../runtime/turn.js";
+import { chartOf, type NoContext } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import { reference } from "../../runtime/cells/reference.js";
+import type { Answered, Delivered, Message, Woken } from "../../runtime/turns/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { table } from "../../storage/table.js";
 import { findHashOwner, type HashOwner } from "./resource-hash.table.js";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { Caller } from "../caller.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
 import { timeText } from "../time-text.js";

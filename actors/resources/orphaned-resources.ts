@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { Kind } from "./kind.js";
 import { withdrawHeld } from "./operations.js";
 import { expectResource, listAddresses, type ResourceRow } from "./resource.table.js";

@@ -1,4 +1,4 @@
-import type { Turn, TurnReading } from "../../runtime/turn.js";
+import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findAttempt, recordAttempt } from "./idempotency.table.js";
 import type { Idempotency } from "./resource.messages.js";

@@ -1,4 +1,4 @@
-import { type DirectoryEntry, directory } from "../../runtime/directory.js";
+import { type DirectoryEntry, directory } from "../../runtime/directories/directory.js";
 import type { Reading } from "../../storage/store.js";
 import { findResource, type ResourceRow } from "./resource.table.js";
 

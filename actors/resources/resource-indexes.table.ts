@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { type DirectedWriting, type DirectoryEntry, directoryKey } from "../../runtime/directory.js";
-import { type DirectorySource, rowSource } from "../../runtime/directory-source.js";
+import { type DirectedWriting, type DirectoryEntry, directoryKey } from "../../runtime/directories/directory.js";
+import { type DirectorySource, rowSource } from "../../runtime/directories/directory-source.js";
 import type { Entry, Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { FieldError } from "../refusal.js";

@@ -1,4 +1,4 @@
-import { type DirectoryEntry, directory } from "../../runtime/directory.js";
+import { type DirectoryEntry, directory } from "../../runtime/directories/directory.js";
 import type { Reading } from "../../storage/store.js";
 
 /** The location of a resource that the API names only by its id. */

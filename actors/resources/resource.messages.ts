@@ -1,4 +1,4 @@
-import type { Answered, Fact } from "../../runtime/turn.js";
+import type { Answered, Fact } from "../../runtime/turns/turn.js";
 import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import type { StationHolder } from "./kind.js";

@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { table } from "../../storage/table.js";
 import { retain } from "../tables/retention.js";
 

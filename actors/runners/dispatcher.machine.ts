@@ -15,8 +15,8 @@
  * A placed run gets `run.claim`, once, and decides whether it accepts the claim. There is one state, because all data
  * is in rows, and in a view of them in memory (`dispatcher-picture.ts`).
  */
-import { chartOf, type InTurn, type NoContext } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
+import { chartOf, type InTurn, type NoContext } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
 import { type DispatcherMessage, dispatcherRef } from "./dispatcher.messages.js";
 import {
   limitLane,

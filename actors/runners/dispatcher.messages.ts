@@ -1,5 +1,5 @@
-import { reference } from "../../runtime/reference.js";
-import type { Message } from "../../runtime/turn.js";
+import { reference } from "../../runtime/cells/reference.js";
+import type { Message } from "../../runtime/turns/turn.js";
 import type { QueuedRun, RunnerRow } from "./runner.table.js";
 
 /** Messages to the dispatcher of a workspace. */

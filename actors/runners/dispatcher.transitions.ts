@@ -1,4 +1,4 @@
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Delivered, Turn } from "../../runtime/turns/turn.js";
 import { assignRuns } from "./assign-runs.js";
 import type {
   ForgetRunner,

@@ -1,4 +1,4 @@
-import type { Subscriber } from "../../runtime/actor-type.js";
+import type { Subscriber } from "../../runtime/cells/actor-type.js";
 import { dispatcherRef, type PoolsChanged } from "./dispatcher.messages.js";
 
 /** Places waiting runs at once after a change of a pool or of the workspace's runner settings. */

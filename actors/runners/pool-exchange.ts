@@ -1,6 +1,6 @@
-import { reference } from "../../runtime/reference.js";
-import { storeCredential } from "../access/minted-credential.table.js";
-import type { Minting, TrustMessage } from "../access/trust.messages.js";
+import { reference } from "../../runtime/cells/reference.js";
+import { storeCredential } from "../access/tokens/minted-credential.table.js";
+import type { Minting, TrustMessage } from "../access/trusts/trust.messages.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { RunnerTrustFields } from "./runner-trust.kind.js";
 

@@ -1,5 +1,5 @@
 import type { Reading } from "../../storage/store.js";
-import { findLiveCredential } from "../access/minted-credential.table.js";
+import { findLiveCredential } from "../access/tokens/minted-credential.table.js";
 import { findResource, isWorkspaceOpen } from "../resources/resource.table.js";
 import { findResourceByHash } from "../resources/resource-hash.table.js";
 

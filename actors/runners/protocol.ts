@@ -46,7 +46,7 @@
  */
 import { z } from "zod";
 import { boundAmount, MAX_AMOUNT } from "../money.js";
-import { unreadKinds } from "../outbound/http-exchange.js";
+import { unreadKinds } from "../outbound/http/http-exchange.js";
 import { inputsTextSchema } from "./call-inputs.js";
 import { claim, jobSchema, MAX_REF_CHARACTERS } from "./job.js";
 import { commitId, keptFrame, releasedFrame, wantedFrame } from "./kept-commit.js";

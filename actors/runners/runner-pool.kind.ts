@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import { type AllowList, findRefusalReason } from "../outbound/allow-list.js";
+import { type AllowList, findRefusalReason } from "../outbound/http/allow-list.js";
 import type { FieldError } from "../refusal.js";
 import { labels, slug } from "../resources/fields.js";
 import type { Kind, UniqueHash, Warning } from "../resources/kind.js";

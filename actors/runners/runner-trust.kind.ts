@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { termWarnings, trustTerms } from "../access/trust-terms.js";
-import type { AllowList } from "../outbound/allow-list.js";
+import { termWarnings, trustTerms } from "../access/trusts/trust-terms.js";
+import type { AllowList } from "../outbound/http/allow-list.js";
 import type { FieldError } from "../refusal.js";
 import { distinct, slug } from "../resources/fields.js";
 import type { Kind, WriteScope } from "../resources/kind.js";

@@ -28,11 +28,11 @@
  * The actor refuses a message on a replaced connection (connection.old), and a message whose predecessor is missing
  * (report.early).
  */
-import { chartOf, type InTurn, toEvent } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import { stateSource } from "../../runtime/directory-source.js";
-import type { MessageTo } from "../../runtime/reference.js";
-import type { TurnReading, Woken } from "../../runtime/turn.js";
+import { chartOf, type InTurn, toEvent } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import type { MessageTo } from "../../runtime/cells/reference.js";
+import { stateSource } from "../../runtime/directories/directory-source.js";
+import type { TurnReading, Woken } from "../../runtime/turns/turn.js";
 import { type RunnerHello, type RunnerReported, runnerRef, type SendToRunner } from "./runner.messages.js";
 import { connectedRunnerEntry, outbox } from "./runner.table.js";
 import {

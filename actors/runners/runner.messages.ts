@@ -1,6 +1,6 @@
-import { reference } from "../../runtime/reference.js";
-import { topic } from "../../runtime/topic.js";
-import type { Answered, Message } from "../../runtime/turn.js";
+import { reference } from "../../runtime/cells/reference.js";
+import { topic } from "../../runtime/feeds/topic.js";
+import type { Answered, Message } from "../../runtime/turns/turn.js";
 import type { RunnerFrame, RunnerMessage } from "./protocol.js";
 import type { OutboxMessage } from "./runner.table.js";
 

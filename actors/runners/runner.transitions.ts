@@ -1,5 +1,5 @@
-import type { EventWith } from "../../runtime/chart.js";
-import type { AnswerTo, Turn } from "../../runtime/turn.js";
+import type { EventWith } from "../../runtime/cells/chart.js";
+import type { AnswerTo, Turn } from "../../runtime/turns/turn.js";
 import { dispatcherRef, type ForgetRunner, type OfferRunner } from "./dispatcher.messages.js";
 import {
   type ClaimLost,

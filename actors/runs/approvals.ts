@@ -1,5 +1,5 @@
-import type { EventWith } from "../../runtime/chart.js";
-import type { Turn, TurnReading } from "../../runtime/turn.js";
+import type { EventWith } from "../../runtime/cells/chart.js";
+import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import type { Refusal } from "../refusal.js";
 import { recordRequest } from "../resources/repeated-request.js";

@@ -1,6 +1,6 @@
-import { toEvent } from "../../runtime/chart.js";
-import type { MessageTo } from "../../runtime/reference.js";
-import type { GateAnswer, TurnReading, Woken } from "../../runtime/turn.js";
+import { toEvent } from "../../runtime/cells/chart.js";
+import type { MessageTo } from "../../runtime/cells/reference.js";
+import type { GateAnswer, TurnReading, Woken } from "../../runtime/turns/turn.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
 import type { RunnerFeature } from "../runners/protocol.js";

@@ -1,4 +1,4 @@
-import type { GateAnswer, Turn } from "../../runtime/turn.js";
+import type { GateAnswer, Turn } from "../../runtime/turns/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import type { RunnerMessage } from "../runners/protocol.js";

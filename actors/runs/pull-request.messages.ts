@@ -1,6 +1,6 @@
-import type { Address } from "../../runtime/address.js";
-import { reference } from "../../runtime/reference.js";
-import type { Message } from "../../runtime/turn.js";
+import type { Address } from "../../runtime/cells/address.js";
+import { reference } from "../../runtime/cells/reference.js";
+import type { Message } from "../../runtime/turns/turn.js";
 import type { PushProblem } from "../runners/push.js";
 
 /** Messages between runs and the pull requests of their tasks. The runner only communicates with its run. */

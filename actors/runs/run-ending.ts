@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { archiveRef } from "../archives/archive.messages.js";
 import { findArchive } from "../archives/archive.queries.js";
 import type { WorkFact } from "../events/catalogue.js";

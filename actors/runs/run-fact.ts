@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { RunConfig } from "../lines/fingerprint.js";
 import { boundMoney } from "../money.js";
 import type { Opener } from "../run-facts/opener.js";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Message } from "../../runtime/turn.js";
+import type { Message } from "../../runtime/turns/turn.js";
 import { deadLetterSpace, rowSpace, undeliveredSpace } from "../../storage/keys.js";
 import { eachRow, putRow, removeRow, removeTable } from "../../storage/migration-walks.js";
 import type { Slice, Walk } from "../../storage/migrations.js";

@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { CheckoutBase } from "../runners/protocol.js";
 import { storeText } from "../tables/text-blobs.js";

@@ -8,7 +8,7 @@
  * 3. Each push order ends: the runner reports it, or it is lost with the runner, with the run, or after
  * {@link PUSH_MS}.
  */
-import type { Turn, TurnReading } from "../../runtime/turn.js";
+import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import { pullRequestTerms } from "../lines/line.js";
 import { findLine, laterStations } from "../lines/line.queries.js";

@@ -1,4 +1,4 @@
-import { locateWorkspace, type StreamTopic } from "../access/stream-topic.js";
+import { locateWorkspace, type StreamTopic } from "../access/visibility/stream-topic.js";
 import { listOpenApprovals } from "./approval.table.js";
 import { approvalView } from "./approval.view.js";
 import { runs } from "./run.table.js";

@@ -73,9 +73,9 @@
  * | ended            | run.forget                               | (ended)     | the run is removed                    |
  * | new              | run.forget                               | (ended)     | the same, for a row without its actor |
  */
-import type { ActorType } from "../../runtime/actor-type.js";
-import { chartOf, type InTurn } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
+import type { ActorType } from "../../runtime/cells/actor-type.js";
+import { chartOf, type InTurn } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
 import { answerApproval, askPermission, closeApprovalsOnStop, notifyOwner, STOPPING } from "./approvals.js";
 import { classifyRun, type RunEvent } from "./classify-run.js";
 import { recordDelivered, sendMessage } from "./conversation.js";

@@ -1,5 +1,5 @@
-import type { Reference } from "../../runtime/reference.js";
-import type { Answered, Message } from "../../runtime/turn.js";
+import type { Reference } from "../../runtime/cells/reference.js";
+import type { Answered, Message } from "../../runtime/turns/turn.js";
 import type { RunConfig } from "../lines/fingerprint.js";
 import type { Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";

@@ -1,7 +1,7 @@
 import { expected } from "../../storage/expected.js";
 import type { Reading } from "../../storage/store.js";
-import { refuseTeamWork } from "../access/team-work.js";
-import { permit, seesOutcomes } from "../access/visibility.js";
+import { refuseTeamWork } from "../access/members/team-work.js";
+import { permit, seesOutcomes } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findWorkspaceOf } from "../resources/resource-location.table.js";

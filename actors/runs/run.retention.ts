@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { IDEMPOTENCY_WINDOW_MS } from "../resources/idempotency.table.js";
 import { runOutcomes } from "../run-facts/run-outcome.table.js";
 import { indexedOwnedBy, leaveRows, type OwnedRows, ownedBy } from "../tables/owned-rows.js";

@@ -1,5 +1,5 @@
-import { topic } from "../../runtime/topic.js";
-import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
+import { topic } from "../../runtime/feeds/topic.js";
+import type { Delivered, Turn, TurnReading } from "../../runtime/turns/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { type EventSubject, recordWorkEvent } from "../events/event-task.js";
 import { addMoney, boundMoney } from "../money.js";

@@ -1,4 +1,4 @@
-import type { Address } from "../../runtime/address.js";
+import type { Address } from "../../runtime/cells/address.js";
 import type { CallTally } from "../run-facts/call-tally.js";
 import type { RunEnding, RunFailure, RunStep, Spent } from "../runners/protocol.js";
 import type { RunNeeds } from "../runners/runner.table.js";

@@ -1,5 +1,5 @@
-import { reference } from "../../runtime/reference.js";
-import type { Message } from "../../runtime/turn.js";
+import { reference } from "../../runtime/cells/reference.js";
+import type { Message } from "../../runtime/turns/turn.js";
 
 /** From a run to a new call: its agent calls a tool. */
 export interface AskToolCall extends Message {

@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { tallyCall, tallyRefusal } from "../run-facts/call-tally.js";
 import { findRunFact, runFacts } from "../run-facts/run-fact.table.js";
 import { MAX_OPEN_TOOL_CALLS, type ToolCalled } from "../runners/run-tools.js";

@@ -6,7 +6,7 @@
  * 3. A body without references is stored for a day. If the start of that day is unknown, it starts at the recount.
  */
 import { isDeepStrictEqual } from "node:util";
-import { isStored, offlineSend } from "../../runtime/offline-send.js";
+import { isStored, offlineSend } from "../../runtime/messages/offline-send.js";
 import { listPartitions } from "../../storage/partitions.js";
 import type { Change, Entry, KeyPart, Reading, Store } from "../../storage/store.js";
 import type { Table } from "../../storage/table.js";

@@ -10,9 +10,9 @@
  * | waiting | woken        | bodies remain     | waiting | removes bodies that are due; wake-up for the next |
  * | waiting | woken        | none remains      | (ended) | removes bodies that are due                       |
  */
-import { chartOf, type NoContext } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered, Woken } from "../../runtime/turn.js";
+import { chartOf, type NoContext } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import type { Delivered, Woken } from "../../runtime/turns/turn.js";
 import { type BlobsUnused, blobSweeperRef, sweepBlobs, UNUSED_MS } from "./blobs.js";
 
 /** Maximum number of bodies to remove in one turn. */

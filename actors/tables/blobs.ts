@@ -11,8 +11,8 @@
  * Operators can recount the references (`blob-recount.ts`).
  */
 import { createHash } from "node:crypto";
-import { reference } from "../../runtime/reference.js";
-import type { Message, Turn } from "../../runtime/turn.js";
+import { reference } from "../../runtime/cells/reference.js";
+import type { Message, Turn } from "../../runtime/turns/turn.js";
 import { readPastDamage } from "../../storage/past-damage.js";
 import type { Reading, Writing } from "../../storage/store.js";
 import { bodies, sweeping, toUnused, unused, uses, WAITS } from "./blob.table.js";

@@ -17,8 +17,8 @@
  * 1. A pending claim lapses only by its holder's answer, because a confirmation can be in transit for any time.
  * 2. The holder confirms in the turn that takes the name, and releases in the turn that gives it up.
  */
-import type { Reference } from "../../runtime/reference.js";
-import type { Message, Turn } from "../../runtime/turn.js";
+import type { Reference } from "../../runtime/cells/reference.js";
+import type { Message, Turn } from "../../runtime/turns/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { KeyPart, Reading } from "../../storage/store.js";
 import type { Table } from "../../storage/table.js";

@@ -1,5 +1,5 @@
-import type { ChangeEntry } from "../../runtime/topic.js";
-import type { Turn } from "../../runtime/turn.js";
+import type { ChangeEntry } from "../../runtime/feeds/topic.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { Key, Reading, Writing } from "../../storage/store.js";
 import { type CountingWriting, referToBlobs } from "./blobs.js";
 

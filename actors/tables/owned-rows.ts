@@ -2,7 +2,7 @@
  * Rows that belong to a row of another table and are removed after it. One turn removes the owner ({@link leaveRows});
  * then the sweeper removes the owned rows in slices.
  */
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { readPastDamage } from "../../storage/past-damage.js";
 import type { Entry, KeyPart } from "../../storage/store.js";
 import { type Table, table } from "../../storage/table.js";

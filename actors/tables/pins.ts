@@ -2,7 +2,7 @@
  * Pins protect rows from retention while something else refers to them. A rule checks pins in the turn that removes a
  * row. Set a pin in a turn that sees the row.
  */
-import type { TurnReading } from "../../runtime/turn.js";
+import type { TurnReading } from "../../runtime/turns/turn.js";
 import type { Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 

@@ -16,11 +16,11 @@
  * |          |                        |                      |          | continues with the next rule     |
  * | sweeping | retention.begin        |                      | sweeping |                                  |
  */
-import type { ActorType } from "../../runtime/actor-type.js";
-import { chartOf, type InTurn } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import { reference } from "../../runtime/reference.js";
-import type { EffectEnded, Message, Turn, Woken } from "../../runtime/turn.js";
+import type { ActorType } from "../../runtime/cells/actor-type.js";
+import { chartOf, type InTurn } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import { reference } from "../../runtime/cells/reference.js";
+import type { EffectEnded, Message, Turn, Woken } from "../../runtime/turns/turn.js";
 import { clearLeftRows, type OwnedRows } from "./owned-rows.js";
 import { markPruned } from "./pruned-before.js";
 import { RETENTION_TURN } from "./retention.effects.js";

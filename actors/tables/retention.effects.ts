@@ -1,7 +1,7 @@
-import type { Effect } from "../../runtime/actor-type.js";
+import type { Effect } from "../../runtime/cells/actor-type.js";
 import type { Clock } from "../../runtime/clock.js";
-import { effect } from "../../runtime/effect-type.js";
-import type { LaneLimits } from "../../runtime/lane.js";
+import { effect } from "../../runtime/effects/effect-type.js";
+import type { LaneLimits } from "../../runtime/effects/lane.js";
 
 /**
  * Waits for a workspace's turn to remove old rows. One turn runs at a time in the process, and workspaces alternate.

@@ -14,7 +14,7 @@
  * clock's error, but never by more than the setting itself.
  */
 
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { readPastDamage } from "../../storage/past-damage.js";
 import type { Entry, Key, KeyPart, Reading } from "../../storage/store.js";
 import type { TablePage } from "../../storage/table.js";

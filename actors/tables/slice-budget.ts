@@ -1,4 +1,4 @@
-import { estimateWeight } from "../../runtime/weight.js";
+import { estimateWeight } from "../../runtime/rows/weight.js";
 
 /** The remaining budget of one slice. */
 export class SliceBudget {

@@ -1,5 +1,5 @@
-import { type TextReference, toFeedText } from "../../runtime/feed-texts.js";
-import type { Turn } from "../../runtime/turn.js";
+import { type TextReference, toFeedText } from "../../runtime/feeds/feed-texts.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { Reading, Writing } from "../../storage/store.js";
 import { findBlob, holdBlob, storeBlob } from "./blobs.js";
 

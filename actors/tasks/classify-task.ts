@@ -1,5 +1,5 @@
-import { toEvent } from "../../runtime/chart.js";
-import type { Answered, TurnReading } from "../../runtime/turn.js";
+import { toEvent } from "../../runtime/cells/chart.js";
+import type { Answered, TurnReading } from "../../runtime/turns/turn.js";
 import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
 import { isRefusal, type Refusal, type Refused, toRefused } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";

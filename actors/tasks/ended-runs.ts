@@ -2,7 +2,7 @@
  * The outcomes of a task's ended runs. The task remembers the runs whose outcome can still change, ordered by their
  * ends, and updates their rows (`run-facts/run-outcome.table.ts`). Each function returns the runs to remember.
  */
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { LineFields } from "../lines/line.js";
 import { findRunFact, runFacts } from "../run-facts/run-fact.table.js";
 import { type NextAct, type RunOutcomeRow, runOutcomes, type TaskOutcome } from "../run-facts/run-outcome.table.js";

@@ -1,5 +1,5 @@
-import type { Subscriber } from "../../runtime/actor-type.js";
-import type { Turn } from "../../runtime/turn.js";
+import type { Subscriber } from "../../runtime/cells/actor-type.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { listResources } from "../resources/resource.table.js";
 import type { MemberLeft } from "../workspaces/membership.transitions.js";
 import { openStates } from "./task.js";

@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import { runConfig, toFingerprint } from "../lines/fingerprint.js";
 import { type LineFields, pullRequestTerms } from "../lines/line.js";

@@ -1,4 +1,4 @@
-import type { TurnReading } from "../../runtime/turn.js";
+import type { TurnReading } from "../../runtime/turns/turn.js";
 import { findLine, findStation, laterStations } from "../lines/line.queries.js";
 import type { RunRow } from "../runs/run.js";
 import type { RunOver } from "../runs/run.messages.js";

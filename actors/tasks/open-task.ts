@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
-import type { VisibleTeam } from "../access/team.queries.js";
-import { refuseTeamWork } from "../access/team-work.js";
+import type { VisibleTeam } from "../access/members/team.queries.js";
+import { refuseTeamWork } from "../access/members/team-work.js";
 import type { PersonCaller } from "../caller.js";
 import type { LineFields } from "../lines/line.js";
 import { findStation } from "../lines/line.queries.js";

@@ -1,4 +1,4 @@
-import type { TurnReading } from "../../runtime/turn.js";
+import type { TurnReading } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { whyNoMark } from "../integrations/mark-value.js";
 import { findLine, findStation } from "../lines/line.queries.js";

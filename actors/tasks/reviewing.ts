@@ -1,5 +1,5 @@
 /** Messages of a task to the pull request that it reviews. */
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { LineFields } from "../lines/line.js";

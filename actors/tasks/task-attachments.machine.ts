@@ -16,8 +16,8 @@
  *
  * The actor ends after the last file.
  */
-import { chartOf, type NoContext } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
+import { chartOf, type NoContext } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
 import { type TaskAttachmentsMessage, taskAttachmentsRef } from "./task-attachments.messages.js";
 import { attachFiles, settleFile } from "./task-attachments.transitions.js";
 

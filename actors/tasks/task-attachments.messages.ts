@@ -1,5 +1,5 @@
-import { reference } from "../../runtime/reference.js";
-import type { EffectEnded, Message } from "../../runtime/turn.js";
+import { reference } from "../../runtime/cells/reference.js";
+import type { EffectEnded, Message } from "../../runtime/turns/turn.js";
 import type { IntegrationRequestResult } from "../integrations/requests/integration-request.js";
 import type { RaisedFiles } from "./team-marks.messages.js";
 

@@ -1,4 +1,4 @@
-import type { Delivered, EffectEnded, Turn } from "../../runtime/turn.js";
+import type { Delivered, EffectEnded, Turn } from "../../runtime/turns/turn.js";
 import { readJson, writeJson } from "../exact-json.js";
 import {
   type FetchedFile,

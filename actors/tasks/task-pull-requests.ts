@@ -2,8 +2,8 @@
  * How pull requests affect their task. They are opened before the task is done. While one is open, the changes of the
  * task's runs are neither accepted nor sent back, and the task can be resumed after it is done.
  */
-import { toEvent } from "../../runtime/chart.js";
-import type { Turn, TurnReading } from "../../runtime/turn.js";
+import { toEvent } from "../../runtime/cells/chart.js";
+import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
 import type { PullRequestRow } from "../pull-requests/pull-request.js";
 import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
 import { listTaskPullRequests, pullRequests } from "../pull-requests/pull-request.table.js";

@@ -1,5 +1,5 @@
 /** How integration events open or update a task. `task.machine.ts` defines when. */
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Delivered, Turn } from "../../runtime/turns/turn.js";
 import { findLine } from "../lines/line.queries.js";
 import { cutText } from "../well-formed.js";
 import {

@@ -1,4 +1,4 @@
-import { locateWorkspace, type StreamTopic } from "../access/stream-topic.js";
+import { locateWorkspace, type StreamTopic } from "../access/visibility/stream-topic.js";
 import { tasks } from "./task.table.js";
 import { taskView } from "./task.view.js";
 import { streamedTaskView } from "./task-item.view.js";

@@ -64,9 +64,9 @@
  * | any          | repeat.refused (the same, with another  | same    | refused; a new actor ends                     |
  * |              | body)                                   |         |                                               |
  */
-import { chartOf, type InTurn } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import type { Turn } from "../../runtime/turn.js";
+import { chartOf, type InTurn } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { answerRefusal } from "../refusal.js";
 import { classifyTask } from "./classify-task.js";
 import type { TaskContext, TaskRow } from "./task.js";

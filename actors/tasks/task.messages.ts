@@ -1,5 +1,5 @@
-import { reference } from "../../runtime/reference.js";
-import type { Answered, Message } from "../../runtime/turn.js";
+import { reference } from "../../runtime/cells/reference.js";
+import type { Answered, Message } from "../../runtime/turns/turn.js";
 import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
 import type { Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";

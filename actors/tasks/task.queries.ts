@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
-import type { VisibleTeam } from "../access/team.queries.js";
-import { refuseTeamWork } from "../access/team-work.js";
-import { permit, seesOutcomes } from "../access/visibility.js";
+import type { VisibleTeam } from "../access/members/team.queries.js";
+import { refuseTeamWork } from "../access/members/team-work.js";
+import { permit, seesOutcomes } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findResourceAt, listAddresses } from "../resources/resource.table.js";

@@ -1,4 +1,4 @@
-import type { Turn, TurnReading } from "../../runtime/turn.js";
+import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
 import { oldestEventMs } from "../events/event-log.table.js";
 import { listTaskPullRequests } from "../pull-requests/pull-request.table.js";
 import { waitingReviews } from "../pull-requests/waiting-review.table.js";

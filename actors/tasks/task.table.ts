@@ -1,6 +1,6 @@
-import type { DirectoryEntry } from "../../runtime/directory.js";
-import { rowSource } from "../../runtime/directory-source.js";
-import { toChangeEntry, topic } from "../../runtime/topic.js";
+import type { DirectoryEntry } from "../../runtime/directories/directory.js";
+import { rowSource } from "../../runtime/directories/directory-source.js";
+import { toChangeEntry, topic } from "../../runtime/feeds/topic.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { EventSubject } from "../events/event-task.js";

@@ -1,6 +1,6 @@
-import type { InTurn } from "../../runtime/chart.js";
-import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
-import { isOnTeam } from "../access/visibility.js";
+import type { InTurn } from "../../runtime/cells/chart.js";
+import type { Delivered, Turn, TurnReading } from "../../runtime/turns/turn.js";
+import { isOnTeam } from "../access/visibility/visibility.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent, toEventTask } from "../events/event-task.js";
 import type { TaskHappened, TaskHappening } from "../events/task-happening.js";

@@ -28,9 +28,9 @@
  * |         |               |                                   |         | has                                     |
  * | keeping | woken         | keys are older than 7 days        | keeping | deleted; ends when none is left         |
  */
-import { chartOf, type NoContext } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import type { Woken } from "../../runtime/turn.js";
+import { chartOf, type NoContext } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import type { Woken } from "../../runtime/turns/turn.js";
 import { type TeamMarksMessage, teamMarksRef } from "./team-marks.messages.js";
 import {
   confirmRaise,

@@ -1,5 +1,5 @@
-import { type Reference, reference } from "../../runtime/reference.js";
-import type { Message } from "../../runtime/turn.js";
+import { type Reference, reference } from "../../runtime/cells/reference.js";
+import type { Message } from "../../runtime/turns/turn.js";
 import type { StoredText } from "../tables/text-blobs.js";
 
 /** A mark of a task: something in another system that the task is about. */

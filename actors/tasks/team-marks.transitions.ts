@@ -1,4 +1,4 @@
-import type { Delivered, Turn, TurnReading, Woken } from "../../runtime/turn.js";
+import type { Delivered, Turn, TurnReading, Woken } from "../../runtime/turns/turn.js";
 import { toTaskMarks, whyNotOpened } from "./raised-values.js";
 import { isOpen } from "./task.js";
 import { taskRef } from "./task.messages.js";

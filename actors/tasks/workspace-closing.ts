@@ -1,4 +1,4 @@
-import type { Subscriber } from "../../runtime/actor-type.js";
+import type { Subscriber } from "../../runtime/cells/actor-type.js";
 import { openTaskIds } from "../lines/station-use.table.js";
 import { taskRef, type WithdrawTask } from "./task.messages.js";
 

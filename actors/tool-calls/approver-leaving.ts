@@ -1,4 +1,4 @@
-import type { Subscriber } from "../../runtime/actor-type.js";
+import type { Subscriber } from "../../runtime/cells/actor-type.js";
 import { approvals } from "../runs/approval.table.js";
 import type { MemberLeft } from "../workspaces/membership.transitions.js";
 import { toolCallRef } from "./tool-call.messages.js";

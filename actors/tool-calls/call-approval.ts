@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { recordRequest } from "../resources/repeated-request.js";
 import type { ApprovalRow } from "../runs/approval.js";
 import { approvals } from "../runs/approval.table.js";

@@ -1,4 +1,4 @@
-import type { Turn, TurnReading } from "../../runtime/turn.js";
+import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
 import type { CallInputs } from "../runners/call-inputs.js";
 import { parseInputs } from "../runners/call-inputs.js";
 import type { RunRow } from "../runs/run.js";

@@ -1,5 +1,5 @@
 import type { Reading } from "../../storage/store.js";
-import { isOnTeam } from "../access/visibility.js";
+import { isOnTeam } from "../access/visibility/visibility.js";
 import { findIntegrationConnection } from "../integrations/connection.table.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import { toRequestDigest } from "../integrations/requests/request-digest.js";

@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { type CallUse, callUses } from "./tool-call.table.js";
 

@@ -1,8 +1,8 @@
-import { toEvent } from "../../runtime/chart.js";
-import { isResultOf } from "../../runtime/effect-type.js";
-import type { MessageTo } from "../../runtime/reference.js";
-import type { Delivered, EffectEnded, GateAnswer, TurnReading, Woken } from "../../runtime/turn.js";
-import { isOnTeam } from "../access/visibility.js";
+import { toEvent } from "../../runtime/cells/chart.js";
+import type { MessageTo } from "../../runtime/cells/reference.js";
+import { isResultOf } from "../../runtime/effects/effect-type.js";
+import type { Delivered, EffectEnded, GateAnswer, TurnReading, Woken } from "../../runtime/turns/turn.js";
+import { isOnTeam } from "../access/visibility/visibility.js";
 import { writeJson } from "../exact-json.js";
 import type { Names } from "../expressions/evaluate.js";
 import { integrationNames } from "../expressions/positions.js";

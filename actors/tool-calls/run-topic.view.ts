@@ -1,4 +1,4 @@
-import type { StreamTopic } from "../access/stream-topic.js";
+import type { StreamTopic } from "../access/visibility/stream-topic.js";
 import { listOpenCalls } from "../runs/open-call.table.js";
 import { runTopicView } from "../runs/run-topic.view.js";
 import { toolCalls } from "./tool-call.table.js";

@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { ToolAnswered } from "../runners/run-tools.js";
 import { runnerRef } from "../runners/runner.messages.js";
 import { openCalls } from "../runs/open-call.table.js";

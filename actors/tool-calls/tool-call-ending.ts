@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import { isWorkspaceOpen } from "../resources/resource.table.js";

@@ -54,9 +54,9 @@
  * 1. The request is made once. After a crash only a GET is repeated; any other method becomes `outcome-unknown`.
  * 2. The approver is fixed when the agent asks for the call. Whether it is still allowed is checked when it starts.
  */
-import type { ActorType } from "../../runtime/actor-type.js";
-import { chartOf, type InTurn } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
+import type { ActorType } from "../../runtime/cells/actor-type.js";
+import { chartOf, type InTurn } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
 import type { RunOwner } from "../runs/run-owner.js";
 import { classifyToolCall, type ToolCallEvent } from "./classify-tool-call.js";
 import { answerRecorded } from "./recorded-call.js";

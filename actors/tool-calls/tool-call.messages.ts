@@ -1,4 +1,4 @@
-import type { Answered, Message } from "../../runtime/turn.js";
+import type { Answered, Message } from "../../runtime/turns/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { AnswerApproval, ApprovalTold } from "../runs/run.messages.js";
 import { toolCallRef as placedToolCallRef } from "../runs/tool-call.messages.js";

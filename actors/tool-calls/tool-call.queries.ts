@@ -1,5 +1,5 @@
 import type { Reading } from "../../storage/store.js";
-import { isOnTeam } from "../access/visibility.js";
+import { isOnTeam } from "../access/visibility/visibility.js";
 import type { PersonCaller } from "../caller.js";
 import type { ApprovalRow } from "../runs/approval.js";
 import { approvals, listApprovalsOf, listUnassignedApprovals } from "../runs/approval.table.js";

@@ -1,4 +1,4 @@
-import { toChangeEntry, topic } from "../../runtime/topic.js";
+import { toChangeEntry, topic } from "../../runtime/feeds/topic.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import { indexedTable } from "../tables/indexed-table.js";

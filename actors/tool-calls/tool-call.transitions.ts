@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import { readJson, writeJson } from "../exact-json.js";

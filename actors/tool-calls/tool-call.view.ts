@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { TextReference } from "../../runtime/feed-texts.js";
+import type { TextReference } from "../../runtime/feeds/feed-texts.js";
 import type { Reading } from "../../storage/store.js";
 import { readJson } from "../exact-json.js";
 import { parseInputs } from "../runners/call-inputs.js";

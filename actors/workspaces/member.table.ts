@@ -1,5 +1,5 @@
-import { type DirectedWriting, type DirectoryEntry, directory } from "../../runtime/directory.js";
-import { rowSource } from "../../runtime/directory-source.js";
+import { type DirectedWriting, type DirectoryEntry, directory } from "../../runtime/directories/directory.js";
+import { rowSource } from "../../runtime/directories/directory-source.js";
 import { expected } from "../../storage/expected.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";

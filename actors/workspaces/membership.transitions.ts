@@ -1,5 +1,5 @@
-import { topic } from "../../runtime/topic.js";
-import type { Answered, Delivered, Fact, Turn } from "../../runtime/turn.js";
+import { topic } from "../../runtime/feeds/topic.js";
+import type { Answered, Delivered, Fact, Turn } from "../../runtime/turns/turn.js";
 import type { Role } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";

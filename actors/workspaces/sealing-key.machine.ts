@@ -7,10 +7,10 @@
  * |---------|-------------|---------|--------------------------------------------|
  * | keeping | sealing.use | keeping | stores the mark of the key                 |
  */
-import { chartOf, type NoContext } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import { reference } from "../../runtime/reference.js";
-import type { Answered, Delivered } from "../../runtime/turn.js";
+import { chartOf, type NoContext } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import { reference } from "../../runtime/cells/reference.js";
+import type { Answered, Delivered } from "../../runtime/turns/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";

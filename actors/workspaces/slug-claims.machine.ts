@@ -15,10 +15,10 @@
  *
  * A closed workspace keeps its slug.
  */
-import { chartOf } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import { reference } from "../../runtime/reference.js";
-import type { Answered, Delivered, Turn, Woken } from "../../runtime/turn.js";
+import { chartOf } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import { reference } from "../../runtime/cells/reference.js";
+import type { Answered, Delivered, Turn, Woken } from "../../runtime/turns/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";

@@ -20,10 +20,10 @@
  * | open   | token.expire                            | open   | removes the token's hash                      |
  * | either | woken `sweep`                           | same   | removes idempotency keys past their window    |
  */
-import type { ActorType } from "../../runtime/actor-type.js";
-import { chartOf } from "../../runtime/chart.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered, Fact, Turn, Woken } from "../../runtime/turn.js";
+import type { ActorType } from "../../runtime/cells/actor-type.js";
+import { chartOf } from "../../runtime/cells/chart.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import type { Delivered, Fact, Turn, Woken } from "../../runtime/turns/turn.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { hasAttempts, IDEMPOTENCY_WINDOW_MS, sweepAttempts } from "../resources/idempotency.table.js";
 import type { Kind } from "../resources/kind.js";

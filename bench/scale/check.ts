@@ -1,6 +1,6 @@
 import { createExaminations } from "../../actors/doctor.js";
 import { createKinds } from "../../actors/kinds.js";
-import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import type { Reading } from "../../storage/store.js";
 
 /** Shows that a filled store is like one that a service filled: throws what the doctor finds. */

@@ -9,8 +9,8 @@ import { runSteps, runs, type StoredStep } from "../../actors/runs/run.table.js"
 import { getRunInput, type RunInputRow } from "../../actors/runs/run-input.table.js";
 import type { TaskRow } from "../../actors/tasks/task.js";
 import { tasks } from "../../actors/tasks/task.table.js";
-import { address } from "../../runtime/address.js";
-import { type CellRecord, cellKey } from "../../runtime/cell-record.js";
+import { address } from "../../runtime/cells/address.js";
+import { type CellRecord, cellKey } from "../../runtime/cells/cell-record.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Reading } from "../../storage/store.js";
 import { type BenchService, openBenchService } from "../support/bench-service.js";

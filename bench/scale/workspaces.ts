@@ -1,5 +1,5 @@
 import { createKinds } from "../../actors/kinds.js";
-import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { isRefusal } from "../../actors/refusal.js";
 import { openWorkspace } from "../../actors/workspaces/open-workspace.js";
 import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";

@@ -1,4 +1,4 @@
-import { findTokenCaller } from "../../actors/access/workspace-token.queries.js";
+import { findTokenCaller } from "../../actors/access/tokens/workspace-token.queries.js";
 import type { Caller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { WriteResult } from "../../actors/resources/resource.messages.js";

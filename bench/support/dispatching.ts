@@ -12,12 +12,12 @@ import {
   type QueueRun,
 } from "../../actors/runners/dispatcher.messages.js";
 import { type QueuedRun, type RunnerRow, runners } from "../../actors/runners/runner.table.js";
-import type { ActorType } from "../../runtime/actor-type.js";
+import type { ActorType } from "../../runtime/cells/actor-type.js";
+import { reference } from "../../runtime/cells/reference.js";
 import { createEventLoopScheduler, createSystemClock } from "../../runtime/clock.js";
 import { createRuntime } from "../../runtime/host.js";
-import { reference } from "../../runtime/reference.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import type { Delivered, Message } from "../../runtime/turn.js";
+import type { Delivered, Message } from "../../runtime/turns/turn.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Store } from "../../storage/store.js";
 

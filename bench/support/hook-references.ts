@@ -4,8 +4,8 @@ import { createCallbackToken } from "../../actors/hooks/delivery/callback-token.
 import { signMessage } from "../../actors/hooks/delivery/delivery-request.js";
 import { MAX_OUTPUT_BYTES } from "../../actors/hooks/delivery/hook-answer.js";
 import { type HookOccurrence, hookOccurrences, storeEnded } from "../../actors/hooks/hook-occurrence.table.js";
-import { parseAllowList } from "../../actors/outbound/allow-list.js";
-import { createOutbound } from "../../actors/outbound/request.js";
+import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
+import { createOutbound } from "../../actors/outbound/http/request.js";
 import { createSealer } from "../../actors/sealer.js";
 import type { PublishingWriting } from "../../actors/tables/on-write.js";
 import type { Change, Key, Store } from "../../storage/store.js";

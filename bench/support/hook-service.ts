@@ -8,20 +8,20 @@ import { deliveryEffect } from "../../actors/hooks/delivery/delivery.effects.js"
 import { MAX_OUTPUT_BYTES } from "../../actors/hooks/delivery/hook-answer.js";
 import { afterEventSubscriber } from "../../actors/hooks/matching/fire-hooks.js";
 import { createKinds } from "../../actors/kinds.js";
-import { parseAllowList } from "../../actors/outbound/allow-list.js";
-import { NetworkRequests } from "../../actors/outbound/network-requests.js";
-import { createOutbound, type Outbound } from "../../actors/outbound/request.js";
+import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
+import { NetworkRequests } from "../../actors/outbound/http/network-requests.js";
+import { createOutbound, type Outbound } from "../../actors/outbound/http/request.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { WriteResult } from "../../actors/resources/resource.messages.js";
 import { createSealer, type Sealer } from "../../actors/sealer.js";
 import { openWorkspace } from "../../actors/workspaces/open-workspace.js";
 import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
-import type { ActorType } from "../../runtime/actor-type.js";
-import { address } from "../../runtime/address.js";
+import type { ActorType } from "../../runtime/cells/actor-type.js";
+import { address } from "../../runtime/cells/address.js";
 import { createEventLoopScheduler, createSystemClock } from "../../runtime/clock.js";
 import { createRuntime } from "../../runtime/host.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import type { Delivered, Message } from "../../runtime/turn.js";
+import type { Delivered, Message } from "../../runtime/turns/turn.js";
 import type { Store } from "../../storage/store.js";
 import { type Deliverer, SECRET, workOf } from "./hook-events.js";
 

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { CLOSE, OPEN } from "../../actors/expressions/templates.js";
-import { deliveryIntakeRef } from "../../actors/integration-work/delivery.messages.js";
-import type { IntakeContext } from "../../actors/integration-work/delivery-intake.js";
-import { type CellRecord, cellKey } from "../../runtime/cell-record.js";
+import { deliveryIntakeRef } from "../../actors/integration-work/deliveries/delivery.messages.js";
+import type { IntakeContext } from "../../actors/integration-work/intake/delivery-intake.js";
+import { type CellRecord, cellKey } from "../../runtime/cells/cell-record.js";
 import type { BenchService } from "./bench-service.js";
 
 /** What deliveries are signed with. */

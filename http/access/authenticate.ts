@@ -1,5 +1,5 @@
-import { findSessionCaller } from "../../actors/access/session.queries.js";
-import { findTokenCaller } from "../../actors/access/workspace-token.queries.js";
+import { findSessionCaller } from "../../actors/access/accounts/session.queries.js";
+import { findTokenCaller } from "../../actors/access/tokens/workspace-token.queries.js";
 import type { Caller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { sha256Hex } from "../../actors/sealer.js";

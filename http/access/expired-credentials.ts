@@ -1,6 +1,6 @@
-import { accountRef } from "../../actors/access/account.messages.js";
-import { findExpiredSession } from "../../actors/access/session.queries.js";
-import { findExpiredToken } from "../../actors/access/workspace-token.queries.js";
+import { accountRef } from "../../actors/access/accounts/account.messages.js";
+import { findExpiredSession } from "../../actors/access/accounts/session.queries.js";
+import { findExpiredToken } from "../../actors/access/tokens/workspace-token.queries.js";
 import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
 

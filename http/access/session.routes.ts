@@ -4,12 +4,12 @@ import {
   type CloseSession,
   type OpenSession,
   type SendLink,
-} from "../../actors/access/account.messages.js";
-import { mailAddress, maySignIn } from "../../actors/access/mail-address.js";
-import { findEmailByLink, SESSION_MS } from "../../actors/access/session.queries.js";
-import { sessionSchema, sessionView } from "../../actors/access/session.view.js";
-import { sealMail } from "../../actors/outbound/mail.effects.js";
-import { signInMail } from "../../actors/outbound/mail-texts.js";
+} from "../../actors/access/accounts/account.messages.js";
+import { mailAddress, maySignIn } from "../../actors/access/accounts/mail-address.js";
+import { findEmailByLink, SESSION_MS } from "../../actors/access/accounts/session.queries.js";
+import { sessionSchema, sessionView } from "../../actors/access/accounts/session.view.js";
+import { sealMail } from "../../actors/outbound/mail/mail.effects.js";
+import { signInMail } from "../../actors/outbound/mail/mail-texts.js";
 import type { Refusal } from "../../actors/refusal.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";

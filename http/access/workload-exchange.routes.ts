@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
-import { tokenMinting } from "../../actors/access/token-exchange.js";
-import { findManagedTrust, listLatestRefusals, type ManagedTrust } from "../../actors/access/trust.queries.js";
-import { exchangeWorkloadToken, type WorkloadExchangeOptions } from "../../actors/access/workload-exchange.js";
-import type { TokenTrustFields } from "../../actors/access/workspace-token-trust.kind.js";
+import { tokenMinting } from "../../actors/access/tokens/token-exchange.js";
+import { exchangeWorkloadToken, type WorkloadExchangeOptions } from "../../actors/access/tokens/workload-exchange.js";
+import type { TokenTrustFields } from "../../actors/access/tokens/workspace-token-trust.kind.js";
+import { findManagedTrust, listLatestRefusals, type ManagedTrust } from "../../actors/access/trusts/trust.queries.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { poolMinting } from "../../actors/runners/pool-exchange.js";
 import type { RunnerTrustFields } from "../../actors/runners/runner-trust.kind.js";

@@ -3,7 +3,7 @@ import type { CheckTerms, Parsed, PlannedChange } from "../../actors/checks/chec
 import { writeJson } from "../../actors/exact-json.js";
 import { lineSchema } from "../../actors/lines/line.js";
 import type { FieldError, Refusal } from "../../actors/refusal.js";
-import { proposedBlockSchema } from "../../actors/replays/live-block.js";
+import { proposedBlockSchema } from "../../actors/replays/starting/live-block.js";
 import { parseBy } from "../wire/field-errors.js";
 
 /** Most characters of `line` as JSON (replays, Limits). */

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import type { VisibleTeam } from "../../actors/access/team.queries.js";
+import type { VisibleTeam } from "../../actors/access/members/team.queries.js";
 import { replayCheckRef } from "../../actors/checks/check.messages.js";
 import { checksOfSet, findReplayCheck, findStoredCheck, type VisibleCheck } from "../../actors/checks/check.queries.js";
 import { listedCheckView, viewInSteps } from "../../actors/checks/check.view.js";
 import { listedCheckSchema, type ReplayCheckView, replayCheckSchema } from "../../actors/checks/check-schemas.js";
-import { findTeam } from "../../actors/replays/replay-set.queries.js";
+import { findTeam } from "../../actors/replays/sets/replay-set.queries.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { idempotencyKey } from "../wire/headers.js";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { createAppSigner } from "../../actors/outbound/code-host-app.js";
-import type { CodeHostSettings } from "../../actors/outbound/code-host-settings.js";
+import { createAppSigner } from "../../actors/outbound/code-host/code-host-app.js";
+import type { CodeHostSettings } from "../../actors/outbound/code-host/code-host-settings.js";
 
 /** A base URL; slashes at its end are removed. */
 const baseAddress = z

@@ -8,7 +8,7 @@ import {
 } from "../../actors/code-host/connection.queries.js";
 import { codeHostConnectionSchema, codeHostConnectionView } from "../../actors/code-host/connection.view.js";
 import { findConfiguredHost, listHostedRepositories } from "../../actors/code-host/hosted-repositories.js";
-import type { CodeHost } from "../../actors/outbound/code-host.js";
+import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
 import { countAsking, createAskingLimit } from "../limits/asking-limit.js";
 import { wholeNumber } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";

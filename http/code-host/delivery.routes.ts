@@ -8,7 +8,7 @@ import {
   toInstallationChange,
 } from "../../actors/code-host/delivery.js";
 import { type HostedNews, isNewsEvent, toHostedNews } from "../../actors/code-host/hosted-news.js";
-import type { CodeHost } from "../../actors/outbound/code-host.js";
+import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
 import { findPullRequestLog } from "../../actors/pull-requests/pull-request-log.messages.js";
 import type { Refusal } from "../../actors/refusal.js";
 import type { Runtime } from "../../runtime/runtime.js";

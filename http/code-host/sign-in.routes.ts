@@ -2,7 +2,7 @@ import { z } from "zod";
 import { findAdministeredBySlug } from "../../actors/code-host/connection.queries.js";
 import { codeHostConnectionSchema, codeHostConnectionView } from "../../actors/code-host/connection.view.js";
 import { beginSignIn, readSignInReturn, type SignInOptions } from "../../actors/code-host/sign-in.js";
-import type { CodeHost } from "../../actors/outbound/code-host.js";
+import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { countAsking } from "../limits/asking-limit.js";

@@ -21,8 +21,8 @@ import {
   ownIntegrationConnectionView,
 } from "../../actors/integrations/connection.view.js";
 import { beginLink } from "../../actors/integrations/link-authorization.js";
-import type { AllowList } from "../../actors/outbound/allow-list.js";
-import type { AuthorizationServers } from "../../actors/outbound/oauth-server.js";
+import type { AllowList } from "../../actors/outbound/http/allow-list.js";
+import type { AuthorizationServers } from "../../actors/outbound/oauth/oauth-server.js";
 import { distinct } from "../../actors/resources/fields.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { permit } from "../../actors/access/visibility.js";
+import { permit } from "../../actors/access/visibility/visibility.js";
 import { formatType, type Type } from "../../actors/expressions/cel-types.js";
 import {
   hookNames,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { VisibleTeam } from "../../actors/access/team.queries.js";
+import type { VisibleTeam } from "../../actors/access/members/team.queries.js";
 import { toResend, toResendPeriod, toTest } from "../../actors/hooks/fire-by-hand.js";
 import { type FireHook, hookOccurrenceRef } from "../../actors/hooks/hook-occurrence.messages.js";
 import { findTeamHookOccurrence } from "../../actors/hooks/hook-occurrence.queries.js";

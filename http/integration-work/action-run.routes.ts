@@ -1,10 +1,13 @@
 import { z } from "zod";
-import { actionRunStates } from "../../actors/integration-work/action-run.js";
-import { actionRunRef } from "../../actors/integration-work/action-run.messages.js";
-import { findRunOf, listActionRuns } from "../../actors/integration-work/action-run.queries.js";
-import { actionRunSchema, actionRunView } from "../../actors/integration-work/action-run.view.js";
-import { findIntegrationFor, findIntegrationOfOutcomes } from "../../actors/integration-work/delivery.queries.js";
-import { scheduleSchema, schedulesView } from "../../actors/integration-work/schedule.view.js";
+import { actionRunStates } from "../../actors/integration-work/actions/action-run.js";
+import { actionRunRef } from "../../actors/integration-work/actions/action-run.messages.js";
+import { findRunOf, listActionRuns } from "../../actors/integration-work/actions/action-run.queries.js";
+import { actionRunSchema, actionRunView } from "../../actors/integration-work/actions/action-run.view.js";
+import {
+  findIntegrationFor,
+  findIntegrationOfOutcomes,
+} from "../../actors/integration-work/deliveries/delivery.queries.js";
+import { scheduleSchema, schedulesView } from "../../actors/integration-work/schedules/schedule.view.js";
 import type { VisibleIntegration } from "../../actors/integrations/connection.queries.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";

@@ -1,8 +1,8 @@
-import type { NewDelivery } from "../../actors/integration-work/delivery.js";
-import type { DeliveryTaken } from "../../actors/integration-work/delivery.messages.js";
+import type { NewDelivery } from "../../actors/integration-work/deliveries/delivery.js";
+import type { DeliveryTaken } from "../../actors/integration-work/deliveries/delivery.messages.js";
 import type { Refusal } from "../../actors/refusal.js";
-import { Queue } from "../../runtime/queue.js";
 import { isDamage, Overloaded, TurnFailed } from "../../runtime/runtime.js";
+import { Queue } from "../../runtime/schedule/queue.js";
 
 /** What became of a delivery. */
 type Taken = DeliveryTaken | Refusal;

@@ -1,8 +1,11 @@
 import { z } from "zod";
 import { writeJson } from "../../actors/exact-json.js";
 import { toText } from "../../actors/expressions/values.js";
-import { deliveryStates } from "../../actors/integration-work/delivery.js";
-import { deliveryIntakeRef, type RedeliveryPeriod } from "../../actors/integration-work/delivery.messages.js";
+import { deliveryStates } from "../../actors/integration-work/deliveries/delivery.js";
+import {
+  deliveryIntakeRef,
+  type RedeliveryPeriod,
+} from "../../actors/integration-work/deliveries/delivery.messages.js";
 import {
   countRedeliverable,
   findDelivery,
@@ -11,7 +14,7 @@ import {
   findRefusedDeliveries,
   listDeliveries,
   type RedeliveryCount,
-} from "../../actors/integration-work/delivery.queries.js";
+} from "../../actors/integration-work/deliveries/delivery.queries.js";
 import {
   deliveryItemSchema,
   deliveryItemView,
@@ -19,16 +22,16 @@ import {
   deliveryView,
   refusedDeliveriesSchema,
   refusedDeliveriesView,
-} from "../../actors/integration-work/delivery.view.js";
-import { ReceivedDelivery } from "../../actors/integration-work/received-delivery.js";
+} from "../../actors/integration-work/deliveries/delivery.view.js";
+import { tryDelivery, tryResultSchema } from "../../actors/integration-work/deliveries/try-delivery.js";
+import { ReceivedDelivery } from "../../actors/integration-work/intake/received-delivery.js";
 import {
   type DeliveryReceiver,
   DeliveryReceivers,
   findReceiver,
   respondTo,
   toQueried,
-} from "../../actors/integration-work/take-delivery.js";
-import { tryDelivery, tryResultSchema } from "../../actors/integration-work/try-delivery.js";
+} from "../../actors/integration-work/intake/take-delivery.js";
 import type { VisibleIntegration } from "../../actors/integrations/connection.queries.js";
 import { invalid } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/sealer.js";

@@ -1,4 +1,4 @@
-import type { RefuseDelivery } from "../../actors/integration-work/delivery.messages.js";
+import type { RefuseDelivery } from "../../actors/integration-work/deliveries/delivery.messages.js";
 
 /** Deliveries of one integration that were not verified. */
 type Refused = Omit<RefuseDelivery, "type">;

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { cachingSealer } from "../../actors/hooks/delivery/delivery-request.js";
 import { chainWithin } from "../../actors/hooks/loop-guard.js";
-import { MAX_BODY_BYTES, type NewDelivery } from "../../actors/integration-work/delivery.js";
-import { deliveryIntakeRef } from "../../actors/integration-work/delivery.messages.js";
-import { ReceivedDelivery } from "../../actors/integration-work/received-delivery.js";
+import { MAX_BODY_BYTES, type NewDelivery } from "../../actors/integration-work/deliveries/delivery.js";
+import { deliveryIntakeRef } from "../../actors/integration-work/deliveries/delivery.messages.js";
+import { ReceivedDelivery } from "../../actors/integration-work/intake/received-delivery.js";
 import {
   type DeliveryReceiver,
   DeliveryReceivers,
@@ -13,7 +13,7 @@ import {
   toDeliveryKey,
   toStoredHeaders,
   withoutCredential,
-} from "../../actors/integration-work/take-delivery.js";
+} from "../../actors/integration-work/intake/take-delivery.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";

@@ -1,6 +1,6 @@
 import type { Caller } from "../../actors/caller.js";
 import type { Scheduler } from "../../runtime/clock.js";
-import { TurnoverMap } from "../../runtime/turnover-map.js";
+import { TurnoverMap } from "../../runtime/schedule/turnover-map.js";
 import { sourceOf } from "./client-address.js";
 import { type Begin, type Leaving, OwnWork } from "./own-work.js";
 

@@ -1,4 +1,4 @@
-import { Queue } from "../../runtime/queue.js";
+import { Queue } from "../../runtime/schedule/queue.js";
 
 /** Requests of a party that have begun and wait, from which on others of its own hardly begin. */
 const MANY_BEGUN = 4;

@@ -1,5 +1,5 @@
-import { inviteTopic } from "../../actors/access/invite.js";
-import { didMailGoOut } from "../../actors/access/invite.queries.js";
+import { inviteTopic } from "../../actors/access/invites/invite.js";
+import { didMailGoOut } from "../../actors/access/invites/invite.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { listenForOutcome } from "../wire/outcome-wait.js";
 

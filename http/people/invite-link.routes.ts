@@ -1,7 +1,12 @@
 import { z } from "zod";
-import { type AcceptInvite, inviteRef } from "../../actors/access/invite.messages.js";
-import { type FoundInvite, findInviteByLink } from "../../actors/access/invite.queries.js";
-import { acceptedInviteSchema, acceptedInviteView, offerSchema, offerView } from "../../actors/access/invite.view.js";
+import { type AcceptInvite, inviteRef } from "../../actors/access/invites/invite.messages.js";
+import { type FoundInvite, findInviteByLink } from "../../actors/access/invites/invite.queries.js";
+import {
+  acceptedInviteSchema,
+  acceptedInviteView,
+  offerSchema,
+  offerView,
+} from "../../actors/access/invites/invite.view.js";
 import { sha256Hex } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../wire/refused.js";

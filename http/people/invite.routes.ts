@@ -1,12 +1,17 @@
 import { z } from "zod";
-import { type InviteSent, inviteRef, type ResendInvite, type SendInvite } from "../../actors/access/invite.messages.js";
-import { findInvite, listPendingInvites } from "../../actors/access/invite.queries.js";
-import { inviteMailView, inviteSchema, inviteView } from "../../actors/access/invite.view.js";
-import { MAX_INVITES_AN_HOUR, refuseInvites, tooManyInvites } from "../../actors/access/invite-terms.js";
-import { mailAddress } from "../../actors/access/mail-address.js";
+import { mailAddress } from "../../actors/access/accounts/mail-address.js";
+import {
+  type InviteSent,
+  inviteRef,
+  type ResendInvite,
+  type SendInvite,
+} from "../../actors/access/invites/invite.messages.js";
+import { findInvite, listPendingInvites } from "../../actors/access/invites/invite.queries.js";
+import { inviteMailView, inviteSchema, inviteView } from "../../actors/access/invites/invite.view.js";
+import { MAX_INVITES_AN_HOUR, refuseInvites, tooManyInvites } from "../../actors/access/invites/invite-terms.js";
 import type { PersonCaller } from "../../actors/caller.js";
-import { sealMail } from "../../actors/outbound/mail.effects.js";
-import { inviteMail } from "../../actors/outbound/mail-texts.js";
+import { sealMail } from "../../actors/outbound/mail/mail.effects.js";
+import { inviteMail } from "../../actors/outbound/mail/mail-texts.js";
 import { distinct } from "../../actors/resources/fields.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";

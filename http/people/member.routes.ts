@@ -6,8 +6,8 @@ import {
   findWorkspaceOfRoles,
   type OwnWorkspace,
   type Staffing,
-} from "../../actors/access/member.queries.js";
-import { memberSchema, membersView, memberViewFor } from "../../actors/access/member.view.js";
+} from "../../actors/access/members/member.queries.js";
+import { memberSchema, membersView, memberViewFor } from "../../actors/access/members/member.view.js";
 import type { MembershipMessage } from "../../actors/workspaces/membership.transitions.js";
 import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";

@@ -1,6 +1,6 @@
 import { hasInstallation } from "../../actors/code-host/connection.queries.js";
 import { redeliverFailed } from "../../actors/code-host/redelivery.js";
-import type { CodeHost } from "../../actors/outbound/code-host.js";
+import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
 import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
 
 /**

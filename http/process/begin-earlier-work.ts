@@ -1,5 +1,5 @@
 import { isDamage, type Runtime } from "../../runtime/runtime.js";
-import { wasAhead } from "../../runtime/timers.js";
+import { wasAhead } from "../../runtime/schedule/timers.js";
 import { GLOBAL_PARTITION, metaSpace } from "../../storage/keys.js";
 import { FORMAT_KEY } from "../../storage/migrations.js";
 import type { Key, Reading, Store } from "../../storage/store.js";

@@ -1,5 +1,5 @@
-import { type HoldEntryCommits, replaySetsRef } from "../../actors/replays/replay-set.messages.js";
-import { listTeamsToHold } from "../../actors/replays/replay-set.queries.js";
+import { type HoldEntryCommits, replaySetsRef } from "../../actors/replays/sets/replay-set.messages.js";
+import { listTeamsToHold } from "../../actors/replays/sets/replay-set.queries.js";
 import { isDamage, type Runtime } from "../../runtime/runtime.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { listPartitions } from "../../storage/partitions.js";

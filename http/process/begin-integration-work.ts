@@ -1,5 +1,5 @@
 import { listSetWork } from "../../actors/integration-work/set-work.queries.js";
-import { isStored } from "../../runtime/offline-send.js";
+import { isStored } from "../../runtime/messages/offline-send.js";
 import { isDamage, type Runtime } from "../../runtime/runtime.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { listPartitions } from "../../storage/partitions.js";

@@ -1,7 +1,7 @@
 import { LONGEST_REST_MS, PASS, retentionRef } from "../../actors/tables/retention-sweeper.machine.js";
-import { isStored, storedWakeUp } from "../../runtime/offline-send.js";
+import { isStored, storedWakeUp } from "../../runtime/messages/offline-send.js";
 import { isDamage, type Runtime } from "../../runtime/runtime.js";
-import { listLaterTimers } from "../../runtime/timers.js";
+import { listLaterTimers } from "../../runtime/schedule/timers.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { listPartitions } from "../../storage/partitions.js";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { createHookTokenSigner } from "../../actors/hooks/delivery/hook-token.js";
-import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { defaultRetention } from "../../actors/tables/retention.js";
 import { codeHostOf, codeHostSettings } from "../code-host/code-host-config.js";
 import { parseNetworks } from "../limits/client-address.js";

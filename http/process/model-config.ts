@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ModelSettings } from "../../actors/outbound/model-settings.js";
+import type { ModelSettings } from "../../actors/outbound/models/model-settings.js";
 
 const ADDRESS = "must be an http or https address without a query";
 const PRICES =

@@ -1,25 +1,25 @@
-import { createWorkloadVerifier, type WorkloadVerifier } from "../../actors/access/workload-token.js";
+import { createWorkloadVerifier, type WorkloadVerifier } from "../../actors/access/tokens/workload-token.js";
 import { MAX_OUTPUT_BYTES } from "../../actors/hooks/delivery/hook-answer.js";
+import { type CodeHost, createCodeHost } from "../../actors/outbound/code-host/code-host.js";
+import { MAX_ANSWER_BYTES } from "../../actors/outbound/code-host/code-host-requests.js";
+import { codeHostAddresses } from "../../actors/outbound/code-host/code-host-settings.js";
 import {
   type AllowList,
   ChangingAllowList,
   parseAllowList,
   toIssuerAllowList,
-} from "../../actors/outbound/allow-list.js";
-import { type CodeHost, createCodeHost } from "../../actors/outbound/code-host.js";
-import { MAX_ANSWER_BYTES } from "../../actors/outbound/code-host-requests.js";
-import { codeHostAddresses } from "../../actors/outbound/code-host-settings.js";
-import { createModel, type Model } from "../../actors/outbound/model.js";
-import { MAX_MODEL_ANSWER_BYTES } from "../../actors/outbound/model-answer.js";
-import { modelAddresses } from "../../actors/outbound/model-settings.js";
-import { NetworkRequests } from "../../actors/outbound/network-requests.js";
+} from "../../actors/outbound/http/allow-list.js";
+import { NetworkRequests } from "../../actors/outbound/http/network-requests.js";
+import { createOutbound, type Outbound } from "../../actors/outbound/http/request.js";
+import { createModel, type Model } from "../../actors/outbound/models/model.js";
+import { MAX_MODEL_ANSWER_BYTES } from "../../actors/outbound/models/model-answer.js";
+import { modelAddresses } from "../../actors/outbound/models/model-settings.js";
 import {
   type AuthorizationServers,
   createAuthorizationServers,
   MAX_OAUTH_ANSWER_BYTES,
-} from "../../actors/outbound/oauth-server.js";
-import { createIssuerKeys, MAX_DOCUMENT_BYTES } from "../../actors/outbound/oidc-discovery.js";
-import { createOutbound, type Outbound } from "../../actors/outbound/request.js";
+} from "../../actors/outbound/oauth/oauth-server.js";
+import { createIssuerKeys, MAX_DOCUMENT_BYTES } from "../../actors/outbound/oauth/oidc-discovery.js";
 import type { Clock } from "../../runtime/clock.js";
 import type { Config } from "../wire/config.js";
 import type { ServiceLog } from "../wire/service-log.js";

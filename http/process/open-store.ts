@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../../actors/migrations.js";
-import { isRebuildCutShort } from "../../runtime/rebuild-directories.js";
+import { isRebuildCutShort } from "../../runtime/directories/rebuild-directories.js";
 import { type Compacted, compactStore } from "../../storage/compaction.js";
 import { DATA_FILE } from "../../storage/data-file.js";
 import { copyOfFormat } from "../../storage/format-copy.js";

@@ -1,6 +1,6 @@
 import { listUnsentRequests } from "../../actors/hooks/unsent-requests.js";
 import { listUnreachableHosts } from "../../actors/integrations/unreachable-hosts.js";
-import type { AllowList } from "../../actors/outbound/allow-list.js";
+import type { AllowList } from "../../actors/outbound/http/allow-list.js";
 import type { Scheduler } from "../../runtime/clock.js";
 import { isDamage, type RuntimeLog } from "../../runtime/runtime.js";
 import { GLOBAL_PARTITION, metaSpace } from "../../storage/keys.js";

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { ReplayRow } from "../../actors/replays/replay.js";
-import { findStoredReplay, replaysOfSet } from "../../actors/replays/replay.queries.js";
-import { readSetTerms, type SetTerms } from "../../actors/replays/replay-figures.js";
-import { type ListedReplayView, listedReplaySchema, replaySchema } from "../../actors/replays/replay-schemas.js";
+import { readSetTerms, type SetTerms } from "../../actors/replays/figures/replay-figures.js";
+import { type ListedReplayView, listedReplaySchema, replaySchema } from "../../actors/replays/reads/replay-schemas.js";
+import type { ReplayRow } from "../../actors/replays/replay/replay.js";
+import { findStoredReplay, replaysOfSet } from "../../actors/replays/replay/replay.queries.js";
 import { BoundedList } from "../wire/bounded-list.js";
 import { readPage } from "../wire/page-reading.js";
 import { idCursor, pageSize } from "../wire/paging.js";

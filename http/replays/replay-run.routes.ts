@@ -5,8 +5,8 @@ import {
   replayRunSchema,
   replayRunView,
   runReplayView,
-} from "../../actors/replays/replay-run.view.js";
-import { runReplaySchema } from "../../actors/replays/replay-schemas.js";
+} from "../../actors/replays/reads/replay-run.view.js";
+import { runReplaySchema } from "../../actors/replays/reads/replay-schemas.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { pageSize } from "../wire/paging.js";
 import { replayRunSubject } from "../wire/replay-subjects.js";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { invalid } from "../../actors/refusal.js";
-import { findStationByKey, listReplaySets, type VisibleSet } from "../../actors/replays/replay-set.queries.js";
+import { findStationByKey, listReplaySets, type VisibleSet } from "../../actors/replays/sets/replay-set.queries.js";
 import {
   entryView,
   listEntries,
@@ -9,11 +9,11 @@ import {
   replayableRunView,
   replaySetSchema,
   replaySetView,
-} from "../../actors/replays/replay-set.view.js";
-import { candidatesFor, latestRuns } from "../../actors/replays/replayable-run.js";
-import { findStationNow } from "../../actors/replays/run-refusal.js";
-import { readHealth } from "../../actors/replays/set-health.queries.js";
-import { suggestRuns } from "../../actors/replays/suggestions.js";
+} from "../../actors/replays/sets/replay-set.view.js";
+import { candidatesFor, latestRuns } from "../../actors/replays/sets/replayable-run.js";
+import { findStationNow } from "../../actors/replays/sets/run-refusal.js";
+import { readHealth } from "../../actors/replays/sets/set-health.queries.js";
+import { suggestRuns } from "../../actors/replays/sets/suggestions.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
 import { granted } from "../wire/refused.js";
 import { setSubject, stationSubject } from "../wire/replay-subjects.js";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MAX_ENTRIES, type ReplaySetMessage, replaySetsRef } from "../../actors/replays/replay-set.messages.js";
+import { MAX_ENTRIES, type ReplaySetMessage, replaySetsRef } from "../../actors/replays/sets/replay-set.messages.js";
 import { distinct } from "../../actors/resources/fields.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { currencySchema } from "../../actors/lines/station.js";
-import { replayRef } from "../../actors/replays/replay.messages.js";
-import { MAX_CEILING } from "../../actors/replays/replay-plan.js";
-import { replaySetsRef } from "../../actors/replays/replay-set.messages.js";
-import { startWarningTexts } from "../../actors/replays/start-warnings.js";
+import { replayRef } from "../../actors/replays/replay/replay.messages.js";
+import { replaySetsRef } from "../../actors/replays/sets/replay-set.messages.js";
+import { MAX_CEILING } from "../../actors/replays/starting/replay-plan.js";
+import { startWarningTexts } from "../../actors/replays/starting/start-warnings.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../wire/refused.js";

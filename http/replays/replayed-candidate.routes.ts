@@ -1,9 +1,5 @@
 import { z } from "zod";
 import { invalid } from "../../actors/refusal.js";
-import { findStoredReplay } from "../../actors/replays/replay.queries.js";
-import { replaySummary } from "../../actors/replays/replay.view.js";
-import { readFigures, readSetTerms } from "../../actors/replays/replay-figures.js";
-import { findStoredSet } from "../../actors/replays/replay-set.queries.js";
 import {
   candidateReplays,
   MAX_CANDIDATE_REPLAYS,
@@ -11,7 +7,11 @@ import {
   type ReplayedCandidatesView,
   replayedCandidatesSchema,
   toPeriod,
-} from "../../actors/replays/replayed-candidates.view.js";
+} from "../../actors/replays/candidates/replayed-candidates.view.js";
+import { readFigures, readSetTerms } from "../../actors/replays/figures/replay-figures.js";
+import { replaySummary } from "../../actors/replays/reads/replay.view.js";
+import { findStoredReplay } from "../../actors/replays/replay/replay.queries.js";
+import { findStoredSet } from "../../actors/replays/sets/replay-set.queries.js";
 import { readPage } from "../wire/page-reading.js";
 import type { Route } from "../wire/route.js";
 import { teamRoute } from "../wire/team-route.js";

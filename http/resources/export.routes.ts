@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { findVisibleResource, type VisibleResource } from "../../actors/access/resource.queries.js";
+import { findVisibleResource, type VisibleResource } from "../../actors/access/visibility/resource.queries.js";
 import type { Caller } from "../../actors/caller.js";
 import { exportOne } from "../../actors/export/resource-export.js";
 import { exportWorkspace } from "../../actors/export/workspace-export.js";

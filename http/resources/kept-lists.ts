@@ -1,4 +1,4 @@
-import { CoverTrace, durableVersion } from "../../runtime/covered-reading.js";
+import { CoverTrace, durableVersion } from "../../runtime/rows/covered-reading.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
 type Reading = Runtime["reading"];

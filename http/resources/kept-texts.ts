@@ -1,8 +1,8 @@
-import type { VisibleResource } from "../../actors/access/resource.queries.js";
+import type { VisibleResource } from "../../actors/access/visibility/resource.queries.js";
 import { writeJson } from "../../actors/exact-json.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { toRepresentation } from "../../actors/resources/representation.js";
-import { CoverTrace, coveredVersion } from "../../runtime/covered-reading.js";
+import { CoverTrace, coveredVersion } from "../../runtime/rows/covered-reading.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
 /** Most characters of all texts; beyond it those that were made first go. A character takes two bytes at most. */

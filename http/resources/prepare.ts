@@ -1,4 +1,4 @@
-import type { VisibleResource } from "../../actors/access/resource.queries.js";
+import type { VisibleResource } from "../../actors/access/visibility/resource.queries.js";
 import type { Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { PreparedBody } from "../../actors/resources/resource.messages.js";

@@ -1,6 +1,6 @@
-import { findHolder, type Holder, type VisibleResource } from "../../actors/access/resource.queries.js";
-import { forbid } from "../../actors/access/visibility.js";
-import { refuseReplay, refuseWrite } from "../../actors/access/write-permission.js";
+import { findHolder, type Holder, type VisibleResource } from "../../actors/access/visibility/resource.queries.js";
+import { forbid } from "../../actors/access/visibility/visibility.js";
+import { refuseReplay, refuseWrite } from "../../actors/access/visibility/write-permission.js";
 import type { Caller } from "../../actors/caller.js";
 import { canonicalJson } from "../../actors/resources/canonical-json.js";
 import type { Kind } from "../../actors/resources/kind.js";

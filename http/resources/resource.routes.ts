@@ -7,10 +7,10 @@ import {
   listPages,
   listVisibleResources,
   type VisibleResource,
-} from "../../actors/access/resource.queries.js";
-import type { AllowList } from "../../actors/outbound/allow-list.js";
+} from "../../actors/access/visibility/resource.queries.js";
+import type { AllowList } from "../../actors/outbound/http/allow-list.js";
 import type { Kind } from "../../actors/resources/kind.js";
-import type { CoverTrace } from "../../runtime/covered-reading.js";
+import type { CoverTrace } from "../../runtime/rows/covered-reading.js";
 import { granted } from "../wire/refused.js";
 import { type Answer, type Route, type RouteRequest, route, type Success } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";

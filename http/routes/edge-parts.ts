@@ -1,9 +1,9 @@
-import type { WorkloadVerifier } from "../../actors/access/workload-token.js";
+import type { WorkloadVerifier } from "../../actors/access/tokens/workload-token.js";
 import type { JudgingSetup } from "../../actors/lines/fingerprint.js";
-import type { AllowList } from "../../actors/outbound/allow-list.js";
-import type { CodeHost } from "../../actors/outbound/code-host.js";
-import type { NetworkRequests } from "../../actors/outbound/network-requests.js";
-import type { AuthorizationServers } from "../../actors/outbound/oauth-server.js";
+import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
+import type { AllowList } from "../../actors/outbound/http/allow-list.js";
+import type { NetworkRequests } from "../../actors/outbound/http/network-requests.js";
+import type { AuthorizationServers } from "../../actors/outbound/oauth/oauth-server.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";

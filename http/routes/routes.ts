@@ -1,4 +1,4 @@
-import { ReplayMemory } from "../../actors/replays/replay-memory.js";
+import { ReplayMemory } from "../../actors/replays/replay/replay-memory.js";
 import { sessionRoutes } from "../access/session.routes.js";
 import { workloadExchangeRoutes } from "../access/workload-exchange.routes.js";
 import { checkRoutes } from "../checks/check.routes.js";

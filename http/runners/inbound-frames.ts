@@ -1,7 +1,7 @@
 import { MAX_FRAME_BYTES, type RunnerFrame, runnerFrameSchema } from "../../actors/runners/protocol.js";
 import { parseWellFormed } from "../../actors/well-formed.js";
-import { Queue } from "../../runtime/queue.js";
 import { NotAccepted } from "../../runtime/runtime.js";
+import { Queue } from "../../runtime/schedule/queue.js";
 import { AGAIN, BAD_FRAME, type EndConnection } from "./close-codes.js";
 
 /**

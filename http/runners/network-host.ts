@@ -1,5 +1,5 @@
-import type { OutboundAnswer, Unread } from "../../actors/outbound/http-exchange.js";
-import type { AssignedRequest, NetworkHost, NetworkRequests } from "../../actors/outbound/network-requests.js";
+import type { OutboundAnswer, Unread } from "../../actors/outbound/http/http-exchange.js";
+import type { AssignedRequest, NetworkHost, NetworkRequests } from "../../actors/outbound/http/network-requests.js";
 import { MAX_ANSWER_BYTES, type RunnerFrame } from "../../actors/runners/protocol.js";
 
 type Response = Extract<RunnerFrame, { frame: "response" }>;

@@ -1,5 +1,5 @@
-import type { CodeHost } from "../../actors/outbound/code-host.js";
-import { CodeHostRefused } from "../../actors/outbound/code-host-requests.js";
+import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
+import { CodeHostRefused } from "../../actors/outbound/code-host/code-host-requests.js";
 import type { MadePush, WaitingPush } from "../../actors/runners/push.js";
 
 /** A token of one repository, and the address that it is for. */

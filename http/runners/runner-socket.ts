@@ -1,5 +1,5 @@
 import { writeJson } from "../../actors/exact-json.js";
-import type { NetworkRequests } from "../../actors/outbound/network-requests.js";
+import type { NetworkRequests } from "../../actors/outbound/http/network-requests.js";
 import type { PoolBearer } from "../../actors/runners/pool-token.js";
 import {
   MAX_FRAME_BYTES,
@@ -18,8 +18,8 @@ import {
 } from "../../actors/runners/runner.messages.js";
 import { mayReturnAs, type RunnerKey } from "../../actors/runners/runner.queries.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
+import { listenTo } from "../../runtime/feeds/topic.js";
 import { isDamage, type Runtime } from "../../runtime/runtime.js";
-import { listenTo } from "../../runtime/topic.js";
 import { bearerToken } from "../access/authenticate.js";
 import type { ExpiredCredentials } from "../access/expired-credentials.js";
 import { findPool } from "../access/pool-bearer.js";

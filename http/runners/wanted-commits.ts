@@ -4,8 +4,8 @@ import type { RepositoryCommit } from "../../actors/runners/kept-commit.js";
 import type { ServiceFrame } from "../../actors/runners/protocol.js";
 import type { RunnerKey } from "../../actors/runners/runner.queries.js";
 import { isCommitNeeded } from "../../actors/runs/run.queries.js";
+import { listenTo } from "../../runtime/feeds/topic.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { listenTo } from "../../runtime/topic.js";
 
 /** The answer to `kept`: those commits that no stored run began from. */
 export function toReleased(

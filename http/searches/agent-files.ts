@@ -4,7 +4,7 @@ import { type AgentFile, findAgentFile, listFileNames } from "../../actors/searc
 import { MAX_BYTES, MAX_FILES } from "../../actors/searches/agent/bounds.js";
 import { fileNameText, parseFileName } from "../../actors/searches/agent/file-name.js";
 import { findSight } from "../../actors/searches/agent/sight.js";
-import type { SearchIterationRow } from "../../actors/searches/search.js";
+import type { SearchIterationRow } from "../../actors/searches/search/search.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
 interface Shown {

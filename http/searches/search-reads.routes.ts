@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { SearchRow } from "../../actors/searches/search.js";
-import { findStoredSearch, searchesOfStation, searchesOfTeam } from "../../actors/searches/search.queries.js";
-import { SearchMemory } from "../../actors/searches/search-memory.js";
-import { searchRunSchema, searchRunView } from "../../actors/searches/search-run.view.js";
-import { searchItemSchema, searchSchema } from "../../actors/searches/search-schemas.js";
+import { searchRunSchema, searchRunView } from "../../actors/searches/reads/search-run.view.js";
+import { searchItemSchema, searchSchema } from "../../actors/searches/reads/search-schemas.js";
+import type { SearchRow } from "../../actors/searches/search/search.js";
+import { findStoredSearch, searchesOfStation, searchesOfTeam } from "../../actors/searches/search/search.queries.js";
+import { SearchMemory } from "../../actors/searches/search/search-memory.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
 import { cursor, pageSize } from "../wire/paging.js";

@@ -1,11 +1,11 @@
-import type { TeamStation, Wish } from "../../actors/replays/replay-set.queries.js";
+import type { TeamStation, Wish } from "../../actors/replays/sets/replay-set.queries.js";
 import {
   findSearch,
   findSearchedStation,
   findSearchRun,
   type VisibleSearch,
   type VisibleSearchRun,
-} from "../../actors/searches/search.queries.js";
+} from "../../actors/searches/search/search.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Subject } from "../wire/subject-route.js";
 

@@ -3,7 +3,7 @@ import { objectives } from "../../actors/searches/rules/objective.js";
 
 /**
  * The parts of the bodies of estimates and starts. Here is their form alone: bounds are refused with the rest of the rules
- * (`actors/searches/refuse-terms.ts`), after what is not there and what cannot be now.
+ * (`actors/searches/starting/refuse-terms.ts`), after what is not there and what cannot be now.
  */
 
 /** A schema as the OpenAPI document has it. */

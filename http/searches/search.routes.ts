@@ -5,9 +5,9 @@ import {
   configPullRequestView,
 } from "../../actors/config-pull-requests/config-pull-request.view.js";
 import type { Sealer } from "../../actors/sealer.js";
-import { findPickable } from "../../actors/searches/pick.queries.js";
-import { type SearchTerms, searchRef } from "../../actors/searches/search.messages.js";
-import { efforts, searchItemSchema, searchWarningSchema } from "../../actors/searches/search-schemas.js";
+import { findPickable } from "../../actors/searches/candidates/pick.queries.js";
+import { efforts, searchItemSchema, searchWarningSchema } from "../../actors/searches/reads/search-schemas.js";
+import { type SearchTerms, searchRef } from "../../actors/searches/search/search.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../wire/refused.js";
 import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";

@@ -1,5 +1,10 @@
-import { type Audience, isAmong } from "../../actors/access/audience.js";
-import { type ChangeFor, type StreamTopic, type TopicSubject, toAll } from "../../actors/access/stream-topic.js";
+import { type Audience, isAmong } from "../../actors/access/visibility/audience.js";
+import {
+  type ChangeFor,
+  type StreamTopic,
+  type TopicSubject,
+  toAll,
+} from "../../actors/access/visibility/stream-topic.js";
 import { writeJson } from "../../actors/exact-json.js";
 import type { FeedEntry } from "../../runtime/runtime.js";
 import { RightsNow, type RightsOptions, type StreamReader } from "./reader-rights.js";

@@ -1,13 +1,13 @@
-import { findReaderRights, findReadWorkspace, type ReaderRights } from "../../actors/access/audience.js";
 import {
   findIssuedToken,
   hasExpired,
   type IssuedToken,
   isSameToken,
-} from "../../actors/access/workspace-token.queries.js";
+} from "../../actors/access/tokens/workspace-token.queries.js";
+import { findReaderRights, findReadWorkspace, type ReaderRights } from "../../actors/access/visibility/audience.js";
 import type { Caller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { coveredVersion } from "../../runtime/covered-reading.js";
+import { coveredVersion } from "../../runtime/rows/covered-reading.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Credential } from "../access/authenticate.js";
 import type { ExpiredCredentials } from "../access/expired-credentials.js";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { findTopicSubject, type StreamTopic, seesSubject } from "../../actors/access/stream-topic.js";
+import { findTopicSubject, type StreamTopic, seesSubject } from "../../actors/access/visibility/stream-topic.js";
 import type { Caller } from "../../actors/caller.js";
 import { writeJson } from "../../actors/exact-json.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";

@@ -1,14 +1,14 @@
-import { resourceTopic } from "../../actors/access/resource-topic.view.js";
-import type { StreamTopic } from "../../actors/access/stream-topic.js";
+import { resourceTopic } from "../../actors/access/visibility/resource-topic.view.js";
+import type { StreamTopic } from "../../actors/access/visibility/stream-topic.js";
 import { replayCheckTopicView } from "../../actors/checks/check-topic.view.js";
 import { hookOccurrenceTopicView } from "../../actors/hooks/hook-occurrence-topic.view.js";
 import type { JudgingSetup } from "../../actors/lines/fingerprint.js";
 import { pullRequestTopicView } from "../../actors/pull-requests/pull-request-topic.view.js";
-import { ReplayMemory } from "../../actors/replays/replay-memory.js";
-import { replaySetTopicView } from "../../actors/replays/replay-set-topic.view.js";
-import { replayTopicView } from "../../actors/replays/replay-topic.view.js";
+import { replayTopicView } from "../../actors/replays/reads/replay-topic.view.js";
+import { ReplayMemory } from "../../actors/replays/replay/replay-memory.js";
+import { replaySetTopicView } from "../../actors/replays/sets/replay-set-topic.view.js";
 import type { Kind } from "../../actors/resources/kind.js";
-import { searchTopicView } from "../../actors/searches/search-topic.view.js";
+import { searchTopicView } from "../../actors/searches/reads/search-topic.view.js";
 import { taskTopicView, teamTopic } from "../../actors/tasks/task-topic.view.js";
 import { runWithCallsTopicView } from "../../actors/tool-calls/run-topic.view.js";
 

@@ -1,4 +1,4 @@
-import { ABSENT, Bag, type Member } from "../../runtime/bag.js";
+import { ABSENT, Bag, type Member } from "../../runtime/schedule/bag.js";
 
 /** What is under way with a limit of its own. */
 interface Limited extends Member {

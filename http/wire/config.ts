@@ -1,6 +1,6 @@
 import type { ArchiveLimits } from "../../actors/archives/classify-archive.js";
-import type { CodeHostSettings } from "../../actors/outbound/code-host-settings.js";
-import type { ModelSettings } from "../../actors/outbound/model-settings.js";
+import type { CodeHostSettings } from "../../actors/outbound/code-host/code-host-settings.js";
+import type { ModelSettings } from "../../actors/outbound/models/model-settings.js";
 import type { RetentionPeriods } from "../../actors/tables/retention.js";
 
 /** The settings of the service, checked. */

@@ -1,5 +1,5 @@
+import { listenTo, type Topic } from "../../runtime/feeds/topic.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { listenTo, type Topic } from "../../runtime/topic.js";
 
 /** The topic of a workspace on which the outcome of work outside the turn is published. */
 export interface OutcomeTopic<Data, Outcome> {

@@ -3,14 +3,14 @@ import {
   findReplayRun,
   type VisibleReplay,
   type VisibleReplayRun,
-} from "../../actors/replays/replay.queries.js";
+} from "../../actors/replays/replay/replay.queries.js";
 import {
   findReplaySet,
   findTeamStation,
   type TeamStation,
   type VisibleSet,
   type Wish,
-} from "../../actors/replays/replay-set.queries.js";
+} from "../../actors/replays/sets/replay-set.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { ProblemSlug } from "./problem.js";
 import type { Subject } from "./subject-route.js";

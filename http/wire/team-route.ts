@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { findTeamOfOutcomes, findVisibleTeam, type VisibleTeam } from "../../actors/access/team.queries.js";
+import { findTeamOfOutcomes, findVisibleTeam, type VisibleTeam } from "../../actors/access/members/team.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Route } from "./route.js";
 import { type SignedInAccess, type SubjectRoute, subjectRoute } from "./subject-route.js";

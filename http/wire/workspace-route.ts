@@ -3,7 +3,7 @@ import {
   findAdministeredWorkspace,
   findVisibleWorkspace,
   type VisibleWorkspace,
-} from "../../actors/access/workspace.queries.js";
+} from "../../actors/access/members/workspace.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Route } from "./route.js";
 import { type SignedInAccess, type SubjectRoute, subjectRoute } from "./subject-route.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import t from "tap";
 import { createExaminations } from "../../actors/doctor.js";
 import { createKinds } from "../../actors/kinds.js";
-import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Change, Entry, Key, Store } from "../../storage/store.js";
 import { openUnpacked } from "../fixtures/open.js";

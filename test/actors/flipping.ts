@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createExaminations } from "../../actors/doctor.js";
 import { createKinds } from "../../actors/kinds.js";
 import { migrations } from "../../actors/migrations.js";
-import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { listPageFaults } from "../../storage/data-file.js";
 import { toKeyName } from "../../storage/finding.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";

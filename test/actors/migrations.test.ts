@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
-import type { InviteRow } from "../../actors/access/invite.js";
-import { invites } from "../../actors/access/invite.table.js";
+import type { InviteRow } from "../../actors/access/invites/invite.js";
+import { invites } from "../../actors/access/invites/invite.table.js";
 import type { CodeHostConnection } from "../../actors/code-host/connection.js";
 import { codeHostConnections } from "../../actors/code-host/connection.table.js";
 import { migrations } from "../../actors/migrations.js";

@@ -1,7 +1,7 @@
 import t from "tap";
 import type { HookOccurrence } from "../../actors/hooks/hook-occurrence.table.js";
 import { invalid, isRefusal, type Refusal } from "../../actors/refusal.js";
-import type { GateAnswer } from "../../runtime/turn.js";
+import type { GateAnswer } from "../../runtime/turns/turn.js";
 
 const refusals: readonly Refusal[] = [
   { refused: "not-found" },

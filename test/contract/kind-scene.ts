@@ -1,6 +1,6 @@
 import type { Test } from "tap";
 import { createKinds } from "../../actors/kinds.js";
-import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { exampleBodies, exampleBodyOf } from "../../http/resources/kind-examples.js";
 import type { Clock } from "../../runtime/clock.js";

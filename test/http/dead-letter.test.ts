@@ -1,6 +1,6 @@
 import t from "tap";
-import { address } from "../../runtime/address.js";
-import type { Message } from "../../runtime/turn.js";
+import { address } from "../../runtime/cells/address.js";
+import type { Message } from "../../runtime/turns/turn.js";
 import { workspaceWithTeam } from "../support/resources.js";
 import { startTestService } from "../support/service.js";
 import { until } from "../support/until.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { signInLinks } from "../../actors/access/session.table.js";
+import { signInLinks } from "../../actors/access/accounts/session.table.js";
 import { actorSpace, GLOBAL_PARTITION } from "../../storage/keys.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { startTestService } from "../support/service.js";

@@ -1,4 +1,4 @@
-import { listStoredEntries } from "../../runtime/feed.js";
+import { listStoredEntries } from "../../runtime/feeds/feed.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import { askDoctor } from "./doctor.js";
 import { ServiceProcess } from "./service-process.js";

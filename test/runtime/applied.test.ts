@@ -1,9 +1,9 @@
 import t from "tap";
-import { cellKey } from "../../runtime/cell-record.js";
-import { feedKey } from "../../runtime/feed.js";
-import type { Picture } from "../../runtime/picture.js";
+import { cellKey } from "../../runtime/cells/cell-record.js";
+import { feedKey } from "../../runtime/feeds/feed.js";
+import { topic } from "../../runtime/feeds/topic.js";
+import type { Picture } from "../../runtime/rows/picture.js";
 import type { FeedEntry } from "../../runtime/runtime.js";
-import { topic } from "../../runtime/topic.js";
 import type { Change } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import { Harness, partition } from "../support/harness.js";

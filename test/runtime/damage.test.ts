@@ -1,6 +1,6 @@
 import t from "tap";
-import { effectKey } from "../../runtime/pending-effect.js";
-import { topic } from "../../runtime/topic.js";
+import { effectKey } from "../../runtime/effects/pending-effect.js";
+import { topic } from "../../runtime/feeds/topic.js";
 import {
   actorSpace,
   deadLetterSpace,

@@ -1,8 +1,8 @@
 import t from "tap";
-import { effect } from "../../runtime/effect-type.js";
-import { Effects } from "../../runtime/effects.js";
-import type { LaneLimits } from "../../runtime/lane.js";
-import { createPendingEffect } from "../../runtime/pending-effect.js";
+import { effect } from "../../runtime/effects/effect-type.js";
+import { Effects } from "../../runtime/effects/effects.js";
+import type { LaneLimits } from "../../runtime/effects/lane.js";
+import { createPendingEffect } from "../../runtime/effects/pending-effect.js";
 import { DrivenScheduler } from "../support/driven-scheduler.js";
 import { Harness } from "../support/harness.js";
 import { pending, startedWith, worker } from "./effect-scene.js";

@@ -1,6 +1,6 @@
-import type { Effect } from "../../runtime/actor-type.js";
-import { effect } from "../../runtime/effect-type.js";
-import type { RunSignal } from "../../runtime/run-signal.js";
+import type { Effect } from "../../runtime/cells/actor-type.js";
+import { effect } from "../../runtime/effects/effect-type.js";
+import type { RunSignal } from "../../runtime/effects/run-signal.js";
 import { effectSpace } from "../../storage/keys.js";
 import { Harness, partition } from "../support/harness.js";
 import { type PlainRun, plainLane } from "../support/plain-effect.js";

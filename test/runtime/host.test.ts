@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import t from "tap";
-import { address } from "../../runtime/address.js";
+import { address } from "../../runtime/cells/address.js";
 import { createEventLoopScheduler, createSystemClock } from "../../runtime/clock.js";
 import { createRuntime } from "../../runtime/host.js";
 import { Stopping, TurnFailed } from "../../runtime/runtime.js";

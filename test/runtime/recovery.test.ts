@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import t from "tap";
-import { address } from "../../runtime/address.js";
+import { address } from "../../runtime/cells/address.js";
 import { createEventLoopScheduler, createSystemClock } from "../../runtime/clock.js";
 import { createRuntime } from "../../runtime/host.js";
-import { offlineSend } from "../../runtime/offline-send.js";
+import { offlineSend } from "../../runtime/messages/offline-send.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { effectSpace, undeliveredSpace } from "../../storage/keys.js";
 import { createMemoryStore } from "../../storage/memory-store.js";

@@ -1,11 +1,11 @@
 import t from "tap";
 import { setup } from "xstate";
-import { address } from "../../runtime/address.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import { effect, isResultOf } from "../../runtime/effect-type.js";
-import { reference } from "../../runtime/reference.js";
-import { RunAbort } from "../../runtime/run-signal.js";
-import type { Delivered, Message } from "../../runtime/turn.js";
+import { address } from "../../runtime/cells/address.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import { reference } from "../../runtime/cells/reference.js";
+import { effect, isResultOf } from "../../runtime/effects/effect-type.js";
+import { RunAbort } from "../../runtime/effects/run-signal.js";
+import type { Delivered, Message } from "../../runtime/turns/turn.js";
 import { compileSnippets } from "../support/compile.js";
 import { plainLane } from "../support/plain-effect.js";
 

@@ -1,5 +1,5 @@
 import t from "tap";
-import { topic } from "../../runtime/topic.js";
+import { topic } from "../../runtime/feeds/topic.js";
 import { GLOBAL_PARTITION, metaSpace } from "../../storage/keys.js";
 import { Harness, partition } from "../support/harness.js";
 import { plainEffect } from "../support/plain-effect.js";

@@ -1,8 +1,8 @@
 import t from "tap";
-import type { Gate, Subscriber } from "../../runtime/actor-type.js";
-import type { Address } from "../../runtime/address.js";
-import { gateKind } from "../../runtime/gate.machine.js";
-import type { Fact, GateQuestion, Message, Turn } from "../../runtime/turn.js";
+import type { Gate, Subscriber } from "../../runtime/cells/actor-type.js";
+import type { Address } from "../../runtime/cells/address.js";
+import { gateKind } from "../../runtime/cells/gate.machine.js";
+import type { Fact, GateQuestion, Message, Turn } from "../../runtime/turns/turn.js";
 import { actorSpace, GLOBAL_PARTITION, timerSpace } from "../../storage/keys.js";
 import { table } from "../../storage/table.js";
 import { Harness, partition } from "../support/harness.js";

@@ -1,6 +1,6 @@
 import t from "tap";
+import { topic } from "../../runtime/feeds/topic.js";
 import { Overloaded, TurnFailed } from "../../runtime/runtime.js";
-import { topic } from "../../runtime/topic.js";
 import { deadLetterSpace } from "../../storage/keys.js";
 import { Harness, partition, settled } from "../support/harness.js";
 import { type Note, probe } from "../support/probe.js";

@@ -1,6 +1,6 @@
 import { assign, setup } from "xstate";
-import { type Address, address } from "../../runtime/address.js";
-import { topic } from "../../runtime/topic.js";
+import { type Address, address } from "../../runtime/cells/address.js";
+import { topic } from "../../runtime/feeds/topic.js";
 import type {
   Answered,
   Delivered,
@@ -11,7 +11,7 @@ import type {
   Message,
   Turn,
   Woken,
-} from "../../runtime/turn.js";
+} from "../../runtime/turns/turn.js";
 import type { Hurry, PaidOut, PayOut } from "./payer.machine.js";
 import { arrive, operations, recordOperation, reminders, violate } from "./rows.js";
 

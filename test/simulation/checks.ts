@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import type { CellRecord } from "../../runtime/cell-record.js";
-import { listDeadLetters } from "../../runtime/dead-letters.js";
-import { directoryKey } from "../../runtime/directory.js";
-import { listStoredEntries } from "../../runtime/feed.js";
-import { gateKind } from "../../runtime/gate.machine.js";
-import { readPicture } from "../../runtime/read-picture.js";
+import type { CellRecord } from "../../runtime/cells/cell-record.js";
+import { gateKind } from "../../runtime/cells/gate.machine.js";
+import { directoryKey } from "../../runtime/directories/directory.js";
+import { listStoredEntries } from "../../runtime/feeds/feed.js";
+import { listDeadLetters } from "../../runtime/messages/dead-letters.js";
+import { readPicture } from "../../runtime/rows/read-picture.js";
 import {
   actorSpace,
   begunSpace,

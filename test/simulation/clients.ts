@@ -1,4 +1,4 @@
-import { type Address, address } from "../../runtime/address.js";
+import { type Address, address } from "../../runtime/cells/address.js";
 import type { Operation } from "./account.machine.js";
 import type { Chance } from "./chance.js";
 import type { History } from "./history.js";

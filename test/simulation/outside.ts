@@ -1,7 +1,7 @@
-import type { Effect, EffectContext } from "../../runtime/actor-type.js";
-import { addressText } from "../../runtime/address.js";
-import { withBeginMarked } from "../../runtime/effect-type.js";
-import { effectKey } from "../../runtime/pending-effect.js";
+import type { Effect, EffectContext } from "../../runtime/cells/actor-type.js";
+import { addressText } from "../../runtime/cells/address.js";
+import { withBeginMarked } from "../../runtime/effects/effect-type.js";
+import { effectKey } from "../../runtime/effects/pending-effect.js";
 import type { Reading } from "../../storage/store.js";
 import { plainEffect } from "../support/plain-effect.js";
 import type { Chance } from "./chance.js";

@@ -1,6 +1,6 @@
 import { assign, setup } from "xstate";
-import type { Address } from "../../runtime/address.js";
-import type { Delivered, EffectEnded, Message } from "../../runtime/turn.js";
+import type { Address } from "../../runtime/cells/address.js";
+import type { Delivered, EffectEnded, Message } from "../../runtime/turns/turn.js";
 import { violate } from "./rows.js";
 
 /** Tells a payer to pay out. Each operation has its own payer. */

@@ -1,4 +1,4 @@
-import type { Catalogue } from "../../runtime/actor-type.js";
+import type { Catalogue } from "../../runtime/cells/actor-type.js";
 import { createRuntime } from "../../runtime/host.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Chance } from "./chance.js";

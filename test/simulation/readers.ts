@@ -1,4 +1,4 @@
-import { listStoredEntries } from "../../runtime/feed.js";
+import { listStoredEntries } from "../../runtime/feeds/feed.js";
 import type { FeedEntry, Runtime } from "../../runtime/runtime.js";
 import type { Reading } from "../../storage/store.js";
 import type { History } from "./history.js";

@@ -1,7 +1,7 @@
-import { directory } from "../../runtime/directory.js";
-import type { Picture } from "../../runtime/picture.js";
-import type { ReadPicture } from "../../runtime/read-picture.js";
-import type { Turn } from "../../runtime/turn.js";
+import { directory } from "../../runtime/directories/directory.js";
+import type { Picture } from "../../runtime/rows/picture.js";
+import type { ReadPicture } from "../../runtime/rows/read-picture.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import type { Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 

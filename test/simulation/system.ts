@@ -1,7 +1,7 @@
 import { setup } from "xstate";
-import type { Catalogue, Effect, Gate, GatekeeperAnswer, Subscriber } from "../../runtime/actor-type.js";
-import { type Address, address } from "../../runtime/address.js";
-import type { Delivered, Message, Woken } from "../../runtime/turn.js";
+import type { Catalogue, Effect, Gate, GatekeeperAnswer, Subscriber } from "../../runtime/cells/actor-type.js";
+import { type Address, address } from "../../runtime/cells/address.js";
+import type { Delivered, Message, Woken } from "../../runtime/turns/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { accountMachine, type Large, type Transferred, type Tries } from "./account.machine.js";
 import { payerMachine } from "./payer.machine.js";

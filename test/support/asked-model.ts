@@ -1,13 +1,13 @@
 import type { Test } from "tap";
 import { z } from "zod";
-import { askModel, type ModelOutcome, modelEffect } from "../../actors/outbound/model.effects.js";
-import { createModel } from "../../actors/outbound/model.js";
-import { MAX_MODEL_ANSWER_BYTES } from "../../actors/outbound/model-answer.js";
-import { type ModelSettings, modelAddresses } from "../../actors/outbound/model-settings.js";
-import { createOutbound } from "../../actors/outbound/request.js";
+import { createOutbound } from "../../actors/outbound/http/request.js";
+import { askModel, type ModelOutcome, modelEffect } from "../../actors/outbound/models/model.effects.js";
+import { createModel } from "../../actors/outbound/models/model.js";
+import { MAX_MODEL_ANSWER_BYTES } from "../../actors/outbound/models/model-answer.js";
+import { type ModelSettings, modelAddresses } from "../../actors/outbound/models/model-settings.js";
 import type { Scripted } from "../../http/demo/scripted-model.js";
-import { address } from "../../runtime/address.js";
-import { RunAbort } from "../../runtime/run-signal.js";
+import { address } from "../../runtime/cells/address.js";
+import { RunAbort } from "../../runtime/effects/run-signal.js";
 import { ManualClock } from "./manual-clock.js";
 import { modelServer } from "./model-server.js";
 

@@ -6,9 +6,9 @@ import { replayCheckResults } from "../../actors/checks/check-result.table.js";
 import { readSides } from "../../actors/checks/check-sides.js";
 import { decide } from "../../actors/checks/verdict.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { replayWatchers } from "../../actors/replays/replay-watcher.table.js";
+import { replayWatchers } from "../../actors/replays/replay/replay-watcher.table.js";
 import { runs } from "../../actors/runs/run.table.js";
-import type { Message } from "../../runtime/turn.js";
+import type { Message } from "../../runtime/turns/turn.js";
 import { type GivenJob, ReplayWorld, type ReplayWorldOptions } from "./replay-world.js";
 import { line, lineId, teamId, workspaceId } from "./work.js";
 

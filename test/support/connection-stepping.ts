@@ -8,8 +8,8 @@ import {
 import { EXCHANGE_EFFECT, REFRESH_EFFECT, REVOKE_EFFECT } from "../../actors/integrations/oauth.effects.js";
 import { type ResourceRow, resources } from "../../actors/resources/resource.table.js";
 import { putMember } from "../../actors/workspaces/member.table.js";
-import { address } from "../../runtime/address.js";
-import type { Message } from "../../runtime/turn.js";
+import { address } from "../../runtime/cells/address.js";
+import type { Message } from "../../runtime/turns/turn.js";
 import { type Stepping, stepByHand } from "./turn.js";
 
 export const WORKSPACE = "ws_1";

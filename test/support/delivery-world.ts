@@ -1,10 +1,10 @@
 import { setup } from "xstate";
-import type { DeliveryEntry, DeliveryRow, NewDelivery } from "../../actors/integration-work/delivery.js";
-import { deliveryActor } from "../../actors/integration-work/delivery.machine.js";
-import { deliveryIntakeRef, type TakeDeliveries } from "../../actors/integration-work/delivery.messages.js";
-import { deliveries, deliveryEntries } from "../../actors/integration-work/delivery.table.js";
-import { evaluationEffect } from "../../actors/integration-work/delivery-evaluation.effects.js";
-import { deliveryIntakeActor } from "../../actors/integration-work/delivery-intake.machine.js";
+import type { DeliveryEntry, DeliveryRow, NewDelivery } from "../../actors/integration-work/deliveries/delivery.js";
+import { deliveryActor } from "../../actors/integration-work/deliveries/delivery.machine.js";
+import { deliveryIntakeRef, type TakeDeliveries } from "../../actors/integration-work/deliveries/delivery.messages.js";
+import { deliveries, deliveryEntries } from "../../actors/integration-work/deliveries/delivery.table.js";
+import { evaluationEffect } from "../../actors/integration-work/deliveries/delivery-evaluation.effects.js";
+import { deliveryIntakeActor } from "../../actors/integration-work/intake/delivery-intake.machine.js";
 import { INTEGRATION_REQUEST } from "../../actors/integrations/requests/integration-request.effects.js";
 import type {
   IntegrationRequestInput,
@@ -13,9 +13,9 @@ import type {
 import { resources } from "../../actors/resources/resource.table.js";
 import { blobSweeperActor } from "../../actors/tables/blob-sweeper.machine.js";
 import { type RaiseTask, type TaskRaised, teamMarksRef } from "../../actors/tasks/team-marks.messages.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import { reference } from "../../runtime/reference.js";
-import type { Delivered } from "../../runtime/turn.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import { reference } from "../../runtime/cells/reference.js";
+import type { Delivered } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import { Harness } from "./harness.js";

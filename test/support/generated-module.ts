@@ -5,7 +5,7 @@ import { exportWorkspace } from "../../actors/export/workspace-export.js";
 import { createKinds } from "../../actors/kinds.js";
 import { lineSchema } from "../../actors/lines/line.js";
 import type { StationBody } from "../../actors/lines/station.js";
-import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { ResourceRow } from "../../actors/resources/resource.table.js";
 import type { Reading } from "../../storage/store.js";

@@ -1,8 +1,8 @@
-import type { Catalogue } from "../../runtime/actor-type.js";
-import { type Address, address } from "../../runtime/address.js";
+import type { Catalogue } from "../../runtime/cells/actor-type.js";
+import { type Address, address } from "../../runtime/cells/address.js";
 import { createRuntime } from "../../runtime/host.js";
 import type { Runtime, RuntimeLimits, RuntimeOptions } from "../../runtime/runtime.js";
-import type { Message } from "../../runtime/turn.js";
+import type { Message } from "../../runtime/turns/turn.js";
 import { type Change, type Key, type Range, type Reading, type Store, StoreError } from "../../storage/store.js";
 import { type Chance, createChance } from "../simulation/chance.js";
 import { SimulatedDisk } from "../simulation/disk.js";

@@ -1,7 +1,7 @@
 import type { Test } from "tap";
-import { type CodeHost, createCodeHost } from "../../actors/outbound/code-host.js";
-import { codeHostAddresses } from "../../actors/outbound/code-host-settings.js";
-import { createOutbound } from "../../actors/outbound/request.js";
+import { type CodeHost, createCodeHost } from "../../actors/outbound/code-host/code-host.js";
+import { codeHostAddresses } from "../../actors/outbound/code-host/code-host-settings.js";
+import { createOutbound } from "../../actors/outbound/http/request.js";
 import type { CodeHost as HostedPeer } from "../../http/demo/code-host/code-host.js";
 
 /** How the service reaches a code host that tests run: its settings, and the sockets, which end with the test. */

@@ -1,32 +1,32 @@
 import { toText, ZERO } from "../../actors/fraction.js";
 import { sumMoney } from "../../actors/money.js";
 import { isRefusal } from "../../actors/refusal.js";
+import { putReplay } from "../../actors/replays/budget/replay-purse.js";
+import { replayPurses } from "../../actors/replays/budget/replay-purse.table.js";
+import { replayCopies } from "../../actors/replays/copies/replay-copy.table.js";
 import { judgesNothing } from "../../actors/replays/judging/model-terms.js";
-import { replays } from "../../actors/replays/replay.table.js";
-import { replayCopies } from "../../actors/replays/replay-copy.table.js";
-import { replayInputs } from "../../actors/replays/replay-input.table.js";
-import { putReplay } from "../../actors/replays/replay-purse.js";
-import { replayPurses } from "../../actors/replays/replay-purse.table.js";
-import { insertEntries, replaySets } from "../../actors/replays/replay-set.table.js";
-import { replayWatchers } from "../../actors/replays/replay-watcher.table.js";
+import { replays } from "../../actors/replays/replay/replay.table.js";
+import { replayInputs } from "../../actors/replays/replay/replay-input.table.js";
+import { replayWatchers } from "../../actors/replays/replay/replay-watcher.table.js";
+import { insertEntries, replaySets } from "../../actors/replays/sets/replay-set.table.js";
 import type { StartRun } from "../../actors/runs/run.messages.js";
 import { runs } from "../../actors/runs/run.table.js";
+import { listCandidates } from "../../actors/searches/candidates/search-candidate.table.js";
+import { searchIterationActor } from "../../actors/searches/iterations/search-iteration.machine.js";
+import { listIterations } from "../../actors/searches/iterations/search-iteration.table.js";
 import type { Objective } from "../../actors/searches/rules/objective.js";
 import {
   type SearchCandidateRow,
   type SearchIterationRow,
   type SearchRow,
   toBlock,
-} from "../../actors/searches/search.js";
-import { searchActor } from "../../actors/searches/search.machine.js";
-import { searchRef } from "../../actors/searches/search.messages.js";
-import { getSearchInput, searches } from "../../actors/searches/search.table.js";
-import { listCandidates } from "../../actors/searches/search-candidate.table.js";
-import { searchIterationActor } from "../../actors/searches/search-iteration.machine.js";
-import { listIterations } from "../../actors/searches/search-iteration.table.js";
-import type { ActorType } from "../../runtime/actor-type.js";
-import { type Address, address } from "../../runtime/address.js";
-import type { Message, Turn } from "../../runtime/turn.js";
+} from "../../actors/searches/search/search.js";
+import { searchActor } from "../../actors/searches/search/search.machine.js";
+import { searchRef } from "../../actors/searches/search/search.messages.js";
+import { getSearchInput, searches } from "../../actors/searches/search/search.table.js";
+import type { ActorType } from "../../runtime/cells/actor-type.js";
+import { type Address, address } from "../../runtime/cells/address.js";
+import type { Message, Turn } from "../../runtime/turns/turn.js";
 import { pastRuns } from "./replay-world.js";
 import { directedRows, memoryRows, type Stepping, stepByHand, withTurn } from "./turn.js";
 import { lineId, teamId, workspaceId } from "./work.js";

@@ -1,7 +1,7 @@
-import { deliveryIntakeRef } from "../../actors/integration-work/delivery.messages.js";
-import { deliveries } from "../../actors/integration-work/delivery.table.js";
-import { emptyIntake, type IntakeContext } from "../../actors/integration-work/delivery-intake.js";
-import { deliveryIntakeActor } from "../../actors/integration-work/delivery-intake.machine.js";
+import { deliveryIntakeRef } from "../../actors/integration-work/deliveries/delivery.messages.js";
+import { deliveries } from "../../actors/integration-work/deliveries/delivery.table.js";
+import { emptyIntake, type IntakeContext } from "../../actors/integration-work/intake/delivery-intake.js";
+import { deliveryIntakeActor } from "../../actors/integration-work/intake/delivery-intake.machine.js";
 import { INTEGRATION, integrationRows, TEAM, WORKSPACE } from "./integration-rows.js";
 import { stepByHand } from "./turn.js";
 

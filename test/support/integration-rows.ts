@@ -5,13 +5,13 @@ import type {
   IntegrationRequestInput,
   IntegrationRequestResult,
 } from "../../actors/integrations/requests/integration-request.js";
-import type { BytesAnswer, Unread } from "../../actors/outbound/http-exchange.js";
-import type { AnyRequest } from "../../actors/outbound/request.js";
+import type { BytesAnswer, Unread } from "../../actors/outbound/http/http-exchange.js";
+import type { AnyRequest } from "../../actors/outbound/http/request.js";
 import { type ResourceRow, resourceAddresses, resources } from "../../actors/resources/resource.table.js";
 import { createSealer } from "../../actors/sealer.js";
 import { putMember } from "../../actors/workspaces/member.table.js";
-import { address } from "../../runtime/address.js";
-import { RunAbort } from "../../runtime/run-signal.js";
+import { address } from "../../runtime/cells/address.js";
+import { RunAbort } from "../../runtime/effects/run-signal.js";
 import type { Writing } from "../../storage/store.js";
 import { ManualClock } from "./manual-clock.js";
 import { memoryRows, seededBytes } from "./turn.js";

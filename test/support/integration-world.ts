@@ -1,7 +1,7 @@
 import type { Test } from "tap";
 import { integrationRequestEffect } from "../../actors/integrations/requests/integration-request.effects.js";
-import type { Outbound } from "../../actors/outbound/request.js";
-import type { ActorType } from "../../runtime/actor-type.js";
+import type { Outbound } from "../../actors/outbound/http/request.js";
+import type { ActorType } from "../../runtime/cells/actor-type.js";
 import { effectSpace } from "../../storage/keys.js";
 import { Harness } from "./harness.js";
 import { integrationRows, sealer, WORKSPACE } from "./integration-rows.js";

@@ -1,6 +1,6 @@
 import { notJudging } from "../../actors/judging/judging-setup.js";
-import type { ReplayRow } from "../../actors/replays/replay.js";
-import { findLiveFingerprints } from "../../actors/replays/station-config.js";
+import { findLiveFingerprints } from "../../actors/replays/candidates/station-config.js";
+import type { ReplayRow } from "../../actors/replays/replay/replay.js";
 import { findResource, resources } from "../../actors/resources/resource.table.js";
 import { putSet, setRow } from "./pictured-replays.js";
 import { memoryRows } from "./turn.js";

@@ -1,6 +1,6 @@
 import { findBlob, storeBlob } from "../../actors/tables/blobs.js";
 import { indexedTable } from "../../actors/tables/indexed-table.js";
-import { address } from "../../runtime/address.js";
+import { address } from "../../runtime/cells/address.js";
 import type { Writing } from "../../storage/store.js";
 import { partition } from "./harness.js";
 import { memoryRows, withTurn } from "./turn.js";

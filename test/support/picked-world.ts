@@ -12,8 +12,8 @@ import { findPullRequestOf } from "../../actors/config-pull-requests/config-pull
 import type { EditOutcome, SourceTree, WantedStation } from "../../actors/config-pull-requests/edit/station-edit.js";
 import { openConfigEffect } from "../../actors/config-pull-requests/open.effects.js";
 import type { PickedConfig } from "../../actors/config-pull-requests/picked-config.js";
-import { createCodeHost } from "../../actors/outbound/code-host.js";
-import type { Outbound } from "../../actors/outbound/request.js";
+import { createCodeHost } from "../../actors/outbound/code-host/code-host.js";
+import type { Outbound } from "../../actors/outbound/http/request.js";
 import { pullRequestLogActor } from "../../actors/pull-requests/pull-request-log.machine.js";
 import { findResource, resources } from "../../actors/resources/resource.table.js";
 import type { FileChanges, HostedRepository } from "../../http/demo/code-host/hosted-repository.js";

@@ -1,9 +1,9 @@
 import { add, decimal, fraction, toText } from "../../actors/fraction.js";
-import type { ReplayCopyRow, ReplayRow } from "../../actors/replays/replay.js";
-import { replays } from "../../actors/replays/replay.table.js";
-import { replayCopies } from "../../actors/replays/replay-copy.table.js";
-import { type ReplayInputRow, replayInputs } from "../../actors/replays/replay-input.table.js";
-import { type ReplaySetRow, replayEntries, replaySets } from "../../actors/replays/replay-set.table.js";
+import { replayCopies } from "../../actors/replays/copies/replay-copy.table.js";
+import type { ReplayCopyRow, ReplayRow } from "../../actors/replays/replay/replay.js";
+import { replays } from "../../actors/replays/replay/replay.table.js";
+import { type ReplayInputRow, replayInputs } from "../../actors/replays/replay/replay-input.table.js";
+import { type ReplaySetRow, replayEntries, replaySets } from "../../actors/replays/sets/replay-set.table.js";
 import type { CountingWriting } from "../../actors/tables/blobs.js";
 import type { PublishingWriting } from "../../actors/tables/on-write.js";
 import { replayConfig, replayInput, replayRow } from "./replay-rows.js";

@@ -1,7 +1,7 @@
-import type { Effect, EffectContext } from "../../runtime/actor-type.js";
-import { effect } from "../../runtime/effect-type.js";
-import type { LaneLimits } from "../../runtime/lane.js";
-import type { RunSignal } from "../../runtime/run-signal.js";
+import type { Effect, EffectContext } from "../../runtime/cells/actor-type.js";
+import { effect } from "../../runtime/effects/effect-type.js";
+import type { LaneLimits } from "../../runtime/effects/lane.js";
+import type { RunSignal } from "../../runtime/effects/run-signal.js";
 
 /** Does the work of an effect in a test. */
 export type PlainRun = (input: unknown, context: EffectContext & { readonly signal: RunSignal }) => Promise<unknown>;

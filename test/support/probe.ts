@@ -1,6 +1,6 @@
 import { assign, setup } from "xstate";
-import type { ActorType } from "../../runtime/actor-type.js";
-import type { Answered, Delivered, Message, Turn } from "../../runtime/turn.js";
+import type { ActorType } from "../../runtime/cells/actor-type.js";
+import type { Answered, Delivered, Message, Turn } from "../../runtime/turns/turn.js";
 
 /** A message with any fields. */
 export type Note = Message & { readonly [field: string]: unknown };

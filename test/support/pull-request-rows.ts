@@ -1,6 +1,6 @@
 import type { PullRequestRow } from "../../actors/pull-requests/pull-request.js";
 import { pullRequestEntry, pullRequests } from "../../actors/pull-requests/pull-request.table.js";
-import { directoryKey } from "../../runtime/directory.js";
+import { directoryKey } from "../../runtime/directories/directory.js";
 import type { Store } from "../../storage/store.js";
 import { memoryRows } from "./turn.js";
 import { teamId } from "./work.js";

@@ -1,5 +1,5 @@
 import { codeHostConnections } from "../../actors/code-host/connection.table.js";
-import type { HostedPullRequest } from "../../actors/outbound/hosted-pull-request.js";
+import type { HostedPullRequest } from "../../actors/outbound/code-host/hosted-pull-request.js";
 import type { PullRequestRow } from "../../actors/pull-requests/pull-request.js";
 import { pullRequestActor } from "../../actors/pull-requests/pull-request.machine.js";
 import { pullRequests } from "../../actors/pull-requests/pull-request.table.js";
@@ -7,8 +7,8 @@ import type { AskPullRequest } from "../../actors/runs/pull-request.messages.js"
 import type { RunOwner } from "../../actors/runs/run-owner.js";
 import { findTaskBranch } from "../../actors/runs/task-branch.table.js";
 import { taskRunOwner } from "../../actors/tasks/task-run-owner.js";
-import { address } from "../../runtime/address.js";
-import type { Message } from "../../runtime/turn.js";
+import { address } from "../../runtime/cells/address.js";
+import type { Message } from "../../runtime/turns/turn.js";
 import { memoryRows, type Stepping, stepByHand, type TurnTaken, withTurn } from "./turn.js";
 import { lineId, putLine, putTeam, teamId, workspaceId } from "./work.js";
 

@@ -1,9 +1,9 @@
 import { createActorTypes } from "../../actors/actor-types.js";
 import { createKinds } from "../../actors/kinds.js";
-import { parseAllowList } from "../../actors/outbound/allow-list.js";
-import type { CodeHost } from "../../actors/outbound/code-host.js";
-import { CodeHostRefused } from "../../actors/outbound/code-host-requests.js";
-import type { HostedPullRequest } from "../../actors/outbound/hosted-pull-request.js";
+import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
+import { CodeHostRefused } from "../../actors/outbound/code-host/code-host-requests.js";
+import type { HostedPullRequest } from "../../actors/outbound/code-host/hosted-pull-request.js";
+import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { filesEffect, lookEffect } from "../../actors/pull-requests/look.effects.js";
 import { openEffect } from "../../actors/pull-requests/open.effects.js";
 import { pullRequestLogRef } from "../../actors/pull-requests/pull-request-log.messages.js";
@@ -14,7 +14,7 @@ import { type OutboxMessage, outbox } from "../../actors/runners/runner.table.js
 import { subscribers } from "../../actors/subscriptions.js";
 import { taskRef } from "../../actors/tasks/task.messages.js";
 import { tasks } from "../../actors/tasks/task.table.js";
-import type { Message } from "../../runtime/turn.js";
+import type { Message } from "../../runtime/turns/turn.js";
 import { Harness } from "./harness.js";
 import { closedAt, connect, head, host, mergedAt, pictureOf, repository } from "./pull-request-scene.js";
 import { base, diff } from "./stepped-work.js";

@@ -1,8 +1,8 @@
 import { compare } from "../../actors/fraction.js";
-import type { ReplayRow } from "../../actors/replays/replay.js";
-import { isUnderWay } from "../../actors/replays/replay.table.js";
-import { countSpent } from "../../actors/replays/replay-ceiling.js";
-import { countChanges } from "../../actors/replays/replay-step.js";
+import { countSpent } from "../../actors/replays/budget/replay-ceiling.js";
+import type { ReplayRow } from "../../actors/replays/replay/replay.js";
+import { isUnderWay } from "../../actors/replays/replay/replay.table.js";
+import { countChanges } from "../../actors/replays/replay/replay-step.js";
 import { countedSpend } from "../../actors/statistics/spending.js";
 import { replayRow } from "./replay-rows.js";
 import type { ReplayWorld } from "./replay-world.js";

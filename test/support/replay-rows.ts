@@ -1,7 +1,7 @@
 import type { RunConfig } from "../../actors/lines/fingerprint.js";
-import type { ReplayRow } from "../../actors/replays/replay.js";
-import { replays } from "../../actors/replays/replay.table.js";
-import { type ReplayInputRow, replayInputs } from "../../actors/replays/replay-input.table.js";
+import type { ReplayRow } from "../../actors/replays/replay/replay.js";
+import { replays } from "../../actors/replays/replay/replay.table.js";
+import { type ReplayInputRow, replayInputs } from "../../actors/replays/replay/replay-input.table.js";
 import type { Store } from "../../storage/store.js";
 import { memoryRows } from "./turn.js";
 import { line, lineId, teamId } from "./work.js";

@@ -1,7 +1,7 @@
 import { notJudging } from "../../actors/judging/judging-setup.js";
 import { createKinds } from "../../actors/kinds.js";
-import { parseAllowList } from "../../actors/outbound/allow-list.js";
-import { NetworkRequests } from "../../actors/outbound/network-requests.js";
+import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
+import { NetworkRequests } from "../../actors/outbound/http/network-requests.js";
 import { createSealer } from "../../actors/sealer.js";
 import { ExpiredCredentials } from "../../http/access/expired-credentials.js";
 import { readConfig } from "../../http/process/config.js";

@@ -1,10 +1,10 @@
-import { replays } from "../../actors/replays/replay.table.js";
-import { findCopyOfRun } from "../../actors/replays/replay-copy.table.js";
-import type { SearchIterationRow } from "../../actors/searches/search.js";
-import { toBlock } from "../../actors/searches/search.js";
-import { getSearchInput } from "../../actors/searches/search.table.js";
-import { searchIterationRef } from "../../actors/searches/search-iteration.messages.js";
-import type { Message } from "../../runtime/turn.js";
+import { findCopyOfRun } from "../../actors/replays/copies/replay-copy.table.js";
+import { replays } from "../../actors/replays/replay/replay.table.js";
+import { searchIterationRef } from "../../actors/searches/iterations/search-iteration.messages.js";
+import type { SearchIterationRow } from "../../actors/searches/search/search.js";
+import { toBlock } from "../../actors/searches/search/search.js";
+import { getSearchInput } from "../../actors/searches/search/search.table.js";
+import type { Message } from "../../runtime/turns/turn.js";
 import { SEARCH_ID, type SteppedRun, type SteppedSearch } from "./stepped-search.js";
 import { workspaceId } from "./work.js";
 

@@ -1,9 +1,9 @@
 import type { Job } from "../../actors/runners/job.js";
 import { runs } from "../../actors/runs/run.table.js";
-import { toBlock } from "../../actors/searches/search.js";
-import { getSearchInput } from "../../actors/searches/search.table.js";
-import { searchIterationRef } from "../../actors/searches/search-iteration.messages.js";
-import { findIteration } from "../../actors/searches/search-iteration.table.js";
+import { searchIterationRef } from "../../actors/searches/iterations/search-iteration.messages.js";
+import { findIteration } from "../../actors/searches/iterations/search-iteration.table.js";
+import { toBlock } from "../../actors/searches/search/search.js";
+import { getSearchInput } from "../../actors/searches/search/search.table.js";
 import type { ReplayScene } from "./replay-scene.js";
 
 const spent = { amount: 1, currency: "EUR" };

@@ -1,12 +1,12 @@
-import { replayPurses } from "../../actors/replays/replay-purse.table.js";
+import { replayPurses } from "../../actors/replays/budget/replay-purse.table.js";
+import { searchCandidates } from "../../actors/searches/candidates/search-candidate.table.js";
 import type {
   SearchCandidateRow,
   SearchInputRow,
   SearchIterationRow,
   SearchRow,
-} from "../../actors/searches/search.js";
-import { searches, searchInputs } from "../../actors/searches/search.table.js";
-import { searchCandidates } from "../../actors/searches/search-candidate.table.js";
+} from "../../actors/searches/search/search.js";
+import { searches, searchInputs } from "../../actors/searches/search/search.table.js";
 import type { Store } from "../../storage/store.js";
 import { replayConfig, replayInput } from "./replay-rows.js";
 import { memoryRows } from "./turn.js";

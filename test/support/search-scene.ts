@@ -1,6 +1,6 @@
 import type { Job } from "../../actors/runners/job.js";
-import type { SearchBudget, SearchIterationRow } from "../../actors/searches/search.js";
-import { listIterations } from "../../actors/searches/search-iteration.table.js";
+import { listIterations } from "../../actors/searches/iterations/search-iteration.table.js";
+import type { SearchBudget, SearchIterationRow } from "../../actors/searches/search/search.js";
 import { fillSet, type ReplayScene } from "./replay-scene.js";
 
 /** A search of a {@link ReplayScene}, whose replays and agents the test's own runner works. */

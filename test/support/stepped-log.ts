@@ -1,10 +1,10 @@
 import type { HostedNews } from "../../actors/code-host/hosted-news.js";
-import type { HostedPullRequest, HostedReview } from "../../actors/outbound/hosted-pull-request.js";
+import type { HostedPullRequest, HostedReview } from "../../actors/outbound/code-host/hosted-pull-request.js";
 import type { PullRequestRow } from "../../actors/pull-requests/pull-request.js";
 import { pullRequests } from "../../actors/pull-requests/pull-request.table.js";
 import { pullRequestLogActor } from "../../actors/pull-requests/pull-request-log.machine.js";
 import { pullRequestLogRef } from "../../actors/pull-requests/pull-request-log.messages.js";
-import type { Message } from "../../runtime/turn.js";
+import type { Message } from "../../runtime/turns/turn.js";
 import { host, pictureOf, repository } from "./pull-request-scene.js";
 import { memoryRows, stepByHand, type TurnTaken } from "./turn.js";
 import { putLine, putTeam, workspaceId } from "./work.js";

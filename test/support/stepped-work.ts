@@ -8,8 +8,8 @@ import { runInputs } from "../../actors/runs/run-input.table.js";
 import { taskActor } from "../../actors/tasks/task.machine.js";
 import { tasks } from "../../actors/tasks/task.table.js";
 import { taskRunOwner } from "../../actors/tasks/task-run-owner.js";
-import { address } from "../../runtime/address.js";
-import type { Message } from "../../runtime/turn.js";
+import { address } from "../../runtime/cells/address.js";
+import type { Message } from "../../runtime/turns/turn.js";
 import { memoryRows, type Stepping, stepByHand, type TurnTaken } from "./turn.js";
 import { line, lineId, putLine, putTeam, teamId, workspaceId } from "./work.js";
 

@@ -1,16 +1,16 @@
 import type { CountingWriting } from "../../actors/tables/blobs.js";
 import type { PublishingWriting } from "../../actors/tables/on-write.js";
-import type { ActorType } from "../../runtime/actor-type.js";
-import type { Address } from "../../runtime/address.js";
-import { type DirectedWriting, type DirectoryEntry, directoryKey } from "../../runtime/directory.js";
-import { freeze } from "../../runtime/freeze.js";
-import { createIdentities } from "../../runtime/ids.js";
-import { Overlays } from "../../runtime/overlays.js";
-import type { Picture } from "../../runtime/picture.js";
-import { Pictures } from "../../runtime/pictures.js";
-import { createActorStepper, type MachineState } from "../../runtime/step.js";
-import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "../../runtime/turn.js";
-import { type Intent, TurnRecorder } from "../../runtime/turn-recorder.js";
+import type { ActorType } from "../../runtime/cells/actor-type.js";
+import type { Address } from "../../runtime/cells/address.js";
+import { freeze } from "../../runtime/cells/freeze.js";
+import { createActorStepper, type MachineState } from "../../runtime/cells/step.js";
+import { type DirectedWriting, type DirectoryEntry, directoryKey } from "../../runtime/directories/directory.js";
+import type { Picture } from "../../runtime/rows/picture.js";
+import { Pictures } from "../../runtime/rows/pictures.js";
+import { createIdentities } from "../../runtime/turns/ids.js";
+import { Overlays } from "../../runtime/turns/overlays.js";
+import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "../../runtime/turns/turn.js";
+import { type Intent, TurnRecorder } from "../../runtime/turns/turn-recorder.js";
 import type { Writing } from "../../storage/store.js";
 
 /**

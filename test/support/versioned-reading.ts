@@ -1,4 +1,4 @@
-import type { CoveringReading } from "../../runtime/covered-reading.js";
+import type { CoveringReading } from "../../runtime/rows/covered-reading.js";
 import { CountingReading } from "./counting-reading.js";
 
 /** A {@link CountingReading} that has all rows in memory, in the version that a test says; null for unknown. */

@@ -2,7 +2,7 @@ import type { LineFields } from "../../actors/lines/line.js";
 import type { Station } from "../../actors/lines/station.js";
 import { type ResourceRow, resourceAddresses, resources } from "../../actors/resources/resource.table.js";
 import { putMember } from "../../actors/workspaces/member.table.js";
-import type { DirectedWriting } from "../../runtime/directory.js";
+import type { DirectedWriting } from "../../runtime/directories/directory.js";
 import type { Writing } from "../../storage/store.js";
 
 /** Rows of a workspace with a line of two stations, for machines stepped by hand. */

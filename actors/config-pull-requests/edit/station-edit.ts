@@ -1,5 +1,5 @@
 import type { Clock } from "../../../runtime/clock.js";
-import type { RunSignal } from "../../../runtime/run-signal.js";
+import type { RunSignal } from "../../../runtime/effects/run-signal.js";
 import type { StationBody } from "../../lines/station.js";
 
 /** An entry of a repository's git tree. */

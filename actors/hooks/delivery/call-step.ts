@@ -1,7 +1,7 @@
 /** Runs a hook step that calls a tool. It sends the same request as an agent's call, under the rules of hooks. */
 
 import type { Clock } from "../../../runtime/clock.js";
-import type { RunSignal } from "../../../runtime/run-signal.js";
+import type { RunSignal } from "../../../runtime/effects/run-signal.js";
 import type { Reading } from "../../../storage/store.js";
 import type { WorkEvent } from "../../events/catalogue.js";
 import { writeJson } from "../../exact-json.js";
@@ -21,7 +21,7 @@ import {
 import { sendRequest } from "../../integrations/requests/send-request.js";
 import { checkInputs } from "../../integrations/tool-inputs.js";
 import { findOfferedTool } from "../../integrations/tools.js";
-import type { Outbound } from "../../outbound/request.js";
+import type { Outbound } from "../../outbound/http/request.js";
 import type { ResourceRow } from "../../resources/resource.table.js";
 import { getTeamKey } from "../../resources/resource-indexes.table.js";
 import type { Sealer } from "../../sealer.js";

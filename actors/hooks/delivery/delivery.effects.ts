@@ -1,13 +1,13 @@
-import type { Effect, EffectContext, PreparedRun } from "../../../runtime/actor-type.js";
+import type { Effect, EffectContext, PreparedRun } from "../../../runtime/cells/actor-type.js";
 import type { Clock } from "../../../runtime/clock.js";
-import { effect, withBeginMarked } from "../../../runtime/effect-type.js";
-import type { RunSignal } from "../../../runtime/run-signal.js";
+import { effect, withBeginMarked } from "../../../runtime/effects/effect-type.js";
+import type { RunSignal } from "../../../runtime/effects/run-signal.js";
 import type { WorkEvent } from "../../events/catalogue.js";
-import { toFailure } from "../../outbound/failure.js";
-import { afterEventLane, beforeEventLane } from "../../outbound/lanes.js";
-import type { NetworkRequests } from "../../outbound/network-requests.js";
-import type { Outbound } from "../../outbound/request.js";
-import { requestedWaitMs } from "../../outbound/retry-after.js";
+import { toFailure } from "../../outbound/http/failure.js";
+import { afterEventLane, beforeEventLane } from "../../outbound/http/lanes.js";
+import type { NetworkRequests } from "../../outbound/http/network-requests.js";
+import type { Outbound } from "../../outbound/http/request.js";
+import { requestedWaitMs } from "../../outbound/http/retry-after.js";
 import { timeText } from "../../time-text.js";
 import { makeCall, type PreparedCall } from "./call-step.js";
 import {

@@ -1,6 +1,6 @@
 import { findRefusal } from "../../integrations/requests/find-refusal.js";
-import type { OutboundAnswer } from "../../outbound/http-exchange.js";
-import { parseJson, whyJsonIsUnread } from "../../outbound/json-answer.js";
+import type { OutboundAnswer } from "../../outbound/http/http-exchange.js";
+import { parseJson, whyJsonIsUnread } from "../../outbound/http/json-answer.js";
 import { cutBytes } from "../../tables/cut-bytes.js";
 import type { DeliveryResult } from "./delivery-result.js";
 import { toFailureCode } from "./failure-codes.js";

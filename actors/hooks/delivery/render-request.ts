@@ -3,7 +3,7 @@ import { DYN } from "../../expressions/cel-types.js";
 import { type Budget, createBudget, type Names } from "../../expressions/evaluate.js";
 import { evaluateJson, evaluateText, isTemplate } from "../../expressions/templates.js";
 import { type Json, toText, toValue, type Value } from "../../expressions/values.js";
-import { isHeaderText, MAX_HEADER_LENGTH } from "../../outbound/header-text.js";
+import { isHeaderText, MAX_HEADER_LENGTH } from "../../outbound/http/header-text.js";
 import type { HookStep } from "../hook.js";
 
 type StepRequest = NonNullable<HookStep["request"]>;

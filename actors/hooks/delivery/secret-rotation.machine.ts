@@ -9,11 +9,11 @@
  * | keeping | woken                                  | none    | removes the secret; stops                       |
  * | any     | rotation.over, the hook was deleted    | none    | removes the secret; stops                       |
  */
-import type { Subscriber } from "../../../runtime/actor-type.js";
-import { chartOf, type NoContext } from "../../../runtime/chart.js";
-import { defineActor } from "../../../runtime/define-actor.js";
-import { reference } from "../../../runtime/reference.js";
-import type { Delivered, Message, Woken } from "../../../runtime/turn.js";
+import type { Subscriber } from "../../../runtime/cells/actor-type.js";
+import { chartOf, type NoContext } from "../../../runtime/cells/chart.js";
+import { defineActor } from "../../../runtime/cells/define-actor.js";
+import { reference } from "../../../runtime/cells/reference.js";
+import type { Delivered, Message, Woken } from "../../../runtime/turns/turn.js";
 import type { Reading, Writing } from "../../../storage/store.js";
 import { table } from "../../../storage/table.js";
 import type { ResourceChanged } from "../../resources/resource.messages.js";

@@ -1,5 +1,5 @@
-import type { Gate, GatekeeperRequest, Subscriber } from "../../../runtime/actor-type.js";
-import type { Turn } from "../../../runtime/turn.js";
+import type { Gate, GatekeeperRequest, Subscriber } from "../../../runtime/cells/actor-type.js";
+import type { Turn } from "../../../runtime/turns/turn.js";
 import {
   isAfterEvent,
   isBeforeEvent,

@@ -1,5 +1,5 @@
-import { HeldByVersion } from "../../../runtime/held-by-version.js";
-import { estimateWeight } from "../../../runtime/weight.js";
+import { HeldByVersion } from "../../../runtime/rows/held-by-version.js";
+import { estimateWeight } from "../../../runtime/rows/weight.js";
 import type { Reading } from "../../../storage/store.js";
 import type { ResourceRow } from "../../resources/resource.table.js";
 import { listByLookupKey } from "../../resources/resource-indexes.table.js";

@@ -11,10 +11,15 @@
  * | judging | keeper.late, its event waits        | judging | from now on only match lists count, and a match  |
  * |         |                                     |         | that blocks on failure refuses                   |
  */
-import type { CallGatekeepers, GatekeeperAnswer, GatekeeperTimedOut, ReplyTo } from "../../../runtime/actor-type.js";
-import { chartOf, type NoContext } from "../../../runtime/chart.js";
-import { defineActor } from "../../../runtime/define-actor.js";
-import type { Delivered, Turn, Woken } from "../../../runtime/turn.js";
+import type {
+  CallGatekeepers,
+  GatekeeperAnswer,
+  GatekeeperTimedOut,
+  ReplyTo,
+} from "../../../runtime/cells/actor-type.js";
+import { chartOf, type NoContext } from "../../../runtime/cells/chart.js";
+import { defineActor } from "../../../runtime/cells/define-actor.js";
+import type { Delivered, Turn, Woken } from "../../../runtime/turns/turn.js";
 import { table } from "../../../storage/table.js";
 import type { WorkEvent } from "../../events/catalogue.js";
 import { fireHook, timeoutRefusal, toFireRequest } from "./fire-hooks.js";

@@ -1,6 +1,6 @@
-import type { GatekeeperTimedOut, ReplyTo } from "../../../runtime/actor-type.js";
-import { reference } from "../../../runtime/reference.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { GatekeeperTimedOut, ReplyTo } from "../../../runtime/cells/actor-type.js";
+import { reference } from "../../../runtime/cells/reference.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import type { WorkEvent } from "../../events/catalogue.js";
 import type { MatchCursor } from "./match-hooks.js";
 

@@ -8,15 +8,15 @@
  * 3. Redirects count as responses, except for attachments, whose redirects are followed within the integration's hosts.
  *    A GET is retried once if its connection drops; other methods are sent once.
  */
-import type { Effect, EffectContext, PreparedRun } from "../../../runtime/actor-type.js";
+import type { Effect, EffectContext, PreparedRun } from "../../../runtime/cells/actor-type.js";
 import type { Clock, Scheduler } from "../../../runtime/clock.js";
-import { effect, withBeginMarked } from "../../../runtime/effect-type.js";
-import type { LaneLimits } from "../../../runtime/lane.js";
-import type { RunSignal } from "../../../runtime/run-signal.js";
+import { effect, withBeginMarked } from "../../../runtime/effects/effect-type.js";
+import type { LaneLimits } from "../../../runtime/effects/lane.js";
+import type { RunSignal } from "../../../runtime/effects/run-signal.js";
 import type { RuntimeLog } from "../../../runtime/runtime.js";
 import type { Reading } from "../../../storage/store.js";
-import { attachmentLane, integrationCallLane, integrationWorkLane, pollLane } from "../../outbound/lanes.js";
-import type { Outbound } from "../../outbound/request.js";
+import { attachmentLane, integrationCallLane, integrationWorkLane, pollLane } from "../../outbound/http/lanes.js";
+import type { Outbound } from "../../outbound/http/request.js";
 import type { Sealer } from "../../sealer.js";
 import { timeText } from "../../time-text.js";
 import type { ReadBodies } from "../read-bodies.js";

@@ -1,6 +1,6 @@
 /** Redirects of attachments. Hosts often store files elsewhere, at an address that is valid for a few minutes. */
-import { toLocation } from "../../outbound/header-text.js";
-import type { BytesAnswer } from "../../outbound/http-exchange.js";
+import { toLocation } from "../../outbound/http/header-text.js";
+import type { BytesAnswer } from "../../outbound/http/http-exchange.js";
 import { coversAddress } from "../../resources/fields.js";
 import { cutText } from "../../well-formed.js";
 import type { NotSent } from "./credentials.js";

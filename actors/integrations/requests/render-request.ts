@@ -3,8 +3,8 @@ import { writeJson } from "../../exact-json.js";
 import { type Budget, createBudget, type Names } from "../../expressions/evaluate.js";
 import { evaluateJson, evaluateText } from "../../expressions/templates.js";
 import { type Json, toText } from "../../expressions/values.js";
-import { isHeaderText, MAX_HEADER_LENGTH } from "../../outbound/header-text.js";
-import type { OutboundMethod } from "../../outbound/request.js";
+import { isHeaderText, MAX_HEADER_LENGTH } from "../../outbound/http/header-text.js";
+import type { OutboundMethod } from "../../outbound/http/request.js";
 import type { fetchSchema } from "../request.js";
 import { addParameter, evaluateAddress } from "./evaluate-address.js";
 

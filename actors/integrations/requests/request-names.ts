@@ -5,7 +5,7 @@ import { integrationNames } from "../../expressions/positions.js";
 import { needsField, readsName } from "../../expressions/reads-name.js";
 import { isTemplate } from "../../expressions/templates.js";
 import { toValue, type Value } from "../../expressions/values.js";
-import { parseJson } from "../../outbound/json-answer.js";
+import { parseJson } from "../../outbound/http/json-answer.js";
 import { findBlob } from "../../tables/blobs.js";
 import type { ReadBodies } from "../read-bodies.js";
 import { readReceivedBody } from "../received-body.js";

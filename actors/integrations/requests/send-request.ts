@@ -1,10 +1,10 @@
 import type { Clock, Scheduler } from "../../../runtime/clock.js";
-import type { RunSignal } from "../../../runtime/run-signal.js";
-import { readText } from "../../outbound/answer-text.js";
-import { toFailure } from "../../outbound/failure.js";
-import type { BytesAnswer } from "../../outbound/http-exchange.js";
-import type { Outbound } from "../../outbound/request.js";
-import { requestedWaitMs } from "../../outbound/retry-after.js";
+import type { RunSignal } from "../../../runtime/effects/run-signal.js";
+import { readText } from "../../outbound/http/answer-text.js";
+import { toFailure } from "../../outbound/http/failure.js";
+import type { BytesAnswer } from "../../outbound/http/http-exchange.js";
+import type { Outbound } from "../../outbound/http/request.js";
+import { requestedWaitMs } from "../../outbound/http/retry-after.js";
 import { timeText } from "../../time-text.js";
 import { toKeptHeaders } from "../kept-headers.js";
 import {

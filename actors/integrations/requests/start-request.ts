@@ -1,4 +1,4 @@
-import type { Turn } from "../../../runtime/turn.js";
+import type { Turn } from "../../../runtime/turns/turn.js";
 import { findRequest } from "./find-request.js";
 import { INTEGRATION_REQUEST } from "./integration-request.effects.js";
 import type { IntegrationRequestInput } from "./integration-request.js";

@@ -1,6 +1,6 @@
-import type { Turn } from "../../../runtime/turn.js";
+import type { Turn } from "../../../runtime/turns/turn.js";
 import { type EndRun, runRef } from "../../runs/run.messages.js";
-import type { ReplayCopyRow } from "../replay.js";
+import type { ReplayCopyRow } from "../replay/replay.js";
 import { dropLooks } from "./look-questions.js";
 import { replayPairs } from "./replay-pair.table.js";
 import { replayRechecks } from "./replay-recheck.table.js";

@@ -1,14 +1,14 @@
 import type { z } from "zod";
-import type { Turn } from "../../../runtime/turn.js";
+import type { Turn } from "../../../runtime/turns/turn.js";
 import type { Judge } from "../../judging/scales.js";
 import type { Money } from "../../money.js";
-import type { ModelAsking } from "../../outbound/model-asking.js";
-import type { ModelMessage } from "../../outbound/model-request.js";
-import type { ReplayCopyRow, ReplayRow } from "../replay.js";
-import { replays } from "../replay.table.js";
-import { replayCopies } from "../replay-copy.table.js";
-import { getReplayInput } from "../replay-input.table.js";
-import { putReplay } from "../replay-purse.js";
+import type { ModelAsking } from "../../outbound/models/model-asking.js";
+import type { ModelMessage } from "../../outbound/models/model-request.js";
+import { putReplay } from "../budget/replay-purse.js";
+import { replayCopies } from "../copies/replay-copy.table.js";
+import type { ReplayCopyRow, ReplayRow } from "../replay/replay.js";
+import { replays } from "../replay/replay.table.js";
+import { getReplayInput } from "../replay/replay-input.table.js";
 import type { ModelTerms } from "./model-terms.js";
 import type { AskedReading, AskedVerdict, Look } from "./replay-judging.table.js";
 

@@ -11,13 +11,13 @@
  * 5. A question that does not fit under the ceiling is given up only when no other question of the replay is in
  *    progress: those questions may cost less than their estimates.
  */
-import type { EffectEnded } from "../../../runtime/turn.js";
+import type { EffectEnded } from "../../../runtime/turns/turn.js";
 import { MAX_ANSWER_TOKENS } from "../../judging/prompt.js";
 import { addMoney, type Money } from "../../money.js";
-import { modelLane } from "../../outbound/lanes.js";
-import { askModel, type ModelOutcome } from "../../outbound/model.effects.js";
-import type { ModelAsking } from "../../outbound/model-asking.js";
-import { findPurseLeft } from "../replay-purse.js";
+import { modelLane } from "../../outbound/http/lanes.js";
+import { askModel, type ModelOutcome } from "../../outbound/models/model.effects.js";
+import type { ModelAsking } from "../../outbound/models/model-asking.js";
+import { findPurseLeft } from "../budget/replay-purse.js";
 import { changeReplay, getReplay, type JudgingScene, type PreparedQuestion } from "./judging-scene.js";
 import { estimateCost } from "./model-terms.js";
 import { preparePair, refusePair, takeReading } from "./pairs.js";

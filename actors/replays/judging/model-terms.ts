@@ -3,9 +3,9 @@ import { MAX_ANSWER_TOKENS } from "../../judging/prompt.js";
 import type { Judge } from "../../judging/scales.js";
 import type { JudgingSetup } from "../../lines/fingerprint.js";
 import type { Money } from "../../money.js";
-import { estimateModelUsage, toModelCost } from "../../outbound/model-cost.js";
-import type { ModelMessage } from "../../outbound/model-request.js";
-import { findModelPrice, type ModelSettings, toModelName } from "../../outbound/model-settings.js";
+import { estimateModelUsage, toModelCost } from "../../outbound/models/model-cost.js";
+import type { ModelMessage } from "../../outbound/models/model-request.js";
+import { findModelPrice, type ModelSettings, toModelName } from "../../outbound/models/model-settings.js";
 
 /** The name of the deployment's model, and the models' prices. */
 export type ModelTerms = Pick<ModelSettings, "name" | "prices">;

@@ -1,16 +1,16 @@
-import type { Turn } from "../../../runtime/turn.js";
+import type { Turn } from "../../../runtime/turns/turn.js";
 import type { Reading } from "../../../storage/store.js";
 import { opponentOf, type PairSide, planPair, toPairOutcome, type Unpaired } from "../../judging/pair.js";
 import { type PairedWork, pairQuestion, readPairing } from "../../judging/pair-question.js";
 import { PROMPT_VERSION } from "../../judging/prompt.js";
 import type { Judge } from "../../judging/scales.js";
 import type { JudgedCheck } from "../../judging/shown-work.js";
-import type { ModelOutcome } from "../../outbound/model.effects.js";
-import { continueAsking } from "../../outbound/model-asking.js";
-import type { ReplayCopyRow } from "../replay.js";
-import { replays } from "../replay.table.js";
-import { isSettled, listCopies, replayCopies } from "../replay-copy.table.js";
-import { replayInputs } from "../replay-input.table.js";
+import type { ModelOutcome } from "../../outbound/models/model.effects.js";
+import { continueAsking } from "../../outbound/models/model-asking.js";
+import { isSettled, listCopies, replayCopies } from "../copies/replay-copy.table.js";
+import type { ReplayCopyRow } from "../replay/replay.js";
+import { replays } from "../replay/replay.table.js";
+import { replayInputs } from "../replay/replay-input.table.js";
 import { readOwnChange, readRunCheck, readTask } from "./judged-work.js";
 import {
   type AfterOutcome,

@@ -1,16 +1,16 @@
-import type { Turn } from "../../../runtime/turn.js";
+import type { Turn } from "../../../runtime/turns/turn.js";
 import { toReplayTerms } from "../../runs/replay-terms.js";
 import type { RunRow } from "../../runs/run.js";
 import { type EndRun, runRef, type StartRun } from "../../runs/run.messages.js";
 import { runCheckouts } from "../../runs/run.table.js";
 import { getRunInput, type InputCheckout } from "../../runs/run-input.table.js";
 import { toRunNeeds } from "../../tasks/next-run.js";
-import { MAX_ATTEMPTS } from "../copy-result.js";
+import { MAX_ATTEMPTS } from "../copies/copy-result.js";
+import { listCopies } from "../copies/replay-copy.table.js";
 import { lastBytes, OUTPUT_BYTES } from "../figures/excerpt.js";
-import type { ReplayRow } from "../replay.js";
-import { laneOfReplay, replayRef } from "../replay.messages.js";
-import { listCopies } from "../replay-copy.table.js";
-import { getReplayInput } from "../replay-input.table.js";
+import type { ReplayRow } from "../replay/replay.js";
+import { laneOfReplay, replayRef } from "../replay/replay.messages.js";
+import { getReplayInput } from "../replay/replay-input.table.js";
 import { getCopy, getReplay, getRunId, type JudgingScene } from "./judging-scene.js";
 import { type ReplayRecheckRow, replayRechecks } from "./replay-recheck.table.js";
 

@@ -2,7 +2,7 @@ import { table } from "../../../storage/table.js";
 import type { ShownWork } from "../../judging/judge-question.js";
 import type { ShownPair } from "../../judging/pair-question.js";
 import type { Money } from "../../money.js";
-import type { ModelAsking } from "../../outbound/model-asking.js";
+import type { ModelAsking } from "../../outbound/models/model-asking.js";
 import type { WhichJudging } from "./replay-verdict.table.js";
 
 interface LookAt {

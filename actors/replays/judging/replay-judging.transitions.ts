@@ -3,10 +3,10 @@
  * in rows: the copies' results, and the replay's `counts`, `spending`, `waiting` and `judged`.
  */
 import type { RunRow } from "../../runs/run.js";
-import type { ReplayCopyRow, ReplayRow } from "../replay.js";
-import { replayRef } from "../replay.messages.js";
-import { isUnderWay, replays } from "../replay.table.js";
-import { listCopies } from "../replay-copy.table.js";
+import { listCopies } from "../copies/replay-copy.table.js";
+import type { ReplayCopyRow, ReplayRow } from "../replay/replay.js";
+import { replayRef } from "../replay/replay.messages.js";
+import { isUnderWay, replays } from "../replay/replay.table.js";
 import { changeReplay, getReplay, type JudgingScene } from "./judging-scene.js";
 import {
   areLooksOver,

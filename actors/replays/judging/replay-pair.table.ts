@@ -1,9 +1,9 @@
 import type { Unpaired } from "../../judging/pair.js";
 import type { PairReading, PairReason } from "../../judging/pair-question.js";
-import type { ModelSpent } from "../../outbound/model-cost.js";
+import type { ModelSpent } from "../../outbound/models/model-cost.js";
 import type { PairOutcome } from "../../statistics/comparison.js";
 import { indexedTable } from "../../tables/indexed-table.js";
-import { copyChange } from "../replay-changes.js";
+import { copyChange } from "../reads/replay-changes.js";
 import { bodiesOfReasons, type KeptReasons } from "./kept-reasons.js";
 import type { CopyKey } from "./replay-verdict.table.js";
 

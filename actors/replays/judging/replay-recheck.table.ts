@@ -1,7 +1,7 @@
 import type { Reading } from "../../../storage/store.js";
 import { indexedTable } from "../../tables/indexed-table.js";
-import type { ReplayCopyRow } from "../replay.js";
-import { secondLookChanges } from "../second-look-changes.js";
+import { secondLookChanges } from "../reads/second-look-changes.js";
+import type { ReplayCopyRow } from "../replay/replay.js";
 import type { CopyKey } from "./replay-verdict.table.js";
 
 /** A second check of a copy's change, in its own run. */

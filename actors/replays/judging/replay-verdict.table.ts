@@ -1,7 +1,7 @@
 import type { JudgeReason, JudgeVerdict } from "../../judging/verdict.js";
-import type { ModelSpent } from "../../outbound/model-cost.js";
+import type { ModelSpent } from "../../outbound/models/model-cost.js";
 import { indexedTable } from "../../tables/indexed-table.js";
-import { secondLookChanges } from "../second-look-changes.js";
+import { secondLookChanges } from "../reads/second-look-changes.js";
 import { bodiesOfReasons, type KeptReasons } from "./kept-reasons.js";
 
 /**

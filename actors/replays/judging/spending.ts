@@ -1,8 +1,8 @@
 import { add, compare, decimal, type Fraction, fromText, subtract, toText, ZERO } from "../../fraction.js";
 import { amountIn, type Money } from "../../money.js";
-import { addModelSpent, type ModelSpent } from "../../outbound/model-cost.js";
-import type { ReplayRow } from "../replay.js";
-import { countSpent, type PurseLeft } from "../replay-ceiling.js";
+import { addModelSpent, type ModelSpent } from "../../outbound/models/model-cost.js";
+import { countSpent, type PurseLeft } from "../budget/replay-ceiling.js";
+import type { ReplayRow } from "../replay/replay.js";
 
 /** Whether a cost fits under the replay's ceiling and its search's ceiling. A cost that counts nothing always fits. */
 export function hasRoom(replay: ReplayRow, cost: Money | null, purse: PurseLeft | null): boolean {

@@ -1,12 +1,12 @@
-import type { Turn } from "../../../runtime/turn.js";
+import type { Turn } from "../../../runtime/turns/turn.js";
 import { judgeQuestion } from "../../judging/judge-question.js";
 import { type JudgeVerdict, readVerdict } from "../../judging/verdict.js";
 import { addMoney, type Money } from "../../money.js";
-import type { ModelOutcome } from "../../outbound/model.effects.js";
-import { continueAsking } from "../../outbound/model-asking.js";
-import type { ReplayCopyRow, ReplayRow } from "../replay.js";
-import { replayCopies } from "../replay-copy.table.js";
-import { countChanges } from "../replay-step.js";
+import type { ModelOutcome } from "../../outbound/models/model.effects.js";
+import { continueAsking } from "../../outbound/models/model-asking.js";
+import { replayCopies } from "../copies/replay-copy.table.js";
+import type { ReplayCopyRow, ReplayRow } from "../replay/replay.js";
+import { countChanges } from "../replay/replay-step.js";
 import { readJudgedWork } from "./judged-work.js";
 import {
   type AfterOutcome,

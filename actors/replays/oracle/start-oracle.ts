@@ -1,17 +1,17 @@
-import type { Turn, TurnReading } from "../../../runtime/turn.js";
+import type { Turn, TurnReading } from "../../../runtime/turns/turn.js";
 import type { JudgingSetup, RunConfig } from "../../lines/fingerprint.js";
 import type { RunAnswer } from "../../runs/run-answer.js";
 import { storeText } from "../../tables/text-blobs.js";
-import { coversSet } from "../baseline.js";
-import { listEntries } from "../list-entries.js";
-import type { ReplayRow } from "../replay.js";
-import { listUnderWay, replays } from "../replay.table.js";
-import { getReplayInput, type ReplayEntry } from "../replay-input.table.js";
-import { MAX_UNDER_WAY, orderReplay } from "../replay-plan.js";
-import { makeRoom } from "../replay-room.js";
-import { type ReplaySetRow, replaySets } from "../replay-set.table.js";
-import { findStationNow } from "../run-refusal.js";
-import { toConfig, toFingerprints, toJudgeModel } from "../station-config.js";
+import { makeRoom } from "../budget/replay-room.js";
+import { toConfig, toFingerprints, toJudgeModel } from "../candidates/station-config.js";
+import type { ReplayRow } from "../replay/replay.js";
+import { listUnderWay, replays } from "../replay/replay.table.js";
+import { getReplayInput, type ReplayEntry } from "../replay/replay-input.table.js";
+import { coversSet } from "../sets/baseline.js";
+import { listEntries } from "../sets/list-entries.js";
+import { type ReplaySetRow, replaySets } from "../sets/replay-set.table.js";
+import { findStationNow } from "../sets/run-refusal.js";
+import { MAX_UNDER_WAY, orderReplay } from "../starting/replay-plan.js";
 import { type FoundAnswer, findAnswer } from "./find-answer.js";
 
 /**

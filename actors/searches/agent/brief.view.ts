@@ -1,10 +1,10 @@
 import { decimal, fromText, subtract } from "../../fraction.js";
 import { toAmount } from "../../money.js";
+import { replayPurses } from "../../replays/budget/replay-purse.table.js";
 import { firstBytes } from "../../replays/figures/excerpt.js";
-import { replayPurses } from "../../replays/replay-purse.table.js";
 import { findParents } from "../rules/parents.js";
 import { type Contender, searchFrontier } from "../rules/standing.js";
-import { toBlock } from "../search.js";
+import { toBlock } from "../search/search.js";
 import { scoresOf, shownBlock } from "./candidate-file.view.js";
 import { folderName } from "./file-name.js";
 import { fitJson } from "./fit.js";

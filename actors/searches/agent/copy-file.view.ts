@@ -1,6 +1,6 @@
 import { boundMoney } from "../../money.js";
 import { excerptReasons, excerptTexts, firstBytes, lastBytes } from "../../replays/figures/excerpt.js";
-import { partsOf, readReplayRows } from "../../replays/replay-parts.js";
+import { partsOf, readReplayRows } from "../../replays/reads/replay-parts.js";
 import { runCheckouts, runs } from "../../runs/run.table.js";
 import { listSteps } from "../../runs/run-steps.js";
 import { getText } from "../../tables/text-blobs.js";

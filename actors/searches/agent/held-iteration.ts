@@ -1,7 +1,7 @@
 import type { Reading } from "../../../storage/store.js";
 import { findHeldRun, type RunnerClaim } from "../../runs/run.queries.js";
-import type { SearchIterationRow } from "../search.js";
-import { findIteration } from "../search-iteration.table.js";
+import { findIteration } from "../iterations/search-iteration.table.js";
+import type { SearchIterationRow } from "../search/search.js";
 
 /**
  * Finds the iteration whose agent run the runner holds with this claim. Undefined for another runner, run or fence, and

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { StationBody } from "../../lines/station.js";
 import type { FieldError } from "../../refusal.js";
-import { type ProposedBlock, proposedBlockSchema } from "../../replays/live-block.js";
+import { type ProposedBlock, proposedBlockSchema } from "../../replays/starting/live-block.js";
 import { slug } from "../../resources/fields.js";
 
 /** Maximum length of a hypothesis, in characters. */

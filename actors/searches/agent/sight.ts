@@ -1,18 +1,18 @@
 import type { Reading } from "../../../storage/store.js";
 import type { StationBody } from "../../lines/station.js";
-import type { ReplayCopyRow } from "../../replays/replay.js";
-import { replayCopies } from "../../replays/replay-copy.table.js";
-import { type ReplayEntry, replayInputs } from "../../replays/replay-input.table.js";
+import { replayCopies } from "../../replays/copies/replay-copy.table.js";
+import type { ReplayCopyRow } from "../../replays/replay/replay.js";
+import { type ReplayEntry, replayInputs } from "../../replays/replay/replay-input.table.js";
+import { listCandidates, searchCandidateInputs } from "../candidates/search-candidate.table.js";
+import { listIterations } from "../iterations/search-iteration.table.js";
 import {
   type SearchCandidateRow,
   type SearchInputRow,
   type SearchIterationRow,
   type SearchRow,
   toBlock,
-} from "../search.js";
-import { getSearchInput, searches } from "../search.table.js";
-import { listCandidates, searchCandidateInputs } from "../search-candidate.table.js";
-import { listIterations } from "../search-iteration.table.js";
+} from "../search/search.js";
+import { getSearchInput, searches } from "../search/search.table.js";
 
 /** The fields of a candidate that an agent may see: none about its held-out runs. */
 export type ShownCandidate = Pick<

@@ -1,5 +1,5 @@
 import type { Money } from "../../money.js";
-import type { ReplayState } from "../../replays/replay.js";
+import type { ReplayState } from "../../replays/replay/replay.js";
 import type { Allotments } from "./allotments.js";
 import { heldOutReplays, MAX_HELD_OUT, type SearchBudget } from "./budget.js";
 import { endState, type SearchEnding } from "./ending.js";

@@ -1,5 +1,5 @@
 import { compare, type Fraction, fromText } from "../../fraction.js";
-import type { ReplayState } from "../../replays/replay.js";
+import type { ReplayState } from "../../replays/replay/replay.js";
 import { paretoFrontier } from "../../statistics/frontier.js";
 import type { HeldOutFigures, SearchedFigures } from "./candidate-figures.js";
 import type { Objective } from "./objective.js";

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { listAllDeadLetters, retryOffline } from "../../../runtime/offline-dead-letters.js";
+import { listAllDeadLetters, retryOffline } from "../../../runtime/messages/offline-dead-letters.js";
 import type { DeadLetter } from "../../../runtime/runtime.js";
 import { openStoreForReading } from "../../process/open-store.js";
 import { openStoppedStore } from "./stopped-store.js";

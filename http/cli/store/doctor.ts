@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { createExaminations, type Examination } from "../../../actors/doctor.js";
 import { createKinds } from "../../../actors/kinds.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
-import { toShownKey } from "../../../runtime/damage-log.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
+import { toShownKey } from "../../../runtime/rows/damage-log.js";
 import { listPageFaults } from "../../../storage/data-file.js";
 import type { Finding } from "../../../storage/finding.js";
 import { isDamage, type Store } from "../../../storage/store.js";

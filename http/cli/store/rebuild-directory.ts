@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { createDirectoryCatalogue } from "../../../actors/directories.js";
 import { createKinds } from "../../../actors/kinds.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
-import { rebuildDirectories } from "../../../runtime/rebuild-directories.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
+import { rebuildDirectories } from "../../../runtime/directories/rebuild-directories.js";
 import { openStoppedStore } from "./stopped-store.js";
 
 /** Rebuilds the directories by which ids, tokens and members are found in all workspaces. */

@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
-import { isCloudService, type Resolve, resolveWithSystem } from "../../../actors/outbound/address-guard.js";
-import type { AllowList } from "../../../actors/outbound/allow-list.js";
-import { toFailure } from "../../../actors/outbound/failure.js";
-import { createOutbound, RequestRefused } from "../../../actors/outbound/request.js";
+import { isCloudService, type Resolve, resolveWithSystem } from "../../../actors/outbound/http/address-guard.js";
+import type { AllowList } from "../../../actors/outbound/http/allow-list.js";
+import { toFailure } from "../../../actors/outbound/http/failure.js";
+import { createOutbound, RequestRefused } from "../../../actors/outbound/http/request.js";
 import { MAX_ANSWER_BYTES, type RunnerFrame, type ServiceFrame } from "../../../actors/runners/protocol.js";
 
 type Request = Extract<ServiceFrame, { frame: "request" }>;

@@ -1,6 +1,6 @@
 import { CompactSign, createLocalJWKSet, exportJWK, generateKeyPair } from "jose";
 import t from "tap";
-import { createWorkloadVerifier } from "../../../actors/access/workload-token.js";
+import { createWorkloadVerifier } from "../../../actors/access/tokens/workload-token.js";
 
 t.test("people see all digits of a claim that does not match", async (t) => {
   const { publicKey, privateKey } = await generateKeyPair("ES256");

@@ -6,7 +6,7 @@ import { archiveRef } from "../../../actors/archives/archive.messages.js";
 import { archiveChunks, archiveRoom, archives, ROOM } from "../../../actors/archives/archive.table.js";
 import { checkArchives } from "../../../actors/archives/check-archives.js";
 import { CHUNK_BYTES } from "../../../actors/archives/pack.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { Harness, partition } from "../../support/harness.js";
 import { chunksOf, makeCommit, toPack } from "./archive-scene.js";
 

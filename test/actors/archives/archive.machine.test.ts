@@ -6,8 +6,8 @@ import { findKeeping, findKeptPack, findRefusal, listWanted } from "../../../act
 import { archiveChunks, archiveRoom, archives, ROOM } from "../../../actors/archives/archive.table.js";
 import { CHUNK_BYTES, MAX_PACK_BYTES } from "../../../actors/archives/pack.js";
 import { runners } from "../../../actors/runners/runner.table.js";
-import { address } from "../../../runtime/address.js";
-import type { Message } from "../../../runtime/turn.js";
+import { address } from "../../../runtime/cells/address.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { stepByHand, type TurnTaken } from "../../support/turn.js";
 import { chunksOf, makeCommit, toPack } from "./archive-scene.js";
 

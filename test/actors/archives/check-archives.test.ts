@@ -8,7 +8,7 @@ import { archiveActor } from "../../../actors/archives/archive.machine.js";
 import { archiveChunks, archiveHolds, archiveRoom, ROOM } from "../../../actors/archives/archive.table.js";
 import { checkArchives } from "../../../actors/archives/check-archives.js";
 import { CHUNK_BYTES } from "../../../actors/archives/pack.js";
-import { address } from "../../../runtime/address.js";
+import { address } from "../../../runtime/cells/address.js";
 import { compactStore } from "../../../storage/compaction.js";
 import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import type { Change, Key, Store } from "../../../storage/store.js";

@@ -1,6 +1,6 @@
 import t from "tap";
 import { replayCheckRef } from "../../../actors/checks/check.messages.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { allChecks, checkComplaints, checkedLine, guard, startCheck, workJobs } from "../../support/check-world.js";
 import { type Act, atEveryBorder, idempotency, type KilledWorld } from "../../support/killed-world.js";
 import { complaintsAtRest } from "../../support/replay-rest.js";

@@ -2,7 +2,7 @@ import t from "tap";
 import { replayChecks } from "../../../actors/checks/check.table.js";
 import { replayCheckResults } from "../../../actors/checks/check-result.table.js";
 import { findCheckRoom } from "../../../actors/checks/check-room.js";
-import type { Turn } from "../../../runtime/turn.js";
+import type { Turn } from "../../../runtime/turns/turn.js";
 import { checkRow } from "../../support/check-rows.js";
 import { allChecks, checkOf, openCheckWorld, startCheck, tryCheck, workJobs } from "../../support/check-world.js";
 import { memoryRows, withTurn } from "../../support/turn.js";

@@ -5,16 +5,16 @@ import { readSides } from "../../../actors/checks/check-sides.js";
 import { whatCheckWaitsFor } from "../../../actors/checks/check-waiting.js";
 import type { LineFields } from "../../../actors/lines/line.js";
 import { isRefusal } from "../../../actors/refusal.js";
-import type { ReplayRow } from "../../../actors/replays/replay.js";
-import { replays } from "../../../actors/replays/replay.table.js";
-import { listCopies } from "../../../actors/replays/replay-copy.table.js";
-import { replayInputs } from "../../../actors/replays/replay-input.table.js";
-import { replaySetsRef } from "../../../actors/replays/replay-set.messages.js";
+import { listCopies } from "../../../actors/replays/copies/replay-copy.table.js";
+import type { ReplayRow } from "../../../actors/replays/replay/replay.js";
+import { replays } from "../../../actors/replays/replay/replay.table.js";
+import { replayInputs } from "../../../actors/replays/replay/replay-input.table.js";
+import { replaySetsRef } from "../../../actors/replays/sets/replay-set.messages.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { runs } from "../../../actors/runs/run.table.js";
 import { defaultRetention } from "../../../actors/tables/retention.js";
 import { retentionRef } from "../../../actors/tables/retention-sweeper.machine.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import type { Reading } from "../../../storage/store.js";
 import {
   allChecks,

@@ -1,7 +1,7 @@
 import t from "tap";
 import { checkView } from "../../../actors/checks/check.view.js";
-import type { ModelReply } from "../../../actors/outbound/model.js";
-import type { ModelRequest } from "../../../actors/outbound/model-request.js";
+import type { ModelReply } from "../../../actors/outbound/models/model.js";
+import type { ModelRequest } from "../../../actors/outbound/models/model-request.js";
 import { toReplayJudging } from "../../../actors/replays/judging/model-terms.js";
 import { runs } from "../../../actors/runs/run.table.js";
 import { inForm } from "../../../http/demo/scripted-model.js";

@@ -1,6 +1,6 @@
 import t from "tap";
 import { type CheckSides, type CheckVerdict, decide, undecidedReasons } from "../../../actors/checks/verdict.js";
-import type { ReplayState } from "../../../actors/replays/replay.js";
+import type { ReplayState } from "../../../actors/replays/replay/replay.js";
 import type { Copy, CopyResult } from "../../../actors/statistics/copy.js";
 
 const results = [null, "succeeded", "failed", "unscored"] as const;

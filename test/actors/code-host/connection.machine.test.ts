@@ -17,8 +17,8 @@ import {
 } from "../../../actors/code-host/installation-claims.machine.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { putMember } from "../../../actors/workspaces/member.table.js";
-import type { DirectedWriting } from "../../../runtime/directory.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { DirectedWriting } from "../../../runtime/directories/directory.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { GLOBAL_PARTITION } from "../../../storage/keys.js";
 import { memoryRows, type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
 

@@ -8,8 +8,8 @@ import { installationClaimsActor } from "../../../actors/code-host/installation-
 import { resources } from "../../../actors/resources/resource.table.js";
 import type { AskHolder } from "../../../actors/tables/claims.js";
 import { putMember } from "../../../actors/workspaces/member.table.js";
-import type { DirectedWriting } from "../../../runtime/directory.js";
-import type { EffectEnded, Message } from "../../../runtime/turn.js";
+import type { DirectedWriting } from "../../../runtime/directories/directory.js";
+import type { EffectEnded, Message } from "../../../runtime/turns/turn.js";
 import { GLOBAL_PARTITION, rowSpace } from "../../../storage/keys.js";
 import type { Change } from "../../../storage/store.js";
 import { Harness } from "../../support/harness.js";

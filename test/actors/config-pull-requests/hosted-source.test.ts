@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import t from "tap";
 import { packList, unpackList } from "../../../actors/config-pull-requests/edit/packed-list.js";
 import { hostedSource, TooManyReads } from "../../../actors/config-pull-requests/hosted-source.js";
-import { type CodeHostSources, createSources } from "../../../actors/outbound/code-host-sources.js";
+import { type CodeHostSources, createSources } from "../../../actors/outbound/code-host/code-host-sources.js";
 
 const sha = "a".repeat(40);
 const there = { installationId: 7, repository: "acme-inc/infra" };

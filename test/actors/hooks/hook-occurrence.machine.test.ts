@@ -8,9 +8,9 @@ import { findHookOccurrence, listAttempts } from "../../../actors/hooks/hook-occ
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import type { TaskRow } from "../../../actors/tasks/task.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
-import { address } from "../../../runtime/address.js";
-import type { Message } from "../../../runtime/turn.js";
-import type { Intent } from "../../../runtime/turn-recorder.js";
+import { address } from "../../../runtime/cells/address.js";
+import type { Message } from "../../../runtime/turns/turn.js";
+import type { Intent } from "../../../runtime/turns/turn-recorder.js";
 import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
 import { lineId, teamId, workspaceId } from "../../support/work.js";
 

@@ -16,21 +16,21 @@ import {
   listAttempts,
 } from "../../../actors/hooks/hook-occurrence.table.js";
 import { createKinds } from "../../../actors/kinds.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
-import type { OutboundAnswer } from "../../../actors/outbound/http-exchange.js";
-import { NetworkRequests } from "../../../actors/outbound/network-requests.js";
-import type { Outbound } from "../../../actors/outbound/request.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
+import type { OutboundAnswer } from "../../../actors/outbound/http/http-exchange.js";
+import { NetworkRequests } from "../../../actors/outbound/http/network-requests.js";
+import type { Outbound } from "../../../actors/outbound/http/request.js";
 import type { CreateResource, WriteResult } from "../../../actors/resources/resource.messages.js";
 import { createSealer } from "../../../actors/sealer.js";
 import { gates, subscribers } from "../../../actors/subscriptions.js";
 import { retentionEffect } from "../../../actors/tables/retention.effects.js";
 import { openWorkspace } from "../../../actors/workspaces/open-workspace.js";
 import { workspaceRef } from "../../../actors/workspaces/workspace.messages.js";
-import type { ActorType } from "../../../runtime/actor-type.js";
-import { address } from "../../../runtime/address.js";
+import type { ActorType } from "../../../runtime/cells/actor-type.js";
+import { address } from "../../../runtime/cells/address.js";
 import { createRuntime } from "../../../runtime/host.js";
 import type { Runtime } from "../../../runtime/runtime.js";
-import type { Delivered, GateAnswer, Message } from "../../../runtime/turn.js";
+import type { Delivered, GateAnswer, Message } from "../../../runtime/turns/turn.js";
 import { table } from "../../../storage/table.js";
 import { type Chance, createChance } from "../../simulation/chance.js";
 import { SimulatedDisk } from "../../simulation/disk.js";

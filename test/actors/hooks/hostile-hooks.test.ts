@@ -8,7 +8,7 @@ import { hookKind } from "../../../actors/hooks/hook.kind.js";
 import { compileConditions } from "../../../actors/hooks/matching/conditions.js";
 import { evaluateConditions } from "../../../actors/hooks/matching/lookup-keys.js";
 import { MAX_MATCH_COST, toSubject } from "../../../actors/hooks/matching/match-hooks.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import type { WriteScope } from "../../../actors/resources/kind.js";
 import { memoryRows } from "../../support/turn.js";
 

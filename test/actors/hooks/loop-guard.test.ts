@@ -9,7 +9,7 @@ import {
 } from "../../../actors/hooks/hook-occurrence.table.js";
 import { chainFrom, chainWithin } from "../../../actors/hooks/loop-guard.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
-import { address } from "../../../runtime/address.js";
+import { address } from "../../../runtime/cells/address.js";
 import { rowSpace } from "../../../storage/keys.js";
 import { memoryRows, stepByHand, type TurnTaken } from "../../support/turn.js";
 import { lineId, putTeam, teamId, workspaceId } from "../../support/work.js";

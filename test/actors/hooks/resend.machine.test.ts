@@ -4,9 +4,9 @@ import { type HookOccurrence, hookOccurrences } from "../../../actors/hooks/hook
 import { hookResendActor } from "../../../actors/hooks/resend.machine.js";
 import type { ResendFailed } from "../../../actors/hooks/resend.messages.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
-import { address } from "../../../runtime/address.js";
-import { ulidTime } from "../../../runtime/ids.js";
-import type { Message } from "../../../runtime/turn.js";
+import { address } from "../../../runtime/cells/address.js";
+import { ulidTime } from "../../../runtime/turns/ids.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { memoryRows, stepByHand } from "../../support/turn.js";
 import { teamId, workspaceId } from "../../support/work.js";
 

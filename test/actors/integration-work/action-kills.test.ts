@@ -1,9 +1,9 @@
 import t from "tap";
-import { actionRunActor } from "../../../actors/integration-work/action-run.machine.js";
-import { actionRunRef } from "../../../actors/integration-work/action-run.messages.js";
-import { actionRuns } from "../../../actors/integration-work/action-run.table.js";
-import { scheduleActor } from "../../../actors/integration-work/schedule.machine.js";
-import { scheduleRef } from "../../../actors/integration-work/schedule.messages.js";
+import { actionRunActor } from "../../../actors/integration-work/actions/action-run.machine.js";
+import { actionRunRef } from "../../../actors/integration-work/actions/action-run.messages.js";
+import { actionRuns } from "../../../actors/integration-work/actions/action-run.table.js";
+import { scheduleActor } from "../../../actors/integration-work/schedules/schedule.machine.js";
+import { scheduleRef } from "../../../actors/integration-work/schedules/schedule.messages.js";
 import { expr } from "../../support/integration.js";
 import { hostThat, INTEGRATION, WORKSPACE } from "../../support/integration-rows.js";
 import { integrationWorld } from "../../support/integration-world.js";

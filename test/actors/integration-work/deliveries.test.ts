@@ -1,7 +1,7 @@
 import t from "tap";
-import { deliveryActor } from "../../../actors/integration-work/delivery.machine.js";
-import { deliveryRef } from "../../../actors/integration-work/delivery.messages.js";
-import { newDelivery } from "../../../actors/integration-work/delivery-progress.js";
+import { deliveryActor } from "../../../actors/integration-work/deliveries/delivery.machine.js";
+import { deliveryRef } from "../../../actors/integration-work/deliveries/delivery.messages.js";
+import { newDelivery } from "../../../actors/integration-work/deliveries/delivery-progress.js";
 import { deliveryWorld } from "../../support/delivery-world.js";
 import { expr } from "../../support/integration.js";
 import { INTEGRATION, integrationRows, WORKSPACE } from "../../support/integration-rows.js";

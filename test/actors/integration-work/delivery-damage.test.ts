@@ -1,5 +1,5 @@
 import t from "tap";
-import { deliveries } from "../../../actors/integration-work/delivery.table.js";
+import { deliveries } from "../../../actors/integration-work/deliveries/delivery.table.js";
 import { uses } from "../../../actors/tables/blob.table.js";
 import { readPastDamage } from "../../../storage/past-damage.js";
 import { deliveryWorld } from "../../support/delivery-world.js";

@@ -1,12 +1,12 @@
 import t from "tap";
-import { evaluateDelivery } from "../../../actors/integration-work/evaluate-delivery.js";
+import { evaluateDelivery } from "../../../actors/integration-work/deliveries/evaluate-delivery.js";
 import {
   type Evaluated,
   type EvaluatedEntries,
   FIRST_PLACE,
   MAX_DELIVERY_UNITS,
-} from "../../../actors/integration-work/evaluated-delivery.js";
-import { ReceivedDelivery } from "../../../actors/integration-work/received-delivery.js";
+} from "../../../actors/integration-work/deliveries/evaluated-delivery.js";
+import { ReceivedDelivery } from "../../../actors/integration-work/intake/received-delivery.js";
 import { integrationSchema } from "../../../actors/integrations/definition.js";
 import { deliveryWorld } from "../../support/delivery-world.js";
 import { expr } from "../../support/integration.js";

@@ -1,7 +1,7 @@
 import t from "tap";
-import type { IntakeContext } from "../../../actors/integration-work/delivery-intake.js";
-import { ReceivedDelivery } from "../../../actors/integration-work/received-delivery.js";
-import { type DeliveryReceiver, toDeliveryKey } from "../../../actors/integration-work/take-delivery.js";
+import type { IntakeContext } from "../../../actors/integration-work/intake/delivery-intake.js";
+import { ReceivedDelivery } from "../../../actors/integration-work/intake/received-delivery.js";
+import { type DeliveryReceiver, toDeliveryKey } from "../../../actors/integration-work/intake/take-delivery.js";
 import { resources } from "../../../actors/resources/resource.table.js";
 import { isKey } from "../../../storage/key-check.js";
 import { intake } from "../../support/intake-by-hand.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { deliveryGroups } from "../../../actors/integration-work/delivery-group.table.js";
+import { deliveryGroups } from "../../../actors/integration-work/intake/delivery-group.table.js";
 import { type DeliveryWorld, deliveryWorld } from "../../support/delivery-world.js";
 import { expr } from "../../support/integration.js";
 

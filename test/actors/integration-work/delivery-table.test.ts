@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import t from "tap";
-import { type DeliveryRow, deliverySources, deliveryStates } from "../../../actors/integration-work/delivery.js";
-import { deliveries } from "../../../actors/integration-work/delivery.table.js";
+import {
+  type DeliveryRow,
+  deliverySources,
+  deliveryStates,
+} from "../../../actors/integration-work/deliveries/delivery.js";
+import { deliveries } from "../../../actors/integration-work/deliveries/delivery.table.js";
 import { intake } from "../../support/intake-by-hand.js";
 import { INTEGRATION, TEAM, WORKSPACE } from "../../support/integration-rows.js";
 

@@ -1,8 +1,8 @@
 import t from "tap";
-import { deliveries } from "../../../actors/integration-work/delivery.table.js";
-import { deliveryIntakeActor } from "../../../actors/integration-work/delivery-intake.machine.js";
-import { pollActor } from "../../../actors/integration-work/poll.machine.js";
-import { pollRef } from "../../../actors/integration-work/poll.messages.js";
+import { deliveries } from "../../../actors/integration-work/deliveries/delivery.table.js";
+import { deliveryIntakeActor } from "../../../actors/integration-work/intake/delivery-intake.machine.js";
+import { pollActor } from "../../../actors/integration-work/polls/poll.machine.js";
+import { pollRef } from "../../../actors/integration-work/polls/poll.messages.js";
 import { polls } from "../../../actors/integrations/poll.table.js";
 import { expr } from "../../support/integration.js";
 import { hostThat, INTEGRATION, WORKSPACE } from "../../support/integration-rows.js";

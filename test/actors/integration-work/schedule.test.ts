@@ -1,10 +1,10 @@
 import t from "tap";
-import { scheduleActor } from "../../../actors/integration-work/schedule.machine.js";
-import { schedules } from "../../../actors/integration-work/schedule.table.js";
-import { scheduleSubscriber } from "../../../actors/integration-work/schedule-subscriber.js";
+import { scheduleActor } from "../../../actors/integration-work/schedules/schedule.machine.js";
+import { schedules } from "../../../actors/integration-work/schedules/schedule.table.js";
+import { scheduleSubscriber } from "../../../actors/integration-work/schedules/schedule-subscriber.js";
 import { resources } from "../../../actors/resources/resource.table.js";
-import { address } from "../../../runtime/address.js";
-import type { Message } from "../../../runtime/turn.js";
+import { address } from "../../../runtime/cells/address.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import {
   INTEGRATION,
   integrationRows,

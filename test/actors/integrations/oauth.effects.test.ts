@@ -1,8 +1,8 @@
 import t from "tap";
 import { openTokens } from "../../../actors/integrations/connection-tokens.js";
 import { type LinkOutcome, oauthEffects, REFRESH_EFFECT } from "../../../actors/integrations/oauth.effects.js";
-import { address } from "../../../runtime/address.js";
-import { RunAbort } from "../../../runtime/run-signal.js";
+import { address } from "../../../runtime/cells/address.js";
+import { RunAbort } from "../../../runtime/effects/run-signal.js";
 import { INTEGRATION, integrationRows, linkAccount, sealer, WORKSPACE } from "../../support/integration-rows.js";
 import { ManualClock } from "../../support/manual-clock.js";
 

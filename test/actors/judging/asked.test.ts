@@ -5,15 +5,15 @@ import { type PairReading, pairQuestion, readPairing } from "../../../actors/jud
 import { MAX_ANSWER_TOKENS } from "../../../actors/judging/prompt.js";
 import type { Judge } from "../../../actors/judging/scales.js";
 import { type JudgeVerdict, readVerdict } from "../../../actors/judging/verdict.js";
-import { askModel, type ModelOutcome, modelEffect } from "../../../actors/outbound/model.effects.js";
-import { createModel } from "../../../actors/outbound/model.js";
-import { MAX_MODEL_ANSWER_BYTES } from "../../../actors/outbound/model-answer.js";
-import { continueAsking } from "../../../actors/outbound/model-asking.js";
-import { modelAddresses } from "../../../actors/outbound/model-settings.js";
-import { createOutbound } from "../../../actors/outbound/request.js";
+import { createOutbound } from "../../../actors/outbound/http/request.js";
+import { askModel, type ModelOutcome, modelEffect } from "../../../actors/outbound/models/model.effects.js";
+import { createModel } from "../../../actors/outbound/models/model.js";
+import { MAX_MODEL_ANSWER_BYTES } from "../../../actors/outbound/models/model-answer.js";
+import { continueAsking } from "../../../actors/outbound/models/model-asking.js";
+import { modelAddresses } from "../../../actors/outbound/models/model-settings.js";
 import { inForm, type Scripted } from "../../../http/demo/scripted-model.js";
-import { address } from "../../../runtime/address.js";
-import { RunAbort } from "../../../runtime/run-signal.js";
+import { address } from "../../../runtime/cells/address.js";
+import { RunAbort } from "../../../runtime/effects/run-signal.js";
 import { modelServer } from "../../support/model-server.js";
 
 /** Judging with a model that answers over HTTP. */

@@ -10,7 +10,7 @@ import {
 import { PROMPT_VERSION } from "../../../actors/judging/prompt.js";
 import { type Judge, passesScore, passesShare } from "../../../actors/judging/scales.js";
 import { readVerdict } from "../../../actors/judging/verdict.js";
-import { askModel } from "../../../actors/outbound/model.effects.js";
+import { askModel } from "../../../actors/outbound/models/model.effects.js";
 
 const mark = "00112233445566778899aabbccddeeff";
 const judge: Judge = {

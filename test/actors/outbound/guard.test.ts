@@ -4,9 +4,9 @@ import {
   guardedAddress,
   isCloudService,
   isPublicAddress,
-} from "../../../actors/outbound/address-guard.js";
-import { InvalidAllowList, parseAllowList } from "../../../actors/outbound/allow-list.js";
-import { createOutbound, RequestRefused } from "../../../actors/outbound/request.js";
+} from "../../../actors/outbound/http/address-guard.js";
+import { InvalidAllowList, parseAllowList } from "../../../actors/outbound/http/allow-list.js";
+import { createOutbound, RequestRefused } from "../../../actors/outbound/http/request.js";
 import { hookReceiver } from "../../support/hook-receiver.js";
 
 t.test("only public addresses are public, in any notation", async (t) => {

@@ -5,9 +5,9 @@ import {
   guardedAddress,
   isPublicAddress,
   type Resolve,
-} from "../../../actors/outbound/address-guard.js";
-import { findRefusalReason, parseAllowList } from "../../../actors/outbound/allow-list.js";
-import { createOutbound, type Outbound, RequestRefused } from "../../../actors/outbound/request.js";
+} from "../../../actors/outbound/http/address-guard.js";
+import { findRefusalReason, parseAllowList } from "../../../actors/outbound/http/allow-list.js";
+import { createOutbound, type Outbound, RequestRefused } from "../../../actors/outbound/http/request.js";
 import { hookReceiver } from "../../support/hook-receiver.js";
 
 /**

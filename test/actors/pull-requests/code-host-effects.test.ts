@@ -6,8 +6,8 @@ import { filesEffect, lookEffect } from "../../../actors/pull-requests/look.effe
 import { openEffect } from "../../../actors/pull-requests/open.effects.js";
 import { reviewEffect } from "../../../actors/pull-requests/review.effects.js";
 import type { HostedAccount } from "../../../http/demo/code-host/hosted-account.js";
-import type { Effect } from "../../../runtime/actor-type.js";
-import { address } from "../../../runtime/address.js";
+import type { Effect } from "../../../runtime/cells/actor-type.js";
+import { address } from "../../../runtime/cells/address.js";
 import { startCodeHost } from "../../support/code-host.js";
 import { adaThere, bobThere, install } from "../../support/code-host-scene.js";
 import { clientOf } from "../../support/host-client.js";

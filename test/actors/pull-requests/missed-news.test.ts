@@ -1,6 +1,6 @@
 import t from "tap";
-import type { HostedPullRequest } from "../../../actors/outbound/hosted-pull-request.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { HostedPullRequest } from "../../../actors/outbound/code-host/hosted-pull-request.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import {
   connect as connectInstallation,
   disconnect,

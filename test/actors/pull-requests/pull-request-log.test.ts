@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { type HostedNews, toHostedNews } from "../../../actors/code-host/hosted-news.js";
-import type { HostedReview } from "../../../actors/outbound/hosted-pull-request.js";
+import type { HostedReview } from "../../../actors/outbound/code-host/hosted-pull-request.js";
 import { pullRequestView } from "../../../actors/pull-requests/pull-request.view.js";
 import { pullRequestLogActor } from "../../../actors/pull-requests/pull-request-log.machine.js";
 import { pullRequestLogRef } from "../../../actors/pull-requests/pull-request-log.messages.js";
 import { findReverts } from "../../../actors/pull-requests/reverts.js";
 import { pullRequestFacts } from "../../../actors/run-facts/pull-request-fact.table.js";
 import { reviewFacts } from "../../../actors/run-facts/review-fact.table.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import {
   closedAt,
   head,

@@ -1,11 +1,14 @@
 import t from "tap";
-import { type HostedPullRequest, hostedPullRequestSchema } from "../../../actors/outbound/hosted-pull-request.js";
+import {
+  type HostedPullRequest,
+  hostedPullRequestSchema,
+} from "../../../actors/outbound/code-host/hosted-pull-request.js";
 import { pullRequestLogActor } from "../../../actors/pull-requests/pull-request-log.machine.js";
 import { pullRequestLogRef } from "../../../actors/pull-requests/pull-request-log.messages.js";
 import { pullRequestFacts } from "../../../actors/run-facts/pull-request-fact.table.js";
 import { pushOrder } from "../../../actors/runners/push.js";
 import { taskBranches } from "../../../actors/runs/task-branch.table.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import {
   branch,
   branchOf,

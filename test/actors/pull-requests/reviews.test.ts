@@ -5,8 +5,8 @@ import { pullRequestLogActor } from "../../../actors/pull-requests/pull-request-
 import { pullRequestLogRef } from "../../../actors/pull-requests/pull-request-log.messages.js";
 import { waitingReviews } from "../../../actors/pull-requests/waiting-review.table.js";
 import { pullRequestFacts } from "../../../actors/run-facts/pull-request-fact.table.js";
-import { address } from "../../../runtime/address.js";
-import type { Message } from "../../../runtime/turn.js";
+import { address } from "../../../runtime/cells/address.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { connect, head, host, pictureOf, repository, SteppedPullRequest } from "../../support/pull-request-scene.js";
 import { memoryRows, stepByHand, type TurnTaken } from "../../support/turn.js";
 import { lineId, putLine, putTeam, teamId, workspaceId } from "../../support/work.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { replayRetention } from "../../../actors/replays/replay.retention.js";
+import { replayRetention } from "../../../actors/replays/replay/replay.retention.js";
 import { resources } from "../../../actors/resources/resource.table.js";
 import { runs } from "../../../actors/runs/run.table.js";
 import { defaultRetention } from "../../../actors/tables/retention.js";

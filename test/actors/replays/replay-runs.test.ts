@@ -1,9 +1,9 @@
 import t from "tap";
 import { isRefusal } from "../../../actors/refusal.js";
+import { replayCopies } from "../../../actors/replays/copies/replay-copy.table.js";
 import { replayRechecks } from "../../../actors/replays/judging/replay-recheck.table.js";
-import { findReplay, findReplayRun } from "../../../actors/replays/replay.queries.js";
-import { replayCopies } from "../../../actors/replays/replay-copy.table.js";
-import { replaySets } from "../../../actors/replays/replay-set.table.js";
+import { findReplay, findReplayRun } from "../../../actors/replays/replay/replay.queries.js";
+import { replaySets } from "../../../actors/replays/sets/replay-set.table.js";
 import { locationEntry } from "../../../actors/resources/resource-location.table.js";
 import type { RunRow } from "../../../actors/runs/run.js";
 import { runs } from "../../../actors/runs/run.table.js";

@@ -1,7 +1,7 @@
 import t from "tap";
 import { createActorTypes } from "../../../actors/actor-types.js";
 import { createKinds } from "../../../actors/kinds.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { isRefusal, type Refusal } from "../../../actors/refusal.js";
 import {
   hashReservationsActor,
@@ -13,7 +13,7 @@ import type { ReservedHashes, WriteResult } from "../../../actors/resources/reso
 import { findResourceByHash, hashEntry } from "../../../actors/resources/resource-hash.table.js";
 import { openWorkspace } from "../../../actors/workspaces/open-workspace.js";
 import { workspaceRef } from "../../../actors/workspaces/workspace.messages.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { Harness, settled } from "../../support/harness.js";
 import { stepByHand } from "../../support/turn.js";
 

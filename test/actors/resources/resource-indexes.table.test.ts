@@ -1,6 +1,6 @@
 import t from "tap";
 import { hookKind } from "../../../actors/hooks/hook.kind.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import type { ResourceRow } from "../../../actors/resources/resource.table.js";
 import { putResource, removeResource } from "../../../actors/resources/resource-indexes.table.js";
 import type { Key, Writing } from "../../../storage/store.js";

@@ -2,7 +2,7 @@ import t from "tap";
 import { findRunFact, type RunFact, runFacts } from "../../../actors/run-facts/run-fact.table.js";
 import { runs } from "../../../actors/runs/run.table.js";
 import { runInputs } from "../../../actors/runs/run-input.table.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { SteppedWork } from "../../support/stepped-work.js";
 import { lineId, teamId, workspaceId } from "../../support/work.js";
 

@@ -5,7 +5,7 @@ import { dispatcherRef } from "../../../actors/runners/dispatcher.messages.js";
 import { whyWaiting } from "../../../actors/runners/placement.queries.js";
 import { lanes } from "../../../actors/runners/run-queue.table.js";
 import { claims, type QueuedRun, type RunnerRow, runners } from "../../../actors/runners/runner.table.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import type { Writing } from "../../../storage/store.js";
 import { countingRows } from "../../support/counting-rows.js";
 import { memoryRows, type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";

@@ -3,8 +3,8 @@ import { readPlacement, whyWaiting } from "../../../actors/runners/placement.que
 import { storeQueued, toLineKey } from "../../../actors/runners/run-queue.table.js";
 import { claims, type QueuedRun, type RunnerRow, runners } from "../../../actors/runners/runner.table.js";
 import { waitingReason } from "../../../actors/runners/waiting-reason.js";
-import { Overlay } from "../../../runtime/overlay.js";
-import { RowCache } from "../../../runtime/row-cache.js";
+import { RowCache } from "../../../runtime/rows/row-cache.js";
+import { Overlay } from "../../../runtime/turns/overlay.js";
 import { createMemoryStore } from "../../../storage/memory-store.js";
 import type { Change, Writing } from "../../../storage/store.js";
 import { CountingReading } from "../../support/counting-reading.js";

@@ -3,8 +3,8 @@ import type { RunnerMessage } from "../../../actors/runners/protocol.js";
 import { runnerActor } from "../../../actors/runners/runner.machine.js";
 import type { RunnerHello } from "../../../actors/runners/runner.messages.js";
 import { connectedRunners, outbox } from "../../../actors/runners/runner.table.js";
-import { address } from "../../../runtime/address.js";
-import type { Message } from "../../../runtime/turn.js";
+import { address } from "../../../runtime/cells/address.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
 import { workspaceId } from "../../support/work.js";
 

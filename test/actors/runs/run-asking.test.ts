@@ -3,7 +3,7 @@ import { approvals } from "../../../actors/runs/approval.table.js";
 import type { RunContext } from "../../../actors/runs/run.js";
 import { runActor } from "../../../actors/runs/run.machine.js";
 import { taskRunOwner } from "../../../actors/tasks/task-run-owner.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import type { Range } from "../../../storage/store.js";
 import { SteppedWork } from "../../support/stepped-work.js";
 import { workspaceId } from "../../support/work.js";

@@ -7,7 +7,7 @@ import { taskBranches } from "../../../actors/runs/task-branch.table.js";
 import { recountBlobs } from "../../../actors/tables/blob-recount.js";
 import { nextCheckout } from "../../../actors/tasks/next-checkouts.js";
 import { taskCheckouts, tasks } from "../../../actors/tasks/task.table.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { base, diff, putResource, SteppedWork, skill } from "../../support/stepped-work.js";
 import { workspaceId } from "../../support/work.js";
 

@@ -3,7 +3,7 @@ import { MAX_AMOUNT } from "../../../actors/money.js";
 import type { RunRow } from "../../../actors/runs/run.js";
 import { runs } from "../../../actors/runs/run.table.js";
 import { runRowView } from "../../../actors/runs/run-row.view.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { SteppedWork } from "../../support/stepped-work.js";
 import { workspaceId } from "../../support/work.js";
 

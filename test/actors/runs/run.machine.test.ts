@@ -11,8 +11,8 @@ import { runCheckouts, runs } from "../../../actors/runs/run.table.js";
 import type { TaskRow } from "../../../actors/tasks/task.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
 import { taskRunOwner } from "../../../actors/tasks/task-run-owner.js";
-import { address } from "../../../runtime/address.js";
-import type { Message } from "../../../runtime/turn.js";
+import { address } from "../../../runtime/cells/address.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
 import { line, lineId, putLine, teamId, workspaceId } from "../../support/work.js";
 

@@ -14,8 +14,8 @@ import { type EndRun, runRef, type StartRun } from "../../../actors/runs/run.mes
 import { runSteps, runs } from "../../../actors/runs/run.table.js";
 import { runItemView } from "../../../actors/runs/run.view.js";
 import type { RunOwner, RunOwnerKind } from "../../../actors/runs/run-owner.js";
-import { reference } from "../../../runtime/reference.js";
-import type { Turn } from "../../../runtime/turn.js";
+import { reference } from "../../../runtime/cells/reference.js";
+import type { Turn } from "../../../runtime/turns/turn.js";
 import { table } from "../../../storage/table.js";
 import { Harness } from "../../support/harness.js";
 import { type Note, probe } from "../../support/probe.js";

@@ -1,8 +1,8 @@
 import t from "tap";
 import { toBody, toCommitMessage, toTitle } from "../../../actors/config-pull-requests/pull-request-text.js";
-import { findPickedConfig } from "../../../actors/searches/picked-config.view.js";
-import { searches, searchInputs } from "../../../actors/searches/search.table.js";
-import { searchCandidateInputs, searchCandidates } from "../../../actors/searches/search-candidate.table.js";
+import { searchCandidateInputs, searchCandidates } from "../../../actors/searches/candidates/search-candidate.table.js";
+import { findPickedConfig } from "../../../actors/searches/reads/picked-config.view.js";
+import { searches, searchInputs } from "../../../actors/searches/search/search.table.js";
 import type { Key, Range, Reading } from "../../../storage/store.js";
 import { picturedSearch } from "../../support/pictured-searches.js";
 import { replayConfig, replayInput } from "../../support/replay-rows.js";

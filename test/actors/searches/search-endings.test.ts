@@ -1,10 +1,10 @@
 import t from "tap";
 import { decimal, fromText, subtract, toText } from "../../../actors/fraction.js";
 import { isRefusal } from "../../../actors/refusal.js";
-import { replays } from "../../../actors/replays/replay.table.js";
+import { replays } from "../../../actors/replays/replay/replay.table.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
-import { searchRef } from "../../../actors/searches/search.messages.js";
-import { getSearchInput } from "../../../actors/searches/search.table.js";
+import { searchRef } from "../../../actors/searches/search/search.messages.js";
+import { getSearchInput } from "../../../actors/searches/search/search.table.js";
 import { type AgentRun, drive } from "../../support/search-driver.js";
 import { plainTerms, SEARCH_ID, SteppedSearch } from "../../support/stepped-search.js";
 import { line, lineId, workspaceId } from "../../support/work.js";

@@ -1,11 +1,11 @@
 import t from "tap";
-import { findMadeCandidate } from "../../../actors/replays/made-candidate.js";
+import { findMadeCandidate } from "../../../actors/replays/candidates/made-candidate.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { runners } from "../../../actors/runners/runner.table.js";
 import { getRunInput } from "../../../actors/runs/run-input.table.js";
-import { toBlock } from "../../../actors/searches/search.js";
-import { getSearchInput } from "../../../actors/searches/search.table.js";
-import { searchCandidateInputs } from "../../../actors/searches/search-candidate.table.js";
+import { searchCandidateInputs } from "../../../actors/searches/candidates/search-candidate.table.js";
+import { toBlock } from "../../../actors/searches/search/search.js";
+import { getSearchInput } from "../../../actors/searches/search/search.table.js";
 import { drive, tell } from "../../support/search-driver.js";
 import { plainTerms, SEARCH_ID, type SteppedRun, SteppedSearch } from "../../support/stepped-search.js";
 import { putResource } from "../../support/stepped-work.js";

@@ -1,13 +1,13 @@
 import t from "tap";
-import { listUnderWay, replays } from "../../../actors/replays/replay.table.js";
-import { replaySets } from "../../../actors/replays/replay-set.table.js";
+import { listUnderWay, replays } from "../../../actors/replays/replay/replay.table.js";
+import { replaySets } from "../../../actors/replays/sets/replay-set.table.js";
 import { records } from "../../../actors/resources/change-record.table.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { runners } from "../../../actors/runners/runner.table.js";
-import { getSearchInput, searches } from "../../../actors/searches/search.table.js";
-import { describeSearchesUnderWay } from "../../../actors/searches/team-in-use.js";
+import { getSearchInput, searches } from "../../../actors/searches/search/search.table.js";
+import { describeSearchesUnderWay } from "../../../actors/searches/search/team-in-use.js";
 import { isPinned } from "../../../actors/tables/pins.js";
-import { address } from "../../../runtime/address.js";
+import { address } from "../../../runtime/cells/address.js";
 import { replayRow } from "../../support/replay-rows.js";
 import { plainTerms, SEARCH_ID, SteppedSearch } from "../../support/stepped-search.js";
 import { withTurn } from "../../support/turn.js";

@@ -1,11 +1,11 @@
 import t from "tap";
 import { configPullRequests } from "../../../actors/config-pull-requests/config-pull-request.table.js";
-import { replays } from "../../../actors/replays/replay.table.js";
-import { replayCopies } from "../../../actors/replays/replay-copy.table.js";
-import { searches } from "../../../actors/searches/search.table.js";
-import { searchCandidates } from "../../../actors/searches/search-candidate.table.js";
-import { searchIterations } from "../../../actors/searches/search-iteration.table.js";
-import { SearchMemory } from "../../../actors/searches/search-memory.js";
+import { replayCopies } from "../../../actors/replays/copies/replay-copy.table.js";
+import { replays } from "../../../actors/replays/replay/replay.table.js";
+import { searchCandidates } from "../../../actors/searches/candidates/search-candidate.table.js";
+import { searchIterations } from "../../../actors/searches/iterations/search-iteration.table.js";
+import { searches } from "../../../actors/searches/search/search.table.js";
+import { SearchMemory } from "../../../actors/searches/search/search-memory.js";
 import { configPullRequestRow } from "../../support/config-pull-request-rows.js";
 import { CountingReading } from "../../support/counting-reading.js";
 import { type PicturedCandidate, picturedSearch, viewPictured } from "../../support/pictured-searches.js";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import t from "tap";
 import { indexedTable, listedTable } from "../../../actors/tables/indexed-table.js";
 import { derivedRows, storedAs } from "../../../actors/tables/table-declaration.js";
-import { topic } from "../../../runtime/topic.js";
+import { topic } from "../../../runtime/feeds/topic.js";
 import type { Entry, Writing } from "../../../storage/store.js";
 import { table } from "../../../storage/table.js";
 import { memoryRows, withTurn } from "../../support/turn.js";

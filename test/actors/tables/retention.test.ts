@@ -4,7 +4,7 @@ import { getPrunedBefore } from "../../../actors/tables/pruned-before.js";
 import { RETENTION_TURN, retentionEffect } from "../../../actors/tables/retention.effects.js";
 import { defaultRetention, type Retained, retain } from "../../../actors/tables/retention.js";
 import { retentionRef, retentionSweeperActor } from "../../../actors/tables/retention-sweeper.machine.js";
-import type { EffectEnded, Turn, Woken } from "../../../runtime/turn.js";
+import type { EffectEnded, Turn, Woken } from "../../../runtime/turns/turn.js";
 import type { Reading, Writing } from "../../../storage/store.js";
 import { table } from "../../../storage/table.js";
 import { Harness, partition } from "../../support/harness.js";

@@ -7,8 +7,8 @@ import { runs } from "../../../actors/runs/run.table.js";
 import type { TaskContext } from "../../../actors/tasks/task.js";
 import { taskActor } from "../../../actors/tasks/task.machine.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
-import { address } from "../../../runtime/address.js";
-import type { Message } from "../../../runtime/turn.js";
+import { address } from "../../../runtime/cells/address.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
 import { line, lineId, putLine, teamId, workspaceId } from "../../support/work.js";
 

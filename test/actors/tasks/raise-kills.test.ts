@@ -3,7 +3,7 @@ import { setup } from "xstate";
 import { createActorTypes } from "../../../actors/actor-types.js";
 import { INTEGRATION_REQUEST } from "../../../actors/integrations/requests/integration-request.effects.js";
 import { createKinds } from "../../../actors/kinds.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { findBlob } from "../../../actors/tables/blobs.js";
 import { taskRef } from "../../../actors/tasks/task.messages.js";
 import { taskAttachments, taskNotes, tasks } from "../../../actors/tasks/task.table.js";
@@ -14,9 +14,9 @@ import {
   teamMarksRef,
 } from "../../../actors/tasks/team-marks.messages.js";
 import { taskMarks, taskRaises } from "../../../actors/tasks/team-marks.table.js";
-import { defineActor } from "../../../runtime/define-actor.js";
-import { reference } from "../../../runtime/reference.js";
-import type { Delivered, Message, Turn } from "../../../runtime/turn.js";
+import { defineActor } from "../../../runtime/cells/define-actor.js";
+import { reference } from "../../../runtime/cells/reference.js";
+import type { Delivered, Message, Turn } from "../../../runtime/turns/turn.js";
 import { effectSpace, undeliveredSpace } from "../../../storage/keys.js";
 import { table } from "../../../storage/table.js";
 import { Harness } from "../../support/harness.js";

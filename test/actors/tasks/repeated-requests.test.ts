@@ -1,14 +1,14 @@
 import t from "tap";
 import { createActorTypes } from "../../../actors/actor-types.js";
 import { createKinds } from "../../../actors/kinds.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { IDEMPOTENCY_WINDOW_MS, sweepAttempts } from "../../../actors/resources/idempotency.table.js";
 import type { Idempotency } from "../../../actors/resources/resource.messages.js";
 import { runs } from "../../../actors/runs/run.table.js";
 import { taskActor } from "../../../actors/tasks/task.machine.js";
 import { type AddNote, type OpenTask, taskRef } from "../../../actors/tasks/task.messages.js";
 import { taskNotes, tasks } from "../../../actors/tasks/task.table.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { rowSpace } from "../../../storage/keys.js";
 import type { Reading } from "../../../storage/store.js";
 import { Harness, settled } from "../../support/harness.js";

@@ -2,7 +2,7 @@ import t from "tap";
 import { createActorTypes } from "../../../actors/actor-types.js";
 import { events } from "../../../actors/events/event-log.table.js";
 import { createKinds } from "../../../actors/kinds.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import type { PullRequestRow } from "../../../actors/pull-requests/pull-request.js";
 import { pullRequestRef } from "../../../actors/pull-requests/pull-request.messages.js";
 import { pullRequests } from "../../../actors/pull-requests/pull-request.table.js";
@@ -16,7 +16,7 @@ import { retentionRef } from "../../../actors/tables/retention-sweeper.machine.j
 import { taskActor } from "../../../actors/tasks/task.machine.js";
 import { taskRef } from "../../../actors/tasks/task.messages.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import type { Writing } from "../../../storage/store.js";
 import { Harness } from "../../support/harness.js";
 import { pullRequestRow } from "../../support/pull-request-rows.js";

@@ -4,8 +4,8 @@ import { runs } from "../../../actors/runs/run.table.js";
 import { taskActor } from "../../../actors/tasks/task.machine.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
 import { taskItemView } from "../../../actors/tasks/task-item.view.js";
-import { address } from "../../../runtime/address.js";
-import type { Message } from "../../../runtime/turn.js";
+import { address } from "../../../runtime/cells/address.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { memoryRows, stepByHand } from "../../support/turn.js";
 import { lineId, putLine, teamId, workspaceId } from "../../support/work.js";
 

@@ -6,8 +6,8 @@ import { toAttachmentName, toFreeName, toMediaType } from "../../../actors/tasks
 import { taskAttachmentsActor } from "../../../actors/tasks/task-attachments.machine.js";
 import { taskRunOwner } from "../../../actors/tasks/task-run-owner.js";
 import type { RaisedFile } from "../../../actors/tasks/team-marks.messages.js";
-import { address } from "../../../runtime/address.js";
-import type { Message } from "../../../runtime/turn.js";
+import { address } from "../../../runtime/cells/address.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { memoryRows, stepByHand } from "../../support/turn.js";
 import { lineId, putLine, teamId, workspaceId } from "../../support/work.js";
 

@@ -4,8 +4,8 @@ import type { RunOutcome } from "../../../actors/runs/run.js";
 import { runs } from "../../../actors/runs/run.table.js";
 import { taskActor } from "../../../actors/tasks/task.machine.js";
 import { taskNotes, tasks } from "../../../actors/tasks/task.table.js";
-import { address } from "../../../runtime/address.js";
-import type { Message } from "../../../runtime/turn.js";
+import { address } from "../../../runtime/cells/address.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { memoryRows, type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
 import { lineId, putLine, teamId, workspaceId } from "../../support/work.js";
 

@@ -1,6 +1,6 @@
 import t from "tap";
 import { integrationSchema } from "../../../actors/integrations/definition.js";
-import { address } from "../../../runtime/address.js";
+import { address } from "../../../runtime/cells/address.js";
 import { putResource } from "../../support/stepped-work.js";
 import { ToolCallScene, tracker } from "../../support/tool-call-scene.js";
 import { teamId, workspaceId } from "../../support/work.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { integrationCallLane } from "../../../actors/outbound/lanes.js";
+import { integrationCallLane } from "../../../actors/outbound/http/lanes.js";
 import { ToolCallWorld } from "../../support/tool-call-world.js";
 
 /** Runs of the workspace that floods; each has as many open calls as it may. */

@@ -2,7 +2,7 @@ import t from "tap";
 import { runFacts } from "../../../actors/run-facts/run-fact.table.js";
 import { openCalls } from "../../../actors/runs/open-call.table.js";
 import { callUses } from "../../../actors/tool-calls/tool-call.table.js";
-import { address } from "../../../runtime/address.js";
+import { address } from "../../../runtime/cells/address.js";
 import { runId, ToolCallScene, tracker } from "../../support/tool-call-scene.js";
 import { workspaceId } from "../../support/work.js";
 

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import t from "tap";
-import { refuseInTurn } from "../../../actors/access/write-permission.js";
+import { refuseInTurn } from "../../../actors/access/visibility/write-permission.js";
 import type { Role } from "../../../actors/caller.js";
 import { createKinds } from "../../../actors/kinds.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { isRefusal } from "../../../actors/refusal.js";
 import { listMemberships, listWorkspaceMembers, putMember } from "../../../actors/workspaces/member.table.js";
 import { admitMember, type MembershipMessage } from "../../../actors/workspaces/membership.transitions.js";
 import { workspaceActor } from "../../../actors/workspaces/workspace.machine.js";
-import { address } from "../../../runtime/address.js";
+import { address } from "../../../runtime/cells/address.js";
 import { type Stepping, stepByHand, withTurn } from "../../support/turn.js";
 
 const WORKSPACE = "ws_1";

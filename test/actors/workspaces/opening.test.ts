@@ -1,7 +1,7 @@
 import t from "tap";
 import { createActorTypes } from "../../../actors/actor-types.js";
 import { createKinds } from "../../../actors/kinds.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { isRefusal, type Refusal } from "../../../actors/refusal.js";
 import type { WriteResult } from "../../../actors/resources/resource.messages.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";

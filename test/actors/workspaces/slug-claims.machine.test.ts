@@ -6,7 +6,7 @@ import {
   slugClaimsActor,
   slugClaimsRef,
 } from "../../../actors/workspaces/slug-claims.machine.js";
-import type { Message, Woken } from "../../../runtime/turn.js";
+import type { Message, Woken } from "../../../runtime/turns/turn.js";
 import { GLOBAL_PARTITION } from "../../../storage/keys.js";
 import { type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
 

@@ -1,10 +1,10 @@
 import t from "tap";
-import { refuseInTurn } from "../../../actors/access/write-permission.js";
+import { refuseInTurn } from "../../../actors/access/visibility/write-permission.js";
 import { createKinds } from "../../../actors/kinds.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { workspaceActor } from "../../../actors/workspaces/workspace.machine.js";
 import { workspaceRef } from "../../../actors/workspaces/workspace.messages.js";
-import type { Message } from "../../../runtime/turn.js";
+import type { Message } from "../../../runtime/turns/turn.js";
 import { type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
 
 const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });

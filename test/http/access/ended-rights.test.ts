@@ -3,7 +3,7 @@ import type { Caller } from "../../../actors/caller.js";
 import { isRefusal } from "../../../actors/refusal.js";
 import type { DeleteResource } from "../../../actors/resources/resource.messages.js";
 import type { JoinTeam } from "../../../actors/workspaces/membership.transitions.js";
-import { address } from "../../../runtime/address.js";
+import { address } from "../../../runtime/cells/address.js";
 import { join } from "../../support/people.js";
 import { bearer, createUnder, itemsOf, remove, replace, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService, type TestService } from "../../support/service.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { replays } from "../../../actors/replays/replay.table.js";
+import { replays } from "../../../actors/replays/replay/replay.table.js";
 import { isPlanned, openCheckScene, plannedStation, workCopies } from "../../support/check-scene.js";
 import { workTask } from "../../support/replay-scene.js";
 import { itemsOf, remove } from "../../support/resources.js";

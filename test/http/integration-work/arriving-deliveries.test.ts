@@ -1,6 +1,6 @@
 import t from "tap";
-import type { NewDelivery } from "../../../actors/integration-work/delivery.js";
-import type { DeliveryTaken } from "../../../actors/integration-work/delivery.messages.js";
+import type { NewDelivery } from "../../../actors/integration-work/deliveries/delivery.js";
+import type { DeliveryTaken } from "../../../actors/integration-work/deliveries/delivery.messages.js";
 import { ArrivingDeliveries } from "../../../http/integration-work/arriving-deliveries.js";
 import { Overloaded, Stopping, TurnFailed } from "../../../runtime/runtime.js";
 

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
-import { deliveries } from "../../../actors/integration-work/delivery.table.js";
+import { deliveries } from "../../../actors/integration-work/deliveries/delivery.table.js";
 import { polls } from "../../../actors/integrations/poll.table.js";
 import { expr } from "../../support/integration.js";
 import { until } from "../../support/until.js";

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { resourceAddresses } from "../../../actors/resources/resource.table.js";
 import { retentionRef } from "../../../actors/tables/retention-sweeper.machine.js";
-import { isStored } from "../../../runtime/offline-send.js";
+import { isStored } from "../../../runtime/messages/offline-send.js";
 import { createMemoryStore } from "../../../storage/memory-store.js";
 import { type Key, type Range, type Store, StoreError } from "../../../storage/store.js";
 import { startTestService } from "../../support/service.js";

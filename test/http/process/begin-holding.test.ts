@@ -4,7 +4,7 @@ import { archiveActor } from "../../../actors/archives/archive.machine.js";
 import { archiveHolds, archives } from "../../../actors/archives/archive.table.js";
 import { migrations } from "../../../actors/migrations.js";
 import { judgesNothing } from "../../../actors/replays/judging/model-terms.js";
-import { replaySetsActor } from "../../../actors/replays/replay-sets.machine.js";
+import { replaySetsActor } from "../../../actors/replays/sets/replay-sets.machine.js";
 import { beginHolding } from "../../../http/process/begin-holding.js";
 import type { Entry, Key } from "../../../storage/store.js";
 import { Harness, partition } from "../../support/harness.js";

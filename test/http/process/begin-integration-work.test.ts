@@ -1,11 +1,11 @@
 import t from "tap";
-import { pollActor } from "../../../actors/integration-work/poll.machine.js";
-import { pollRef } from "../../../actors/integration-work/poll.messages.js";
-import { scheduleActor } from "../../../actors/integration-work/schedule.machine.js";
-import { scheduleRef } from "../../../actors/integration-work/schedule.messages.js";
-import { schedulesView } from "../../../actors/integration-work/schedule.view.js";
+import { pollActor } from "../../../actors/integration-work/polls/poll.machine.js";
+import { pollRef } from "../../../actors/integration-work/polls/poll.messages.js";
+import { scheduleActor } from "../../../actors/integration-work/schedules/schedule.machine.js";
+import { scheduleRef } from "../../../actors/integration-work/schedules/schedule.messages.js";
+import { schedulesView } from "../../../actors/integration-work/schedules/schedule.view.js";
 import { beginIntegrationWork } from "../../../http/process/begin-integration-work.js";
-import { storedWakeUp } from "../../../runtime/offline-send.js";
+import { storedWakeUp } from "../../../runtime/messages/offline-send.js";
 import { Harness } from "../../support/harness.js";
 import { INTEGRATION, integrationRows, WORKSPACE } from "../../support/integration-rows.js";
 

@@ -3,7 +3,7 @@ import { RETENTION_TURN, retentionEffect } from "../../../actors/tables/retentio
 import { defaultRetention } from "../../../actors/tables/retention.js";
 import { retentionRef, retentionSweeperActor } from "../../../actors/tables/retention-sweeper.machine.js";
 import { beginEarlierWork } from "../../../http/process/begin-earlier-work.js";
-import { storedWakeUp } from "../../../runtime/offline-send.js";
+import { storedWakeUp } from "../../../runtime/messages/offline-send.js";
 import { FORMAT_KEY } from "../../../storage/migrations.js";
 import { Harness, partition } from "../../support/harness.js";
 

@@ -1,11 +1,11 @@
 import t, { type Test } from "tap";
 import { PROMPT_VERSION } from "../../../actors/judging/prompt.js";
+import { listCopies } from "../../../actors/replays/copies/replay-copy.table.js";
 import { replayPairs } from "../../../actors/replays/judging/replay-pair.table.js";
 import { replayRechecks } from "../../../actors/replays/judging/replay-recheck.table.js";
 import { replayVerdicts } from "../../../actors/replays/judging/replay-verdict.table.js";
-import type { ReplayRow } from "../../../actors/replays/replay.js";
-import { replays } from "../../../actors/replays/replay.table.js";
-import { listCopies } from "../../../actors/replays/replay-copy.table.js";
+import type { ReplayRow } from "../../../actors/replays/replay/replay.js";
+import { replays } from "../../../actors/replays/replay/replay.table.js";
 import type { Job } from "../../../actors/runners/job.js";
 import { type AskedModel, inForm, type Scripted, type ScriptedModel } from "../../../http/demo/scripted-model.js";
 import { createMemoryStore } from "../../../storage/memory-store.js";

@@ -1,7 +1,7 @@
 import t from "tap";
-import type { ReplayRow } from "../../../actors/replays/replay.js";
-import { replays } from "../../../actors/replays/replay.table.js";
-import { getReplayInput } from "../../../actors/replays/replay-input.table.js";
+import type { ReplayRow } from "../../../actors/replays/replay/replay.js";
+import { replays } from "../../../actors/replays/replay/replay.table.js";
+import { getReplayInput } from "../../../actors/replays/replay/replay-input.table.js";
 import type { Job } from "../../../actors/runners/job.js";
 import { openReplayScene, openSet, type ReplayScene, sceneLine, workTask } from "../../support/replay-scene.js";
 import { replace } from "../../support/resources.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { replays } from "../../../actors/replays/replay.table.js";
+import { replays } from "../../../actors/replays/replay/replay.table.js";
 import { openReplayScene, openSet, sceneLine, workTask } from "../../support/replay-scene.js";
 import { itemsOf, remove, replace } from "../../support/resources.js";
 import { until } from "../../support/until.js";

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
-import type { ReplayRow } from "../../../actors/replays/replay.js";
-import { replays } from "../../../actors/replays/replay.table.js";
-import { listCopies } from "../../../actors/replays/replay-copy.table.js";
+import { listCopies } from "../../../actors/replays/copies/replay-copy.table.js";
+import type { ReplayRow } from "../../../actors/replays/replay/replay.js";
+import { replays } from "../../../actors/replays/replay/replay.table.js";
 import type { Job } from "../../../actors/runners/job.js";
 import { hookReceiver } from "../../support/hook-receiver.js";
 import { hook, ok } from "../../support/hook-scene.js";

@@ -1,7 +1,7 @@
 import t from "tap";
-import type { ReplayRow } from "../../../actors/replays/replay.js";
-import { replays } from "../../../actors/replays/replay.table.js";
-import { listCopies } from "../../../actors/replays/replay-copy.table.js";
+import { listCopies } from "../../../actors/replays/copies/replay-copy.table.js";
+import type { ReplayRow } from "../../../actors/replays/replay/replay.js";
+import { replays } from "../../../actors/replays/replay/replay.table.js";
 import type { Job } from "../../../actors/runners/job.js";
 import { fillSet, openReplayScene, type ReplayScene } from "../../support/replay-scene.js";
 import { itemsOf } from "../../support/resources.js";

@@ -1,7 +1,7 @@
 import t from "tap";
 import { createExaminations } from "../../../actors/doctor.js";
 import { createKinds } from "../../../actors/kinds.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { openReplayScene, openSet, type ReplayScene, workTask } from "../../support/replay-scene.js";
 import { itemsOf, remove } from "../../support/resources.js";

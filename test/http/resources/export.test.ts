@@ -8,7 +8,7 @@ import { parse } from "@cdktn/hcl2json";
 import t, { type Test } from "tap";
 import { z } from "zod";
 import { createKinds } from "../../../actors/kinds.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { exampleBodyOf } from "../../../http/resources/kind-examples.js";
 import { answersOf } from "../../../http/wire/route.js";
 import { applyModule, type ModuleFile, readModule } from "../../support/hcl-module.js";

@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
 import { KeptLists } from "../../../http/resources/kept-lists.js";
-import type { CoveringReading } from "../../../runtime/covered-reading.js";
+import type { CoveringReading } from "../../../runtime/rows/covered-reading.js";
 import type { Key, Reading } from "../../../storage/store.js";
 import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";

@@ -6,7 +6,7 @@ import { validateAtPosition } from "../../../actors/expressions/validate-at-posi
 import { integrationSchema } from "../../../actors/integrations/definition.js";
 import { integrationLanguage } from "../../../actors/integrations/integration-expressions.js";
 import { createKinds } from "../../../actors/kinds.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { pathText } from "../../../actors/refusal.js";
 import { applyModule, readModule } from "../../support/hcl-module.js";
 import { workspaceWithTeam } from "../../support/resources.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { CodeHostRefused } from "../../../actors/outbound/code-host-requests.js";
+import { CodeHostRefused } from "../../../actors/outbound/code-host/code-host-requests.js";
 import type { WaitingPush } from "../../../actors/runners/push.js";
 import { makePush } from "../../../http/runners/push-token.js";
 

@@ -6,7 +6,7 @@ import { RUNNER_FEATURES } from "../../../actors/runners/protocol.js";
 import type { RunRow } from "../../../actors/runs/run.js";
 import { runs } from "../../../actors/runs/run.table.js";
 import { type RunInputRow, runInputs } from "../../../actors/runs/run-input.table.js";
-import { address } from "../../../runtime/address.js";
+import { address } from "../../../runtime/cells/address.js";
 import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import { openWorkplace } from "../../support/workplace.js";
 

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import t, { type Test } from "tap";
-import { listCopies } from "../../../actors/replays/replay-copy.table.js";
+import { listCopies } from "../../../actors/replays/copies/replay-copy.table.js";
 import type { Job } from "../../../actors/runners/job.js";
 import { RUNNER_FEATURES } from "../../../actors/runners/protocol.js";
-import { getSearchInput } from "../../../actors/searches/search.table.js";
-import { listIterations } from "../../../actors/searches/search-iteration.table.js";
+import { listIterations } from "../../../actors/searches/iterations/search-iteration.table.js";
+import { getSearchInput } from "../../../actors/searches/search/search.table.js";
 import { fillSet, openReplayScene } from "../../support/replay-scene.js";
 import { tablesOf } from "../../support/route-table.js";
 import { newestIteration, openSearch, startSearch, workUntilAgent } from "../../support/search-scene.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import type { ChangeFor, StreamTopic } from "../../../actors/access/stream-topic.js";
+import type { ChangeFor, StreamTopic } from "../../../actors/access/visibility/stream-topic.js";
 import type { Caller } from "../../../actors/caller.js";
 import { Announcements, type Told } from "../../../http/streams/announcements.js";
 import { ManualClock } from "../../support/manual-clock.js";

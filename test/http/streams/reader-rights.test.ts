@@ -1,5 +1,5 @@
 import t from "tap";
-import { findTokenCaller } from "../../../actors/access/workspace-token.queries.js";
+import { findTokenCaller } from "../../../actors/access/tokens/workspace-token.queries.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { hashEntry } from "../../../actors/resources/resource-hash.table.js";
 import {
@@ -8,7 +8,7 @@ import {
   type RightsOptions,
   type StreamReader,
 } from "../../../http/streams/reader-rights.js";
-import type { CoveringReading } from "../../../runtime/covered-reading.js";
+import type { CoveringReading } from "../../../runtime/rows/covered-reading.js";
 import { countingReading } from "../../support/counting-rows.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { memoryRows } from "../../support/turn.js";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { tasks } from "../../../actors/tasks/task.table.js";
 import { type RaiseTask, type TaskRaised, teamMarksRef } from "../../../actors/tasks/team-marks.messages.js";
-import { reference } from "../../../runtime/reference.js";
+import { reference } from "../../../runtime/cells/reference.js";
 import { startRealRunner } from "../../support/real-runner.js";
 import { itemsOf } from "../../support/resources.js";
 import { until } from "../../support/until.js";

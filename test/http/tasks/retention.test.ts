@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { createExaminations } from "../../../actors/doctor.js";
 import { createKinds } from "../../../actors/kinds.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { stays } from "../../../actors/run-facts/stay.table.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { passHours } from "../../support/retention-pass.js";

@@ -1,6 +1,6 @@
 import t from "tap";
 import { createKinds } from "../../../actors/kinds.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { workspaceWithTeam } from "../../support/resources.js";
 import { tablesOf } from "../../support/route-table.js";
 import { startTestService } from "../../support/service.js";

@@ -1,7 +1,7 @@
 import t from "tap";
 import { editStation } from "../../../../actors/config-pull-requests/edit/edit-station.js";
 import type { SourceTree } from "../../../../actors/config-pull-requests/edit/station-edit.js";
-import { RunAbort } from "../../../../runtime/run-signal.js";
+import { RunAbort } from "../../../../runtime/effects/run-signal.js";
 import { ManualClock } from "../../../support/manual-clock.js";
 import { EDITED_PATH, stationOf, treeOf, wantedOf } from "../../../support/station-edit.js";
 

@@ -6,8 +6,8 @@ import type { DeliveryResult } from "../../../../actors/hooks/delivery/delivery-
 import { isRetried } from "../../../../actors/hooks/delivery/retry-policy.js";
 import { type HookFields, hookSchema } from "../../../../actors/hooks/hook.js";
 import { hookWarnings } from "../../../../actors/hooks/unsupported-steps.js";
-import { address } from "../../../../runtime/address.js";
-import { RunAbort } from "../../../../runtime/run-signal.js";
+import { address } from "../../../../runtime/cells/address.js";
+import { RunAbort } from "../../../../runtime/effects/run-signal.js";
 import { expr } from "../../../support/integration.js";
 import {
   type HostAnswer,

@@ -8,14 +8,14 @@ import type { DeliveryResult } from "../../../../actors/hooks/delivery/delivery-
 import { SIGNING_SECRET } from "../../../../actors/hooks/delivery/secret-rotation.machine.js";
 import { hookSchema } from "../../../../actors/hooks/hook.js";
 import { type HookOccurrenceContext, toStepOutcome } from "../../../../actors/hooks/step-outcome.js";
-import { parseAllowList } from "../../../../actors/outbound/allow-list.js";
-import { NetworkRequests } from "../../../../actors/outbound/network-requests.js";
-import { createOutbound } from "../../../../actors/outbound/request.js";
+import { parseAllowList } from "../../../../actors/outbound/http/allow-list.js";
+import { NetworkRequests } from "../../../../actors/outbound/http/network-requests.js";
+import { createOutbound } from "../../../../actors/outbound/http/request.js";
 import { createRequests } from "../../../../http/runner/connection/network-requests.js";
 import { RunnerNetworkHost } from "../../../../http/runners/network-host.js";
-import { address } from "../../../../runtime/address.js";
+import { address } from "../../../../runtime/cells/address.js";
 import { createSystemClock } from "../../../../runtime/clock.js";
-import { RunAbort } from "../../../../runtime/run-signal.js";
+import { RunAbort } from "../../../../runtime/effects/run-signal.js";
 import { hookSecret } from "../../../support/hook-receiver.js";
 import { integrationRows, put, sealer, TEAM, WORKSPACE } from "../../../support/integration-rows.js";
 

@@ -1,6 +1,6 @@
 import t from "tap";
 import { isRetried } from "../../../../actors/hooks/delivery/retry-policy.js";
-import { MAX_ATTEMPTS, retryWaitMs } from "../../../../actors/outbound/retry-wait.js";
+import { MAX_ATTEMPTS, retryWaitMs } from "../../../../actors/outbound/http/retry-wait.js";
 
 t.test("waits begin at 2 seconds and double up to 1 hour, over 8 attempts in all", async (t) => {
   const waits = Array.from({ length: MAX_ATTEMPTS - 1 }, (_, index) => retryWaitMs(index + 1) / 1_000);

@@ -7,7 +7,7 @@ import {
   signingKeysRef,
   type UseKey,
 } from "../../../../actors/hooks/delivery/signing-keys.machine.js";
-import type { Woken } from "../../../../runtime/turn.js";
+import type { Woken } from "../../../../runtime/turns/turn.js";
 import { memoryRows, stepByHand } from "../../../support/turn.js";
 
 const keyOf = () => {

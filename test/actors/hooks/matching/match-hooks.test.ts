@@ -9,7 +9,7 @@ import {
   type MatchCursor,
   matchHooks,
 } from "../../../../actors/hooks/matching/match-hooks.js";
-import { parseAllowList } from "../../../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../../../actors/outbound/http/allow-list.js";
 import { putResource } from "../../../../actors/resources/resource-indexes.table.js";
 import type { Reading } from "../../../../storage/store.js";
 import { memoryRows } from "../../../support/turn.js";

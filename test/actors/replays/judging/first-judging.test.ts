@@ -1,5 +1,5 @@
 import t from "tap";
-import type { ModelOutcome, ModelQuestion } from "../../../../actors/outbound/model.effects.js";
+import type { ModelOutcome, ModelQuestion } from "../../../../actors/outbound/models/model.effects.js";
 import { estimateCost } from "../../../../actors/replays/judging/model-terms.js";
 import { replayJudgings } from "../../../../actors/replays/judging/replay-judging.table.js";
 import { stopJudging } from "../../../../actors/replays/judging/replay-judging.transitions.js";

@@ -1,8 +1,8 @@
 import t from "tap";
 import { toText } from "../../../../actors/fraction.js";
 import { sumMoney } from "../../../../actors/money.js";
-import type { ModelReply } from "../../../../actors/outbound/model.js";
-import type { ModelRequest } from "../../../../actors/outbound/model-request.js";
+import type { ModelReply } from "../../../../actors/outbound/models/model.js";
+import type { ModelRequest } from "../../../../actors/outbound/models/model-request.js";
 import { toReplayJudging } from "../../../../actors/replays/judging/model-terms.js";
 import { replayRechecks } from "../../../../actors/replays/judging/replay-recheck.table.js";
 import { replayVerdicts } from "../../../../actors/replays/judging/replay-verdict.table.js";

@@ -1,9 +1,10 @@
 import t from "tap";
 import { toText } from "../../../../actors/fraction.js";
 import { type Money, sumMoney } from "../../../../actors/money.js";
-import { modelEffect } from "../../../../actors/outbound/model.effects.js";
-import type { Model, ModelReply } from "../../../../actors/outbound/model.js";
-import type { ModelSpent } from "../../../../actors/outbound/model-cost.js";
+import { modelEffect } from "../../../../actors/outbound/models/model.effects.js";
+import type { Model, ModelReply } from "../../../../actors/outbound/models/model.js";
+import type { ModelSpent } from "../../../../actors/outbound/models/model-cost.js";
+import { listCopies } from "../../../../actors/replays/copies/replay-copy.table.js";
 import type { JudgingScene } from "../../../../actors/replays/judging/judging-scene.js";
 import type { QuestionEnded } from "../../../../actors/replays/judging/look-questions.js";
 import {
@@ -14,10 +15,9 @@ import {
 } from "../../../../actors/replays/judging/replay-judging.transitions.js";
 import { replayPairs } from "../../../../actors/replays/judging/replay-pair.table.js";
 import { replayVerdicts } from "../../../../actors/replays/judging/replay-verdict.table.js";
-import { replays } from "../../../../actors/replays/replay.table.js";
-import { listCopies } from "../../../../actors/replays/replay-copy.table.js";
+import { replays } from "../../../../actors/replays/replay/replay.table.js";
 import { inForm } from "../../../../http/demo/scripted-model.js";
-import type { Message, Turn } from "../../../../runtime/turn.js";
+import type { Message, Turn } from "../../../../runtime/turns/turn.js";
 import { Harness, partition, settled } from "../../../support/harness.js";
 import { JudgedReplay, pricedModel } from "../../../support/judged-replay.js";
 import { type Note, probe } from "../../../support/probe.js";

@@ -1,15 +1,15 @@
 import t from "tap";
 import { MAX_PAIRED_CHANGE } from "../../../../actors/judging/pair-question.js";
-import type { ModelOutcome, ModelQuestion } from "../../../../actors/outbound/model.effects.js";
+import type { ModelOutcome, ModelQuestion } from "../../../../actors/outbound/models/model.effects.js";
+import { replayCopies } from "../../../../actors/replays/copies/replay-copy.table.js";
 import {
   lookAfterEnd,
   stopJudging,
   takeCounterpartEnded,
 } from "../../../../actors/replays/judging/replay-judging.transitions.js";
 import { replayPairs } from "../../../../actors/replays/judging/replay-pair.table.js";
-import type { ReplayRow } from "../../../../actors/replays/replay.js";
-import { replays } from "../../../../actors/replays/replay.table.js";
-import { replayCopies } from "../../../../actors/replays/replay-copy.table.js";
+import type { ReplayRow } from "../../../../actors/replays/replay/replay.js";
+import { replays } from "../../../../actors/replays/replay/replay.table.js";
 import { answered, diffOf, JudgedReplay, type JudgedReplayOptions } from "../../../support/judged-replay.js";
 import { judge } from "../../../support/run-config.js";
 import { memoryRows } from "../../../support/turn.js";

@@ -7,8 +7,8 @@ import {
 } from "../../../../actors/replays/judging/replay-judging.transitions.js";
 import { type ReplayRecheckRow, replayRechecks } from "../../../../actors/replays/judging/replay-recheck.table.js";
 import { replayVerdicts } from "../../../../actors/replays/judging/replay-verdict.table.js";
-import type { ReplayCopyRow, ReplayRow } from "../../../../actors/replays/replay.js";
-import { replays } from "../../../../actors/replays/replay.table.js";
+import type { ReplayCopyRow, ReplayRow } from "../../../../actors/replays/replay/replay.js";
+import { replays } from "../../../../actors/replays/replay/replay.table.js";
 import type { RunRow } from "../../../../actors/runs/run.js";
 import type { StartRun } from "../../../../actors/runs/run.messages.js";
 import { runCheckouts } from "../../../../actors/runs/run.table.js";

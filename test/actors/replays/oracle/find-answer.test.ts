@@ -2,7 +2,7 @@ import t from "tap";
 import { findAnswer } from "../../../../actors/replays/oracle/find-answer.js";
 import { runCheckouts } from "../../../../actors/runs/run.table.js";
 import { getText } from "../../../../actors/tables/text-blobs.js";
-import type { Message } from "../../../../runtime/turn.js";
+import type { Message } from "../../../../runtime/turns/turn.js";
 import { base, SteppedWork } from "../../../support/stepped-work.js";
 import { workspaceId } from "../../../support/work.js";
 

@@ -4,8 +4,8 @@ import { findAgentFile, listFileNames } from "../../../../actors/searches/agent/
 import { MAX_FILE_BYTES, MAX_STEPS } from "../../../../actors/searches/agent/bounds.js";
 import { type FileName, fileNameText, folderName, parseFileName } from "../../../../actors/searches/agent/file-name.js";
 import { proposalSchema } from "../../../../actors/searches/agent/proposal.js";
-import type { Reflection } from "../../../../actors/searches/search.js";
-import { searchIterations } from "../../../../actors/searches/search-iteration.table.js";
+import { searchIterations } from "../../../../actors/searches/iterations/search-iteration.table.js";
+import type { Reflection } from "../../../../actors/searches/search/search.js";
 import { judge } from "../../../support/run-config.js";
 import { workspaceId } from "../../../support/work.js";
 import { AgentScene, CANARY, configWith, live } from "./agent-scene.js";

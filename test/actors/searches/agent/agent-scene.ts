@@ -1,24 +1,27 @@
+import { replayPurses } from "../../../../actors/replays/budget/replay-purse.table.js";
+import { replayCopies } from "../../../../actors/replays/copies/replay-copy.table.js";
 import { keepReasons } from "../../../../actors/replays/judging/kept-reasons.js";
 import { replayVerdicts } from "../../../../actors/replays/judging/replay-verdict.table.js";
-import type { ReplayCopyRow } from "../../../../actors/replays/replay.js";
-import { replays } from "../../../../actors/replays/replay.table.js";
-import { replayCopies } from "../../../../actors/replays/replay-copy.table.js";
-import { type ReplayEntry, replayInputs } from "../../../../actors/replays/replay-input.table.js";
-import { replayPurses } from "../../../../actors/replays/replay-purse.table.js";
+import type { ReplayCopyRow } from "../../../../actors/replays/replay/replay.js";
+import { replays } from "../../../../actors/replays/replay/replay.table.js";
+import { type ReplayEntry, replayInputs } from "../../../../actors/replays/replay/replay-input.table.js";
 import type { RunRow } from "../../../../actors/runs/run.js";
 import { runCheckouts, runs } from "../../../../actors/runs/run.table.js";
 import { runInputs } from "../../../../actors/runs/run-input.table.js";
 import { storeStep } from "../../../../actors/runs/run-steps.js";
 import { findAgentFile, listFileNames } from "../../../../actors/searches/agent/agent-files.js";
 import { findSight } from "../../../../actors/searches/agent/sight.js";
+import {
+  searchCandidateInputs,
+  searchCandidates,
+} from "../../../../actors/searches/candidates/search-candidate.table.js";
+import { searchIterations } from "../../../../actors/searches/iterations/search-iteration.table.js";
 import { measureSearched } from "../../../../actors/searches/rules/candidate-figures.js";
-import type { SearchCandidateRow, SearchIterationRow, SearchRow } from "../../../../actors/searches/search.js";
-import { searches, searchInputs } from "../../../../actors/searches/search.table.js";
-import { searchCandidateInputs, searchCandidates } from "../../../../actors/searches/search-candidate.table.js";
-import { searchIterations } from "../../../../actors/searches/search-iteration.table.js";
+import type { SearchCandidateRow, SearchIterationRow, SearchRow } from "../../../../actors/searches/search/search.js";
+import { searches, searchInputs } from "../../../../actors/searches/search/search.table.js";
 import type { MeasuredCopy } from "../../../../actors/statistics/comparison.js";
 import { storeText } from "../../../../actors/tables/text-blobs.js";
-import { address } from "../../../../runtime/address.js";
+import { address } from "../../../../runtime/cells/address.js";
 import { replayInput, replayRow } from "../../../support/replay-rows.js";
 import { withStation } from "../../../support/run-config.js";
 import { memoryRows, withTurn } from "../../../support/turn.js";

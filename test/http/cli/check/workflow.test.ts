@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { parse } from "@cdktn/hcl2json";
 import t from "tap";
-import { tokenTrustKind } from "../../../../actors/access/workspace-token-trust.kind.js";
+import { tokenTrustKind } from "../../../../actors/access/tokens/workspace-token-trust.kind.js";
 import { fromAttributes } from "../../../../actors/export/from-attributes.js";
-import { parseAllowList } from "../../../../actors/outbound/allow-list.js";
+import { parseAllowList } from "../../../../actors/outbound/http/allow-list.js";
 import { isPlanned, openCheckScene, plannedStation, workCopies } from "../../../support/check-scene.js";
 import { makeKeys, startIssuer } from "../../../support/issuer.js";
 import { itemsOf, replace, workspaceWithTeam } from "../../../support/resources.js";

@@ -1,0 +1,33 @@
+import { reference } from "../../../runtime/cells/reference.js";
+import type { Answered, Message } from "../../../runtime/turns/turn.js";
+import { GLOBAL_PARTITION } from "../../../storage/keys.js";
+import type { Refusal } from "../../refusal.js";
+
+/** Messages to an account. */
+
+/** Requests a sign-in mail. Only the sealed mail contains the token. */
+export interface SendLink extends Answered<Refusal | undefined> {
+  readonly type: "link.send";
+  readonly tokenHash: string;
+  readonly sealedMail: string;
+  /** The source of the request, as a digest. */
+  readonly source: string;
+}
+
+/** Consumes a link and opens a session with a token that the HTTP layer created. */
+export interface OpenSession extends Answered<{ readonly userId: string } | Refusal> {
+  readonly type: "session.open";
+  readonly linkHash: string;
+  readonly sessionHash: string;
+}
+
+export interface CloseSession extends Message {
+  readonly type: "session.close";
+  readonly sessionHash: string;
+}
+
+/** The account of a mail address. */
+export const accountRef = reference<SendLink | OpenSession | CloseSession, [email: string]>("account", (email) => [
+  GLOBAL_PARTITION,
+  email,
+]);

@@ -1,0 +1,24 @@
+import { table } from "../../../storage/table.js";
+
+/** Lifetime of a sign-in link, in milliseconds. */
+export const SIGN_IN_LINK_MS = 15 * 60 * 1_000;
+/** A user with an account. */
+export interface User {
+  readonly userId: string;
+  readonly email: string;
+  readonly name: string;
+}
+
+interface Session {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly email: string;
+  readonly expiresAtMs: number;
+}
+
+/** Key: `[user]`. */
+export const users = table<User>("user");
+/** Key: `[hash of the token]`. */
+export const sessions = table<Session>("session");
+/** Key: `[hash of the token]`. Value: the address that the link was sent to, and its expiry. */
+export const signInLinks = table<{ readonly email: string; readonly expiresAtMs: number }>("sign-in-link");

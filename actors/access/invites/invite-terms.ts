@@ -1,0 +1,43 @@
+import type { Reading } from "../../../storage/store.js";
+import type { FieldError, Refusal } from "../../refusal.js";
+import { findResource } from "../../resources/resource.table.js";
+import { maySignIn } from "../accounts/mail-address.js";
+
+/**
+ * Maximum number of invites that one user may send per hour, across all workspaces, because recipients did not ask for
+ * the mail.
+ */
+export const MAX_INVITES_AN_HOUR = 1_000;
+
+/** The 429 beyond {@link MAX_INVITES_AN_HOUR}. */
+export function tooManyInvites(retryAfterSeconds: number): Refusal {
+  return { refused: "too-many-requests", detail: "You have sent too many invites.", retryAfterSeconds };
+}
+
+/** The terms of some invites. Users of `signInDomains` may sign in; null allows any domain. */
+export interface InviteTerms {
+  readonly workspaceId: string;
+  readonly emails: readonly string[];
+  readonly teams: readonly string[];
+  readonly signInDomains: readonly string[] | null;
+}
+
+/**
+ * Returns an error for each address or team that cannot be invited, so that no invite is sent that nobody could accept;
+ * or null.
+ */
+export function refuseInvites(reading: Reading, terms: InviteTerms): Refusal | null {
+  const { workspaceId, emails, teams, signInDomains } = terms;
+  const barred = emails.flatMap((email, index): FieldError[] =>
+    maySignIn(email, signInDomains)
+      ? []
+      : [{ path: `emails[${index}]`, message: "is of a mail domain that may not sign in here" }],
+  );
+  const missing = teams.flatMap((id, index): FieldError[] =>
+    findResource(reading, workspaceId, "team", id) === undefined
+      ? [{ path: `teams[${index}]`, message: "is no team of this workspace" }]
+      : [],
+  );
+  const errors = [...barred, ...missing];
+  return errors.length === 0 ? null : { refused: "invalid", errors };
+}

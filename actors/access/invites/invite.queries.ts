@@ -1,0 +1,55 @@
+import type { Reading } from "../../../storage/store.js";
+import type { Refusal } from "../../refusal.js";
+import { isWorkspaceOpen } from "../../resources/resource.table.js";
+import { findHashOwner } from "../../resources/resource-hash.table.js";
+import { type InviteRow, leads } from "./invite.js";
+import { INVITE_LINK, invites } from "./invite.table.js";
+
+/** Lists the open invites of a workspace, newest first, optionally only those before `before`. */
+export function listPendingInvites(
+  reading: Reading,
+  workspaceId: string,
+  page: { readonly before?: string; readonly limit: number; readonly nowMs: number },
+): InviteRow[] {
+  const { before, limit, nowMs } = page;
+  return invites.all(
+    reading,
+    workspaceId,
+    { state: "open" },
+    { before: before === undefined ? undefined : [before], limit, fits: ({ expiresAtMs }) => expiresAtMs > nowMs },
+  );
+}
+
+/** The workspace and invite of a link. */
+export interface FoundInvite {
+  readonly workspaceId: string;
+  readonly invite: InviteRow;
+}
+
+/** Finds the invite whose link has this hash, in an open workspace. */
+export function findInviteByLink(reading: Reading, linkHash: string): FoundInvite | undefined {
+  const owner = findHashOwner(reading, INVITE_LINK, linkHash);
+  if (owner === undefined) return undefined;
+  const { workspaceId, id } = owner;
+  if (!isWorkspaceOpen(reading, workspaceId)) return undefined;
+  const invite = invites.get(reading, workspaceId, id);
+  return invite === undefined || !leads(invite, linkHash) ? undefined : { workspaceId, invite };
+}
+
+/**
+ * Finds the invite with this id, or returns the refusal `not-found`. Only the latest invite of each address is stored.
+ */
+export function findInvite(reading: Reading, workspaceId: string, inviteId: string): InviteRow | Refusal {
+  return invites.get(reading, workspaceId, inviteId) ?? { refused: "not-found" };
+}
+
+/**
+ * Returns whether the last mail of an invite was sent, or undefined while unknown. A resend before that sends one mail
+ * that counts for both requests. False if the invite was revoked.
+ */
+export function didMailGoOut(reading: Reading, workspaceId: string, inviteId: string): boolean | undefined {
+  const invite = invites.get(reading, workspaceId, inviteId);
+  if (invite === undefined || invite.state === "revoked") return false;
+  if (invite.mail === "sending" && invite.state !== "accepted") return undefined;
+  return invite.mail !== "not-sent";
+}

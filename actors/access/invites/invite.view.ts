@@ -1,0 +1,124 @@
+import { z } from "zod";
+import type { Reading } from "../../../storage/store.js";
+import type { InviteOffer } from "../../outbound/mail/mail-texts.js";
+import type { Refusal } from "../../refusal.js";
+import { findResource } from "../../resources/resource.table.js";
+import type { Member } from "../../workspaces/member.table.js";
+import { findUser } from "../accounts/session.queries.js";
+import { teamNames, teamSchema } from "../members/member.view.js";
+import type { InviteRow } from "./invite.js";
+import type { FoundInvite } from "./invite.queries.js";
+
+const role = z.enum(["admin", "member"]);
+
+/** A pending invite as administrators of the workspace see it. */
+export const inviteSchema = z
+  .strictObject({
+    id: z.string(),
+    email: z.string(),
+    role,
+    teams: z.array(teamSchema),
+    invitedBy: z.strictObject({ userId: z.string(), name: z.string() }),
+    /** Whether the last mail is being sent, was sent, or failed. */
+    mail: z.enum(["sending", "sent", "not-sent"]),
+    createdAt: z.string(),
+    sentAt: z.string(),
+    expiresAt: z.string(),
+  })
+  .meta({ title: "invite" });
+
+/** Returns the view of a pending invite, without deleted teams. */
+export function inviteView(reading: Reading, workspaceId: string, invite: InviteRow): z.output<typeof inviteSchema> {
+  return {
+    id: invite.inviteId,
+    email: invite.email,
+    role: invite.role,
+    teams: teamNames(reading, workspaceId, invite.teams),
+    invitedBy: { userId: invite.invitedBy, name: nameOf(reading, invite.invitedBy) },
+    mail: invite.mail,
+    createdAt: timeText(invite.createdAtMs),
+    sentAt: timeText(invite.sentAtMs),
+    expiresAt: timeText(invite.expiresAtMs),
+  };
+}
+
+/** An invite as anyone with its link sees it. */
+export const offerSchema = z
+  .strictObject({
+    workspace: z.strictObject({ slug: z.string(), name: z.string() }),
+    invitedBy: z.string(),
+    email: z.string(),
+    role,
+    teams: z.array(z.string()),
+    state: z.enum(["open", "expired", "accepted"]),
+    expiresAt: z.string(),
+  })
+  .meta({ title: "invite-offer" });
+
+/** Returns the view of a link. It has no ids. About people it has only the invited address and the inviter's name. */
+export function offerView(
+  reading: Reading,
+  { workspaceId, invite }: FoundInvite,
+  nowMs: number,
+): z.output<typeof offerSchema> | undefined {
+  const workspace = findResource<{ readonly name: string }>(reading, workspaceId, "workspace", workspaceId);
+  if (workspace === undefined || invite.state === "revoked") return undefined;
+  return {
+    workspace: { slug: workspace.address, name: workspace.fields.name },
+    invitedBy: nameOf(reading, invite.invitedBy),
+    email: invite.email,
+    role: invite.role,
+    teams: teamNames(reading, workspaceId, invite.teams).map(({ name }) => name),
+    state: invite.state === "open" && invite.expiresAtMs <= nowMs ? "expired" : invite.state,
+    expiresAt: timeText(invite.expiresAtMs),
+  };
+}
+
+/** Returns the content of an invite's mail, without its link. */
+export function inviteMailView(
+  reading: Reading,
+  workspaceId: string,
+  { email, role, teams, invitedBy }: Pick<InviteRow, "email" | "role" | "teams" | "invitedBy">,
+): Omit<InviteOffer, "link"> {
+  const workspace = findResource<{ readonly name: string }>(reading, workspaceId, "workspace", workspaceId);
+  const inviter = findUser(reading, invitedBy);
+  return {
+    to: email,
+    inviter: { name: inviter?.name ?? "Someone", email: inviter?.email ?? "no address" },
+    workspace: workspace?.fields.name ?? "",
+    role,
+    teams: teamNames(reading, workspaceId, teams).map(({ name }) => name),
+  };
+}
+
+/** The membership of the user who accepted an invite. */
+export const acceptedInviteSchema = z
+  .strictObject({
+    workspace: z.strictObject({ id: z.string(), slug: z.string(), name: z.string() }),
+    role: z.enum(["owner", "admin", "member"]),
+    teams: z.array(teamSchema),
+  })
+  .meta({ title: "accepted-invite" });
+
+/** Returns the view of an accepted invite; `not-found` if its workspace is closed. */
+export function acceptedInviteView(
+  reading: Reading,
+  workspaceId: string,
+  { role, teams }: Pick<Member, "role" | "teams">,
+): z.output<typeof acceptedInviteSchema> | Refusal {
+  const workspace = findResource<{ readonly name: string }>(reading, workspaceId, "workspace", workspaceId);
+  if (workspace === undefined) return { refused: "not-found" };
+  return {
+    workspace: { id: workspaceId, slug: workspace.address, name: workspace.fields.name },
+    role,
+    teams: teamNames(reading, workspaceId, teams),
+  };
+}
+
+function nameOf(reading: Reading, userId: string): string {
+  return findUser(reading, userId)?.name ?? userId;
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,65 @@
+import type { Reading } from "../../../storage/store.js";
+import type { Caller } from "../../caller.js";
+import { isRefusal, type Refusal } from "../../refusal.js";
+import { findMember, type Member } from "../../workspaces/member.table.js";
+import { onlyLeadsSetRoles } from "../../workspaces/role-change.js";
+import { permit } from "../visibility/visibility.js";
+import { findVisibleTeam } from "./team.queries.js";
+import { findVisibleWorkspace } from "./workspace.queries.js";
+
+/** A workspace, and the requesting member. */
+export interface OwnWorkspace {
+  readonly workspaceId: string;
+  readonly own: Member;
+}
+
+/** Finds the workspace for its members; `not-found` for tokens. */
+export function findOwnWorkspace(reading: Reading, caller: Caller, slug: string): OwnWorkspace | Refusal {
+  const found = findVisibleWorkspace(reading, caller, slug);
+  if (isRefusal(found)) return found;
+  const own = caller.kind === "token" ? undefined : findMember(reading, found.workspaceId, caller.userId);
+  return own === undefined ? { refused: "not-found" } : { ...found, own };
+}
+
+/** The workspace in which a caller changes members, and the caller. */
+export interface Staffing {
+  readonly workspaceId: string;
+  /** The requesting user. The turn checks their permission for the target. */
+  readonly by: string;
+}
+
+/** Finds the workspace for callers who may set roles in it. Refuses other callers who can see it, with the reason. */
+export function findWorkspaceOfRoles(reading: Reading, caller: Caller, slug: string): Staffing | Refusal {
+  const found = findVisibleWorkspace(reading, caller, slug);
+  if (isRefusal(found)) return found;
+  const { workspaceId } = found;
+  if (caller.kind === "token" || permit(reading, caller, workspaceId, "administer", "workspace") !== null) {
+    return onlyLeadsSetRoles;
+  }
+  return { workspaceId, by: caller.userId };
+}
+
+/**
+ * Finds a team's workspace for callers who may change the team's members. Always refuses tokens, whatever their scopes.
+ */
+export function findTeamToStaff(reading: Reading, caller: Caller, teamId: string): Staffing | Refusal {
+  const team = findVisibleTeam(reading, caller, teamId);
+  if (isRefusal(team)) return team;
+  return permit(reading, caller, team.workspaceId, "administer", "team") ?? toStaffing(team, caller);
+}
+
+/** Finds a team's workspace for callers who may remove this user from the team. All users may remove themselves. */
+export function findTeamToLeave(
+  reading: Reading,
+  caller: Caller,
+  { teamId, userId }: { readonly teamId: string; readonly userId: string },
+): Staffing | Refusal {
+  const isOwnPlace = caller.kind === "person" && caller.userId === userId;
+  if (!isOwnPlace) return findTeamToStaff(reading, caller, teamId);
+  const team = findVisibleTeam(reading, caller, teamId);
+  return isRefusal(team) ? team : toStaffing(team, caller);
+}
+
+function toStaffing({ workspaceId }: { readonly workspaceId: string }, caller: Caller): Staffing {
+  return { workspaceId, by: caller.kind === "person" ? caller.userId : "" };
+}

@@ -1,0 +1,39 @@
+import { reference } from "../../../runtime/cells/reference.js";
+import type { Answered } from "../../../runtime/turns/turn.js";
+import { GLOBAL_PARTITION } from "../../../storage/keys.js";
+import type { Refusal } from "../../refusal.js";
+
+/** The purpose and subject of an OAuth link. */
+export interface OAuthStateTerms {
+  /** The flow that the state belongs to. A state of one flow is invalid in another. */
+  readonly purpose: "integration" | "code-host";
+  /** The subject of the link, by its ids. */
+  readonly subject: Readonly<Record<string, string>>;
+  /** The sealed data that the flow needs to read the response (a PKCE verifier); null for none. */
+  readonly sealed: string | null;
+}
+
+/** Stores a started link, under the SHA-256 (hex) of a state that the HTTP layer created. */
+export interface BeginOAuthState extends Answered<OAuthStateBegun>, OAuthStateTerms {
+  readonly type: "link.begin";
+  readonly stateHash: string;
+  readonly sessionId: string;
+}
+
+export interface OAuthStateBegun {
+  readonly expiresAtMs: number;
+}
+
+/** Consumes a state; refused with `conflict` if there is no valid one. */
+export interface UseOAuthState extends Answered<OAuthStateTerms | Refusal> {
+  readonly type: "link.use";
+  readonly purpose: OAuthStateTerms["purpose"];
+  readonly stateHash: string;
+  readonly sessionId: string;
+}
+
+/** The unfinished OAuth links of a user. */
+export const oauthStateRef = reference<BeginOAuthState | UseOAuthState, [userId: string]>("link", (userId) => [
+  GLOBAL_PARTITION,
+  userId,
+]);

@@ -1,0 +1,14 @@
+import type { Reading } from "../../../storage/store.js";
+import type { Warning } from "../../resources/kind.js";
+import type { ResourceRow } from "../../resources/resource.table.js";
+import { findMember } from "../../workspaces/member.table.js";
+
+/**
+ * Warns if the user of a credential or trust has left the workspace. `path` is the read-only field with the user's id.
+ * The credential stays valid because it belongs to the workspace, but another user should take it over.
+ */
+export function departedMemberWarning(reading: Reading, row: ResourceRow<unknown>, path: string): readonly Warning[] {
+  if (findMember(reading, row.workspaceId, String(row.added[path])) !== undefined) return [];
+  const message = "is not in the workspace any more, and may still know of it: replace it if that is not meant";
+  return [{ path, message, severity: "warning" }];
+}

@@ -1,0 +1,198 @@
+import {
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from "jose";
+import { readJson, writeJson } from "../../exact-json.js";
+import { type IssuerKeys, KeysUnavailable } from "../../outbound/oauth/oidc-discovery.js";
+import { cutText } from "../../well-formed.js";
+import { matchesPattern } from "../trusts/trust-pattern.js";
+import type { TrustTerms } from "../trusts/trust-terms.js";
+
+/**
+ * Why a workload's token was refused. Only the log and the users who manage the trust show it, never the response to
+ * the sender.
+ */
+export interface WorkloadFault {
+  /** The failed check: `alg`, `keys`, `signature`, `iss`, `aud`, `sub`, `exp`, `claims.<name>`, ... */
+  readonly check: string;
+  readonly wanted: string;
+  /** The actual value, truncated; never the token itself. */
+  readonly came: string;
+  /** Whether the issuer signed the value; if not, anyone may have written it. */
+  readonly verified: boolean;
+}
+
+export type TokenVerdict =
+  | { readonly admits: true; readonly subject: string }
+  | ({ readonly admits: false } & WorkloadFault);
+
+/** Verifies the OIDC tokens of workloads and hosts. */
+export interface WorkloadVerifier {
+  /**
+   * Returns whether the terms of a workspace's trust currently accept a token. Never rejects because of the token's
+   * content.
+   */
+  verify(token: string, terms: TrustTerms, workspaceId: string): Promise<TokenVerdict>;
+}
+
+/** The only accepted algorithms (configuration API, Workspace token exchange). */
+const ALGORITHMS = ["RS256", "RS384", "RS512", "ES256", "ES384", "PS256"];
+/** Allowed clock skew, in seconds. */
+const TOLERANCE_SECONDS = 30;
+/** Maximum length of a token, in characters. */
+const MAX_TOKEN_LENGTH = 16 * 1024;
+/** Maximum length of a stored actual value, in characters. */
+const MAX_SHOWN_LENGTH = 255;
+
+/** Creates a verifier that uses the issuers' published keys. */
+export function createWorkloadVerifier(options: {
+  readonly keys: IssuerKeys;
+  readonly now: () => number;
+}): WorkloadVerifier {
+  return {
+    async verify(token, terms, workspaceId) {
+      const early = faultBeforeKeys(token, terms);
+      if (early !== null) return { admits: false, ...early };
+      try {
+        const checks: JWTVerifyOptions = {
+          algorithms: ALGORITHMS,
+          issuer: terms.issuer,
+          audience: terms.audience,
+          requiredClaims: ["sub", "exp"],
+          clockTolerance: TOLERANCE_SECONDS,
+          currentDate: new Date(options.now()),
+        };
+        const verifyNow = () => verifyWithEach(token, options.keys.keyOf(terms.issuer, workspaceId), checks);
+        await verifyNow().catch(async (error: unknown) => {
+          const isRenewed = mayBeReplaced(error, token) && (await options.keys.renew(terms.issuer, workspaceId));
+          if (!isRenewed) throw error;
+          return verifyNow();
+        });
+        return toTokenVerdict(claimsOf(token), terms, options.now());
+      } catch (error) {
+        return { admits: false, ...toFault(error, { token, terms, nowMs: options.now() }) };
+      }
+    },
+  };
+}
+
+/**
+ * Returns the claims of a token that one of the matching keys verifies. A key set may have several keys with the same
+ * `kid`, or keys without one.
+ */
+async function verifyWithEach(token: string, keys: JWTVerifyGetKey, checks: JWTVerifyOptions): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(token, keys, checks)).payload;
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const key of error) {
+      const payload = await jwtVerify(token, key, checks).then(
+        (verified) => verified.payload,
+        (fault: unknown) => {
+          if (fault instanceof errors.JOSEError && !(fault instanceof errors.JWSSignatureVerificationFailed))
+            throw fault;
+          // Another key signed the token, or this key cannot verify anything.
+          return null;
+        },
+      );
+      if (payload !== null) return payload;
+    }
+    throw new errors.JWSSignatureVerificationFailed();
+  }
+}
+
+/** Returns whether newer keys of the issuer might verify the token. The token does not say which key signed it. */
+function mayBeReplaced(error: unknown, token: string): boolean {
+  return error instanceof errors.JWSSignatureVerificationFailed && decodeProtectedHeader(token).kid === undefined;
+}
+
+/** Returns a fault that shows without the issuer's keys. The keys of such a token are not requested. */
+function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null {
+  if (token.length > MAX_TOKEN_LENGTH) {
+    return fault("token", `at most ${MAX_TOKEN_LENGTH} characters`, token.length);
+  }
+  try {
+    const { alg } = decodeProtectedHeader(token);
+    if (alg === undefined || !ALGORITHMS.includes(alg)) return fault("alg", ALGORITHMS.join(", "), alg);
+    const { iss } = decodeJwt(token);
+    return iss === terms.issuer ? null : fault("iss", terms.issuer, iss);
+  } catch {
+    return fault("token", "a signed JSON Web Token", "something else");
+  }
+}
+
+/** Returns the claims of a verified token with exact whole numbers, because users see the values that do not match. */
+function claimsOf(token: string): JWTPayload {
+  const [, payload = ""] = token.split(".");
+  return readJson(Buffer.from(payload, "base64url").toString("utf8")) as JWTPayload;
+}
+
+/** Checks the claims that the issuer signed against the terms. */
+function toTokenVerdict(payload: JWTPayload, terms: TrustTerms, nowMs: number): TokenVerdict {
+  const { sub, iat } = payload;
+  const refuse = (check: string, wanted: string, came: unknown): TokenVerdict => ({
+    admits: false,
+    ...fault(check, wanted, came),
+    verified: true,
+  });
+  if (iat !== undefined && iat > nowMs / 1_000 + TOLERANCE_SECONDS) {
+    return refuse("iat", `at most ${timeOf(nowMs / 1_000)}`, timeOf(iat));
+  }
+  if (typeof sub !== "string" || !matchesPattern(terms.subject, sub)) return refuse("sub", terms.subject, sub);
+  for (const [name, pattern] of Object.entries(terms.claims)) {
+    const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
+    if (typeof value !== "string" || !matchesPattern(pattern, value)) return refuse(`claims.${name}`, pattern, value);
+  }
+  return { admits: true, subject: sub };
+}
+
+/** Converts a verification error. Every possible error is a fault of the token or of the keys. */
+function toFault(
+  error: unknown,
+  of: { readonly token: string; readonly terms: TrustTerms; readonly nowMs: number },
+): WorkloadFault {
+  if (error instanceof KeysUnavailable) return fault("keys", `the keys of ${of.terms.issuer}`, error.message);
+  if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed) {
+    const { claim, payload } = error;
+    return { ...claimFault(claim, payload[claim], of), verified: true };
+  }
+  if (error instanceof errors.JWKSNoMatchingKey) {
+    return fault("kid", "a key of the issuer's key set", decodeProtectedHeader(of.token).kid);
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) {
+    return fault("signature", "the signature of a key of the issuer", "another");
+  }
+  return fault("token", "a signed JSON Web Token", error instanceof errors.JOSEError ? error.code : "a key of no use");
+}
+
+function claimFault(
+  claim: string,
+  came: unknown,
+  { terms, nowMs }: { readonly terms: TrustTerms; readonly nowMs: number },
+): WorkloadFault {
+  const now = timeOf(nowMs / 1_000);
+  const wanted: Readonly<Record<string, string>> = {
+    iss: terms.issuer,
+    aud: terms.audience,
+    sub: terms.subject,
+    exp: `after ${now}`,
+    nbf: `at most ${now}`,
+  };
+  const isTime = claim === "exp" || claim === "nbf" || claim === "iat";
+  return fault(claim, wanted[claim] ?? "another", isTime ? timeOf(came) : came);
+}
+
+function fault(check: string, wanted: string, came: unknown): WorkloadFault {
+  const text = came === undefined ? "nothing" : typeof came === "string" ? came : (writeJson(came) ?? "nothing");
+  return { check, wanted, came: cutText(text, MAX_SHOWN_LENGTH), verified: false };
+}
+
+function timeOf(seconds: unknown): unknown {
+  const isTime = typeof seconds === "number" && Math.abs(seconds) < 8.64e12;
+  return isTime ? new Date(seconds * 1_000).toISOString() : seconds;
+}

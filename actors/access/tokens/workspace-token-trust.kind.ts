@@ -1,0 +1,71 @@
+import { z } from "zod";
+import type { Caller } from "../../caller.js";
+import type { AllowList } from "../../outbound/http/allow-list.js";
+import type { Refusal } from "../../refusal.js";
+import { slug } from "../../resources/fields.js";
+import type { Kind, WriteScope } from "../../resources/kind.js";
+import { termWarnings, trustTerms } from "../trusts/trust-terms.js";
+import { holdsScopes } from "../visibility/permissions.js";
+import { forbid } from "../visibility/visibility.js";
+import { departedMemberWarning } from "./departed-member-warning.js";
+import { checkScopes, tokenScopes } from "./workspace-token.kind.js";
+
+const lifetime = "must be 1 to 60 minutes";
+
+const schema = z.strictObject({
+  key: slug,
+  ...trustTerms,
+  scopes: tokenScopes,
+  lifetimeMinutes: z.int("must be a whole number").min(1, lifetime).max(60, lifetime).default(15),
+});
+
+export type TokenTrustFields = z.output<typeof schema>;
+
+const KIND = "workspace-token-trust";
+const PERMISSION = "manage-token-trusts";
+
+/**
+ * Defines which workloads may exchange their platform's OIDC token for a workspace token, and with which scopes. Its
+ * tokens end by expiry, by a changed term, or when the trust is deleted (configuration API, States). They stay valid if
+ * the user who defined the trust changes role or leaves, because jobs rely on the trust, and it belongs to the
+ * workspace.
+ */
+export function tokenTrustKind({ allowList }: { readonly allowList: AllowList }): Kind<TokenTrustFields> {
+  return {
+    name: KIND,
+    plural: "token-trusts",
+    idPrefix: "trust",
+    heldBy: "workspace",
+    permission: PERMISSION,
+    schema,
+    fixed: ["key"],
+    hcl: {},
+    hidden: [],
+    address: (fields) => fields.key,
+    references: () => [],
+    refuses: ({ caller, fields, previous }) =>
+      passesOn(caller, [...(fields?.scopes ?? []), ...(previous?.fields.scopes ?? [])]),
+    validate: (fields) => checkScopes(fields.scopes),
+    warnings: (fields, reading, row) => [
+      ...termWarnings(fields, allowList),
+      ...departedMemberWarning(reading, row, "definedBy"),
+    ],
+    added: {
+      definedBy: z
+        .string()
+        .describe("The person whom minted tokens act for, also once they left the workspace: `warnings` then say so."),
+    },
+    complete: (fields, scope) => ({ fields, added: { definedBy: definerOf(scope) } }),
+    details: ({ fields: { key: _key, ...terms } }) => terms,
+  };
+}
+
+/** Refuses a token that grants scopes it does not hold itself (configuration API, Trust-defined tokens). */
+function passesOn(caller: Caller, scopes: TokenTrustFields["scopes"]): Refusal | null {
+  return caller.kind === "person" || holdsScopes(caller.scopes, scopes) ? null : forbid(PERMISSION, KIND);
+}
+
+/** Returns the user that minted tokens act for: the one who first defined the trust, even if others change it later. */
+function definerOf({ previous, caller }: WriteScope<TokenTrustFields>): unknown {
+  return previous?.added.definedBy ?? (caller.kind === "person" ? caller.userId : caller.issuedBy);
+}

@@ -1,0 +1,91 @@
+import { z } from "zod";
+import type { Scope } from "../../caller.js";
+import type { FieldError } from "../../refusal.js";
+import { slug } from "../../resources/fields.js";
+import type { Kind, WriteScope } from "../../resources/kind.js";
+import { departedMemberWarning } from "./departed-member-warning.js";
+
+const NEEDS_A_BASE = "must include read, plan or configure; secrets, runners and trusts need one of them";
+
+const SCOPES = ["read", "plan", "configure", "secrets", "runners", "trusts"] as const;
+
+/** The scopes of a token in a request body. {@link checkScopes} checks the rules between them. */
+export const tokenScopes = z.array(z.enum(SCOPES, `must be a scope: ${SCOPES.join(", ")}`)).min(1, NEEDS_A_BASE);
+
+const schema = z.strictObject({
+  name: slug,
+  scopes: tokenScopes,
+  description: z.string().max(255, "must be at most 255 characters").default(""),
+  expiresAt: z.iso
+    .datetime({ offset: true, error: "must be an RFC 3339 time" })
+    .overwrite(inUtc)
+    .refine(isBeforeYear10000, "must lie before the year 10000, also in UTC")
+    .nullable()
+    .default(null),
+});
+
+export type WorkspaceTokenFields = z.output<typeof schema>;
+
+/** The field under which the token's hash is stored. */
+export const TOKEN_FIELD = "token";
+
+/**
+ * A bearer credential of one workspace. Its value is returned once; only a hash is stored. It belongs to the workspace:
+ * it ends by expiry or revocation (configuration API, States), not when its issuer changes role or leaves.
+ */
+export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
+  name: "workspace-token",
+  plural: "tokens",
+  idPrefix: "tok",
+  heldBy: "workspace",
+  permission: "administer",
+  peopleOnly: true,
+  schema,
+  fixed: ["name", "scopes", "expiresAt"],
+  hcl: null,
+  hidden: [{ path: TOKEN_FIELD, keep: "hash" }],
+  reveals: { path: TOKEN_FIELD, header: "service-workspace-token", when: () => true },
+  address: (fields) => fields.name,
+  references: () => [],
+  validate: checkToken,
+  warnings: (_fields, reading, row) => departedMemberWarning(reading, row, "issuedBy"),
+  complete: (fields, scope) => ({
+    fields,
+    added: scope.previous?.added ?? {
+      issuedBy: scope.caller.kind === "person" ? scope.caller.userId : scope.caller.issuedBy,
+      issuedAt: new Date(scope.now).toISOString(),
+    },
+  }),
+  added: {
+    issuedBy: z.string().describe("The person who issued it; `warnings` say when they left the workspace."),
+    issuedAt: z.iso.datetime(),
+  },
+};
+
+/** Normalises a time to the format of all responses, so that another notation of the same instant is not a change. */
+function inUtc(text: string): string {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? text : new Date(ms).toISOString();
+}
+
+/** A later year would be written with a sign, which RFC 3339 does not allow. */
+function isBeforeYear10000(text: string): boolean {
+  return !text.startsWith("+");
+}
+
+function checkToken(fields: WorkspaceTokenFields, scope: WriteScope<WorkspaceTokenFields>): readonly FieldError[] {
+  const errors = checkScopes(fields.scopes);
+  const isPast = fields.expiresAt !== null && Date.parse(fields.expiresAt) <= scope.now;
+  if (scope.previous === null && isPast) errors.push({ path: "expiresAt", message: "must lie in the future" });
+  return errors;
+}
+
+/** Checks the rules of scopes beyond their names (configuration API, Workspace token). */
+export function checkScopes(given: readonly Scope[]): FieldError[] {
+  const errors: FieldError[] = [];
+  if (new Set(given).size !== given.length) errors.push({ path: "scopes", message: "must name each scope once" });
+  if (!given.some((scope) => scope === "read" || scope === "plan" || scope === "configure")) {
+    errors.push({ path: "scopes", message: NEEDS_A_BASE });
+  }
+  return errors;
+}

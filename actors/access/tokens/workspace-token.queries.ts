@@ -1,0 +1,73 @@
+import type { Reading } from "../../../storage/store.js";
+import type { TokenCaller } from "../../caller.js";
+import { findResource, isWorkspaceOpen, type ResourceRow } from "../../resources/resource.table.js";
+import { findResourceByHash } from "../../resources/resource-hash.table.js";
+import { findLiveCredential, hasExpiredCredential, isCredentialLive } from "./minted-credential.table.js";
+import { TOKEN_FIELD, type WorkspaceTokenFields } from "./workspace-token.kind.js";
+
+/** The row of an issued token. */
+export type IssuedToken = ResourceRow<WorkspaceTokenFields>;
+
+/**
+ * Finds the bearer of an issued or minted token by its SHA-256 (hex). Null if the token is unknown, revoked or expired,
+ * if its trust has changed since, or if its workspace is closed.
+ */
+export function findTokenCaller(reading: Reading, tokenHash: string, nowMs: number): TokenCaller | null {
+  return findIssuedCaller(reading, tokenHash, nowMs) ?? findMintedCaller(reading, tokenHash, nowMs);
+}
+
+/**
+ * Returns whether a token that was valid when its request arrived is now revoked or expired, or its trust has changed.
+ */
+export function isTokenOver(reading: Reading, { workspaceId, tokenId, trust }: TokenCaller, nowMs: number): boolean {
+  if (trust !== null) return !isCredentialLive(reading, workspaceId, { trustId: trust, id: tokenId }, nowMs);
+  const token = findResource<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", tokenId);
+  return token === undefined || token.hidden[TOKEN_FIELD] === undefined || hasExpired(token, nowMs);
+}
+
+/** An expired token: an issued one with its workspace and id, or a minted one, which its trust removes. */
+export type ExpiredToken =
+  | { readonly isMinted: false; readonly workspaceId: string; readonly id: string }
+  | { readonly isMinted: true };
+
+/** Finds the row of an issued token; undefined for a minted one. */
+export function findIssuedToken(reading: Reading, { workspaceId, tokenId }: TokenCaller): IssuedToken | undefined {
+  return findResource<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", tokenId);
+}
+
+/**
+ * Returns whether a valid token is still valid, with one read: its row is still the same object, and it has not
+ * expired.
+ */
+export function isSameToken(reading: Reading, token: IssuedToken, nowMs: number): boolean {
+  return findResource(reading, token.workspaceId, "workspace-token", token.id) === token && !hasExpired(token, nowMs);
+}
+
+/** Finds the token with this hash if it has expired, or null. */
+export function findExpiredToken(reading: Reading, tokenHash: string, nowMs: number): ExpiredToken | null {
+  const token = findResourceByHash<WorkspaceTokenFields>(reading, "workspace-token", tokenHash);
+  if (token === undefined) return hasExpiredCredential(reading, tokenHash, nowMs) ? { isMinted: true } : null;
+  return hasExpired(token, nowMs) ? { isMinted: false, workspaceId: token.workspaceId, id: token.id } : null;
+}
+
+/** Returns whether an issued token has expired. */
+export function hasExpired({ fields: { expiresAt } }: IssuedToken, nowMs: number): boolean {
+  return expiresAt !== null && Date.parse(expiresAt) <= nowMs;
+}
+
+function findMintedCaller(reading: Reading, tokenHash: string, nowMs: number): TokenCaller | null {
+  const minted = findLiveCredential(reading, tokenHash, nowMs);
+  if (minted?.grant.kind !== "token") return null;
+  const { id: tokenId, workspaceId, trustId: trust } = minted;
+  const { scopes, issuedBy } = minted.grant;
+  return { kind: "token", tokenId, workspaceId, scopes, issuedBy, trust };
+}
+
+function findIssuedCaller(reading: Reading, tokenHash: string, nowMs: number): TokenCaller | null {
+  const token = findResourceByHash<WorkspaceTokenFields>(reading, "workspace-token", tokenHash);
+  if (token === undefined || hasExpired(token, nowMs)) return null;
+  const { workspaceId, id } = token;
+  if (!isWorkspaceOpen(reading, workspaceId)) return null;
+  const { scopes } = token.fields;
+  return { kind: "token", tokenId: id, workspaceId, scopes, issuedBy: String(token.added.issuedBy), trust: null };
+}

@@ -1,0 +1,67 @@
+import type { Role, Scope } from "../../caller.js";
+import type { Permission } from "../../permission.js";
+
+const memberPermissions: readonly Permission[] = ["read", "plan"];
+const leadPermissions: readonly Permission[] = [
+  "read",
+  "plan",
+  "configure",
+  "manage-secrets",
+  "manage-runners",
+  "manage-token-trusts",
+  "administer",
+];
+
+/** The permissions of each role (configuration API, Roles). */
+export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
+  owner: leadPermissions,
+  admin: leadPermissions,
+  member: memberPermissions,
+};
+
+/** The permissions of each scope, including those of the scopes it also grants (configuration API, Token scopes). */
+const scopePermissions: Readonly<Record<Scope, readonly Permission[]>> = {
+  read: ["read"],
+  plan: ["read", "plan"],
+  configure: ["read", "plan", "configure"],
+  secrets: ["read", "manage-secrets"],
+  runners: ["read", "manage-runners"],
+  trusts: ["read", "manage-token-trusts"],
+};
+
+/**
+ * Caches the permissions per list of scopes. All requests of a token have the same list object, from its cached row.
+ */
+const known = new WeakMap<readonly Scope[], readonly Permission[]>();
+
+/** Returns the combined permissions of a token's scopes. */
+export function listScopePermissions(scopes: readonly Scope[]): readonly Permission[] {
+  const held = known.get(scopes);
+  if (held !== undefined) return held;
+  const allowed = scopes.flatMap((scope) => scopePermissions[scope]);
+  known.set(scopes, allowed);
+  return allowed;
+}
+
+/** The scopes that a scope also grants (configuration API, Token scopes). */
+const alsoGrants: Readonly<Record<Scope, readonly Scope[]>> = {
+  read: [],
+  plan: ["read"],
+  configure: ["plan", "read"],
+  secrets: ["read"],
+  runners: ["read"],
+  trusts: ["read"],
+};
+
+/** Returns whether the held scopes, and those they also grant, include all wanted scopes. */
+export function holdsScopes(held: readonly Scope[], wanted: readonly Scope[]): boolean {
+  return wanted.every((scope) => held.some((own) => own === scope || alsoGrants[own].includes(scope)));
+}
+
+/** Returns the title of a 403 for a missing permission. `about` is the resource kind (configuration API, Titles). */
+export function forbiddenTitle(permission: Permission, about: string): string {
+  if (permission === "plan") return "Not allowed to plan";
+  if (permission === "open-workspaces") return "Not allowed to open a workspace";
+  if (permission === "administer") return `Not allowed to administer the ${about}`;
+  return `Not allowed to change the ${about}`;
+}

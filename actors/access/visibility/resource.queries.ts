@@ -1,0 +1,216 @@
+import type { Reading } from "../../../storage/store.js";
+import type { Caller } from "../../caller.js";
+import { invalid, type Refusal } from "../../refusal.js";
+import type { Kind, MadeResource } from "../../resources/kind.js";
+import {
+  expectResource,
+  findKnownResource,
+  findLostAddress,
+  findResource,
+  findResourceAt,
+  listAddresses,
+  type ResourcePage,
+  type ResourceRow,
+  resourceAddresses,
+} from "../../resources/resource.table.js";
+import { findWorkspaceOf } from "../../resources/resource-location.table.js";
+import { listMemberships } from "../../workspaces/member.table.js";
+import { findWorkspaceBySlug } from "../../workspaces/slug-claims.machine.js";
+import { listPermissions, permit, seesOutcomes } from "./visibility.js";
+
+/** A resource that a caller can see. */
+export type VisibleResource = ResourceRow;
+
+const STATION = /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+$/;
+const HELD_BY_STATION = /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+\/[^/]+$/;
+
+/** Finds the resource of the kind with this id; refuses with `not-found` if the caller cannot see it. */
+export function findVisibleResource(
+  kind: Kind,
+  reading: Reading,
+  caller: Caller,
+  id: string,
+): VisibleResource | Refusal {
+  const workspaceId = findWorkspaceOf(reading, kind.name, id);
+  if (workspaceId === undefined) return findVisibleMade(kind, reading, caller, id)?.row ?? { refused: "not-found" };
+  // Check the permission before reading the row, so that callers who cannot see it do not learn that it is damaged.
+  const refused = permit(reading, caller, workspaceId, "read", kind.name);
+  if (refused !== null) return refused;
+  const row = findResource(reading, workspaceId, kind.name, id);
+  if (row === undefined && seesLost(kind, reading, caller, { workspaceId, id })) {
+    return expectResource(reading, workspaceId, kind.name, id);
+  }
+  return row !== undefined && isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
+}
+
+/** Whether the workspace has an address for the id, and the caller would see the resource there if it had its row. */
+function seesLost(
+  kind: Kind,
+  reading: Reading,
+  caller: Caller,
+  { workspaceId, id }: { readonly workspaceId: string; readonly id: string },
+): boolean {
+  const address = findLostAddress(reading, workspaceId, kind.name, id);
+  if (address === undefined) return false;
+  const [teamKey = ""] = address.split("/");
+  const teamId = resourceAddresses.get(reading, workspaceId, "team", teamKey) ?? null;
+  return isVisible(kind, reading, caller, { workspaceId, teamId });
+}
+
+/** Finds a resource to delete. Refuses with `in-use` if the service created it for itself. */
+export function findDeletable(kind: Kind, reading: Reading, caller: Caller, id: string): VisibleResource | Refusal {
+  const made = findVisibleMade(kind, reading, caller, id);
+  if (made === undefined) return findVisibleResource(kind, reading, caller, id);
+  return (
+    permit(reading, caller, made.workspaceId, kind.permission, kind.name) ?? { refused: "in-use", detail: made.use }
+  );
+}
+
+/** Finds a resource that the service created for itself, for callers who could see it as an ordinary resource. */
+function findVisibleMade(kind: Kind, reading: Reading, caller: Caller, id: string): MadeResource | undefined {
+  const made = kind.findMade?.(reading, id);
+  if (made === undefined || permit(reading, caller, made.workspaceId, "read", kind.name) !== null) return undefined;
+  return isVisible(kind, reading, caller, made) ? made : undefined;
+}
+
+/**
+ * Identifies a resource by its workspace and its address there, or a workspace by its slug. `workspaceId` is undefined
+ * for a workspace.
+ */
+export interface ResourceName {
+  readonly workspaceId: string | undefined;
+  readonly address: string;
+}
+
+/** Finds the resource of the kind at an address; refuses with `not-found` if the caller cannot see it. */
+export function findVisibleResourceAt(
+  kind: Kind,
+  reading: Reading,
+  caller: Caller,
+  name: ResourceName,
+): VisibleResource | Refusal {
+  const { address } = name;
+  const workspaceId = kind.heldBy === "none" ? findWorkspaceBySlug(reading, address) : name.workspaceId;
+  if (workspaceId === undefined) return { refused: "not-found" };
+  const refused = permit(reading, caller, workspaceId, "read", kind.name);
+  if (refused !== null) return refused;
+  if (kind.heldBy === "station" && !HELD_BY_STATION.test(address)) {
+    return invalid("address", "must be <team key>/<line key>/<station key>/<name>");
+  }
+  const row = findResourceAt(reading, workspaceId, kind.name, address);
+  return row !== undefined && isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
+}
+
+/** Selects the resources of a kind: those of a workspace, or only those of the station with this address. */
+export interface ResourceListing {
+  readonly workspaceId: string;
+  readonly station: string | undefined;
+}
+
+/** Number of rows to read per slice. */
+const PAGE = 200;
+
+/**
+ * Lists the resources of the kind that the caller can see, in address order, a page at a time. A change made between
+ * two pages may or may not appear. For workspaces, lists all that the caller is a member of.
+ */
+export function listVisibleResources(
+  kind: Kind,
+  reading: Reading,
+  caller: Caller,
+  { workspaceId, station }: ResourceListing,
+): Iterable<readonly VisibleResource[]> | Refusal {
+  if (kind.heldBy === "none") return [listVisibleWorkspaces(reading, caller)];
+  const refused = permit(reading, caller, workspaceId, "read", kind.name);
+  if (refused !== null) return refused;
+  if (station !== undefined && !STATION.test(station)) {
+    return invalid("station", "must be <team key>/<line key>/<station key>");
+  }
+  return visiblePages(kind, reading, caller, { workspaceId, station });
+}
+
+/** Returns whether all callers who can list the kind see the same resources, as {@link listPages} returns them. */
+export function isSeenByAll(kind: Kind): boolean {
+  return kind.heldBy !== "none" && kind.seenBy === undefined;
+}
+
+function* visiblePages(
+  kind: Kind,
+  reading: Reading,
+  caller: Caller,
+  listing: ResourceListing,
+): Generator<readonly VisibleResource[]> {
+  for (const rows of listPages(kind, reading, listing)) {
+    yield rows.filter((row) => isVisible(kind, reading, caller, row));
+  }
+}
+
+/** Lists all resources of the kind in address order, a page at a time, without checking visibility. */
+export function* listPages(
+  kind: Kind,
+  reading: Reading,
+  { workspaceId, station }: ResourceListing,
+): Generator<readonly VisibleResource[]> {
+  const under = station === undefined ? {} : { under: station };
+  for (let page: ResourcePage = { limit: PAGE, ...under }; ; ) {
+    const places = listAddresses(reading, workspaceId, kind.name, page);
+    yield places.map(({ id }) => expectResource(reading, workspaceId, kind.name, id));
+    const last = places.at(-1);
+    if (last === undefined || places.length < PAGE) return;
+    page = { ...page, after: last.address };
+  }
+}
+
+function listVisibleWorkspaces(reading: Reading, caller: Caller): VisibleResource[] {
+  const ids =
+    caller.kind === "token"
+      ? [caller.workspaceId].filter((id) => listPermissions(reading, caller, id).length > 0)
+      : listMemberships(reading, caller.userId).map((membership) => membership.id);
+  return ids.flatMap((id) => findKnownResource(reading, id, "workspace", id) ?? []);
+}
+
+/** Returns whether a caller who can see the workspace can also see this resource. */
+function isVisible(
+  kind: Kind,
+  reading: Reading,
+  caller: Caller,
+  { workspaceId, teamId }: Pick<ResourceRow, "workspaceId" | "teamId">,
+): boolean {
+  return kind.seenBy === undefined || (teamId !== null && seesOutcomes(reading, caller, workspaceId, teamId));
+}
+
+/** The place in which to create a resource. */
+export interface Holder {
+  readonly workspaceId: string;
+  readonly teamId: string | null;
+  readonly station?: { readonly lineId: string; readonly stationKey: string };
+}
+
+/** The ids of the holder of a new resource. The kind decides which of them are given. */
+export interface HolderName {
+  readonly workspaceId?: string;
+  readonly teamId?: string;
+  readonly lineId?: string;
+  readonly stationKey?: string;
+}
+
+/**
+ * Finds the holder; refuses with `not-found` if the caller cannot see it. Does not check whether it may hold one more.
+ */
+export function findHolder(kind: Kind, reading: Reading, caller: Caller, name: HolderName): Holder | Refusal {
+  if (kind.heldBy !== "team" && kind.heldBy !== "station") {
+    return { workspaceId: name.workspaceId ?? "", teamId: null };
+  }
+  const holder = kind.heldBy === "team" ? "team" : "line";
+  const id = (holder === "team" ? name.teamId : name.lineId) ?? "";
+  const workspaceId = findWorkspaceOf(reading, holder, id);
+  if (workspaceId === undefined || permit(reading, caller, workspaceId, "read", kind.name) !== null) {
+    return { refused: "not-found" };
+  }
+  if (findKnownResource(reading, workspaceId, holder, id) === undefined) return { refused: "not-found" };
+  if (kind.heldBy === "team") return { workspaceId, teamId: id };
+  const station = { lineId: id, stationKey: name.stationKey ?? "" };
+  const found = kind.locateStation?.(reading, workspaceId, station) ?? null;
+  const sees = found !== null && isVisible(kind, reading, caller, { workspaceId, teamId: found.teamId });
+  return sees ? { workspaceId, teamId: found.teamId, station } : { refused: "not-found" };
+}

@@ -1,0 +1,72 @@
+import type { Reading } from "../../../storage/store.js";
+import type { Caller } from "../../caller.js";
+import type { Permission } from "../../permission.js";
+import type { Refusal } from "../../refusal.js";
+import { isWorkspaceOpen, listResources } from "../../resources/resource.table.js";
+import { findMember } from "../../workspaces/member.table.js";
+import { forbiddenTitle, listScopePermissions, rolePermissions } from "./permissions.js";
+
+/** Lists the caller's permissions in the workspace; none if they cannot see it, or if it is closed. */
+export function listPermissions(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
+  const held = listHeldPermissions(reading, caller, workspaceId);
+  return held.length > 0 && isOpen(reading, workspaceId) ? held : [];
+}
+
+/**
+ * Returns whether the workspace is open. Throws `damaged` if it has an address but no row: a closed workspace has
+ * neither.
+ */
+function isOpen(reading: Reading, workspaceId: string): boolean {
+  if (isWorkspaceOpen(reading, workspaceId)) return true;
+  return listResources(reading, workspaceId, "workspace", { limit: 1 }).length > 0;
+}
+
+/** Lists the caller's permissions, whether the workspace is open or closed. */
+function listHeldPermissions(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
+  if (caller.kind === "token") {
+    return caller.workspaceId === workspaceId ? listScopePermissions(caller.scopes) : [];
+  }
+  const member = findMember(reading, workspaceId, caller.userId);
+  return member === undefined ? [] : rolePermissions[member.role];
+}
+
+/**
+ * Returns null if the caller has the permission. Otherwise refuses: with `not-found` if they cannot see the workspace,
+ * as if it did not exist, or else with `forbidden`. That refusal names the permission, and its title uses `about` (a
+ * resource kind or `workspace`).
+ */
+export function permit(
+  reading: Reading,
+  caller: Caller,
+  workspaceId: string,
+  permission: Permission,
+  about: string,
+): Refusal | null {
+  const held = listPermissions(reading, caller, workspaceId);
+  if (held.length === 0) return { refused: "not-found" };
+  return held.includes(permission) ? null : forbid(permission, about);
+}
+
+/** Returns the 403 for a missing permission. */
+export function forbid(permission: Permission, about: string): Refusal {
+  return {
+    refused: "forbidden",
+    title: forbiddenTitle(permission, about),
+    detail: `This needs the permission ${permission}, which your role or token does not give.`,
+    permission,
+  };
+}
+
+/** Returns whether a user is on a team. */
+export function isOnTeam(reading: Reading, userId: string, workspaceId: string, teamId: string): boolean {
+  return findMember(reading, workspaceId, userId)?.teams.includes(teamId) ?? false;
+}
+
+/** Returns whether the caller can read the team's outcomes (configuration API, Visibility). */
+export function seesOutcomes(reading: Reading, caller: Caller, workspaceId: string, teamId: string): boolean {
+  const held = listPermissions(reading, caller, workspaceId);
+  if (!held.includes("read")) return false;
+  return (
+    caller.kind === "token" || held.includes("administer") || isOnTeam(reading, caller.userId, workspaceId, teamId)
+  );
+}

@@ -1,0 +1,59 @@
+import type { Turn } from "../../../runtime/turns/turn.js";
+import type { Reading } from "../../../storage/store.js";
+import type { Caller } from "../../caller.js";
+import type { Refusal } from "../../refusal.js";
+import type { Kind } from "../../resources/kind.js";
+import type { ResourceMessage } from "../../resources/resource.messages.js";
+import { isTokenOver } from "../tokens/workspace-token.queries.js";
+import { forbid, permit } from "./visibility.js";
+
+/** A write of a resource, with the values that its permission depends on. */
+export interface RequestedWrite {
+  readonly workspaceId: string;
+  readonly kind: Kind;
+  readonly action: "create" | "update" | "delete";
+}
+
+/**
+ * Returns why the caller may not write the kind there, or null (configuration API, Permissions). Does not apply to
+ * creating a workspace.
+ */
+export function refuseWrite(
+  reading: Reading,
+  caller: Caller,
+  { workspaceId, kind, action }: RequestedWrite,
+): Refusal | null {
+  const closes = kind.heldBy === "none" && action === "delete";
+  const permission = closes ? "administer" : kind.permission;
+  const refused = permit(reading, caller, workspaceId, permission, kind.name);
+  if (refused !== null) return refused;
+  return kind.peopleOnly === true && caller.kind === "token" ? forbid(permission, kind.name) : null;
+}
+
+/**
+ * Returns why a repeated create does not return its resource, or null. The caller who created it may no longer see it.
+ */
+export function refuseReplay(
+  reading: Reading,
+  caller: Caller,
+  kind: Kind,
+  { workspaceId }: { readonly workspaceId: string },
+): Refusal | null {
+  if (permit(reading, caller, workspaceId, "read", kind.name) === null) return null;
+  return { refused: "conflict", detail: `The ${kind.name} that this Idempotency-Key made is not yours any more.` };
+}
+
+const actions = { "resource.create": "create", "resource.update": "update", "resource.delete": "delete" } as const;
+
+/**
+ * Repeats the check within the turn of the write. While the write waited, its token may have been revoked or its
+ * caller's role removed. So the change log has no entry by a token after its end.
+ */
+export function refuseInTurn(turn: Turn, kind: Kind, { type, caller }: ResourceMessage): Refusal | null {
+  const action = actions[type];
+  if (kind.heldBy === "none" && action === "create") return null;
+  if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
+    return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
+  }
+  return refuseWrite(turn, caller, { workspaceId: turn.self.partition, kind, action });
+}

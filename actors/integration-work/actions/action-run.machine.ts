@@ -1,0 +1,167 @@
+/**
+ * One run of an integration's action, `action-run/<id>`, started by a task binding or a schedule. The row stores the
+ * result. The actor stops at the end of the run, and the row prevents a second start.
+ *
+ * 1. A binding's request is sent at least once: each of up to 8 attempts carries the same `service-message-id`. A
+ *    scheduled run makes one attempt; after a process kill, the service repeats the request only if its method is GET.
+ * 2. When a binding's last attempt fails, the run adds one note to the task.
+ *
+ * | state      | moved by                                         | next       | also                               |
+ * |------------|--------------------------------------------------|------------|------------------------------------|
+ * | new        | run.begun (action.bound, action.due)             | attempting | row; the request starts            |
+ * | new        | run.skipped (the binding does not apply to       | new        | no row, no note; stops             |
+ * |            | the task, or was removed)                        |            |                                    |
+ * | new        | run.repeated (begun before)                      | new        | stops                              |
+ * | new        | resend.begun (action.resend)                     | attempting | as run.begun, with the same values |
+ * | new        | resend.answered (repeated, refused)              | new        | answered; stops                    |
+ * | attempting | attempt.done (effect.ended, a success)           | done       | marks are set; stops               |
+ * | attempting | attempt.retry (effect.ended, retryable, attempts | waiting    | wake-up after 2 s, doubling up to  |
+ * |            | left)                                            |            | 1 h, or when the host says         |
+ * | attempting | attempt.failed (effect.ended, failed otherwise)  | failed     | a note on the task; stops          |
+ * | waiting    | woken                                            | attempting | the request again                  |
+ */
+import { chartOf, type InTurn, toEvent } from "../../../runtime/cells/chart.js";
+import { defineActor } from "../../../runtime/cells/define-actor.js";
+import { isResultOf } from "../../../runtime/effects/effect-type.js";
+import type { EffectEnded, TurnReading, Woken } from "../../../runtime/turns/turn.js";
+import type { IntegrationFields } from "../../integrations/definition.js";
+import { INTEGRATION_REQUEST } from "../../integrations/requests/integration-request.effects.js";
+import { type IntegrationRequestResult, mayPass } from "../../integrations/requests/integration-request.js";
+import { MAX_ATTEMPTS } from "../../outbound/http/retry-wait.js";
+import { isRefusal, type Refusal } from "../../refusal.js";
+import { findRequestBefore } from "../../resources/repeated-request.js";
+import { findResource, type ResourceRow } from "../../resources/resource.table.js";
+import { readStoredText } from "../../tables/text-blobs.js";
+import { isOver } from "./action-run.js";
+import {
+  actionRunRef,
+  type ResendRun,
+  type RunBinding,
+  type RunResent,
+  type RunScheduled,
+} from "./action-run.messages.js";
+import { findActionRun } from "./action-run.table.js";
+import { type ActionRunContext, begin, beginAgain, finish, retry, waitForRetry } from "./action-run.transitions.js";
+import { toBindingValues } from "./binding-values.js";
+
+const { on, machine } = chartOf<ActionRunContext, ReturnType<typeof classifyActionRun>>();
+
+const actionRunMachine = machine({
+  id: "action-run",
+  context: { integrationId: "", attempt: 1, mostAttempts: 1 },
+  initial: "new",
+  states: {
+    new: {
+      on: {
+        ...on("run.begun", "attempting", ({ turn, ...begun }) => begin(turn, begun)),
+        ...on("run.skipped", stop),
+        ...on("run.repeated", stop),
+        ...on("resend.begun", "attempting", beginAgain),
+        ...on("resend.answered", ({ turn, answer }) => turn.reply(answer), stop),
+      },
+    },
+    attempting: {
+      on: {
+        ...on("attempt.done", "done", (event, context) => finish(event, context, "done")),
+        ...on("attempt.retry", "waiting", waitForRetry),
+        ...on("attempt.failed", "failed", (event, context) => finish(event, context, "failed")),
+      },
+    },
+    waiting: { on: on("woken", "attempting", retry) },
+    done: {},
+    failed: {},
+  },
+});
+
+function stop({ turn }: InTurn): void {
+  turn.stop();
+}
+
+/** See the table above. */
+export const actionRunActor = defineActor(actionRunRef, {
+  machine: actionRunMachine,
+  classify: classifyActionRun,
+  version: 1,
+});
+
+/** Classifies each message to an action run. Only reads. */
+function classifyActionRun(
+  message: RunBinding | RunScheduled | ResendRun | EffectEnded | Woken,
+  { context }: { readonly context: ActionRunContext },
+  turn: TurnReading,
+) {
+  if (message.type === "action.bound") return classifyBound(message, turn);
+  if (message.type === "action.due") return classifyDue(message, turn);
+  if (message.type === "action.resend") return classifyResend(message, turn);
+  if (!isResultOf(INTEGRATION_REQUEST, message)) return message;
+  const result = message.result.ok ? message.result.output : withoutResult(turn, message.result.error);
+  return toEvent(toAttemptClass(result, context), { result });
+}
+
+/** Returns whether a finished request succeeded, may be retried, or failed. */
+function toAttemptClass({ code, retryAfterMs }: IntegrationRequestResult, { attempt, mostAttempts }: ActionRunContext) {
+  if (code === null) return "attempt.done";
+  if (attempt >= mostAttempts) return "attempt.failed";
+  // The connection's token is being renewed and will be available soon.
+  return mayPass(code) || (code === "not-connected" && retryAfterMs !== null) ? "attempt.retry" : "attempt.failed";
+}
+
+function classifyBound({ integrationId, index, event, task, ask }: RunBinding, turn: TurnReading) {
+  const { partition: workspaceId, id } = turn.self;
+  if (findActionRun(turn, workspaceId, integrationId, id) !== undefined) return toEvent("run.repeated");
+  const integration = findServed(turn, workspaceId, integrationId);
+  const binding = integration?.fields.on[index];
+  if (integration === undefined || binding?.event !== event) return toEvent("run.skipped");
+  const bound = { to: binding.to, request: integration.fields.actions[binding.action]?.request };
+  const values = toBindingValues(turn, { workspaceId, integrationId }, bound, { task, ask });
+  if (values === null) return toEvent("run.skipped");
+  return toEvent("run.begun", {
+    integration,
+    action: binding.action,
+    values: JSON.stringify(values),
+    binding: { index, event, taskId: task.id, asksApproval: ask?.isApproval ?? false },
+    mostAttempts: MAX_ATTEMPTS,
+  });
+}
+
+/** A scheduled run makes one attempt. The schedule starts the next run anyway. */
+function classifyDue({ integrationId, teamId, action }: RunScheduled, turn: TurnReading) {
+  const { partition: workspaceId, id } = turn.self;
+  if (findActionRun(turn, workspaceId, integrationId, id) !== undefined) return toEvent("run.repeated");
+  const integration = { id: integrationId, teamId };
+  return toEvent("run.begun", { integration, action, binding: null, values: "{}", mostAttempts: 1 });
+}
+
+function classifyResend(message: ResendRun, turn: TurnReading) {
+  const { integrationId, runId } = message;
+  const { partition: workspaceId } = turn.self;
+  const answered = (answer: RunResent | Refusal) => toEvent("resend.answered", { ...message, answer });
+  const earlier = findRequestBefore(turn, message);
+  if (isRefusal(earlier)) return answered(earlier);
+  if (earlier !== null) return answered({ id: earlier, replayed: true });
+  const before = findActionRun(turn, workspaceId, integrationId, runId);
+  const integration = findServed(turn, workspaceId, integrationId);
+  if (before === undefined || integration === undefined) return answered({ refused: "not-found" });
+  if (!isOver(before.state))
+    return answered({ refused: "conflict", detail: "The run is not over: it may still do what it is to do." });
+  const { action, binding } = before;
+  const values = readStoredText(turn, workspaceId, before.values);
+  const mostAttempts = binding === null ? 1 : MAX_ATTEMPTS;
+  return toEvent("resend.begun", { ...message, integration, action, binding, values, mostAttempts, before });
+}
+
+/** Finds the integration, unless its workspace is closed. */
+function findServed(
+  turn: TurnReading,
+  workspaceId: string,
+  integrationId: string,
+): ResourceRow<IntegrationFields> | undefined {
+  const isServed = findResource(turn, workspaceId, "workspace", workspaceId) !== undefined;
+  return isServed ? findResource<IntegrationFields>(turn, workspaceId, "integration", integrationId) : undefined;
+}
+
+/** Returns the result of a request whose effect ended without one. */
+function withoutResult(turn: TurnReading, reason: string): IntegrationRequestResult {
+  const none = { method: null, origin: null, status: null, success: false, response: null, retryAfterMs: null };
+  return { at: new Date(turn.now).toISOString(), tookMs: 0, ...none, captures: "{}", code: "errored", reason };
+}

@@ -1,0 +1,45 @@
+import { reference } from "../../../runtime/cells/reference.js";
+import type { Answered, Message } from "../../../runtime/turns/turn.js";
+import type { EventTask } from "../../events/catalogue.js";
+import type { TaskAsk } from "../../events/task-happening.js";
+import type { Refusal } from "../../refusal.js";
+import type { Keyed } from "../../resources/repeated-request.js";
+import type { BindingEvent } from "./action-run.js";
+
+/** Messages that start an action run. The id in the address is the run's own. Only the first message starts it. */
+
+/** A task event occurred that a binding handles. No run starts if the binding does not apply to the task. */
+export interface RunBinding extends Message {
+  readonly type: "action.bound";
+  readonly integrationId: string;
+  readonly index: number;
+  readonly event: BindingEvent;
+  /** The task at the time of the event. */
+  readonly task: EventTask;
+  /** The question that the task asks, or null. */
+  readonly ask: TaskAsk | null;
+}
+
+/** A scheduled action is due. The run notifies the schedule when it ends. */
+export interface RunScheduled extends Message {
+  readonly type: "action.due";
+  readonly integrationId: string;
+  readonly teamId: string;
+  readonly action: string;
+}
+
+/** Repeats an earlier run of the integration with the values that the earlier run's expressions used. */
+export interface ResendRun extends Answered<RunResent | Refusal>, Keyed {
+  readonly type: "action.resend";
+  readonly integrationId: string;
+  readonly runId: string;
+}
+
+export interface RunResent {
+  readonly id: string;
+  /** Whether the request was accepted before, under the same key. */
+  readonly replayed: boolean;
+}
+
+/** An action run in a workspace. */
+export const actionRunRef = reference<RunBinding | RunScheduled | ResendRun>("action-run");

@@ -1,0 +1,82 @@
+import type { Turn, TurnReading } from "../../../runtime/turns/turn.js";
+import { listKeys } from "../../../storage/list-keys.js";
+import { table } from "../../../storage/table.js";
+import type { DeliveryRow } from "./delivery.js";
+
+/** How long a delivery key is stored, in milliseconds. Senders repeat a delivery for days. */
+export const KEY_MS = 7 * 24 * 60 * 60 * 1_000;
+
+interface TakenKey {
+  readonly deliveryId: string;
+  readonly atMs: number;
+}
+
+/**
+ * Key: `[integration, period, key]`. Periods have the length {@link KEY_MS} and count from 1970, so that old keys are
+ * adjacent.
+ */
+export const deliveryKeys = table<TakenKey>("delivery-key");
+
+/** The keys of an integration that were accepted within {@link KEY_MS} before a turn. */
+export class TakenKeys {
+  /** The period of the turn, if no earlier period has stored keys; otherwise null. */
+  readonly from: number | null;
+  readonly #turn: TurnReading;
+  /** The periods that may have keys. */
+  readonly #periods: readonly number[];
+
+  /**
+   * `knownFrom` is the `from` of an earlier turn. It stays valid in its period, because keys are stored under their own
+   * period. If keys `wait` to be stored later, they may belong to the previous period.
+   */
+  constructor(turn: TurnReading, knownFrom: number | null, { wait }: { readonly wait: boolean }) {
+    const period = toPeriod(turn.now);
+    this.#turn = turn;
+    this.from = knownFrom === period || !(wait || hasKeysBefore(turn, period)) ? period : null;
+    this.#periods = this.from === null ? [period, period - 1] : [period];
+  }
+
+  /** Finds the last delivery that was accepted under this key. */
+  find(key: string): string | undefined {
+    const { self, now } = this.#turn;
+    for (const period of this.#periods) {
+      const taken = deliveryKeys.get(this.#turn, self.partition, self.id, period, key);
+      if (taken !== undefined) return taken.atMs > now - KEY_MS ? taken.deliveryId : undefined;
+    }
+    return undefined;
+  }
+}
+
+function hasKeysBefore(turn: TurnReading, period: number): boolean {
+  const { partition, id } = turn.self;
+  const [first] = deliveryKeys.entries(turn, partition, [id], { limit: 1 });
+  return first !== undefined && Number(first.key.at(-2)) < period;
+}
+
+/** Stores a key of the actor's integration that was accepted at `atMs`. */
+export function recordKey(turn: Turn, key: string, deliveryId: string, atMs: number): void {
+  const taken: TakenKey = { deliveryId, atMs };
+  deliveryKeys.put(turn, turn.self.partition, [turn.self.id, toPeriod(atMs), key], taken);
+}
+
+/** Removes the key of a failed delivery that is being removed, so that a repeated delivery is accepted. */
+export function forgetFailed(turn: Turn, { id, integrationId, key, state, receivedAt }: DeliveryRow): void {
+  if (key === null || state !== "failed") return;
+  const place = [integrationId, toPeriod(Date.parse(receivedAt)), key] as const;
+  const taken = deliveryKeys.get(turn, turn.self.partition, ...place);
+  if (taken?.deliveryId === id) deliveryKeys.remove(turn, turn.self.partition, ...place);
+}
+
+/** Removes at most `limit` expired keys of an integration. Returns their number. */
+export function removeOldKeys(turn: Turn, integrationId: string, limit: number): number {
+  const before = [integrationId, toPeriod(turn.now) - 1];
+  const { partition } = turn.self;
+  const prefix = deliveryKeys.key(partition, integrationId);
+  const old = listKeys(turn, { prefix, before: deliveryKeys.key(partition, ...before), limit });
+  for (const key of old) turn.remove(key);
+  return old.length;
+}
+
+function toPeriod(ms: number): number {
+  return Math.floor(ms / KEY_MS);
+}

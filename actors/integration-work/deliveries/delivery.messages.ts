@@ -1,0 +1,138 @@
+import { reference } from "../../../runtime/cells/reference.js";
+import type { Answered, EffectEnded, Message, Woken } from "../../../runtime/turns/turn.js";
+import type { Refusal } from "../../refusal.js";
+import type { Keyed } from "../../resources/repeated-request.js";
+import type { TaskRaised } from "../../tasks/team-marks.messages.js";
+import type { DeliveryFault } from "../intake/verify-delivery.js";
+import type { DeliveryState, NewDelivery } from "./delivery.js";
+
+/** Verified webhook deliveries, in order of arrival. The answer has a result for each. */
+export interface TakeDeliveries extends Answered<readonly (DeliveryTaken | Refusal)[]> {
+  readonly type: "deliveries.take";
+  readonly deliveries: readonly NewDelivery[];
+}
+
+export interface DeliveryTaken {
+  readonly id: string;
+  /** Whether a delivery with the same key arrived before. */
+  readonly isRepeated: boolean;
+}
+
+/** Deliveries whose verification failed. The intake counts them and stores the newest ones without bodies. */
+export interface RefuseDelivery extends Message {
+  readonly type: "delivery.refuse";
+  readonly count: number;
+  /** Newest first, at most 20. */
+  readonly latest: readonly {
+    /** Without credentials and signatures. */
+    readonly headers: Readonly<Record<string, string>>;
+    /** Size of the body, in bytes. */
+    readonly bytes: number;
+    /** Absent in a message of an earlier release. */
+    readonly reason?: DeliveryFault;
+  }[];
+}
+
+/** Another actor recorded a delivery in its turn; see `record-delivery.ts`. */
+export interface DeliveryRecorded extends Message {
+  readonly type: "delivery.recorded";
+  readonly id: string;
+  /** Size of the body, in bytes. */
+  readonly bytes: number;
+}
+
+/** A delivery with a slot reports that its first entries are evaluated and wait for its turn to raise. */
+export interface DeliveryReady extends Message {
+  readonly type: "delivery.ready";
+  readonly id: string;
+}
+
+/** A delivery reports that it has freed its slot, because it ended or waits for a lookup. */
+export interface DeliveryLeft extends Message {
+  readonly type: "delivery.left";
+  readonly id: string;
+  readonly isOver: boolean;
+  /** Size of the body, in bytes. */
+  readonly bytes: number;
+}
+
+/** A delivery asks for a slot again after it waited for a lookup. */
+export interface DeliveryDue extends Message {
+  readonly type: "delivery.due";
+  readonly id: string;
+}
+
+/** A user redelivers one delivery. The answer has the id of the new delivery. */
+export interface RedeliverOne extends Answered<Redelivered | Refusal>, Keyed {
+  readonly type: "delivery.redeliver";
+  readonly id: string;
+}
+
+export interface Redelivered {
+  readonly id: string;
+  /** Whether the same request was made before, under the same key. */
+  readonly replayed: boolean;
+}
+
+/** A period to redeliver: its deliveries that ended in one of `states` and were not redelivered since. */
+export interface RedeliveryPeriod {
+  readonly fromMs: number;
+  /** Exclusive. */
+  readonly toMs: number;
+  readonly states: readonly DeliveryState[];
+  /** Only deliveries after this id. */
+  readonly after: string | null;
+  /** When a user requested the redelivery, in milliseconds since 1970; absent when deliveries are only counted. */
+  readonly askedMs?: number;
+}
+
+export interface RedeliverPeriod extends Answered<Refusal | null> {
+  readonly type: "deliveries.redeliver";
+  readonly period: RedeliveryPeriod;
+}
+
+/** The integration has changed and may be removed. */
+export interface CheckIntake extends Message {
+  readonly type: "intake.check";
+}
+
+type ToldIntake =
+  | TakeDeliveries
+  | RefuseDelivery
+  | DeliveryRecorded
+  | DeliveryReady
+  | DeliveryLeft
+  | DeliveryDue
+  | RedeliverOne
+  | RedeliverPeriod
+  | CheckIntake;
+
+/** The messages to an intake, including its wake-up. */
+export type IntakeMessage = ToldIntake | Woken;
+
+/** The actor that accepts an integration's deliveries and schedules their processing. Its id is the integration's. */
+export const deliveryIntakeRef = reference<ToldIntake>("delivery-intake");
+
+/** The delivery has a slot and can be evaluated. */
+export interface WorkDelivery extends Message {
+  readonly type: "delivery.work";
+  readonly integrationId: string;
+  /** Whether the delivery may raise entries at once, because no earlier delivery still has entries to raise. */
+  readonly isFirst: boolean;
+}
+
+/** It is the delivery's turn to raise its entries. */
+export interface RaiseDelivery extends Message {
+  readonly type: "delivery.raise";
+}
+
+/** The intake sends this periodically. A raise with no answer since the last watch fails. */
+export interface WatchDelivery extends Message {
+  readonly type: "delivery.watch";
+}
+
+/** A delivery, by its id. */
+export const deliveryRef = reference<WorkDelivery | RaiseDelivery | WatchDelivery | TaskRaised>("delivery");
+
+/** The messages to a delivery's actor, including those of its effects and wake-up. */
+export type DeliveryMessage = WorkDelivery | RaiseDelivery | WatchDelivery | TaskRaised | EffectEnded | Woken;

@@ -1,0 +1,132 @@
+import type { Delivered, Turn } from "../../../runtime/turns/turn.js";
+import { storeAlone } from "../intake/delivery-group.js";
+import {
+  type IntakeContext,
+  placesAt,
+  placesGivenAtMs,
+  type WorkingDelivery,
+  withPlaceGiven,
+} from "../intake/delivery-intake.js";
+import { queuedDeliveries } from "../intake/delivery-intake.table.js";
+import { type DeliveryReady, deliveryRef } from "./delivery.messages.js";
+
+/** Time between watches of the deliveries with a slot, in milliseconds. */
+const WATCH_MS = 10 * 60 * 1_000;
+
+/** Maximum number of queued deliveries whose ids are in memory, so that no rows need to be read. */
+const MAX_UPCOMING = 32;
+/** Maximum number of queue rows to read at once. */
+const MAX_ROWS = 8;
+
+/** Sends a watch message to each delivery with a slot. Repeats while any delivery has one. */
+export function watch(turn: Turn, context: IntakeContext): IntakeContext {
+  for (const { id } of context.working) turn.send(deliveryRef(turn.self.partition, id), { type: "delivery.watch" });
+  const watches = context.working.length > 0;
+  if (watches) turn.wake("watch", turn.now + WATCH_MS);
+  return { ...context, watches };
+}
+
+/** Returns how many new deliveries can get a slot at once; 0 while others wait, so that none overtakes them. */
+export function countPlaces(context: IntakeContext, nowMs: number): number {
+  return context.queued > 0 ? 0 : Math.max(0, placesAt(context, nowMs) - context.working.length);
+}
+
+/** Gives deliveries a slot, or queues them. Their ids increase. */
+export function enqueue(turn: Turn, context: IntakeContext, ids: readonly string[]): IntakeContext {
+  const places = countPlaces(context, turn.now);
+  const placed = ids.slice(0, places).reduce((left, id) => work(turn, left, id), context);
+  return fill(turn, ids.length <= places ? placed : queue(turn, placed, ids.slice(places)));
+}
+
+/** Queues deliveries. Ids after the upcoming ones are written in one row. */
+function queue(turn: Turn, context: IntakeContext, ids: readonly string[]): IntakeContext {
+  const { queued, upcoming } = context;
+  const last = upcoming.length === queued ? null : (upcoming.at(-1) ?? "");
+  const first = [...upcoming, ...ids.filter((id) => last === null || id < last)].sort();
+  const most = Math.max(MAX_UPCOMING, upcoming.length);
+  const later = [...first.slice(most), ...ids.filter((id) => last !== null && id >= last)];
+  const [next] = later;
+  if (next !== undefined) queuedDeliveries.put(turn, turn.self.partition, [turn.self.id, next], later);
+  return { ...context, queued: queued + ids.length, upcoming: first.slice(0, most) };
+}
+
+/** Frees a delivery's slot. The next queued delivery gets the slot, and the next ready delivery may raise. */
+export function vacate(turn: Turn, context: IntakeContext, id: string): IntakeContext {
+  const left = { ...context, working: context.working.filter((one) => one.id !== id) };
+  return left.working.length === context.working.length ? context : fill(turn, raiseFirst(turn, left));
+}
+
+/** Gives the slots withheld during a flood, unless more deliveries have arrived. */
+export function giveKept(turn: Turn, context: IntakeContext): IntakeContext {
+  return fill(turn, { ...context, willGivePlaces: false });
+}
+
+/** Gives the free slots to the first queued deliveries. */
+function fill(turn: Turn, context: IntakeContext): IntakeContext {
+  const places = placesAt(context, turn.now);
+  let filled = context;
+  while (filled.working.length < places) {
+    const [next, ...upcoming] = filled.upcoming.length > 0 ? filled.upcoming : takeQueued(turn, filled);
+    if (next === undefined) return filled;
+    filled = work(turn, { ...filled, queued: filled.queued - 1, upcoming }, next);
+  }
+  return withWakeUp(turn, filled);
+}
+
+/** During a flood that withholds all slots, sets a wake-up that gives them if no further message does. */
+function withWakeUp(turn: Turn, context: IntakeContext): IntakeContext {
+  const { working, queued, willGivePlaces = false } = context;
+  if (willGivePlaces || working.length > 0 || queued === 0) return context;
+  turn.wake("places", placesGivenAtMs(turn.now));
+  return { ...context, willGivePlaces: true };
+}
+
+/**
+ * Removes the first queued ids from their rows and returns them. Reads enough rows that no remaining row has an older
+ * id.
+ */
+function takeQueued(turn: Turn, { queued }: IntakeContext): readonly string[] {
+  if (queued === 0) return [];
+  const ids: string[] = [];
+  let latest = "";
+  for (const { key, value } of queuedDeliveries.entries(turn, turn.self.partition, [turn.self.id], {
+    limit: MAX_ROWS,
+  })) {
+    const first = String(key.at(-1));
+    if (ids.length > 0 && first > latest) break;
+    const listed = value === true ? [first] : value;
+    ids.push(...listed);
+    latest = listed.reduce((left, right) => (left > right ? left : right), latest);
+    turn.remove(key);
+  }
+  return ids.sort();
+}
+
+/** Marks a delivery as ready. It raises its entries after all earlier deliveries. */
+export function startRaising({ turn, id }: Delivered<DeliveryReady>, context: IntakeContext): IntakeContext {
+  const working = context.working.map((one): WorkingDelivery => (one.id === id ? { ...one, state: "ready" } : one));
+  return raiseFirst(turn, { ...context, working });
+}
+
+/** Gives a delivery a slot. A delivery in a damaged group cannot be read, so it leaves the queue. */
+function work(turn: Turn, context: IntakeContext, id: string): IntakeContext {
+  if (!storeAlone(turn, id)) return { ...context, backlog: context.backlog - 1 };
+  const others = context.working;
+  const isFirst = others.every((one) => one.id > id && one.state !== "raising");
+  const working: WorkingDelivery = { id, state: isFirst ? "raising" : "evaluating" };
+  const { partition, id: integrationId } = turn.self;
+  turn.send(deliveryRef(partition, id), { type: "delivery.work", integrationId, isFirst });
+  if (!context.watches) turn.wake("watch", turn.now + WATCH_MS);
+  return {
+    ...withPlaceGiven(context, turn.now),
+    watches: true,
+    working: [...others, working].sort((left, right) => (left.id < right.id ? -1 : 1)),
+  };
+}
+
+function raiseFirst(turn: Turn, context: IntakeContext): IntakeContext {
+  const [first, ...others] = context.working;
+  if (first?.state !== "ready" || others.some(({ state }) => state === "raising")) return context;
+  turn.send(deliveryRef(turn.self.partition, first.id), { type: "delivery.raise" });
+  return { ...context, working: [{ ...first, state: "raising" }, ...others] };
+}

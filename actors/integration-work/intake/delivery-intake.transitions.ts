@@ -1,0 +1,104 @@
+import type { Delivered, Turn, Woken } from "../../../runtime/turns/turn.js";
+import { listKeys } from "../../../storage/list-keys.js";
+import { readPastDamage } from "../../../storage/past-damage.js";
+import { timeText } from "../../time-text.js";
+import { isOver } from "../deliveries/delivery.js";
+import type { DeliveryDue, DeliveryLeft, DeliveryRecorded, RefuseDelivery } from "../deliveries/delivery.messages.js";
+import { deliveries } from "../deliveries/delivery.table.js";
+import { deliveryKeys, removeOldKeys } from "../deliveries/delivery-key.table.js";
+import { count, remove, removeOldest, removeRows, SWEEP_MS } from "../deliveries/delivery-room.js";
+import { redeliverNext } from "../deliveries/redeliver.js";
+import { enqueue, giveKept, vacate, watch } from "../deliveries/working-places.js";
+import { removeSomeGroups } from "./delivery-group.js";
+import { type IntakeContext, KEPT_MS } from "./delivery-intake.js";
+import { queuedDeliveries, refusedDeliveries } from "./delivery-intake.table.js";
+
+/** Number of rejected deliveries to store, and the maximum characters of headers for each. */
+const MAX_REFUSED = 20;
+const MAX_REFUSED_CHARACTERS = 2_000;
+/** Maximum number of deliveries, and of keys, to remove per turn. */
+const SWEPT_AT_ONCE = 50;
+/** Maximum number of groups to remove per turn. A group can have a megabyte. */
+const GROUPS_AT_ONCE = 4;
+
+export function countRecorded({ turn, id, bytes }: Delivered<DeliveryRecorded>, context: IntakeContext): IntakeContext {
+  return count(turn, context, { ids: [id], bytes });
+}
+
+export function countRefused({ turn, count, latest }: Delivered<RefuseDelivery>): void {
+  const { partition, id } = turn.self;
+  const before = refusedDeliveries.get(turn, partition, id) ?? { count: 0, latest: [] };
+  const at = timeText(turn.now);
+  const refused = latest.map(({ headers, bytes, reason = null }) => ({ at, headers: toShort(headers), bytes, reason }));
+  const kept = [...refused, ...before.latest].slice(0, MAX_REFUSED);
+  refusedDeliveries.put(turn, partition, id, { count: before.count + count, latest: kept });
+}
+
+function toShort(headers: Readonly<Record<string, string>>): Record<string, string> {
+  let left = MAX_REFUSED_CHARACTERS;
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name, value]) => {
+      left -= name.length + value.length;
+      return left >= 0;
+    }),
+  );
+}
+
+/** Frees the slot of a delivery. Finished deliveries stay stored up to a limit. */
+export function leave({ turn, id, isOver, bytes }: Delivered<DeliveryLeft>, context: IntakeContext): IntakeContext {
+  const vacated = vacate(turn, context, id);
+  if (!isOver) return vacated;
+  const ended = {
+    ...vacated,
+    backlog: vacated.backlog - 1,
+    backlogBytes: vacated.backlogBytes - bytes,
+    ended: vacated.ended + 1,
+  };
+  return removeOldest(turn, ended);
+}
+
+export function queueDue({ turn, id }: Delivered<DeliveryDue>, context: IntakeContext): IntakeContext {
+  return enqueue(turn, context, [id]);
+}
+
+/** Continues a redelivery period, gives the slots withheld during a flood, or removes old deliveries. */
+export function wakeUp({ turn, name }: Delivered<Woken>, context: IntakeContext): IntakeContext {
+  if (name === "redeliver") return redeliverNext(turn, context);
+  if (name === "watch") return watch(turn, context);
+  if (name === "places") return giveKept(turn, context);
+  return sweep(turn, context);
+}
+
+function sweep(turn: Turn, context: IntakeContext): IntakeContext {
+  const { partition, id } = turn.self;
+  const before = timeText(turn.now - KEPT_MS);
+  const rows = deliveries.list(readPastDamage(turn), partition, [id], { limit: SWEPT_AT_ONCE });
+  const old = rows.filter(({ state, receivedAt }) => isOver(state) && receivedAt < before);
+  const swept = old.reduce((left, row) => remove(turn, left, row), context);
+  const removed = context.ended - swept.ended;
+  const keys = removeOldKeys(turn, id, SWEPT_AT_ONCE);
+  if (removed === SWEPT_AT_ONCE || keys === SWEPT_AT_ONCE) {
+    turn.wake("sweep", turn.now);
+    return { ...swept, sweepAtMs: turn.now };
+  }
+  const isEmpty =
+    rows.length === removed && deliveryKeys.entries(readPastDamage(turn), partition, [id], { limit: 1 }).length === 0;
+  if (isEmpty) return { ...swept, sweepAtMs: null };
+  turn.wake("sweep", turn.now + SWEEP_MS);
+  return { ...swept, sweepAtMs: turn.now + SWEEP_MS };
+}
+
+/** Removes some rows of a removed integration. Stops when none remain. Damaged deliveries stay. */
+export function clearSome(turn: Turn): void {
+  const { partition, id } = turn.self;
+  const groups = removeSomeGroups(turn, { groups: GROUPS_AT_ONCE, keys: SWEPT_AT_ONCE });
+  const rows = groups > 0 ? [] : deliveries.list(readPastDamage(turn), partition, [id], { limit: SWEPT_AT_ONCE });
+  const removed = rows.filter((row) => turn.attempt(() => removeRows(turn, row))).length;
+  const keysOf = ({ key }: Pick<typeof deliveryKeys, "key">) =>
+    listKeys(turn, { prefix: key(partition, id), limit: SWEPT_AT_ONCE });
+  const keys = [...keysOf(deliveryKeys), ...keysOf(queuedDeliveries)];
+  for (const key of keys) turn.remove(key);
+  refusedDeliveries.remove(turn, partition, id);
+  if (groups + removed + keys.length > 0) turn.wake("clear", turn.now);
+  else turn.stop();
+}

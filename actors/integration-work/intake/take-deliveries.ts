@@ -1,0 +1,83 @@
+import type { Delivered, Turn } from "../../../runtime/turns/turn.js";
+import type { Refusal } from "../../refusal.js";
+import { findResource } from "../../resources/resource.table.js";
+import type { NewDelivery } from "../deliveries/delivery.js";
+import type { DeliveryTaken, TakeDeliveries } from "../deliveries/delivery.messages.js";
+import { deliveries } from "../deliveries/delivery.table.js";
+import { recordKey, TakenKeys } from "../deliveries/delivery-key.table.js";
+import { count } from "../deliveries/delivery-room.js";
+import { countPlaces } from "../deliveries/working-places.js";
+import { countRepeated, groupedKeysPicture, NewGroup } from "./delivery-group.js";
+import { type IntakeContext, isCrowded, withArrivals } from "./delivery-intake.js";
+import { insertDelivery } from "./record-delivery.js";
+
+/** When a rejected sender may retry, in seconds. */
+const CROWDED_SECONDS = 30;
+
+const crowded: Refusal = {
+  refused: "too-many-requests",
+  detail: "Too many deliveries of this integration wait to be worked.",
+  retryAfterSeconds: CROWDED_SECONDS,
+};
+
+/**
+ * Accepts deliveries in order of arrival, with the same result as if each had arrived alone. Rejects all if the
+ * integration was removed: deliveries may still be in flight, and nothing would clear them from the store.
+ */
+export function takeAll(event: Delivered<TakeDeliveries>, before: IntakeContext): IntakeContext {
+  const { turn, deliveries: all } = event;
+  if (findResource(turn, turn.self.partition, "integration", turn.self.id) === undefined) {
+    takeNone(event);
+    // If deliveries are stored, a message to clear them will follow.
+    if (deliveries.list(turn, turn.self.partition, [turn.self.id], { limit: 1 }).length === 0) turn.stop();
+    return before;
+  }
+  const grouped = turn.picture(groupedKeysPicture);
+  const keys = new TakenKeys(turn, before.keysFrom ?? null, { wait: grouped.size > 0 });
+  const group = new NewGroup(turn);
+  const context = { ...withArrivals(before, all.length, turn.now), keysFrom: keys.from };
+  const places = countPlaces(context, turn.now);
+  const ids: string[] = [];
+  let bytes = 0;
+  const take = (delivery: NewDelivery): DeliveryTaken | Refusal => {
+    const { key, body } = delivery;
+    const waiting = key === null ? undefined : grouped.get(key);
+    if (waiting !== undefined) {
+      if (!group.repeat(waiting.id)) countRepeated(turn, waiting);
+      return { id: waiting.id, isRepeated: true };
+    }
+    const repeated = key === null ? null : repeat(turn, keys.find(key));
+    if (repeated !== null) return repeated;
+    if (isCrowded(context, { count: ids.length, bytes })) return crowded;
+    const id = turn.newId("dlv");
+    const isPlaced = ids.length < places;
+    if (!isPlaced && group.takes(delivery)) group.add(id, delivery);
+    else {
+      insertDelivery(turn, delivery, { id, state: isPlaced ? "working" : "accepted" });
+      if (key !== null) recordKey(turn, key, id, turn.now);
+    }
+    ids.push(id);
+    bytes += ArrayBuffer.isView(body) ? body.length : body.bytes;
+    return { id, isRepeated: false };
+  };
+  turn.reply(all.map(take));
+  group.store();
+  return ids.length === 0 ? context : count(turn, context, { ids, bytes });
+}
+
+/** Rejects the deliveries of a removed integration. */
+export function takeNone({ turn, deliveries: all }: Delivered<TakeDeliveries>): void {
+  turn.reply(all.map((): Refusal => ({ refused: "not-found" })));
+}
+
+/**
+ * Counts a repeated delivery in the row of the first one. Returns null if the delivery must be accepted: its key is
+ * new, or the first one failed. If the first one's row was removed, the repeat still counts as accepted.
+ */
+function repeat(turn: Turn, id: string | undefined): DeliveryTaken | null {
+  if (id === undefined) return null;
+  const row = deliveries.get(turn, turn.self.partition, turn.self.id, id);
+  if (row?.state === "failed") return null;
+  if (row !== undefined) deliveries.put(turn, turn.self.partition, row, { ...row, repeated: row.repeated + 1 });
+  return { id, isRepeated: true };
+}

@@ -1,0 +1,33 @@
+import { reference } from "../../../runtime/cells/reference.js";
+import type { Answered, EffectEnded, Message, Woken } from "../../../runtime/turns/turn.js";
+import type { PollRow } from "../../integrations/poll.table.js";
+import type { Refusal } from "../../refusal.js";
+import type { Keyed } from "../../resources/repeated-request.js";
+
+/** The integration's definition may have changed, or its workspace was closed. */
+export interface CheckPoll extends Message {
+  readonly type: "poll.check";
+}
+
+export interface PollTold {
+  readonly poll: PollRow;
+  /** Whether the message was accepted before, under the same key. */
+  readonly replayed: boolean;
+}
+
+/** Polls at once. A running request continues. */
+export interface PollNow extends Answered<PollTold | Refusal>, Keyed {
+  readonly type: "poll.now";
+}
+
+/** Sets the cursor. The response to a running request is still recorded, but does not change the cursor. */
+export interface SetCursor extends Answered<PollTold | Refusal> {
+  readonly type: "poll.cursor";
+  readonly cursor: string;
+}
+
+/** The poll of an integration. Its id is the integration's. */
+export const pollRef = reference<CheckPoll | PollNow | SetCursor>("poll");
+
+/** The messages to a poll's actor, including those of its effects and wake-up. */
+export type PollMessage = CheckPoll | PollNow | SetCursor | EffectEnded | Woken;

@@ -1,0 +1,31 @@
+import type { Reading } from "../../../storage/store.js";
+import type { Caller } from "../../caller.js";
+import type { VisibleIntegration } from "../../integrations/connection.queries.js";
+import { type PollRow, polls } from "../../integrations/poll.table.js";
+import { isRefusal, type Refusal } from "../../refusal.js";
+import { findIntegrationFor, findIntegrationOfOutcomes } from "../deliveries/delivery.queries.js";
+
+/** The poll of an integration that a caller can see. */
+export interface VisiblePoll {
+  readonly workspaceId: string;
+  readonly poll: PollRow;
+}
+
+/**
+ * Finds the poll for callers who can read its team's outcomes; `not-found` for others, and if there never was a poll.
+ */
+export function findPoll(reading: Reading, caller: Caller, integrationId: string): VisiblePoll | Refusal {
+  return toPoll(reading, findIntegrationOfOutcomes(reading, caller, integrationId));
+}
+
+/** Finds the poll for callers who can also change it; otherwise returns the refusal. */
+export function findPollToChange(reading: Reading, caller: Caller, integrationId: string): VisiblePoll | Refusal {
+  return toPoll(reading, findIntegrationFor(reading, caller, integrationId, "configure"));
+}
+
+function toPoll(reading: Reading, integration: VisibleIntegration | Refusal): VisiblePoll | Refusal {
+  if (isRefusal(integration)) return integration;
+  const { workspaceId, id } = integration;
+  const poll = polls.get(reading, workspaceId, id);
+  return poll === undefined ? { refused: "not-found", detail: "The integration has no poll." } : { workspaceId, poll };
+}

@@ -1,0 +1,199 @@
+import type { InTurn } from "../../../runtime/cells/chart.js";
+import type { Delivered, Turn } from "../../../runtime/turns/turn.js";
+import { POLL_FAILS_FROM, type PollRow, polls } from "../../integrations/poll.table.js";
+import type { IntegrationRequestResult } from "../../integrations/requests/integration-request.js";
+import { startIntegrationRequest } from "../../integrations/requests/start-request.js";
+import { MAIL_EFFECT } from "../../outbound/mail/mail.effects.js";
+import { failingPollMail } from "../../outbound/mail/mail-texts.js";
+import { type Keyed, recordRequest } from "../../resources/repeated-request.js";
+import { findResource } from "../../resources/resource.table.js";
+import { timeText } from "../../time-text.js";
+import { members } from "../../workspaces/member.table.js";
+import { recordDelivery } from "../intake/record-delivery.js";
+import { pollCounters } from "../work-counters.js";
+import type { PollTold, SetCursor } from "./poll.messages.js";
+import { failureWaitMs, firstWaitMs } from "./poll-wait.js";
+
+/** The transitions of a poll. `poll.machine.ts` lists when each one runs. */
+
+const DUE = "due";
+/** Timeout of a poll's request, in milliseconds. */
+const POLL_TIMEOUT_MS = 30_000;
+/** Maximum number of owners who get a mail. */
+const MAX_OWNERS_TOLD = 20;
+
+const UNLINKED: PollResult = {
+  success: false,
+  code: "not-connected",
+  reason: "the team's account is not connected",
+};
+
+export interface PollContext {
+  /** The running request's effect; null for none. */
+  readonly askId: string | null;
+  /** The start of the current wait, in milliseconds since 1970. */
+  readonly sinceMs: number;
+  /** The host asked not to send requests before this time, in milliseconds since 1970. */
+  readonly notBeforeMs: number;
+  /** Whether a user set the cursor while the request runs. */
+  readonly isCursorSet: boolean;
+}
+
+/** A poll as the definition describes it. */
+export interface SetPoll {
+  readonly integrationId: string;
+  readonly integration: string;
+  readonly teamId: string;
+  readonly everyMs: number;
+}
+
+/** The result of a request, or of a request that could not be made. */
+export type PollResult = Partial<IntegrationRequestResult> &
+  Pick<IntegrationRequestResult, "success" | "code" | "reason">;
+
+/** A turn about the poll in the current definition. */
+interface OfPoll extends InTurn {
+  readonly set: SetPoll;
+}
+
+/** Returns the row; a new one before the first poll. */
+function pollRow(turn: Turn): PollRow {
+  const { partition, id: integrationId } = turn.self;
+  const row = polls.get(turn, partition, integrationId);
+  const nothing = { lastAt: null, lastStatus: null, nextAt: null, failures: 0, problem: null };
+  return row ?? { integrationId, state: "off", cursor: "", ...nothing };
+}
+
+function put(turn: Turn, change: Partial<PollRow>): PollRow {
+  const { partition, id } = turn.self;
+  const row = { ...pollRow(turn), ...change };
+  polls.put(turn, partition, polls.get(turn, partition, id) ?? null, row);
+  return row;
+}
+
+/** Waits until this time. */
+function rest(turn: Turn, atMs: number, change: Partial<PollRow>): void {
+  turn.wake(DUE, atMs);
+  put(turn, { ...change, state: "resting", nextAt: timeText(atMs) });
+}
+
+/** Starts a poll that was added to the definition. The first request runs within a minute, from the stored cursor. */
+export function begin({ turn, set }: OfPoll): PollContext {
+  const waitMs = firstWaitMs(turn.random());
+  rest(turn, turn.now + waitMs, { failures: 0, problem: null });
+  return { askId: null, sinceMs: turn.now + waitMs - set.everyMs, notBeforeMs: 0, isCursorSet: false };
+}
+
+/**
+ * Applies a changed definition. The next request uses the new interval. After a failure it runs within a minute, unless
+ * the host asked to wait longer. The time of the first request does not change.
+ */
+export function restAgain({ turn, set }: OfPoll, context: PollContext): PollContext {
+  const { failures, lastAt, nextAt } = pollRow(turn);
+  if (lastAt === null && nextAt !== null) return context;
+  // If the clock was set back, `sinceMs` may be in the future.
+  const usualMs = Math.max(turn.now, Math.min(turn.now, context.sinceMs) + set.everyMs);
+  rest(turn, failures > 0 ? Math.max(turn.now + firstWaitMs(turn.random()), context.notBeforeMs) : usualMs, {});
+  return context;
+}
+
+/** Requests the changes since the cursor. */
+export function ask({ turn, set }: OfPoll): PollContext {
+  const { integrationId, teamId } = set;
+  const askId = turn.newId("ask");
+  const { cursor } = put(turn, { state: "asking", nextAt: null });
+  turn.cancelWake(DUE);
+  startIntegrationRequest(turn, askId, {
+    teamId,
+    integrationId,
+    block: { kind: "poll" },
+    values: JSON.stringify({ cursor }),
+    after: null,
+    actsAs: { kind: "team" },
+    timeoutMs: POLL_TIMEOUT_MS,
+    again: "after-a-crash",
+    lane: "background",
+  });
+  return { askId, sinceMs: turn.now, notBeforeMs: 0, isCursorSet: false };
+}
+
+/** Records the response as a delivery. The next request starts at the response's cursor. */
+export function recordAnswer(
+  { turn, set, result }: OfPoll & { readonly result: PollResult },
+  context: PollContext,
+): PollContext {
+  const { integrationId, teamId, everyMs } = set;
+  const before = pollRow(turn);
+  turn.count(pollCounters.answered);
+  const { body = "", headers = {}, cursor = null, cursorProblem = null, status = null } = result;
+  recordDelivery(turn, {
+    integrationId,
+    teamId,
+    source: "poll",
+    block: "poll",
+    key: null,
+    headers,
+    causes: [],
+    redeliveryOf: null,
+    cursor: before.cursor,
+    body: Buffer.from(body),
+  });
+  const next = context.isCursorSet || cursor === null ? before.cursor : cursor;
+  const of = { lastAt: timeText(turn.now), lastStatus: status, failures: 0, problem: null, cursorProblem };
+  rest(turn, turn.now + everyMs, { ...of, cursor: next });
+  return { askId: null, sinceMs: turn.now, notBeforeMs: 0, isCursorSet: false };
+}
+
+/**
+ * Records a failure and schedules a retry. `result` is null when no request was sent because there is no connection.
+ */
+export function fail(turn: Turn, set: SetPoll, result: PollResult | null): PollContext {
+  const { code, reason, status = null, retryAfterMs = null } = result ?? UNLINKED;
+  const failures = pollRow(turn).failures + 1;
+  turn.count(pollCounters.failed);
+  const waitMs = failureWaitMs(set.everyMs, { failures, random: turn.random(), retryAfterMs });
+  const problem = { code: code ?? "errored", reason: reason ?? "it went wrong" };
+  rest(turn, turn.now + waitMs, { lastAt: timeText(turn.now), lastStatus: status, failures, problem });
+  if (failures === POLL_FAILS_FROM) tellOwners(turn, set, problem.reason);
+  return { askId: null, sinceMs: turn.now, notBeforeMs: turn.now + (retryAfterMs ?? 0), isCursorSet: false };
+}
+
+/** Sends one mail to each owner. The next mail is sent only after a success and new failures. */
+function tellOwners(turn: Turn, { integration }: SetPoll, reason: string): void {
+  const { partition } = turn.self;
+  const workspace = findResource(turn, partition, "workspace", partition)?.address ?? "";
+  const owners = members.all(turn, partition, { role: "owner" }, { limit: MAX_OWNERS_TOLD });
+  for (const { email: to } of owners) {
+    const mail = failingPollMail({ to, workspace, integration, reason, failures: POLL_FAILS_FROM });
+    turn.start(MAIL_EFFECT.request(turn.newId("mail"), mail));
+  }
+}
+
+/** Stops a poll that is no longer in the definition. The cursor stays as long as the integration exists. */
+export function switchOff(turn: Turn, { askId }: PollContext, { isGone }: { readonly isGone: boolean }): PollContext {
+  const { partition, id } = turn.self;
+  const row = polls.get(turn, partition, id);
+  if (askId !== null) turn.cancelEffect(askId);
+  turn.cancelWake(DUE);
+  if (row !== undefined && isGone) polls.remove(turn, partition, row);
+  else if (row !== undefined) put(turn, { state: "off", nextAt: null });
+  turn.stop();
+  return { askId: null, sinceMs: 0, notBeforeMs: 0, isCursorSet: false };
+}
+
+export function setCursor(event: Delivered<SetCursor>, context: PollContext): PollContext {
+  const poll = put(event.turn, { cursor: event.cursor, cursorProblem: null });
+  event.turn.reply({ poll, replayed: false });
+  return { ...context, isCursorSet: context.askId !== null };
+}
+
+/** Answers a request to poll now, and records its key. */
+export function answerNow({ turn, idempotency }: Keyed & { readonly turn: Turn<PollTold> }): void {
+  recordRequest(turn, { idempotency }, turn.self.id);
+  turn.reply({ poll: pollRow(turn), replayed: false });
+}
+
+/** Answers a repeated request to poll now. */
+export function answerAgain({ turn }: { readonly turn: Turn<PollTold> }): void {
+  turn.reply({ poll: pollRow(turn), replayed: true });
+}

@@ -1,0 +1,65 @@
+import { parseWellFormed, toWellFormedJson } from "../../well-formed.js";
+import { AddressRefused } from "./address-guard.js";
+import { ConnectionFailed, RequestRefused } from "./request.js";
+
+/**
+ * The same message for an unknown name and for a name with a private address, so that nobody can find out names in the
+ * private network.
+ */
+const NO_ADDRESS = "its name leads to no public address";
+
+/**
+ * Returns why a request failed. Uses the error's code only, because the error's text may contain parts of the answer.
+ */
+export function toReason(error: unknown): string {
+  if (error instanceof RequestRefused) return error.cause instanceof AddressRefused ? NO_ADDRESS : error.message;
+  if (!(error instanceof Error)) return "it failed";
+  const cause = error instanceof ConnectionFailed ? error.cause : error;
+  if (cause instanceof Error && "syscall" in cause && cause.syscall === "getaddrinfo") return NO_ADDRESS;
+  if (error.name === "TimeoutError" || error.name === "AbortError") return "it took too long";
+  return "code" in error && typeof error.code === "string" ? error.code : "it failed";
+}
+
+/** Parses JSON with exact integers and well-formed text; undefined if the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return parseWellFormed(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns why JSON is not read although it is valid: its nesting or its numbers are beyond what this service reads. Null
+ * for text that is not JSON. Call it for text that a bounded parser has refused.
+ */
+export function whyJsonIsUnread(text: string): string | null {
+  try {
+    JSON.parse(text);
+    return "its JSON nests too deep, has too many values, or has a number with too many digits";
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Like {@link parseJson}, but parses every number as a double. For model answers, in which numbers are only counts and
+ * scores.
+ */
+export function parseDoubles(text: string): unknown {
+  try {
+    return toWellFormedJson(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Removes members that are null or a blank text from an object. Hosts write both for a missing value. */
+export function withoutEmptyMembers(json: unknown): unknown {
+  if (typeof json !== "object" || json === null || Array.isArray(json)) return json;
+  return Object.fromEntries(Object.entries(json).filter(([, value]) => !isMissing(value)));
+}
+
+function isMissing(value: unknown): boolean {
+  return value === null || (typeof value === "string" && value.trim() === "");
+}

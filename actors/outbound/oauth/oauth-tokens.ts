@@ -1,0 +1,162 @@
+import { z } from "zod";
+import type { RunSignal } from "../../../runtime/effects/run-signal.js";
+import type { OutboundAnswer } from "../http/http-exchange.js";
+import { parseJson, toReason, withoutEmptyMembers } from "../http/json-answer.js";
+import type { Outbound } from "../http/request.js";
+import { OAUTH_REQUEST_MS } from "./oauth-server.js";
+
+/** The service as an OAuth client of a host. */
+export interface OAuthClient {
+  readonly clientId: string;
+  /** Null for a public client. */
+  readonly clientSecret: string | null;
+  /** How the client authenticates (RFC 6749, 2.3.1). */
+  readonly clientAuth: "basic" | "body";
+}
+
+/** The tokens that a host returns for a code or a refresh token. */
+export interface Tokens {
+  readonly access: string;
+  /** Null if the host returns none. */
+  readonly refresh: string | null;
+  /** Lifetime of the access token in seconds; null if the host does not say. */
+  readonly lastsSeconds: number | null;
+  /** The granted scopes; null if they are the requested ones. */
+  readonly scopes: readonly string[] | null;
+}
+
+/**
+ * The result of a token request. A reason contains nothing of the host's answer except its status or a known error
+ * code.
+ */
+export type TokenAnswer =
+  | { readonly ok: true; readonly tokens: Tokens; readonly response: Readonly<Record<string, unknown>> }
+  /** `isFinal`: the grant itself is invalid, so a retry cannot succeed. */
+  | { readonly ok: false; readonly isFinal: boolean; readonly reason: string };
+
+interface Asking {
+  readonly url: URL;
+  readonly client: OAuthClient;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly signal: RunSignal;
+}
+
+/** A token goes into a header, so it may only contain characters that are valid there. */
+const token = z
+  .string()
+  .min(1)
+  .max(16_384)
+  .regex(/^[\x21-\x7e]+$/);
+
+/** Token types that are not bearer tokens (RFC 6749, 7.1; RFC 9449) or not access tokens. */
+const OTHER_TYPES = /^(mac|dpop|pop|hawk|hmac|n_a)\b/i;
+
+const tokenSchema = z.looseObject({
+  access_token: token,
+  // Some hosts use other words for bearer tokens, such as `bot` and `user`.
+  token_type: z
+    .unknown()
+    .refine((type) => typeof type !== "string" || !OTHER_TYPES.test(type.trim()))
+    .optional(),
+  // Some hosts write `false` or a number for no refresh token.
+  refresh_token: z.preprocess((value) => (typeof value === "string" ? value : undefined), token.optional()),
+  // Some hosts write numbers as strings.
+  expires_in: z.coerce.number().positive().max(1e9).optional().catch(undefined),
+  scope: z.string().max(10_000).optional().catch(undefined),
+});
+const errorSchema = z.looseObject({ error: z.string() });
+/** Error codes that may be shown: those of RFC 6749 (5.2) and of GitHub. Any other text is untrusted. */
+const CODES: ReadonlySet<string> = new Set([
+  ...["invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type"],
+  ...["invalid_scope", "invalid_target", "access_denied", "server_error", "temporarily_unavailable"],
+  ...["bad_verification_code", "bad_refresh_token", "incorrect_client_credentials", "redirect_uri_mismatch"],
+]);
+/** Error codes that mean that the code or refresh token itself is invalid. */
+const FINAL: readonly string[] = ["invalid_grant", "bad_verification_code", "bad_refresh_token"];
+
+/** Requests tokens from a token endpoint (RFC 6749, 4.1.3 and 6). Never rejects. */
+export async function askForTokens(outbound: Pick<Outbound, "post">, asking: Asking): Promise<TokenAnswer> {
+  let answer: OutboundAnswer;
+  try {
+    answer = await postForm(outbound, asking);
+  } catch (error) {
+    return { ok: false, isFinal: false, reason: `the host could not be asked: ${toReason(error)}` };
+  }
+  if (answer.unread !== undefined) {
+    return { ok: false, isFinal: false, reason: `the host's answer cannot be read: ${answer.unread.reason}` };
+  }
+  const body = toTokenAnswer(parseJson(answer.body) ?? readForm(answer.body));
+  // Some hosts answer an error with status 200.
+  const refused = errorSchema.safeParse(body);
+  if (refused.success) return refusalOf(refused.data.error);
+  if (!isSuccess(answer)) return { ok: false, isFinal: false, reason: `the host answered ${answer.status}` };
+  const parsed = tokenSchema.safeParse(body);
+  if (!parsed.success) return { ok: false, isFinal: false, reason: "the host answered without a bearer token" };
+  const { access_token: access, refresh_token: refresh, expires_in: lastsSeconds, scope } = parsed.data;
+  const scopes = scope === undefined ? null : scope.split(/[\s,]+/).filter((one) => one !== "");
+  const tokens = { access, refresh: refresh ?? null, lastsSeconds: lastsSeconds ?? null, scopes };
+  return { ok: true, tokens, response: parsed.data };
+}
+
+/** Revokes a token (RFC 7009). Returns why it failed, or null. Never rejects. */
+export async function revokeToken(outbound: Pick<Outbound, "post">, asking: Asking): Promise<string | null> {
+  try {
+    const answer = await postForm(outbound, asking);
+    return isSuccess(answer) ? null : `the host answered ${answer.status}`;
+  } catch (error) {
+    return `the host could not be asked: ${toReason(error)}`;
+  }
+}
+
+/**
+ * Normalizes a token answer: removes members that are null or blank, which mean a missing value, and joins scopes into
+ * one text. Returns any value that is not an object unchanged.
+ */
+export function toTokenAnswer(json: unknown): unknown {
+  const answer = withoutEmptyMembers(json);
+  // Keep empty scopes, which mean that nothing was granted.
+  const scoped = z.object({ scope: z.union([z.string(), z.array(z.string()).transform((all) => all.join(" "))]) });
+  const { data } = scoped.safeParse(json);
+  return data === undefined ? answer : { ...Object(answer), ...data };
+}
+
+/** Parses a form-encoded answer, which older hosts send; undefined for any other text. */
+function readForm(text: string): unknown {
+  return /^(access_token|error)=|&(access_token|error)=/.test(text)
+    ? Object.fromEntries(new URLSearchParams(text.trim()))
+    : undefined;
+}
+
+function isSuccess({ status }: Pick<OutboundAnswer, "status">): boolean {
+  return status >= 200 && status < 300;
+}
+
+function refusalOf(code: string): TokenAnswer {
+  const reason = CODES.has(code) ? code : "an error";
+  return { ok: false, isFinal: FINAL.includes(code), reason: `the host answered ${reason}` };
+}
+
+function postForm(
+  outbound: Pick<Outbound, "post">,
+  { url, client, parameters, signal }: Asking,
+): Promise<OutboundAnswer> {
+  const { clientId, clientSecret, clientAuth } = client;
+  const form = new URLSearchParams(parameters);
+  const headers: Record<string, string> = {
+    accept: "application/json",
+    "content-type": "application/x-www-form-urlencoded",
+    "user-agent": "Service-Connections/1",
+  };
+  if (clientSecret !== null && clientAuth === "basic") {
+    headers.authorization = `Basic ${Buffer.from(`${encoded(clientId)}:${encoded(clientSecret)}`).toString("base64")}`;
+  } else {
+    form.set("client_id", clientId);
+    if (clientSecret !== null) form.set("client_secret", clientSecret);
+  }
+  return outbound.post({ url, headers, body: form.toString(), timeoutMs: OAUTH_REQUEST_MS, signal });
+}
+
+/** Form-encodes a part of the Basic credentials, as RFC 6749 (2.3.1) requires. */
+function encoded(text: string): string {
+  return new URLSearchParams({ text }).toString().slice("text=".length);
+}

@@ -1,0 +1,18 @@
+import { table } from "../../../storage/table.js";
+import type { Money } from "../../money.js";
+
+/** The shared budget of a search's replays and its agent's runs, with their spending. */
+export interface ReplayPurseRow {
+  readonly searchId: string;
+  readonly ceiling: Money;
+  /** The amount that counts against the ceiling, as a fraction in its currency (`fraction.ts`, `toText`). */
+  readonly counted: string;
+  /**
+   * The reported part of that amount, without the shares for work that reported no cost. Includes estimates for model
+   * calls in progress.
+   */
+  readonly spent: string;
+}
+
+/** Key: `[search]` */
+export const replayPurses = table<ReplayPurseRow>("replay-purse");

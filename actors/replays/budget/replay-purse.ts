@@ -1,0 +1,94 @@
+import { topic } from "../../../runtime/feeds/topic.js";
+import type { Turn, TurnReading } from "../../../runtime/turns/turn.js";
+import { add, compare, type Fraction, fromText, subtract, toText, ZERO } from "../../fraction.js";
+import { type Money, toAmount } from "../../money.js";
+import { reachesCeiling } from "../../statistics/spending.js";
+import type { ReplayRow } from "../replay/replay.js";
+import { replayRef } from "../replay/replay.messages.js";
+import { isUnderWay, replays } from "../replay/replay.table.js";
+import { countSpent, type PurseLeft } from "./replay-ceiling.js";
+import { type ReplayPurseRow, replayPurses } from "./replay-purse.table.js";
+
+/**
+ * The budget of a search: one ceiling for all its replays and its agent's runs.
+ *
+ * 1. It is one row, whatever the number of copies. The turn that changes the spending of a replay or an agent run also
+ *    changes the row, by the difference.
+ * 2. When the budget becomes full, or is no longer full, the replays in progress are notified.
+ */
+
+/** Amounts to add to the budget together. */
+export interface Counted {
+  /** The amount that counts against the ceiling. */
+  readonly counted: Fraction;
+  /** The reported amount. */
+  readonly spent: Fraction;
+}
+
+/** Creates the budget of a search that starts. */
+export function openPurse(turn: Turn, { searchId, ceiling }: Pick<ReplayPurseRow, "searchId" | "ceiling">): void {
+  const none = toText(ZERO);
+  replayPurses.put(turn, turn.self.partition, searchId, { searchId, ceiling, counted: none, spent: none });
+}
+
+/**
+ * Returns the search's ceiling and the amount that everything except this replay counts against it; null for a replay
+ * outside a search. `stored` must be the stored row.
+ */
+export function findPurseLeft(turn: TurnReading, stored: ReplayRow): PurseLeft | null {
+  if (stored.search === null) return null;
+  const purse = replayPurses.get(turn, turn.self.partition, stored.search.searchId);
+  if (purse === undefined) return null;
+  return { ceiling: purse.ceiling, others: subtract(fromText(purse.counted), countSpent(stored)) };
+}
+
+/** Writes a replay, and adds the change of its spending to its search's budget. */
+export function putReplay(turn: Turn, before: ReplayRow, after: ReplayRow): void {
+  replays.put(turn, turn.self.partition, before, after);
+  if (after.search === null || before.spending === after.spending) return;
+  const counted = subtract(countSpent(after), countSpent(before));
+  const spent = subtract(reported(after), reported(before));
+  countInPurse(turn, after.search.searchId, { counted, spent });
+}
+
+/**
+ * Adds to a search's spending; negative amounts subtract. Notifies the other replays in progress when the budget
+ * becomes full, or is no longer full.
+ */
+export function countInPurse(turn: Turn, searchId: string, more: Counted): void {
+  if (compare(more.counted, ZERO) === 0 && compare(more.spent, ZERO) === 0) return;
+  const { partition, id: self } = turn.self;
+  const purse = replayPurses.get(turn, partition, searchId);
+  if (purse === undefined) return;
+  const counted = add(fromText(purse.counted), more.counted);
+  const spent = add(fromText(purse.spent), more.spent);
+  replayPurses.put(turn, partition, searchId, { ...purse, counted: toText(counted), spent: toText(spent) });
+  publishSpent(turn, purse, spent);
+  if (isFull(fromText(purse.counted), purse.ceiling) === isFull(counted, purse.ceiling)) return;
+  const others = replays
+    .all(turn, partition, { searchId })
+    .filter((replay) => isUnderWay(replay) && replay.id !== self);
+  for (const { id } of others) turn.send(replayRef(partition, id), { type: "purse.moved" });
+}
+
+/** Changes of a search's spending on the search's stream. */
+const searchTopic = topic<{ readonly type: "spent"; readonly spent: Money }>("search");
+
+function publishSpent(
+  turn: Turn,
+  { searchId, ceiling: { currency }, spent: before }: ReplayPurseRow,
+  spent: Fraction,
+): void {
+  const [was, now] = [toAmount(fromText(before)), toAmount(spent)];
+  if (was === now) return;
+  turn.publishChange(searchTopic(searchId), { type: "spent", spent: { amount: now, currency } });
+}
+
+function isFull(counted: Fraction, ceiling: Money): boolean {
+  return reachesCeiling(counted, ceiling);
+}
+
+/** Returns a replay's reported spending, including the part that its copies did not cause. */
+function reported({ spending }: ReplayRow): Fraction {
+  return add(fromText(spending.spent), fromText(spending.besides));
+}

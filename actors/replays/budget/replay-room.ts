@@ -1,0 +1,74 @@
+import type { Turn, TurnReading } from "../../../runtime/turns/turn.js";
+import { compare, fromText, ZERO } from "../../fraction.js";
+import { isRefusal, type Refusal } from "../../refusal.js";
+import { findLeaving } from "../../tables/room.js";
+import type { ReplayRow } from "../replay/replay.js";
+import { replayRef } from "../replay/replay.messages.js";
+import { isKeptReplay } from "../replay/replay.retention.js";
+import { isUnderWay, replays } from "../replay/replay.table.js";
+import type { ReplaySetRow } from "../sets/replay-set.table.js";
+
+/** Maximum number of replays stored for a set. */
+export const MAX_REPLAYS = 200;
+
+interface Wanted {
+  /** Number of replays that are about to start. */
+  readonly count: number;
+  /** The existing replay that a new one is paired with or answers. */
+  readonly beside: string | null;
+}
+
+/**
+ * Makes space in a set for new replays: tells the oldest removable ones to remove themselves. Replays that were stopped
+ * before any copy was scored or had a cost go first. If too few are removable, refuses and removes none. Runs in a turn
+ * of the team's sets.
+ */
+export function makeRoom(turn: Turn, set: ReplaySetRow, wanted: Wanted): Refusal | null {
+  const found = findRoom(turn, set, wanted);
+  if (isRefusal(found)) return found;
+  tellToGo(turn, found);
+  return null;
+}
+
+/** Tells replays to remove themselves. */
+export function tellToGo(turn: Turn, replayIds: readonly string[]): void {
+  for (const id of replayIds) turn.send(replayRef(turn.self.partition, id), { type: "replay.forget" });
+}
+
+/**
+ * Returns the ids of the replays to remove so that the new ones fit; refuses if too few are removable. A replay is not
+ * removable while it runs or is judged, if another replay is paired with it or answers it, or if its set's figures need
+ * it.
+ */
+export function findRoom(
+  turn: TurnReading,
+  set: Pick<ReplaySetRow, "id">,
+  { count, beside }: Wanted,
+): readonly string[] | Refusal {
+  const { partition } = turn.self;
+  const stored = replays.all(turn, partition, { setId: set.id });
+  const named = new Set(stored.flatMap(({ pairedWith, answers }) => [pairedWith, answers, beside]));
+  const mayGo = (replay: ReplayRow) =>
+    !isUnderWay(replay) && replay.judged && !named.has(replay.id) && !isKeptReplay(turn, replay);
+  const leaving = findLeaving(inOrder(stored), { most: MAX_REPLAYS, count, mayGo });
+  return leaving === null ? full : leaving.map(({ id }) => id);
+}
+
+const full: Refusal = {
+  refused: "conflict",
+  detail:
+    `The set has its ${MAX_REPLAYS} replays, and each of them is under way, or others or the set's figures are read ` +
+    "with it. Stop one, wait until one has ended, or delete the set.",
+};
+
+/** Orders replays for removal: first those without information, each group oldest first. */
+function inOrder(newestFirst: readonly ReplayRow[]): readonly ReplayRow[] {
+  const oldestFirst = newestFirst.toReversed();
+  return [...oldestFirst.filter(isEmpty), ...oldestFirst.filter((replay) => !isEmpty(replay))];
+}
+
+/** Whether the replay was stopped before any copy was scored or had a cost. */
+function isEmpty({ state, counts, spending }: ReplayRow): boolean {
+  const hasScored = counts.succeeded + counts.failed > 0;
+  return state === "stopped" && !hasScored && spending.unpriced === 0 && compare(fromText(spending.spent), ZERO) === 0;
+}

@@ -1,0 +1,58 @@
+import { rowSource } from "../../../runtime/directories/directory-source.js";
+import type { Turn } from "../../../runtime/turns/turn.js";
+import { table } from "../../../storage/table.js";
+import { locationEntry } from "../../resources/resource-location.table.js";
+import type { ReplayRow } from "../replay/replay.js";
+
+/** A candidate that the service created itself, with a replay or for a search. */
+interface MadeCandidateRow {
+  readonly candidateId: string;
+  /** The candidate's replay; null for a search's candidate, which exists before its replay. */
+  readonly replayId: string | null;
+  /** The team of a search's candidate; absent for others. */
+  readonly teamId?: string;
+}
+
+/** The directory kind of these candidates, which are not resources. */
+export const MADE_CANDIDATE = "made-candidate";
+
+/** Key: `[candidate]` */
+export const madeCandidates = table<MadeCandidateRow>("made-candidate");
+
+/** The directory entries of these candidates, by candidate id. */
+export const madeCandidateSource = rowSource(madeCandidates, ({ candidateId }, { partition }) => [
+  entryOf(partition, candidateId),
+]);
+
+function entryOf(workspaceId: string, candidateId: string) {
+  return locationEntry(candidateId, { workspaceId, kind: MADE_CANDIDATE });
+}
+
+/** Records the candidate of a replay, so that it can be found by id. */
+export function recordMade(turn: Turn, { id: replayId, candidate }: ReplayRow): void {
+  const { partition } = turn.self;
+  madeCandidates.put(turn, partition, candidate.id, { candidateId: candidate.id, replayId });
+  turn.direct(entryOf(partition, candidate.id));
+}
+
+/** Records a candidate that a search admitted. It stays recorded for as long as the search has it. */
+export function recordSearched(turn: Turn, { candidateId, teamId }: { candidateId: string; teamId: string }): void {
+  const { partition } = turn.self;
+  madeCandidates.put(turn, partition, candidateId, { candidateId, replayId: null, teamId });
+  turn.direct(entryOf(partition, candidateId));
+}
+
+/** Removes a candidate that a search admitted. */
+export function removeSearched(turn: Turn, candidateId: string): void {
+  const { partition } = turn.self;
+  madeCandidates.remove(turn, partition, candidateId);
+  turn.undirect(entryOf(partition, candidateId));
+}
+
+/** Removes the candidate of a removed replay, unless a later replay of the candidate is stored. */
+export function removeMade(turn: Turn, { id, candidate }: ReplayRow): void {
+  const { partition } = turn.self;
+  if (madeCandidates.get(turn, partition, candidate.id)?.replayId !== id) return;
+  madeCandidates.remove(turn, partition, candidate.id);
+  turn.undirect(entryOf(partition, candidate.id));
+}

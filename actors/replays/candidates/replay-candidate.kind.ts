@@ -1,0 +1,168 @@
+import { z } from "zod";
+import type { Reading } from "../../../storage/store.js";
+import { type RunConfig, runConfig, toFingerprint } from "../../lines/fingerprint.js";
+import type { LineFields } from "../../lines/line.js";
+import { getRunSetup } from "../../lines/run-setup.js";
+import type { Station, StationBody } from "../../lines/station.js";
+import type { HolderLocation, Kind, StationHolder, WriteScope } from "../../resources/kind.js";
+import { findResource } from "../../resources/resource.table.js";
+import { listUnderWay } from "../replay/replay.table.js";
+import { proposedBlockSchema, resolveBlock } from "../starting/live-block.js";
+import { checkBlock, type LineRow } from "./candidate-rules.js";
+import { candidateWarnings } from "./candidate-warnings.js";
+import { changeParts, listConfigChanges } from "./config-changes.js";
+import { findMadeCandidate } from "./made-candidate.js";
+
+/** Name prefixes of the replays that the service starts itself. */
+const reservedPrefixes = ["Live config", "Planned change", "With the answer"] as const;
+
+const name = z.string().superRefine((text, context) => {
+  const message = nameFault(text);
+  if (message !== null) context.addIssue({ code: "custom", message });
+});
+
+function nameFault(text: string): string | null {
+  if (text.length < 1 || text.length > 100) return "Candidate name must be 1 to 100 characters.";
+  if (text !== text.trim()) return "Candidate name cannot start or end with a space.";
+  if (text.includes("/")) return "Candidate name cannot contain /.";
+  if (/\p{Cc}/u.test(text)) return "Candidate name cannot contain control characters.";
+  const reserved = reservedPrefixes.find((prefix) => text.toLowerCase().startsWith(prefix.toLowerCase()));
+  return reserved === undefined ? null : `Candidate name cannot start with the reserved prefix \`${reserved}\`.`;
+}
+
+const schema = z.strictObject({
+  name,
+  station: proposedBlockSchema,
+});
+
+/** A candidate in a request body. */
+type ReplayCandidateBody = z.output<typeof schema>;
+
+/** A stored candidate, whose block is complete. */
+export type ReplayCandidateFields = Omit<ReplayCandidateBody, "station"> & { readonly station: StationBody };
+
+const fingerprint = z.string().describe("A hash of everything that affects how a run goes.");
+
+/** One difference between two configs of a station. */
+export const configChangeSchema = z.strictObject({
+  part: z.enum(changeParts),
+  name: z.string().nullable(),
+  kind: z.enum(["added", "removed", "changed"]),
+  was: z
+    .unknown()
+    .describe(
+      "Null where it is hidden, or was not there. Always hidden: prompts, rubrics, claims, and contents of " +
+        "skills and profiles.",
+    ),
+  now: z.unknown().describe("Null where it is hidden, as in `was`, or is not there."),
+});
+
+/** The resource kind of a station block that is proposed for replays. It is never applied to the line. */
+export const replayCandidateKind: Kind<ReplayCandidateBody> = {
+  name: "replay-candidate",
+  plural: "replay-candidates",
+  idPrefix: "cand",
+  heldBy: "station",
+  locateStation: stationPlace,
+  isNeverReplaced: true,
+  seenBy: "outcomes",
+  permission: "plan",
+  schema,
+  fixed: [],
+  hcl: null,
+  hidden: [],
+  address: (fields, station) => `${station}/${fields.name}`,
+  // A proposal has no references, so it never blocks a change of the configuration.
+  references: () => [],
+  validate: (fields, scope) => {
+    const found = findStation(scope);
+    if (found === null) return [];
+    const { line, live } = found;
+    return checkBlock(resolveBlock(fields.station, live), line, { stationKey: live.key, scope });
+  },
+  warnings: ({ station: block }, reading, { workspaceId, added: { kind, lineId, stationId } }) => {
+    const line = kind === "proposed" ? findLine(reading, workspaceId, String(lineId)) : undefined;
+    const live = line?.fields.stations.find(({ id }) => id === stationId);
+    return live === undefined ? [] : candidateWarnings(resolveBlock(block, live), live);
+  },
+  findMade: findMadeCandidate,
+  inUse: (row, reading) => {
+    const underWay = listUnderWay(reading, row.workspaceId, { teamId: row.teamId ?? "" });
+    const isReplayed = underWay.some(({ candidate }) => candidate.id === row.id);
+    return isReplayed ? `A replay of the replay-candidate ${row.address} is under way.` : null;
+  },
+  added: {
+    // In answers, the name may also have a reserved prefix.
+    name: z.string(),
+    lineId: z.string(),
+    stationId: z.string(),
+    stationAddress: z.string(),
+    kind: z.enum(["proposed", "live"]).describe("`live`: the station's config as a replay of it was started."),
+    fingerprint,
+    changedFrom: z.strictObject({
+      fingerprint,
+      changes: z
+        .array(configChangeSchema)
+        .describe(
+          "What the block changed of the station as it was then. Leaves out `check`, `diffs`, `timeoutMinutes`, " +
+            "`runners`, `name`, `passesTo` and `alerts`; `warnings` say where the first four differ from the station as " +
+            "it is now.",
+        ),
+    }),
+    createdAt: z.string(),
+  },
+  complete: completeCandidate,
+};
+
+function stationPlace(
+  reading: Reading,
+  workspaceId: string,
+  { lineId, stationKey }: StationHolder,
+): HolderLocation | null {
+  const line = findLine(reading, workspaceId, lineId);
+  const station = line?.fields.stations.find(({ key }) => key === stationKey);
+  return line === undefined || station === undefined
+    ? null
+    : { address: `${line.address}/${station.key}`, teamId: line.teamId };
+}
+
+/** Completes the candidate for storage, with the differences from the current station. */
+function completeCandidate(fields: ReplayCandidateBody, scope: WriteScope<ReplayCandidateBody>) {
+  const found = findStation(scope);
+  if (found === null) throw new Error("a candidate for a station that is not there");
+  const station = resolveBlock(fields.station, found.live);
+  return { fields: { ...fields, station }, added: addedTo(station, found, scope) };
+}
+
+function addedTo(block: StationBody, { line, live }: FoundStation, scope: WriteScope<unknown>) {
+  const [config, liveConfig] = [configUnder(block, line, scope), configUnder(live, line, scope)];
+  return {
+    lineId: line.id,
+    stationId: live.id,
+    stationAddress: `${line.address}/${live.key}`,
+    kind: "proposed",
+    fingerprint: toFingerprint(config),
+    changedFrom: { fingerprint: toFingerprint(liveConfig), changes: listConfigChanges(liveConfig, config) },
+    createdAt: new Date(scope.now).toISOString(),
+  };
+}
+
+function configUnder(station: StationBody, line: LineRow, scope: WriteScope<unknown>): RunConfig {
+  return runConfig(line.fields, station, getRunSetup(scope.reading, scope, station));
+}
+
+/** The line of a candidate, and the station that its block is proposed for. */
+interface FoundStation {
+  readonly line: LineRow;
+  readonly live: Station;
+}
+
+function findStation({ reading, workspaceId, station }: WriteScope<unknown>): FoundStation | null {
+  const line = station === null ? undefined : findLine(reading, workspaceId, station.lineId);
+  const live = line?.fields.stations.find(({ key }) => key === station?.stationKey);
+  return line === undefined || live === undefined ? null : { line, live };
+}
+
+function findLine(reading: Reading, workspaceId: string, lineId: string): LineRow | undefined {
+  return findResource<LineFields>(reading, workspaceId, "line", lineId);
+}

@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { ulidTime } from "../../../runtime/turns/ids.js";
+import type { Reading } from "../../../storage/store.js";
+import type { Cursor, Slice } from "../../tables/page-source.js";
+import type { Shown } from "../reads/copy-schemas.js";
+import { replaySummarySchema } from "../reads/replay-schemas.js";
+import type { ReplayRow } from "../replay/replay.js";
+import { replays } from "../replay/replay.table.js";
+
+/** The periods of figures, in whole UTC days up to and including today. */
+export const periods = ["7d", "30d", "90d"] as const;
+export type PeriodName = (typeof periods)[number];
+
+const DAY_MS = 86_400_000;
+/** Maximum number of candidate replays in one answer: the newest ones. */
+export const MAX_CANDIDATE_REPLAYS = 200;
+
+const time = z.iso.datetime();
+
+/** A team's replayed candidates, by set. */
+export const replayedCandidatesSchema = z
+  .strictObject({
+    period: z.strictObject({ name: z.enum(periods), from: time, to: time }),
+    truncated: z.boolean().describe(`Whether there were more than the newest ${MAX_CANDIDATE_REPLAYS} replays.`),
+    items: z.array(
+      z.strictObject({
+        set: z.strictObject({ id: z.string(), name: z.string() }),
+        lineId: z.string(),
+        stationId: z.string(),
+        stationKey: z.string(),
+        baseline: replaySummarySchema.nullable().describe("The set's baseline as it is now."),
+        replays: z.array(replaySummarySchema).describe("Newest first."),
+      }),
+    ),
+  })
+  .meta({ title: "replayed candidates" });
+
+/** Returns a period that ends at a time and starts at the beginning of its first UTC day. */
+export function toPeriod(name: PeriodName, nowMs: number) {
+  const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
+  const fromMs = today - (Number.parseInt(name, 10) - 1) * DAY_MS;
+  return { name, from: new Date(fromMs).toISOString(), to: new Date(nowMs).toISOString() };
+}
+
+export type ReplayedCandidatesView = Shown<typeof replayedCandidatesSchema>;
+
+interface CandidatePlace {
+  readonly workspaceId: string;
+  readonly teamId: string;
+  /** The start of the period. */
+  readonly from: string;
+}
+
+/**
+ * Reads a slice of a team's candidate replays that started since a time, newest first. It reads one more than the
+ * maximum, to detect truncation.
+ */
+export function candidateReplays({ workspaceId, teamId, from }: CandidatePlace) {
+  return (reading: Reading, cursor: Cursor<ReplayRow> | null): Slice<ReplayRow> =>
+    replays.page(
+      reading,
+      workspaceId,
+      { teamId },
+      {
+        cursor,
+        limit: MAX_CANDIDATE_REPLAYS + 1,
+        after: [`rep_${ulidTime(Date.parse(from))}`],
+        // Exclude replays with the answer: they show an upper bound, and no team can adopt such a config.
+        fits: ({ candidate }) => candidate.kind !== "live" && candidate.kind !== "with-answer",
+      },
+    );
+}

@@ -1,0 +1,115 @@
+import type { Reading } from "../../../storage/store.js";
+import type { Copy } from "../../statistics/copy.js";
+import { type SuccessTotals, successTotals } from "../../statistics/success.js";
+import { listCopies } from "../copies/replay-copy.table.js";
+import { compareSides, type Versus } from "../figures/versus.js";
+import type { ReplayRow } from "./replay.js";
+
+/** Maximum number of replays whose copies are cached. The copies of one replay take about 30 KB. */
+const MAX_REPLAYS = 200;
+const MAX_COMPARISONS = 2_000;
+
+/**
+ * A cache of replay figures, which makes repeated reads cheap.
+ *
+ * 1. A copy's known result never changes, so the counts of results identify which results are known. The cache key of a
+ *    replay is its id with its counts, which change in the same turn as the copy.
+ * 2. A replay is cached only once it has all of its copies.
+ * 3. The size is limited. When full, the cache evicts the least recently used entry.
+ */
+export class ReplayMemory {
+  readonly #copies = new Remembered<readonly Copy[]>(MAX_REPLAYS);
+  readonly #totals = new Remembered<SuccessTotals>(MAX_COMPARISONS);
+  readonly #versus = new Remembered<Versus>(MAX_COMPARISONS);
+
+  /** Returns the results of a replay's copies, by place and then repeat. */
+  copiesOf(reading: Reading, workspaceId: string, replay: ReplayRow): readonly Copy[] {
+    return this.#copies.find(keyOf(replay)) ?? this.learn(replay, listCopies(reading, workspaceId, replay.id));
+  }
+
+  /** Like {@link copiesOf}, but takes all rows of the replay's copies, when the caller has already read them. */
+  learn(replay: ReplayRow, rows: readonly Copy[]): readonly Copy[] {
+    const known = this.#copies.find(keyOf(replay));
+    if (known !== undefined) return known;
+    const copies = toCopies(rows);
+    if (copies.length === replay.runs * replay.repeats) this.#copies.keep(keyOf(replay), copies);
+    return copies;
+  }
+
+  /** Returns the success totals of a replay's copies. */
+  totalsOf(reading: Reading, workspaceId: string, replay: ReplayRow): SuccessTotals {
+    const known = this.#totals.find(keyOf(replay));
+    if (known !== undefined) return known;
+    const totals = successTotals(this.copiesOf(reading, workspaceId, replay));
+    if (totals.entries === replay.runs * replay.repeats) this.#totals.keep(keyOf(replay), totals);
+    return totals;
+  }
+
+  /** Compares `own` with `other`. `live` contains replays of the live config. */
+  versus(reading: Reading, workspaceId: string, { own, other, live, minGain }: Compared): Versus {
+    const key = [keyOf(own), keyOf(other), minGain, ...live.map(keyOf)].join(" ");
+    const known = this.#versus.find(key);
+    if (known !== undefined) return known;
+    const sideOf = (replay: ReplayRow) => ({ ...replay, copies: this.copiesOf(reading, workspaceId, replay) });
+    const all = [own, other, ...live];
+    const versus = compareSides(sideOf(own), sideOf(other), {
+      minGain,
+      live: live.flatMap((replay) => this.copiesOf(reading, workspaceId, replay)),
+    });
+    const areWhole = all.every((replay) => this.#copies.find(keyOf(replay)) !== undefined);
+    if (areWhole) this.#versus.keep(key, versus);
+    return versus;
+  }
+}
+
+/** Two replays to compare, with the live replays that random variation is measured by. */
+export interface Compared {
+  readonly own: ReplayRow;
+  readonly other: ReplayRow;
+  readonly live: readonly ReplayRow[];
+  readonly minGain: number;
+}
+
+function keyOf({ id, counts: { settled, succeeded, failed, unscored } }: ReplayRow): string {
+  return `${id}:${settled}:${succeeded}:${failed}:${unscored}`;
+}
+
+/** Keeps only the fields that success is computed from. Copies of one run share their strings. */
+function toCopies(copies: readonly Copy[]): readonly Copy[] {
+  const texts = new Map<string, string>();
+  const shared = (text: string): string => {
+    const known = texts.get(text) ?? text;
+    texts.set(known, known);
+    return known;
+  };
+  return copies.map(({ taskId, originalRunId, repeat, result }) => ({
+    taskId: shared(taskId),
+    originalRunId: shared(originalRunId),
+    repeat,
+    result,
+  }));
+}
+
+/** An LRU cache of values by key. */
+class Remembered<Value> {
+  readonly #max: number;
+  readonly #values = new Map<string, Value>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  find(key: string): Value | undefined {
+    const value = this.#values.get(key);
+    if (value === undefined) return undefined;
+    this.#values.delete(key);
+    this.#values.set(key, value);
+    return value;
+  }
+
+  keep(key: string, value: Value): void {
+    this.#values.set(key, value);
+    const [oldest] = this.#values.keys();
+    if (this.#values.size > this.#max && oldest !== undefined) this.#values.delete(oldest);
+  }
+}

@@ -1,0 +1,84 @@
+import { reference } from "../../../runtime/cells/reference.js";
+import type { Answered, Message } from "../../../runtime/turns/turn.js";
+import type { Caller } from "../../caller.js";
+import type { Refusal } from "../../refusal.js";
+import type { Keyed } from "../../resources/repeated-request.js";
+import type { OwnerMessage, RunClaimed } from "../../runs/run.messages.js";
+import type { ReplayRow } from "./replay.js";
+
+/** Sent by the team's sets in the turn that writes the replay's rows. The replay then creates and queues its copies. */
+interface BeginReplay extends Message {
+  readonly type: "replay.begin";
+}
+
+interface ReplayStopped {
+  /** Whether an earlier request with the same idempotency key stopped it. */
+  readonly replayed: boolean;
+}
+
+/** Ends a replay in progress and withdraws its runs. */
+export interface StopReplay extends Answered<ReplayStopped | Refusal>, Keyed {
+  readonly type: "replay.stop";
+  /** Null if the service stops the replay itself; then there is no change record. */
+  readonly caller: Caller | null;
+  /** The client to name in the change record. */
+  readonly client: string | null;
+}
+
+/**
+ * Sent when the set is removed, by retention, or to make space for a new replay. Removes the replay with its copies and
+ * their runs, in any state.
+ */
+export interface ForgetReplay extends Message {
+  readonly type: "replay.forget";
+}
+
+/** Sent by the paired replay if it ends after this replay. */
+interface CounterpartEnded extends Message {
+  readonly type: "counterpart.ended";
+}
+
+/** Sent by a replay to its watchers (`replay-watcher.table.ts`) in the turn in which it progresses. */
+export interface ReplayMoved extends Message {
+  readonly type: "replay.moved";
+  readonly replayId: string;
+  /**
+   * `settled`: more copies have results. `ended`: the replay is in an end state. `judged`: all judging is complete.
+   * `removed`: its rows are gone.
+   */
+  readonly what: "settled" | "ended" | "judged" | "removed";
+}
+
+/** Sent by its search when the search stops: ends the replay if it is in progress, and its judging. */
+interface EndReplay extends Message {
+  readonly type: "replay.end";
+}
+
+/** Sent by the search, or by another of its replays, when the search's budget becomes full or is no longer full. */
+interface PurseMoved extends Message {
+  readonly type: "purse.moved";
+}
+
+/** The messages to a replay. */
+export type ReplayMessage =
+  | BeginReplay
+  | StopReplay
+  | EndReplay
+  | ForgetReplay
+  | CounterpartEnded
+  | PurseMoved
+  | OwnerMessage
+  | RunClaimed;
+
+/** A replay of a workspace. */
+export const replayRef = reference<ReplayMessage>("replay");
+
+/** Returns the lane in which the replay's runs wait for a runner. The replays of a search share one lane. */
+export function laneOfReplay({ id, search }: Pick<ReplayRow, "id" | "search">): string {
+  return search === null ? `replay:${id}` : laneOfSearch(search.searchId);
+}
+
+/** Returns the lane of a search's replays, which the search limits. */
+export function laneOfSearch(searchId: string): string {
+  return `search:${searchId}`;
+}

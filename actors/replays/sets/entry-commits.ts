@@ -1,0 +1,46 @@
+import type { Turn } from "../../../runtime/turns/turn.js";
+import { table } from "../../../storage/table.js";
+import { toArchiveId } from "../../archives/archive.js";
+import { archiveRef } from "../../archives/archive.messages.js";
+import { basesOf, runInputs } from "../../runs/run-input.table.js";
+
+/** Entries that an earlier release stored, whose commits have no hold yet. Key: `[team, set, run]`; value: true. */
+export const dueHolds = table<true>("entry-commits-due");
+
+/** A run whose commits a set or a replay needs. */
+interface HeldRun {
+  readonly runId: string;
+  /** The id of the set or replay that needs the commits. It has a separate hold for each run. */
+  readonly holder: string;
+}
+
+/** Holds the commits that a run started from for `holder`, even if their branches change or disappear. Idempotent. */
+export function holdCommits(turn: Turn, { runId, holder }: HeldRun): void {
+  for (const { repository, commit } of listCommits(turn, runId)) {
+    const to = archiveRef(turn.self.partition, toArchiveId(repository, commit));
+    turn.send(to, { type: "archive.hold", holder: `${holder}/${runId}`, repository, commit });
+  }
+}
+
+/** Releases the hold. Call it in a turn that can read the run's input: each holder pins that input. */
+export function letGoOfCommits(turn: Turn, { runId, holder }: HeldRun): void {
+  for (const { repository, commit } of listCommits(turn, runId)) {
+    const to = archiveRef(turn.self.partition, toArchiveId(repository, commit));
+    turn.send(to, { type: "archive.release", holder: `${holder}/${runId}` });
+  }
+}
+
+/** Holds the commits of a team's entries that an earlier release stored. Runs in a turn of the team's sets. */
+export function holdDueCommits(turn: Turn): void {
+  const { partition, id: teamId } = turn.self;
+  for (const { key } of dueHolds.entries(turn, partition, [teamId])) {
+    const [setId = "", runId = ""] = key.slice(-2).map(String);
+    holdCommits(turn, { runId, holder: setId });
+    turn.remove(key);
+  }
+}
+
+function listCommits(turn: Turn, runId: string) {
+  const input = runInputs.get(turn, turn.self.partition, runId);
+  return input === undefined ? [] : basesOf(input);
+}

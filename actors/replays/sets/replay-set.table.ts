@@ -1,0 +1,111 @@
+import { toChangeEntry, topic } from "../../../runtime/feeds/topic.js";
+import type { Turn } from "../../../runtime/turns/turn.js";
+import { runs } from "../../runs/run.table.js";
+import { changedMembers } from "../../tables/changed-members.js";
+import { indexedTable } from "../../tables/indexed-table.js";
+import { pin, unpin } from "../../tables/pins.js";
+import type { ReplayRow } from "../replay/replay.js";
+import { holdCommits, letGoOfCommits } from "./entry-commits.js";
+
+/** Maximum number of sets in a team. Lists of sets are not paginated. */
+export const MAX_SETS = 100;
+
+/** A named set of ended runs of one station, which replays can repeat. The runs are its entries. */
+export interface ReplaySetRow {
+  readonly id: string;
+  readonly teamId: string;
+  readonly lineId: string;
+  readonly stationId: string;
+  /** The station's key, which never changes for a station id. */
+  readonly stationKey: string;
+  readonly name: string;
+  /** Starts at 1, and increases with each added or removed entry. */
+  readonly version: number;
+  /** Whether changes of the station are checked with this set; true for at most one set of a station. */
+  readonly guardsChanges: boolean;
+  readonly createdAt: string;
+}
+
+/**
+ * Changes on a set's stream. `replay-set`: the changed members with the id; readers then read the set's runs again.
+ * `replay`: a replay is new or in a new state. `health`: readers must read the health again. `deleted`: the set is
+ * gone.
+ */
+type ReplaySetChanged =
+  | { readonly type: "replay-set"; readonly set: Pick<ReplaySetRow, "id"> & Partial<ReplaySetRow> }
+  | { readonly type: "replay"; readonly replay: Pick<ReplayRow, "id" | "candidate" | "state"> }
+  | { readonly type: "health" }
+  | { readonly type: "deleted" };
+
+export const replaySetTopic = topic<ReplaySetChanged>("replay-set");
+
+/** Key: `[set]`. Set ids increase over time. */
+export const replaySets = indexedTable<ReplaySetRow>("replay-set", {
+  order: ["id"],
+  changes: (set, _reading, { first }) => {
+    const changed = changedMembers(first, set);
+    if (Object.keys(changed).length === 0) return [];
+    return [toChangeEntry(replaySetTopic(set.id), { type: "replay-set", set: { ...changed, id: set.id } })];
+  },
+  indexes: { "team-replay-set": ["teamId"], "station-replay-set": ["teamId", "lineId", "stationId"] },
+});
+
+/**
+ * A run of a set. The entry pins the run, and so the run's task, input, steps and blobs. It also holds the archives of
+ * the commits that the run started from.
+ */
+export interface ReplayEntryRow {
+  readonly setId: string;
+  /** Its place in the set: the first version of the set that contains it. */
+  readonly place: number;
+  readonly runId: string;
+  readonly taskId: string;
+  readonly addedAt: string;
+}
+
+/** Key: `[set, place]`, in the order of addition. */
+export const replayEntries = indexedTable<ReplayEntryRow>("replay-entry", {
+  under: ["setId"],
+  order: ["place"],
+  indexes: { "replay-entry-of-run": ["runId", "setId"] },
+});
+
+/** Adds runs to a set, in their order. Runs in a turn of the team's sets. */
+export function insertEntries(
+  turn: Turn,
+  set: ReplaySetRow,
+  added: readonly Pick<ReplayEntryRow, "runId" | "taskId">[],
+): void {
+  const { partition } = turn.self;
+  const addedAt = new Date(turn.now).toISOString();
+  replaySets.put(turn, partition, set, { ...set, version: set.version + added.length });
+  for (const [index, { runId, taskId }] of added.entries()) {
+    replayEntries.insert(turn, partition, { setId: set.id, place: set.version + 1 + index, addedAt, runId, taskId });
+    pin(turn, partition, pinOf(set.id, runId));
+    holdCommits(turn, { runId, holder: set.id });
+  }
+}
+
+/** Removes a run from a set. Runs in a turn of the team's sets. */
+export function removeEntry(turn: Turn, set: ReplaySetRow, entry: ReplayEntryRow): void {
+  replaySets.put(turn, turn.self.partition, set, { ...set, version: set.version + 1 });
+  releaseEntry(turn, entry);
+}
+
+/** Removes a set with its entries. Runs in a turn of the team's sets. */
+export function removeSet(turn: Turn, set: ReplaySetRow): void {
+  const { partition } = turn.self;
+  for (const entry of replayEntries.list(turn, partition, [set.id])) releaseEntry(turn, entry);
+  replaySets.remove(turn, partition, set);
+  turn.publishChange(replaySetTopic(set.id), { type: "deleted" });
+}
+
+function releaseEntry(turn: Turn, entry: ReplayEntryRow): void {
+  replayEntries.remove(turn, turn.self.partition, entry);
+  unpin(turn, turn.self.partition, pinOf(entry.setId, entry.runId));
+  letGoOfCommits(turn, { runId: entry.runId, holder: entry.setId });
+}
+
+function pinOf(setId: string, runId: string) {
+  return { of: runs.name, id: runId, by: setId };
+}

@@ -1,0 +1,177 @@
+import { z } from "zod";
+import type { Reading } from "../../../storage/store.js";
+import { findKeeping } from "../../archives/archive.queries.js";
+import { DEFAULT_MIN_GAIN } from "../../lines/line.js";
+import { boundMoney } from "../../money.js";
+import { taskOutcomes } from "../../run-facts/run-outcome.table.js";
+import { spentSchema } from "../../runners/protocol.js";
+import { basesOf, runInputs } from "../../runs/run-input.table.js";
+import type { SetHealth } from "../figures/set-health.js";
+import { composeRuns } from "./composition.js";
+import { type ReplayEntryRow, type ReplaySetRow, replayEntries, replaySets } from "./replay-set.table.js";
+import { findPastRun, listSetsOfRun, type PastRun } from "./replayable-run.js";
+import { type RunRefusalCode, refuseRun, runRefusals, type StationNow } from "./run-refusal.js";
+import { setHealthSchema, setHealthView } from "./set-health.view.js";
+
+const refusalCodes = Object.keys(runRefusals) as [RunRefusalCode, ...RunRefusalCode[]];
+const time = z.iso.datetime();
+const outcome = z.enum(taskOutcomes).describe("What became of the run in its task; `other` where nothing says it.");
+const count = z.int();
+
+/** The fields that a set and the list of a station's runs show for a run. */
+const runShape = {
+  runId: z.string(),
+  taskId: z.string(),
+  title: z.string().describe("The task's."),
+  replayable: z.boolean().describe("Whether the run can be repeated."),
+  refusal: z
+    .strictObject({ code: z.enum(refusalCodes), reason: z.string() })
+    .nullable()
+    .describe("Why the run cannot be repeated; null when it can."),
+  outcome,
+  origin: z
+    .string()
+    .nullable()
+    .describe("Where its task came from: `person`, `station` or an integration's key; null where nothing says it."),
+  endedAt: time.nullable(),
+};
+
+const entrySchema = z.strictObject({
+  ...runShape,
+  archive: z
+    .enum(["pending", "kept"])
+    .nullable()
+    .describe(
+      "How the commits that the run began from are kept for the set: `pending` while a runner is looked for that has " +
+        "them, for up to 7 days; null while a branch of the repository holds them, and for a run without.",
+    ),
+  addedAt: time,
+});
+
+/** An ended run of a station in lists. */
+export const replayableRunSchema = z
+  .strictObject({
+    ...runShape,
+    inSet: z.array(z.strictObject({ id: z.string(), name: z.string() })).describe("The sets that it is in."),
+    spent: spentSchema.nullable(),
+    steps: count,
+    ms: count.nullable().describe("From the start of its agent to its end; null when it did not start."),
+    fingerprint: z.string().describe("Of the config that it ran with."),
+  })
+  .meta({ title: "replayable-run" });
+
+/** A replay set with its runs. */
+export const replaySetSchema = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    lineId: z.string(),
+    stationId: z.string(),
+    stationKey: z.string(),
+    version: count.describe("Rises with each run that is added or taken out."),
+    createdAt: time,
+    stationLeft: z.boolean().describe("Whether the line no longer has the station."),
+    entries: z.array(entrySchema).describe("Its runs, in the order in which they were added."),
+    guardsChanges: z.boolean().describe("Whether changes of the station are to be checked with it. None is yet."),
+    health: setHealthSchema,
+    minGain: z.number().describe("The gain that counts as real, of its line's `replayCheck`."),
+    composition: z.strictObject({
+      outcomes: z.array(z.strictObject({ outcome: z.enum(taskOutcomes), count })),
+      origins: z.array(z.strictObject({ origin: z.string(), count })),
+      oldest: time.nullable(),
+      median: time.nullable(),
+      newest: time.nullable(),
+      balanceWarning: z
+        .strictObject({ dominant: z.enum(taskOutcomes), count, entries: count })
+        .nullable()
+        .describe("One outcome covers more than two thirds of 6 runs or more."),
+    }),
+  })
+  .meta({ title: "replay-set" });
+
+type ReplaySetView = z.output<typeof replaySetSchema>;
+type EntryView = z.output<typeof entrySchema>;
+type ReplayableRunView = z.output<typeof replayableRunSchema>;
+
+/** The context in which runs are shown: the station of their set or list. */
+export interface RunsPlace {
+  readonly workspaceId: string;
+  readonly station: StationNow;
+}
+
+/** Lists the current entries of a set, in the order of addition. */
+export function listEntries(reading: Reading, workspaceId: string, { id }: ReplaySetRow): readonly ReplayEntryRow[] {
+  return replayEntries.list(reading, workspaceId, [id]);
+}
+
+/** Shows a set with the views of its runs, and its health. */
+export function replaySetView(
+  set: ReplaySetRow,
+  { station: { line, station }, entries, health }: Pick<RunsPlace, "station"> & SetParts,
+): ReplaySetView {
+  const { id, name, lineId, stationId, stationKey, version, createdAt, guardsChanges } = set;
+  const { outcomes, origins, ...times } = composeRuns(entries);
+  return {
+    id,
+    name,
+    lineId,
+    stationId,
+    stationKey,
+    version,
+    createdAt,
+    stationLeft: station === undefined,
+    entries: [...entries],
+    guardsChanges,
+    health: setHealthView(health),
+    minGain: line?.replayCheck?.minGain ?? DEFAULT_MIN_GAIN,
+    composition: { outcomes: [...outcomes], origins: [...origins], ...times },
+  };
+}
+
+interface SetParts {
+  readonly entries: readonly EntryView[];
+  readonly health: SetHealth;
+}
+
+/** Shows an ended run in lists, with the sets that contain it; empty when the run is no longer stored. */
+export function replayableRunView(reading: Reading, place: RunsPlace, runId: string): ReplayableRunView[] {
+  const { workspaceId } = place;
+  const past = findPastRun(reading, workspaceId, runId);
+  if (past === undefined) return [];
+  const { spent, steps, fingerprint, startedAt, endedAt } = past.run;
+  const inSet = listSetsOfRun(reading, workspaceId, runId).flatMap((setId) => {
+    const set = replaySets.get(reading, workspaceId, setId);
+    return set === undefined ? [] : [{ id: set.id, name: set.name }];
+  });
+  const ms = startedAt === null || endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
+  return [{ ...runView(reading, place, past), inSet, spent: boundMoney(spent), steps, ms, fingerprint }];
+}
+
+/** Shows the current state of a set's run. */
+export function entryView(reading: Reading, place: RunsPlace, entry: ReplayEntryRow): EntryView {
+  const { runId, taskId, addedAt } = entry;
+  const past = findPastRun(reading, place.workspaceId, runId);
+  if (past !== undefined) {
+    const input = runInputs.get(reading, place.workspaceId, runId);
+    const commits = input === undefined ? [] : basesOf(input);
+    const archive = findKeeping(reading, place.workspaceId, commits);
+    return { ...runView(reading, place, past), archive, addedAt };
+  }
+  const lost = { replayable: false, refusal: { code: "no-input", reason: runRefusals["no-input"] } } as const;
+  return { runId, taskId, title: "", ...lost, outcome: "other", origin: null, endedAt: null, archive: null, addedAt };
+}
+
+function runView(reading: Reading, { workspaceId, station }: RunsPlace, past: PastRun) {
+  const { run, task, outcome: turnedOut, origin } = past;
+  const code = refuseRun(reading, workspaceId, run, station);
+  return {
+    runId: run.id,
+    taskId: task.id,
+    title: task.title,
+    replayable: code === null,
+    refusal: code === null ? null : { code, reason: runRefusals[code] },
+    outcome: turnedOut,
+    origin,
+    endedAt: run.endedAt,
+  };
+}

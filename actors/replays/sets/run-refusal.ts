@@ -1,0 +1,64 @@
+import type { Reading } from "../../../storage/store.js";
+import { findRefusal } from "../../archives/archive.queries.js";
+import type { LineFields } from "../../lines/line.js";
+import { findLine } from "../../lines/line.queries.js";
+import type { Station } from "../../lines/station.js";
+import type { RunRow } from "../../runs/run.js";
+import { basesOf, runInputs } from "../../runs/run-input.table.js";
+
+/** Why a run cannot be repeated: one sentence per code. */
+export const runRefusals = {
+  "other-station": "The run is not of the set's station.",
+  "not-ended": "The run has not ended.",
+  "reviewing-station": "Runs at a reviewing station are not replayed.",
+  "no-input": "The run ended before its input was kept.",
+  "repository-gone": "The line no longer has a repository that the run began from.",
+  "no-base": "The commit that the run began from is not known.",
+  "commit-gone": "The commit that the run began from is gone.",
+  "archive-too-large": "The commit that the run began from is too large to be kept.",
+  "archives-full": "The archives of the workspace had no room for the commit that the run began from.",
+  "in-set": "The run is already in the set.",
+} as const;
+
+export type RunRefusalCode = keyof typeof runRefusals;
+
+/** The station of a set: its line's id and its own id. */
+export interface StationPlace {
+  readonly lineId: string;
+  readonly stationId: string;
+}
+
+/** The current state of a station in its line. */
+export interface StationNow extends StationPlace {
+  /** Undefined if the line is gone. */
+  readonly line: LineFields | undefined;
+  /** Undefined if the station left its line. */
+  readonly station: Station | undefined;
+}
+
+/** Reads the current station. Read it once for all runs in a request. */
+export function findStationNow(reading: Reading, workspaceId: string, { lineId, stationId }: StationPlace): StationNow {
+  const line = findLine(reading, workspaceId, lineId);
+  return { lineId, stationId, line, station: line?.stations.find(({ id }) => id === stationId) };
+}
+
+/**
+ * Returns why the run cannot be repeated at the station; null if it can. Does not check whether the run is in a set.
+ */
+export function refuseRun(
+  reading: Reading,
+  workspaceId: string,
+  run: Pick<RunRow, "id" | "lineId" | "stationId" | "state">,
+  { lineId, stationId, line, station }: StationNow,
+): RunRefusalCode | null {
+  if (run.lineId !== lineId || run.stationId !== stationId) return "other-station";
+  if (run.state !== "ended") return "not-ended";
+  if (station?.kind === "review") return "reviewing-station";
+  const input = runInputs.get(reading, workspaceId, run.id);
+  if (input === undefined || input.beginning === null || input.claimed === null) return "no-input";
+  const { checkouts } = input.beginning;
+  const known = line?.repositories.map(({ name }) => name);
+  if (known !== undefined && checkouts.some(({ repository }) => !known.includes(repository))) return "repository-gone";
+  if (checkouts.some(({ base }) => base === null)) return "no-base";
+  return findRefusal(reading, workspaceId, basesOf(input));
+}

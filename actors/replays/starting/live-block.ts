@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { passingAs } from "../../lines/passing.js";
+import { type StationBlock, type StationBody, stationSchema } from "../../lines/station.js";
+
+/** Changes to the live station: each given field replaces the whole live field. */
+interface LiveBlock {
+  readonly from: "live";
+  readonly changes: Partial<StationBlock>;
+}
+
+/**
+ * A station block in a request body: a complete block, or changes to the live one. {@link resolveBlock} completes it.
+ */
+export type ProposedBlock = StationBlock | LiveBlock;
+
+const wholeBlock = z.strictObject(stationSchema.shape);
+
+/** The fields without their defaults: an omitted field keeps the live value. */
+const changedFields = Object.fromEntries(
+  Object.entries<z.ZodType>(stationSchema.shape).map(([name, field]) => [name, z.optional(withoutDefault(field))]),
+);
+
+const liveBlock = z
+  .strictObject({ from: z.literal("live"), ...changedFields })
+  .transform(({ from, ...changes }): LiveBlock => ({ from, changes }))
+  .meta({ title: "changes of the live station" });
+
+/** The schema of a proposed block. */
+export const proposedBlockSchema = z
+  .union([wholeBlock, liveBlock], {
+    error: ({ input }) => (input === undefined ? undefined : "is a station block, as a line holds it"),
+  })
+  .describe(
+    'A whole station block, whose omitted fields have their defaults, or `{"from": "live"}` with the fields that change: ' +
+      "every other field is the live station's at that moment. A read has the whole block.",
+  );
+
+/**
+ * Returns the complete block. `live` is the station that the block is proposed for; it provides `passesTo` if the block
+ * omits it.
+ */
+export function resolveBlock(proposed: ProposedBlock, live: StationBody): StationBody {
+  if (!("from" in proposed)) return passingAs(proposed, live);
+  const { id: _id, ...kept } = live;
+  return passingAs({ ...kept, ...proposed.changes }, live);
+}
+
+function withoutDefault(field: z.ZodType): z.core.$ZodType {
+  return field instanceof z.ZodDefault ? field.unwrap() : field;
+}

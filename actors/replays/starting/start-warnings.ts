@@ -1,0 +1,44 @@
+import type { Reading } from "../../../storage/store.js";
+import { runs } from "../../runs/run.table.js";
+import { type JudgingWarning, judgingWarnings, type ReplayJudging } from "../judging/model-terms.js";
+import type { ReplayRow } from "../replay/replay.js";
+import { getReplayInput, type ReplayEntry } from "../replay/replay-input.table.js";
+
+/** A warning about a replay's cost or scores in the answer to its start. */
+export interface StartWarning {
+  /**
+   * `other-currency`: all runs of the set that reported a cost used a currency other than the ceiling's. A copy that
+   * does the same counts a share of the ceiling, whatever its cost. The other kinds concern judging.
+   */
+  readonly kind: JudgingWarning["kind"] | "other-currency";
+}
+
+/** The warning texts for people. */
+export const startWarningTexts: Readonly<Record<StartWarning["kind"], string>> = {
+  "judging-not-set-up": "The station has a judge and the service has no model: no copy that is to be judged is scored.",
+  "judging-outside-ceiling":
+    "The model that judges has no price in the ceiling's currency: what judging costs counts against no ceiling.",
+  "other-currency":
+    "The runs of the set reported what they cost in another currency than the ceiling's: a copy that does so counts a " +
+    "share of the ceiling, whatever it costs.",
+};
+
+/** Lists the warnings of a replay, from its input and from the original runs that are still stored. */
+export function listStartWarnings(
+  reading: Reading,
+  workspaceId: string,
+  { id, ceiling: { currency } }: Pick<ReplayRow, "id" | "ceiling">,
+  { terms }: ReplayJudging,
+): readonly StartWarning[] {
+  const { config, entries } = getReplayInput(reading, workspaceId, id);
+  const reported = listCurrencies(reading, workspaceId, entries);
+  const isForeign = reported.size > 0 && !reported.has(currency);
+  return [
+    ...judgingWarnings(config.station.judge, terms, currency),
+    ...(isForeign ? [{ kind: "other-currency" } as const] : []),
+  ];
+}
+
+function listCurrencies(reading: Reading, workspaceId: string, entries: readonly ReplayEntry[]): ReadonlySet<string> {
+  return new Set(entries.flatMap(({ runId }) => runs.get(reading, workspaceId, runId)?.spent?.currency ?? []));
+}

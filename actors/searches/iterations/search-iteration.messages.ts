@@ -1,0 +1,78 @@
+import { reference } from "../../../runtime/cells/reference.js";
+import type { Answered, Message } from "../../../runtime/turns/turn.js";
+import type { Refusal } from "../../refusal.js";
+import type { Keyed } from "../../resources/repeated-request.js";
+import type { OwnerMessage, RunClaimed } from "../../runs/run.messages.js";
+import type { Proposed } from "../agent/proposal.js";
+import type { FailureCause } from "../rules/reflection.js";
+
+/** The runner that claims to hold the run, and the fence of its claim. The turn checks both again. */
+export interface HeldRun {
+  readonly runId: string;
+  readonly runnerId: string;
+  readonly fence: number;
+}
+
+/** Sent by the search in the turn that writes the iteration's row: queues the agent's run. */
+interface BeginIteration extends Message {
+  readonly type: "iteration.begin";
+}
+
+/** Sent by the edge: the agent's proposal, or the faults in its form. Either counts as an attempt. */
+export interface ProposeCandidates extends Answered<CandidatesProposed | Refusal>, Keyed, HeldRun {
+  readonly type: "candidates.propose";
+  readonly proposed: Proposed;
+}
+
+/** The answer to {@link ProposeCandidates}. */
+export interface CandidatesProposed {
+  readonly candidates: readonly {
+    readonly candidateId: string;
+    readonly name: string;
+    readonly fingerprint: string;
+  }[];
+  /** How many more candidates its iteration may propose. */
+  readonly left: number;
+  readonly replayed: boolean;
+}
+
+/** Sent by the edge: a reflection's agent records a cause. A second cause for a task replaces the first. */
+export interface RecordCause extends Answered<CauseRecorded | Refusal>, Keyed, HeldRun {
+  readonly type: "cause.record";
+  readonly taskId: string;
+  readonly cause: FailureCause;
+  readonly evidence: string;
+  readonly suggestion: string | null;
+}
+
+/** The answer to {@link RecordCause}. */
+export interface CauseRecorded {
+  readonly taskId: string;
+  readonly cause: FailureCause;
+  readonly replayRunId: string;
+  readonly replayed: boolean;
+}
+
+/** Sent by its search when the search stops: withdraws the run. */
+interface StopIteration extends Message {
+  readonly type: "iteration.stop";
+}
+
+/** Sent by its search when the search is removed. The iteration's rows are gone already; this removes its runs. */
+export interface ForgetIteration extends Message {
+  readonly type: "iteration.forget";
+  readonly runIds: readonly string[];
+}
+
+/** The messages to an iteration. */
+export type SearchIterationMessage =
+  | BeginIteration
+  | ProposeCandidates
+  | RecordCause
+  | StopIteration
+  | ForgetIteration
+  | OwnerMessage
+  | RunClaimed;
+
+/** An iteration of a search, addressed by its own id: `SearchIterationRow.id`. */
+export const searchIterationRef = reference<SearchIterationMessage>("search-iteration");

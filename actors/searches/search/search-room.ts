@@ -1,0 +1,16 @@
+import type { Turn } from "../../../runtime/turns/turn.js";
+import { findLeaving } from "../../tables/room.js";
+import type { SearchRow } from "./search.js";
+import { searchRef } from "./search.messages.js";
+import { searches } from "./search.table.js";
+
+/** Maximum number of searches stored for a station. */
+const MAX_SEARCHES = 50;
+
+/** Makes space for a search at a station that has none running: tells the oldest searches to remove themselves. */
+export function makeSearchRoom(turn: Turn, { lineId, stationId }: Pick<SearchRow, "lineId" | "stationId">): void {
+  const { partition } = turn.self;
+  const oldestFirst = searches.all(turn, partition, { lineId, stationId }).toReversed();
+  const leaving = findLeaving(oldestFirst, { most: MAX_SEARCHES, count: 1, mayGo: () => true }) ?? [];
+  for (const { id } of leaving) turn.send(searchRef(partition, id), { type: "search.forget" });
+}

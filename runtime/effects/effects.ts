@@ -1,0 +1,406 @@
+import { type Change, isDamage, type Reading } from "../../storage/store.js";
+import type { Effect, PlaceNeeded, PreparedRun } from "../cells/actor-type.js";
+import type { Clock } from "../clock.js";
+import { Queue } from "../schedule/queue.js";
+import { RoundRobin } from "../schedule/round-robin.js";
+import { TurnoverMap } from "../schedule/turnover-map.js";
+import type { Batch } from "../turns/batch.js";
+import type { EffectEnded } from "../turns/turn.js";
+import { BeginMarks } from "./begin-marks.js";
+import { type EffectWait, Lane, type LaneLimits } from "./lane.js";
+import { OnceRuns } from "./once-runs.js";
+import { type EffectRow, effectKey, type PendingEffect, pendingName } from "./pending-effect.js";
+import { RunAbort } from "./run-signal.js";
+import { RunPlace, WaitingRuns } from "./waiting-runs.js";
+
+/**
+ * Maximum number of effects of one name to prepare before the event loop continues with other work. Without this limit,
+ * effects released together would all start, then all be answered, then all wait for the same flush, and the process
+ * would be idle meanwhile.
+ */
+const PREPARED_AT_ONCE = 16;
+/** Time limit for the same preparation, in milliseconds. At least one effect is always prepared. */
+const PREPARING_MS = 1;
+/** Maximum number of unprepared effects of one name whose inputs stay in memory. Later inputs are read from disk. */
+const MAX_CACHED_INPUTS = 256;
+
+/** The effects of one name. */
+interface Kind {
+  readonly effect: Effect;
+  /** Effects not prepared yet, by partition. */
+  readonly unprepared: RoundRobin<PendingEffect>;
+  /** Effects that have their place and must be prepared again. */
+  readonly granted: Queue<RunPlace>;
+  /** Number of effects prepared since the event loop last continued, and the time when that preparation started. */
+  prepared: number;
+  sinceMs: number;
+}
+
+export interface EffectsOptions {
+  readonly effects: readonly Effect[];
+  /** Reads durable state. An effect starts after the flush of its row. */
+  readonly reading: Reading;
+  readonly clock: Clock;
+  /** The `defer` method of the scheduler. */
+  readonly defer: (work: () => void) => void;
+  /** Milliseconds from a fixed point. Without it, preparation is limited by count only, not by time. */
+  readonly elapsedMs?: (() => number) | undefined;
+  /** Puts the mark that an effect may have begun into the open batch. Without it, runs begin immediately. */
+  readonly mark?: (pending: PendingEffect) => void;
+  /** Receives the result of a run. Called once for each run whose effect was not cancelled. */
+  readonly ended: (pending: PendingEffect, message: EffectEnded) => void;
+  /** Receives the error of each failed run, before the result. */
+  readonly failed?: (error: unknown) => void;
+}
+
+/**
+ * Runs effects. An effect runs once it is prepared and has a place in its lane. This class owns the running and the
+ * waiting effects; the code that builds the batch writes their rows.
+ *
+ * 1. An effect starts after its row is durable, and its result is reported once for each start.
+ * 2. A cancelled effect never starts. If it is already running, its result is dropped.
+ * 3. Waiting effects use little memory: inputs far back in the queue stay on disk, and so do prepared runs beyond a
+ *    limit in bytes.
+ * 4. If an effect has `marksBegin`, a run that needs a place begins only after its mark is durable (begin-marks.ts).
+ * 5. Effects of one partition do not wait for those of another. Partitions take turns in preparation, and lanes assign
+ *    places fairly (lane.ts).
+ */
+export class Effects {
+  readonly #kinds = new Map<string, Kind>();
+  readonly #lanes = new Map<LaneLimits, Lane>();
+  readonly #waiting: WaitingRuns;
+  /** Pending effects by the owner's name, then by id. */
+  readonly #pending = new TurnoverMap<string, Map<string, PendingEffect>>();
+  #pendingCount = 0;
+  /** Names of the owners with damaged rows. */
+  readonly #lost = new Set<string>();
+  readonly #options: EffectsOptions;
+  /**
+   * Whether every pending effect is registered here. False until recovery has found the effects of earlier processes.
+   */
+  knowsAll = false;
+  #running = 0;
+  readonly #once = new OnceRuns();
+  readonly #marks: BeginMarks;
+  /** When true, no more effects begin. They stay pending on disk. */
+  #isEnding = false;
+  #stopped = false;
+
+  constructor(options: EffectsOptions) {
+    this.#options = options;
+    this.#waiting = new WaitingRuns(options.clock);
+    this.#marks = new BeginMarks(options.mark);
+    for (const effect of options.effects) {
+      if (this.#kinds.has(effect.name)) throw new Error(`two effects are named ${effect.name}`);
+      this.#kinds.set(effect.name, {
+        effect,
+        unprepared: new RoundRobin(),
+        granted: new Queue(),
+        prepared: 0,
+        sinceMs: 0,
+      });
+    }
+  }
+
+  get pending(): number {
+    return this.#pendingCount;
+  }
+
+  /** Yields the partitions of the pending effects. A partition may occur several times. */
+  *partitions(): Generator<string> {
+    for (const known of this.#pending.values()) {
+      for (const { owner } of known.values()) yield owner.partition;
+    }
+  }
+
+  /** Yields the names of pending effects without marks whose runs may have begun, including aborted runs. */
+  *begun(): Generator<string> {
+    for (const known of this.#pending.values()) {
+      for (const pending of known.values()) {
+        const mayHaveBegun = pending.abort !== null || pending.mayHaveBegun;
+        if (mayHaveBegun && !this.marks(pending.name)) yield pendingName(pending);
+      }
+    }
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  /** The lanes used since the start. */
+  get lanes(): readonly Lane[] {
+    return [...this.#lanes.values()];
+  }
+
+  knows(name: string): boolean {
+    return this.#kinds.has(name);
+  }
+
+  /** Whether runs of this effect begin only after a mark. */
+  marks(name: string): boolean {
+    return this.#kinds.get(name)?.effect.marksBegin === true;
+  }
+
+  find(ownerName: string, id: string): PendingEffect | undefined {
+    return this.#pending.get(ownerName)?.get(id);
+  }
+
+  /** Whether the store may hold pending effects of the owner. */
+  mayBePending(ownerName: string): boolean {
+    return !this.knowsAll || this.#pending.has(ownerName) || this.#lost.has(ownerName);
+  }
+
+  /**
+   * Call this if a row of the owner is damaged. The row's effect is not started, and the row may hold the owner's
+   * record.
+   */
+  loseOf(ownerName: string): void {
+    this.#lost.add(ownerName);
+  }
+
+  /** Returns why the effect waits; null if it is running or not pending. */
+  waitOf(ownerName: string, id: string): EffectWait | null {
+    const pending = this.find(ownerName, id);
+    if (pending === undefined || pending.abort !== null) return null;
+    const waiting = this.#waiting.of(pending);
+    if (waiting === null) return { sinceMs: pending.sinceMs, bound: null, target: "" };
+    return { sinceMs: pending.sinceMs, bound: waiting.lane.boundOf(waiting), target: waiting.target };
+  }
+
+  /** Registers an effect. Call it before the flush of its row. */
+  register(pending: PendingEffect): void {
+    const known = this.#pending.get(pending.ownerName) ?? new Map<string, PendingEffect>();
+    if (known.size === 0) this.#pending.set(pending.ownerName, known);
+    if (!known.has(pending.id)) this.#pendingCount += 1;
+    known.set(pending.id, pending);
+  }
+
+  /** Forgets an effect that was cancelled or whose result was taken. */
+  forget(pending: PendingEffect): void {
+    const known = this.#pending.get(pending.ownerName);
+    if (known?.get(pending.id) !== pending) return;
+    known.delete(pending.id);
+    this.#once.delete(pending);
+    this.#pendingCount -= 1;
+    if (known.size === 0) this.#pending.delete(pending.ownerName);
+  }
+
+  /** Starts or queues a registered effect. Call it after the flush of its row. */
+  enqueue(pending: PendingEffect): void {
+    if (pending.cancelled || this.#isEnding) return;
+    const kind = this.#kinds.get(pending.name);
+    if (kind === undefined) {
+      this.#options.ended(pending, failed(pending, `there is no effect named ${pending.name}`));
+      return;
+    }
+    if (kind.unprepared.length >= MAX_CACHED_INPUTS) pending.input = undefined;
+    kind.unprepared.push(pending.owner.partition, pending);
+    this.#prepareNext(kind);
+  }
+
+  /**
+   * Aborts the effects that the batch cancelled, begins those that it marked, and starts or queues those that it
+   * started. Call it after the batch's flush.
+   */
+  flushed({ cancelled, marked, started }: Pick<Batch, "cancelled" | "marked" | "started">): void {
+    for (const pending of cancelled) this.#abort(pending);
+    // While the runtime shuts down, marked effects stay in the waiting list, so that the last batch removes their
+    // marks.
+    if (!this.#isEnding) for (const pending of marked) this.#marks.flushed(pending);
+    for (const pending of started) this.enqueue(pending);
+  }
+
+  /**
+   * Returns the changes that remove the marks of effects that did not begin. Used in the last batch of a stopping
+   * process.
+   */
+  unmarked(): Change[] {
+    return this.#marks.removals();
+  }
+
+  /** Aborts a cancelled effect if it is running, and ends its wait. */
+  #abort(pending: PendingEffect): void {
+    this.#waiting.leave(pending);
+    this.#marks.cancel(pending);
+    pending.abort?.abort(new Error("the effect was cancelled"));
+  }
+
+  /** Starts no more effects. Resolves when the results of all running `isMadeOnce` runs are taken. */
+  finish(): Promise<void> {
+    this.#isEnding = true;
+    this.#waiting.stop();
+    return this.#once.ended();
+  }
+
+  /** Aborts running effects and starts no more. They all stay pending on disk. */
+  stop(): void {
+    this.#stopped = true;
+    this.#isEnding = true;
+    this.#waiting.stop();
+    this.#once.clear();
+    for (const known of this.#pending.values()) {
+      for (const pending of known.values()) pending.abort?.abort(new Error("the runtime is stopping"));
+    }
+  }
+
+  #prepareNext(kind: Kind): void {
+    while (!this.#isEnding && this.#mayPrepare(kind)) {
+      const at = kind.granted.take() ?? null;
+      const pending = at?.pending ?? kind.unprepared.take();
+      if (pending === undefined) return;
+      if (pending.cancelled) {
+        at?.lane.release(at);
+        continue;
+      }
+      kind.prepared += 1;
+      if (kind.prepared === 1) this.#beginPreparing(kind);
+      this.#place(kind, pending, at);
+    }
+  }
+
+  #mayPrepare({ prepared, sinceMs }: Kind): boolean {
+    return prepared === 0 || (prepared < PREPARED_AT_ONCE && this.#elapsedMs() - sinceMs < PREPARING_MS);
+  }
+
+  /** Records when preparation started, and lets it continue in the next turn of the event loop. */
+  #beginPreparing(kind: Kind): void {
+    kind.sinceMs = this.#elapsedMs();
+    this.#options.defer(() => {
+      kind.prepared = 0;
+      this.#prepareNext(kind);
+    });
+  }
+
+  #elapsedMs(): number {
+    return this.#options.elapsedMs?.() ?? 0;
+  }
+
+  /** Begins the effect at its place, or at a free one. If no place is free, the effect waits. */
+  #place(kind: Kind, pending: PendingEffect, at: RunPlace | null): void {
+    const run = this.#prepare(kind, pending);
+    const isLate = run !== null && this.#isLate(run.place);
+    if (at !== null && !isLate && run?.place != null && at.isFor(run.place)) {
+      this.#run(pending, run, at);
+      return;
+    }
+    at?.lane.release(at);
+    if (run === null) return;
+    if (run.place === null) {
+      this.#run(pending, run, null);
+      return;
+    }
+    if (isLate) {
+      this.#end(pending, succeeded(pending, run.place.patience?.output));
+      return;
+    }
+    const lane = this.#laneOf(run.place.lane);
+    const waiting = new RunPlace(pending, lane, run.place);
+    if (lane.take(waiting)) this.#run(pending, run, waiting);
+    else this.#wait(kind, waiting, run);
+  }
+
+  /** Whether the time limit for waiting has passed. The effect then ends without a run. */
+  #isLate(place: PlaceNeeded | null): boolean {
+    return place?.patience !== undefined && place.patience.untilMs <= this.#options.clock.now();
+  }
+
+  #wait(kind: Kind, waiting: RunPlace, run: PreparedRun): void {
+    const { pending, lane } = waiting;
+    this.#waiting.add(waiting, run, {
+      granted: (kept) => {
+        if (pending.cancelled) {
+          lane.release(waiting);
+        } else if (kept !== null && !this.#isLate(kept.place)) {
+          this.#run(pending, kept, waiting);
+        } else {
+          kind.granted.push(waiting);
+          this.#prepareNext(kind);
+        }
+      },
+      givenUp: (output) => this.#end(pending, succeeded(pending, output)),
+    });
+  }
+
+  /** Prepares the effect's run. If that fails, ends the effect with the error and returns null. */
+  #prepare({ effect }: Kind, pending: PendingEffect): PreparedRun | null {
+    try {
+      const { value, memo } = pending.input ?? { value: this.#readInput(pending), memo: undefined };
+      pending.input = undefined;
+      const { id, owner, mayHaveBegun } = pending;
+      return effect.prepare(value, { id, owner, memo, mayHaveBegun });
+    } catch (error) {
+      this.#end(pending, this.#failed(pending, error));
+      return null;
+    }
+  }
+
+  /**
+   * Runs the effect at its place. If the effect requires a mark, the run begins once the mark is durable. A run without
+   * a place does nothing outside the process, and needs no mark.
+   */
+  #run(pending: PendingEffect, run: PreparedRun, at: RunPlace | null): void {
+    const begin = (): void => this.#begin(pending, run, at);
+    if (at === null || !this.marks(pending.name)) begin();
+    else this.#marks.mark(pending, { begin, drop: () => at.lane.release(at) });
+  }
+
+  #begin(pending: PendingEffect, run: PreparedRun, at: RunPlace | null): void {
+    this.#running += 1;
+    if (run.isMadeOnce === true) this.#once.add(pending);
+    const abort = new RunAbort();
+    pending.abort = abort;
+    const end = (message: EffectEnded): void => {
+      this.#running -= 1;
+      this.#end(pending, message);
+      at?.lane.release(at);
+    };
+    begin(run, abort).then(
+      (output) => end(succeeded(pending, output)),
+      (error: unknown) => end(this.#failed(pending, error)),
+    );
+  }
+
+  #end(pending: PendingEffect, message: EffectEnded): void {
+    if (!this.#stopped && !pending.cancelled) this.#options.ended(pending, message);
+  }
+
+  #failed(pending: PendingEffect, error: unknown): EffectEnded {
+    this.#options.failed?.(error);
+    return failed(pending, error);
+  }
+
+  #laneOf(limits: LaneLimits): Lane {
+    const known = this.#lanes.get(limits);
+    if (known !== undefined) return known;
+    const lane = new Lane(limits);
+    this.#lanes.set(limits, lane);
+    return lane;
+  }
+
+  #readInput(pending: PendingEffect): unknown {
+    try {
+      return this.#options.reading.get<EffectRow>(effectKey(pending.owner, pending.id))?.input;
+    } catch (error) {
+      if (isDamage(error)) throw new Error("what this effect was given is damaged in the store", { cause: error });
+      throw error;
+    }
+  }
+}
+
+/** Begins a run. If `begin` throws, that counts as a rejection. */
+function begin(run: PreparedRun, signal: RunAbort): Promise<unknown> {
+  try {
+    return run.begin(signal);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+function succeeded({ name, id }: PendingEffect, output: unknown): EffectEnded {
+  return { type: "effect.ended", effect: name, id, result: { ok: true, output } };
+}
+
+function failed({ name, id }: PendingEffect, error: unknown): EffectEnded {
+  const text = error instanceof Error ? error.message : String(error);
+  return { type: "effect.ended", effect: name, id, result: { ok: false, error: text } };
+}

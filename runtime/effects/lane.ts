@@ -1,0 +1,254 @@
+import { Queue } from "../schedule/queue.js";
+import { TurnoverMap } from "../schedule/turnover-map.js";
+
+/** The limits of a lane: its number of places, and the maximum for each party and target. */
+export interface LaneLimits {
+  readonly name: string;
+  /** Places of the whole process. */
+  readonly places: number;
+  /** Number of those places that are reserved for a party's first place. A party's further places cannot use them. */
+  readonly kept: number;
+  /** Maximum places of one party at a time. */
+  readonly perParty: number;
+  /** Maximum places of one party at a time for one target. */
+  readonly perTarget: number;
+}
+
+/**
+ * The party and target of a place. The party is the client that the work belongs to. The target is the destination of
+ * its request.
+ */
+export interface PlaceFor {
+  readonly party: string;
+  readonly target: string;
+}
+
+/** A request that waits for a place. */
+export interface PlaceWaiter extends PlaceFor {
+  /** Whether it is waiting. For the lane's use only. */
+  isWaiting: boolean;
+  /** Called once, after the place is taken. */
+  granted(): void;
+}
+
+/** Why an effect waits, and since when. */
+export interface EffectWait {
+  readonly sinceMs: number;
+  /** The limit that the effect waits for; null while it waits for its preparation. */
+  readonly bound: LaneBound | null;
+  /** The target of the effect's run, such as a host; empty while the target is unknown. */
+  readonly target: string;
+}
+
+/** The kind of limit that a waiter waits for. */
+export type LaneBound = "target" | "party" | "process";
+
+interface Target {
+  readonly name: string;
+  taken: number;
+  /** Cancelled waiters stay in the queue until they reach its front. */
+  readonly waiters: Queue<PlaceWaiter>;
+  /** Whether the target is in its party's queue. */
+  isQueued: boolean;
+}
+
+interface Party {
+  readonly name: string;
+  taken: number;
+  readonly targets: TurnoverMap<string, Target>;
+  /** Targets with waiters that have not reached `perTarget`. They take turns. */
+  readonly queue: Queue<Target>;
+  /** The queue that currently serves this party; null for none. The party's entries in other queues are outdated. */
+  standsIn: Queue<Party> | null;
+  /** All queues that contain this party, including outdated entries. A queue contains it at most once. */
+  readonly heldBy: Set<Queue<Party>>;
+}
+
+/**
+ * Assigns places for work outside the process, so that one party's work cannot block another's. Tracks in memory which
+ * parties have places and which wait.
+ *
+ * 1. No party has more places than {@link LaneLimits} allows. Even if parties never release their places, `kept` places
+ *    remain for parties without one.
+ * 2. A free place is never left unused while a waiter is allowed to take it.
+ * 3. Waiting parties without a place go first, then all others in turn. Within a party, targets take turns. Within a
+ *    target, waiters are served in order of arrival.
+ */
+export class Lane {
+  readonly #parties = new TurnoverMap<string, Party>();
+  /** Parties with a queued target: those that have no place, and the others. */
+  readonly #without = new Queue<Party>();
+  readonly #with = new Queue<Party>();
+  #waiting = 0;
+  #taken = 0;
+  /** Number of places beyond each party's first. */
+  #further = 0;
+  /** Whether the lane is currently granting free places. */
+  #granting = false;
+
+  constructor(readonly limits: LaneLimits) {}
+
+  /** Number of taken places. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Number of waiters. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Takes a place if one is available. Call `release` to return it. */
+  take(place: PlaceFor): boolean {
+    // While the lane grants free places, new requests must wait their turn.
+    if (this.#granting || this.boundOf(place) !== null) return false;
+    const party = this.#partyOf(place.party);
+    this.#occupy(party, targetOf(party, place.target));
+    return true;
+  }
+
+  /** Waits for a place. Call it after `take` returned false. */
+  wait(waiter: PlaceWaiter): void {
+    const party = this.#partyOf(waiter.party);
+    const target = targetOf(party, waiter.target);
+    target.waiters.push(waiter);
+    waiter.isWaiting = true;
+    this.#waiting += 1;
+    this.#queue(party, target);
+  }
+
+  /** Ends a wait. A waiter whose place was already granted keeps the place. */
+  cancel(waiter: PlaceWaiter): void {
+    this.#leave(waiter);
+  }
+
+  /** Returns a place, and grants free places to the next waiters. */
+  release(place: PlaceFor): void {
+    const party = this.#partyOf(place.party);
+    const target = targetOf(party, place.target);
+    this.#taken -= 1;
+    party.taken -= 1;
+    if (party.taken > 0) this.#further -= 1;
+    target.taken -= 1;
+    this.#queue(party, target);
+    this.#forget(party, target);
+    // A waiter may release its place while it is being granted. The loop below then continues, without recursion.
+    if (this.#granting) return;
+    this.#granting = true;
+    try {
+      while (this.#grant()) {}
+    } finally {
+      this.#granting = false;
+    }
+  }
+
+  /** Returns the limit that keeps this request from getting a place; null if a place is available. */
+  boundOf({ party: name, target }: PlaceFor): LaneBound | null {
+    const { places, kept, perParty, perTarget } = this.limits;
+    const party = this.#parties.get(name);
+    if ((party?.targets.get(target)?.taken ?? 0) >= perTarget) return "target";
+    const taken = party?.taken ?? 0;
+    if (taken >= perParty) return "party";
+    return this.#taken < places && (taken === 0 || this.#further < places - kept) ? null : "process";
+  }
+
+  /** Grants a free place to the next waiter. Returns false if no waiter is allowed to have one. */
+  #grant(): boolean {
+    const { places, kept } = this.limits;
+    if (this.#taken >= places) return false;
+    const party = this.#next(this.#without) ?? (this.#further < places - kept ? this.#next(this.#with) : undefined);
+    if (party === undefined) return false;
+    party.standsIn = null;
+    const target = party.queue.take();
+    if (target === undefined) return true;
+    target.isQueued = false;
+    const waiter = this.#nextWaiter(target);
+    if (waiter !== undefined) this.#occupy(party, target);
+    this.#queue(party, target);
+    this.#forget(party, target);
+    waiter?.granted();
+    return true;
+  }
+
+  #next(queue: Queue<Party>): Party | undefined {
+    // Skip parties that have moved to the other queue, or that have reached a limit.
+    for (let party = queue.take(); party !== undefined; party = queue.take()) {
+      party.heldBy.delete(queue);
+      if (party.standsIn === queue) return party;
+      this.#forgetParty(party);
+    }
+    return undefined;
+  }
+
+  #nextWaiter(target: Target): PlaceWaiter | undefined {
+    for (let waiter = target.waiters.take(); waiter !== undefined; waiter = target.waiters.take()) {
+      if (this.#leave(waiter)) return waiter;
+    }
+    return undefined;
+  }
+
+  /** Ends a wait. Returns whether it was still waiting. */
+  #leave(waiter: PlaceWaiter): boolean {
+    const { isWaiting } = waiter;
+    if (isWaiting) this.#waiting -= 1;
+    waiter.isWaiting = false;
+    return isWaiting;
+  }
+
+  #occupy(party: Party, target: Target): void {
+    this.#taken += 1;
+    if (party.taken > 0) this.#further += 1;
+    party.taken += 1;
+    target.taken += 1;
+  }
+
+  /** Adds the target to its party's queue if it has waiters and is below its limit. */
+  #queue(party: Party, target: Target): void {
+    if (!target.isQueued && target.waiters.length > 0 && target.taken < this.limits.perTarget) {
+      target.isQueued = true;
+      party.queue.push(target);
+    }
+    this.#stand(party);
+  }
+
+  #stand(party: Party): void {
+    const isReady = party.queue.length > 0 && party.taken < this.limits.perParty;
+    const queue = isReady ? (party.taken === 0 ? this.#without : this.#with) : null;
+    party.standsIn = queue;
+    if (queue === null || party.heldBy.has(queue)) return;
+    party.heldBy.add(queue);
+    queue.push(party);
+  }
+
+  #forget(party: Party, target: Target): void {
+    if (target.taken === 0 && target.waiters.length === 0) party.targets.delete(target.name);
+    this.#forgetParty(party);
+  }
+
+  #forgetParty(party: Party): void {
+    if (party.targets.size === 0 && party.heldBy.size === 0) this.#parties.delete(party.name);
+  }
+
+  #partyOf(name: string): Party {
+    const known = this.#parties.get(name);
+    if (known !== undefined) return known;
+    const party: Party = {
+      name,
+      taken: 0,
+      targets: new TurnoverMap(),
+      queue: new Queue(),
+      standsIn: null,
+      heldBy: new Set(),
+    };
+    this.#parties.set(name, party);
+    return party;
+  }
+}
+
+function targetOf(party: Party, name: string): Target {
+  const known = party.targets.get(name);
+  if (known !== undefined) return known;
+  const target: Target = { name, taken: 0, waiters: new Queue(), isQueued: false };
+  party.targets.set(name, target);
+  return target;
+}

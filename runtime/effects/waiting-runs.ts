@@ -1,0 +1,119 @@
+import type { PlaceNeeded, PreparedRun } from "../cells/actor-type.js";
+import type { Clock } from "../clock.js";
+import { TurnoverMap } from "../schedule/turnover-map.js";
+import type { Lane, PlaceFor, PlaceWaiter } from "./lane.js";
+import type { PendingEffect } from "./pending-effect.js";
+
+/**
+ * Maximum size of waiting prepared runs in memory, in bytes, for all partitions together. Runs beyond it are prepared
+ * again.
+ */
+const MAX_HELD_BYTES = 32 * 1024 * 1024;
+/** Maximum age of a prepared run, in milliseconds. Older runs are prepared again, because they may contain a time. */
+const PREPARED_LASTS_MS = 30_000;
+
+/** An effect that has or waits for a place in a lane. */
+export class RunPlace implements PlaceFor {
+  readonly party: string;
+  readonly target: string;
+
+  constructor(
+    readonly pending: PendingEffect,
+    readonly lane: Lane,
+    { target, party = pending.owner.partition }: Pick<PlaceNeeded, "target" | "party">,
+  ) {
+    this.target = target;
+    this.party = party;
+  }
+
+  /** Whether this place matches the needed one. */
+  isFor({ lane, target, party = this.pending.owner.partition }: PlaceNeeded): boolean {
+    return this.lane.limits === lane && this.target === target && this.party === party;
+  }
+}
+
+/** Callbacks for the end of a wait. */
+interface Outcome {
+  /** The effect has a place now. `run` is null if it must be prepared again. */
+  granted(run: PreparedRun | null): void;
+  /** The time limit for waiting has passed. */
+  givenUp(output: unknown): void;
+}
+
+interface Entry {
+  readonly waiting: RunPlace;
+  readonly waiter: PlaceWaiter;
+  run: PreparedRun | null;
+  readonly bytes: number;
+  readonly cancelTimers: () => void;
+}
+
+/**
+ * The effects that wait for a place.
+ *
+ * 1. Each wait ends once: granted, given up or left.
+ * 2. Their prepared runs take at most {@link MAX_HELD_BYTES} in memory.
+ */
+export class WaitingRuns {
+  readonly #clock: Clock;
+  readonly #entries = new TurnoverMap<PendingEffect, Entry>();
+  #heldBytes = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  of(pending: PendingEffect): RunPlace | null {
+    return this.#entries.get(pending)?.waiting ?? null;
+  }
+
+  add(waiting: RunPlace, run: PreparedRun, { granted, givenUp }: Outcome): void {
+    const { pending, lane, party, target } = waiting;
+    const preparedMs = this.#clock.now();
+    const bytes = run.place?.bytes ?? 0;
+    const patience = run.place?.patience;
+    const cancelTimers =
+      patience === undefined
+        ? () => undefined
+        : this.#clock.at(patience.untilMs, () => {
+            this.leave(pending);
+            givenUp(patience.output);
+          });
+    const waiter: PlaceWaiter = {
+      party,
+      target,
+      isWaiting: false,
+      granted: () => {
+        const kept = this.#entries.get(pending)?.run ?? null;
+        this.#remove(pending);
+        granted(this.#clock.now() - preparedMs <= PREPARED_LASTS_MS ? kept : null);
+      },
+    };
+    const isHeld = this.#heldBytes + bytes <= MAX_HELD_BYTES;
+    const entry: Entry = { waiting, waiter, run: isHeld ? run : null, bytes: isHeld ? bytes : 0, cancelTimers };
+    this.#heldBytes += entry.bytes;
+    this.#entries.set(pending, entry);
+    lane.wait(waiter);
+  }
+
+  /** Ends the wait of an effect that no longer needs a place. */
+  leave(pending: PendingEffect): void {
+    const entry = this.#entries.get(pending);
+    if (entry === undefined) return;
+    entry.waiting.lane.cancel(entry.waiter);
+    this.#remove(pending);
+  }
+
+  /** Ends all waits. */
+  stop(): void {
+    for (const pending of [...this.#entries.keys()]) this.leave(pending);
+  }
+
+  #remove(pending: PendingEffect): void {
+    const entry = this.#entries.get(pending);
+    if (entry === undefined) return;
+    entry.cancelTimers();
+    this.#heldBytes -= entry.bytes;
+    this.#entries.delete(pending);
+  }
+}

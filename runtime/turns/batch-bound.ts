@@ -1,0 +1,63 @@
+import type { RuntimeLimits, RuntimeOptions } from "../runtime.js";
+import type { Batch } from "./batch.js";
+import type { Overlays } from "./overlays.js";
+
+/**
+ * When a batch changes this many rows, no further turn joins it. A commit encodes and writes them in a few
+ * milliseconds.
+ */
+const MAX_ROWS = 1_024;
+
+/**
+ * Maximum turns in a batch while several parties are active. The synchronous part of their commit takes about 0.1
+ * milliseconds.
+ */
+const SHARED_TURNS = 16;
+/** Maximum turns per millisecond of the last flush, if that gives more than {@link SHARED_TURNS}. */
+const SHARED_TURNS_A_MS = 8;
+
+/**
+ * Limits the turns and rows of a batch, and measures the flushes. While several parties are active, batches are small,
+ * so that the synchronous part of a commit does not block the event loop for long. Slower flushes allow more turns per
+ * batch: {@link SHARED_TURNS_A_MS} for each millisecond of flush time.
+ */
+export class BatchBound {
+  readonly #limit: number;
+  readonly #overlays: Pick<Overlays, "openRows">;
+  readonly #isShared: () => boolean;
+  readonly #elapsedMs: () => number;
+  #begunMs = 0;
+  #flushMs = 0;
+
+  constructor(
+    { turnsPerBatch }: RuntimeLimits,
+    overlays: Pick<Overlays, "openRows">,
+    { isShared, elapsedMs }: RuntimeOptions,
+  ) {
+    this.#limit = turnsPerBatch;
+    this.#overlays = overlays;
+    this.#isShared = isShared ?? (() => false);
+    this.#elapsedMs = elapsedMs ?? (() => performance.now());
+  }
+
+  /** Whether another turn may join the open batch. */
+  hasRoom({ turns }: Pick<Batch, "turns">): boolean {
+    return turns < this.#turns && this.#overlays.openRows < MAX_ROWS;
+  }
+
+  get #turns(): number {
+    if (!this.#isShared()) return this.#limit;
+    return Math.min(this.#limit, Math.max(SHARED_TURNS, Math.ceil(this.#flushMs * SHARED_TURNS_A_MS)));
+  }
+
+  /** Call this when a flush begins. */
+  begin(): void {
+    this.#begunMs = this.#elapsedMs();
+  }
+
+  /** Call this when the flush ends. Returns its duration in milliseconds. */
+  flushed(): number {
+    this.#flushMs = this.#elapsedMs() - this.#begunMs;
+    return this.#flushMs;
+  }
+}

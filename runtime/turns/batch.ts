@@ -1,0 +1,66 @@
+import type { Change, Writing } from "../../storage/store.js";
+import type { Cell } from "../cells/cell.js";
+import { begunKey, type PendingEffect } from "../effects/pending-effect.js";
+import type { PendingEntry } from "../feeds/feed.js";
+import type { Asker, Envelope } from "../messages/envelope.js";
+
+/** An answer or rejection that the runtime sends once the batch is durable. */
+export interface Answer {
+  readonly asker: Pick<Asker, "resolve" | "reject">;
+  readonly answer: unknown;
+  readonly error: Error | null;
+}
+
+/** The writes of all turns since the last commit, and the work that waits until they are durable. */
+export class Batch {
+  turns = 0;
+  /** Changes that no turn reads before the flush. All other changes are in the overlays. */
+  readonly changes: Change[] = [];
+  /** Actors whose records this batch writes. */
+  readonly touched: Cell[] = [];
+  /** Messages delivered to mailboxes in memory. Those not yet taken at the commit are stored as rows. */
+  readonly sent: Envelope[] = [];
+  readonly answers: Answer[] = [];
+  readonly entries: PendingEntry[] = [];
+  readonly started: PendingEffect[] = [];
+  readonly cancelled: PendingEffect[] = [];
+  /** Effects with a place whose marks this batch writes. They begin after its flush. */
+  readonly marked: PendingEffect[] = [];
+  /** Names of the counters to increment, one entry per increment. */
+  readonly counted: string[] = [];
+
+  constructor(readonly number: number) {}
+
+  /** Writes the mark of an effect that begins after the flush. */
+  mark(pending: PendingEffect, writing: Pick<Writing, "put">): void {
+    writing.put(begunKey(pending.owner, pending.id), true);
+    this.marked.push(pending);
+  }
+
+  /** Whether the batch has nothing to write and no answer to send. */
+  get isEmpty(): boolean {
+    const { changes, touched, sent, answers, entries, counted } = this;
+    return changes.length + touched.length + sent.length + answers.length + entries.length + counted.length === 0;
+  }
+
+  /** Marks a cell so that this batch writes its record. */
+  touch(cell: Cell): void {
+    if (cell.batch === this.number) return;
+    cell.batch = this.number;
+    this.touched.push(cell);
+  }
+
+  resolve(asker: Pick<Asker, "resolve" | "reject">, answer: unknown): void {
+    this.answers.push({ asker, answer, error: null });
+  }
+
+  reject(asker: Pick<Asker, "resolve" | "reject">, error: Error): void {
+    this.answers.push({ asker, answer: undefined, error });
+  }
+
+  /** Returns the changes of this batch, including the current records of touched actors. */
+  collect(): Change[] {
+    for (const cell of this.touched) cell.collectChanges(this.changes);
+    return this.changes;
+  }
+}

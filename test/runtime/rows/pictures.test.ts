@@ -1,0 +1,186 @@
+import t from "tap";
+import type { Picture } from "../../../runtime/rows/picture.js";
+import { TurnFailed } from "../../../runtime/runtime.js";
+import { table } from "../../../storage/table.js";
+import { Harness, partition } from "../../support/harness.js";
+import { type Note, probe } from "../../support/probe.js";
+import { stepByHand } from "../../support/turn.js";
+
+const counts = table<number>("count");
+const rules = table<number>("rule");
+
+/** A picture of all counts, and of the single rule of kind `a`. */
+interface Held {
+  readonly counts: Map<string, number>;
+  readonly rule: number | undefined;
+}
+
+let built = 0;
+const held: Picture<Held> = {
+  rows: [["count"], ["rule", "a"]],
+  build: (reading, self) => {
+    built += 1;
+    const entries = counts.entries(reading, self.partition);
+    return {
+      counts: new Map(entries.map(({ key, value }) => [String(key[3]), value])),
+      rule: rules.get(reading, self.partition, "a", 1),
+    };
+  },
+};
+/** The counts whose ids begin with the actor's id. */
+const ofActor: Picture<Map<string, number>> = {
+  rows: [["count"]],
+  isOfActor: true,
+  build: (reading, self) => {
+    built += 1;
+    return new Map(counts.entries(reading, self.partition, [self.id]).map(({ key, value }) => [String(key[4]), value]));
+  },
+};
+const undeclared: Picture<null> = { rows: [["count"]], build: () => null };
+
+/** Stores counts in rows and in its picture. */
+const keeper = probe(
+  "keeper",
+  {
+    set: (_context, { id, n }, turn) => {
+      turn.picture(held).counts.set(String(id), Number(n));
+      counts.put(turn, turn.self.partition, String(id), Number(n));
+      turn.reply(shown(turn.picture(held)));
+    },
+    show: (_context, _message, turn) => turn.reply(shown(turn.picture(held))),
+    fail: (_context, { id, n }, turn) => {
+      turn.picture(held).counts.set(String(id), Number(n));
+      counts.put(turn, turn.self.partition, String(id), Number(n));
+      throw new Error("on purpose");
+    },
+    forgetful: (_context, { id, n }, turn) => {
+      turn.picture(held);
+      counts.put(turn, turn.self.partition, String(id), Number(n));
+    },
+    under: (_context, { under, id, n }, turn) => {
+      const of = String(under ?? turn.self.id);
+      if (of === turn.self.id) turn.picture(ofActor).set(String(id), Number(n));
+      counts.put(turn, turn.self.partition, [of, String(id)], Number(n));
+      turn.reply(Object.fromEntries(turn.picture(ofActor)));
+    },
+    ask: (_context, _message, turn) => turn.picture(undeclared),
+    stop: (_context, _message, turn) => turn.stop(),
+  },
+  { pictures: [held, ofActor] },
+);
+
+/** Writes rows that the keeper's picture is built from, and other rows. */
+const writer = probe("writer", {
+  count: (_context, { id, n }, turn) => counts.put(turn, turn.self.partition, String(id), Number(n)),
+  rule: (_context, { kind, n }, turn) => rules.put(turn, turn.self.partition, [String(kind), 1], Number(n)),
+  fail: (_context, _message, turn) => {
+    counts.put(turn, turn.self.partition, "x", 1);
+    throw new Error("on purpose");
+  },
+});
+
+function shown({ counts: all, rule }: Held) {
+  return { counts: Object.fromEntries(all), rule: rule ?? null };
+}
+
+async function started(idleCells = 100) {
+  const harness = new Harness({ catalogue: { actors: [keeper, writer] }, limits: { idleCells } });
+  await harness.start();
+  const ask = (type: string, more: object = {}) => harness.ask(harness.to("keeper"), { type, ...more } as Note);
+  const write = (type: string, more: object = {}) => harness.ask(harness.to("writer"), { type, ...more } as Note);
+  built = 0;
+  return { harness, ask, write };
+}
+
+/** Returns the number of builds since the last call. Half of them come from the check against the rows. */
+function builds(): number {
+  const times = built;
+  built = 0;
+  return times;
+}
+
+t.test("a picture is built once and then changed by its actor, turn by turn", async (t) => {
+  const { ask } = await started();
+  t.same(await ask("set", { id: "a", n: 1 }), { counts: { a: 1 }, rule: null });
+  t.equal(builds(), 2, "once, and once to compare");
+  t.same(await ask("set", { id: "b", n: 2 }), { counts: { a: 1, b: 2 }, rule: null });
+  t.same(await ask("show"), { counts: { a: 1, b: 2 }, rule: null });
+  t.equal(builds(), 2, "to compare");
+});
+
+t.test("of a turn that throws nothing stays in the picture", async (t) => {
+  const { ask } = await started();
+  await ask("set", { id: "a", n: 1 });
+  await t.rejects(ask("fail", { id: "a", n: 7 }), TurnFailed);
+  t.same(await ask("show"), { counts: { a: 1 }, rule: null });
+});
+
+t.test("what another actor writes shows in the next turn, and only rows that it stands for drop it", async (t) => {
+  const { ask, write } = await started();
+  await ask("set", { id: "a", n: 1 });
+  await write("count", { id: "b", n: 2 });
+  t.same(await ask("show"), { counts: { a: 1, b: 2 }, rule: null });
+  await write("rule", { kind: "a", n: 3 });
+  t.same(await ask("show"), { counts: { a: 1, b: 2 }, rule: 3 });
+  builds();
+  await write("rule", { kind: "b", n: 3 });
+  await t.rejects(write("fail"), TurnFailed);
+  await ask("show");
+  t.equal(builds(), 1, "to compare");
+});
+
+t.test("a picture of rows under its actor's id stays when others write under theirs", async (t) => {
+  const { harness } = await started();
+  const tell = (id: string, more: object) =>
+    harness.ask({ ...harness.to("keeper"), id }, { type: "under", ...more } as Note);
+  t.same(await tell("one", { id: "a", n: 1 }), { a: 1 });
+  t.same(await tell("another", { id: "b", n: 2 }), { b: 2 });
+  builds();
+  t.same(await tell("one", { id: "c", n: 3 }), { a: 1, c: 3 });
+  t.equal(builds(), 1, "to compare");
+  await tell("another", { under: "one", id: "d", n: 4 });
+  builds();
+  t.same(await tell("one", { id: "e", n: 5 }), { a: 1, c: 3, d: 4, e: 5 });
+  t.equal(builds(), 2, "built, and compared");
+});
+
+t.test("rows of another partition drop nothing, nor does another partition's picture", async (t) => {
+  const { harness, ask } = await started();
+  await ask("set", { id: "a", n: 1 });
+  const there = { partition: "ws_2", kind: "keeper", id: "1" };
+  t.same(await harness.ask(there, { type: "set", id: "z", n: 9 } as Note), { counts: { z: 9 }, rule: null });
+  builds();
+  t.same(await ask("show"), { counts: { a: 1 }, rule: null });
+  t.equal(builds(), 1, "to compare");
+});
+
+t.test("one that leaves memory takes its picture with it, and so does one that ends", async (t) => {
+  const { harness, ask } = await started(0);
+  await ask("set", { id: "a", n: 1 });
+  for (let n = 0; n < 3; n++) await harness.ask(harness.to("writer", `w${n}`), { type: "rule", kind: "b", n } as Note);
+  builds();
+  t.same(await ask("show"), { counts: { a: 1 }, rule: null });
+  t.equal(builds(), 2, "built, and compared");
+  const other = await started();
+  await other.ask("set", { id: "a", n: 1 });
+  await other.ask("stop");
+  builds();
+  t.same(await other.ask("show"), { counts: { a: 1 }, rule: null });
+  t.equal(builds(), 2);
+});
+
+t.test("a picture that its actor did not change with its rows fails the turn, where tests look for it", async (t) => {
+  const { ask } = await started();
+  await t.rejects(ask("forgetful", { id: "a", n: 1 }), TurnFailed);
+  t.same(await ask("show"), { counts: {}, rule: null });
+  const byHand = stepByHand(keeper, { partition, kind: "keeper", id: "1" });
+  t.throws(() => byHand.take({ type: "forgetful", id: "a", n: 1 } as Note), /another picture of count, rule/);
+  byHand.take({ type: "set", id: "a", n: 1 } as Note);
+  counts.put(byHand.rows, partition, "b", 2);
+  t.same(byHand.take({ type: "show" }).answer, { counts: { a: 1, b: 2 }, rule: null });
+});
+
+t.test("a picture that the actor type does not name is refused", async (t) => {
+  const { ask } = await started();
+  await t.rejects(ask("ask"), TurnFailed);
+});
