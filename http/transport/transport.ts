@@ -114,7 +114,11 @@ export interface TransportHandlers {
  * An HTTP/1.1 and WebSocket server, with two implementations: uWebSockets.js, and `node:http` with `ws`.
  *
  * A client may pipeline requests, that is, send one before it has the previous response. `node:http` answers these in
- * order; uWebSockets.js closes such a connection. Neither responds out of order.
+ * order. uWebSockets.js does so only while each request is answered in its first tick, as most reads are. When it
+ * parses a request behind one that still waits, it closes the connection without a response to either. Completed
+ * effects stay, and responses to earlier requests of the same packet may be lost. The service cannot prevent this: the
+ * library parses all requests of a packet together, and pausing reads would hide a disconnect. Clients retry on a
+ * closed connection (RFC 9112, section 9.3.2). Neither responds out of order.
  */
 export interface Transport {
   readonly name: "uws" | "node";

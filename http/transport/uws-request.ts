@@ -47,7 +47,16 @@ export interface Headers {
   readonly bytes: number;
 }
 
-/** Returns a fault in a request that this library accepts but `node:http` refuses, or null. */
+/**
+ * Returns a fault in a request that `node:http` refuses but this library accepts, or null.
+ *
+ * Some requests never reach this function. The library answers these itself, without a problem body: 505 for anything
+ * but HTTP/1.1 (other bytes, HTTP/1.0, an absolute URL in the request line), 400 for an unclear length, 431 for headers
+ * over 64 KiB. It treats a head as incomplete, and closes the connection without a response after 10 to 12 idle
+ * seconds, if it has more than 100 headers, no `Host`, or a malformed header: a name with characters other than
+ * letters, digits and hyphens, a line without a colon, a folded line or a control character. Its parser accepts a chunk
+ * size followed by other bytes, a chunk without a final CRLF, and WebSocket frames without a mask.
+ */
 export function faultOf({ byName: headers, hosts, bytes }: Headers, method: string): Fault | null {
   if (bytes > MAX_HEADER_BYTES) return { status: 431, detail: "the headers are longer than 16 KiB" };
   if (hosts > 1) return { status: 400, detail: REPEATED_HOST };
@@ -72,7 +81,10 @@ export function hasBody({ byName }: Headers): boolean {
 
 /** A request of this library. Its body may still arrive after the response. */
 export interface UwsRequest extends TransportRequest {
-  /** Whether the connection must close after this request: the body is incomplete or chunked. */
+  /**
+   * Whether the connection must close after this request: the body is incomplete or chunked. Bytes hidden behind a
+   * chunked body are therefore never parsed as a request.
+   */
   isLast(): boolean;
   /** Drops the rest of the body, because the response object must not be used after the response. */
   forget(): void;
@@ -177,7 +189,11 @@ class IncomingRequest implements UwsRequest {
   }
 }
 
-/** Reads the headers, which are available only in the request's first tick. */
+/**
+ * Reads the headers, which are available only in the request's first tick. The library strips bytes above 0x7F from
+ * both ends of a value, so `key` and `keyé` are the same `Idempotency-Key`. `node:http` keeps these bytes, and they are
+ * refused.
+ */
 export function readHeaders(request: HttpRequest): Headers {
   const byName = new Map<string, string>();
   let hosts = 0;

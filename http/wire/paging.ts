@@ -1,6 +1,10 @@
 import { z } from "zod";
 
-/** A page cursor: an id or key from another page. The pattern excludes text that cannot be a key in the store. */
+/**
+ * A page cursor: an id or key from another page. The pattern excludes text that cannot be a key in the store. Use it
+ * only for lists whose documentation promises an empty page for an unknown cursor (replay checks of a set, searches);
+ * {@link idCursor} refuses other ids.
+ */
 export const cursor = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,100}$/, "must be 1 to 100 letters, digits, - or _, as an earlier page shows it");
