@@ -5,8 +5,8 @@ import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
 /**
- * Maximum number of remembered credentials. Beyond it the oldest is forgotten; by then the store has recorded that it
- * ended.
+ * Maximum number of remembered credentials. Beyond it the oldest is forgotten. By then the store has recorded the end
+ * of a session or an issued token; minted and callback tokens are checked by their time again.
  */
 const MAX_REMEMBERED = 10_000;
 

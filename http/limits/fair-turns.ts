@@ -5,8 +5,8 @@ import { sourceOf } from "./client-address.js";
 import { type Begin, type Leaving, OwnWork } from "./own-work.js";
 
 /**
- * Maximum slice while several parties are active, in milliseconds: how long the event loop may go without reading input
- * before no more turns are granted.
+ * Maximum slice while several parties are active, in milliseconds. Once the event loop has read no input for this long,
+ * no more turns are granted.
  */
 const SHARED_SLICE_MS = 0.05;
 /** Maximum slice while one party is active. Reading input less often increases throughput. */
@@ -24,8 +24,7 @@ const MAX_SHARED_TURNS = 4;
 /** Maximum number of parties that may jump the queue in a slice, each once. */
 const MAX_AHEAD = 4;
 /**
- * Maximum number of waiting parties for a queue jump to be allowed, because the jump compares the party with each of
- * them.
+ * A party may jump the queue only while at most this many parties wait, because the jump compares it with each of them.
  */
 const MAX_COMPARED = 16;
 
@@ -110,9 +109,8 @@ export class FairTurns {
   }
 
   /**
-   * Requests a turn for a new request. Null if it may start at once; `crowded` if too many requests of the party
-   * already wait. Otherwise resolves when the request may start or should not start any more. It waits at most
-   * `mostMs`.
+   * Requests a turn for a new request. Returns null if the request may start at once, and `crowded` if too many
+   * requests of the party already wait. Otherwise resolves with {@link Begin}. The request waits at most `mostMs`.
    */
   enter(party: string, client: Leaving, mostMs: number): Promise<Begin> | "crowded" | null {
     if (this.#mayRun(party)) return null;
@@ -126,8 +124,8 @@ export class FairTurns {
   }
 
   /**
-   * Requests a turn for a request that waited for something else. Null if it may continue at once; otherwise resolves
-   * when it may.
+   * Requests a turn for a request that waited for something else. Returns null if it may continue at once; otherwise
+   * resolves when it may.
    */
   goOn(party: string): Promise<void> | null {
     return this.#mayRun(party) ? null : this.next(party);

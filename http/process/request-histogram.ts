@@ -27,7 +27,7 @@ interface Series {
  * for every request: the library would compute a key from the labels each time.
  */
 export class RequestHistogram extends Histogram<Label> {
-  /** An empty histogram of the library, used for the metadata of the output. */
+  /** An empty histogram of the library. Provides the metadata of the output. */
   readonly #empty: Histogram<Label>;
   /** By route, status and method. */
   readonly #series = new Map<string, Map<number, Map<string, Series>>>();

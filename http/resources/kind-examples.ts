@@ -1,4 +1,4 @@
-/** Creates a body that creates a resource of a kind. `n` makes its address unique. */
+/** Returns a body for the creation of a resource of a kind. `n` makes its address unique. */
 export type ExampleBody = (n: number) => Record<string, unknown>;
 
 const signingSecret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { objectives } from "../../actors/searches/rules/objective.js";
 
 /**
- * Body schemas of estimates and starts. They check only the form. The limits are checked later, with the other rules
- * (`actors/searches/starting/refuse-terms.ts`), after missing objects and conflicts.
+ * Body schemas of estimates and starts. They check only the form. The limits are checked with the other rules
+ * (`actors/searches/starting/refuse-terms.ts`), after the checks for missing objects and for conflicts.
  */
 
 /** The JSON schema of the OpenAPI document. */

@@ -11,7 +11,7 @@ const STREAM_IDLE_MS = 30_000;
 /** Maximum time for a whole streamed response, in milliseconds. Its source stays open for that time. */
 const STREAM_WHOLE_MS = 5 * 60_000;
 
-/** An outcome as the client gets it, with its encoded response. */
+/** The outcome that the client gets, with its encoded response. */
 interface Encoded {
   readonly outcome: Outcome;
   readonly answer: TransportAnswer;

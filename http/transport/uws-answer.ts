@@ -20,7 +20,8 @@ export interface Writing {
 export function writeCorked(response: HttpResponse, answer: WholeAnswer, { isHead, closes }: Writing): void {
   writeHead(response, answer, false);
   if (answer.status === 204 || answer.status === 304) {
-    // The library closes a connection only after a response with a length. A 204 may state length 0; a 304 may not.
+    // The library closes a connection only after a response with a length. Length 0 is correct for a 204. A request
+    // that gets a 304 has no body, so its connection need not close.
     if (closes && answer.status === 204) response.endWithoutBody(0, true);
     else response.endWithoutBody();
   } else if (isHead && closes) response.endWithoutBody(Buffer.byteLength(answer.body), true);

@@ -20,8 +20,8 @@ import { writeSummary } from "./summary.js";
 
 /**
  * `signalbox check`: starts the replay checks of a planned change and waits for their verdicts. The exit code states
- * the result (`check/outcome.ts`). Every error of this program is "could not be asked", so it never looks like a failed
- * change. Prints no token.
+ * the result (`check/outcome.ts`). The program reports its own errors as "could not be asked", never as a failed
+ * change. It prints no token.
  */
 
 /** Maximum size of a plan, in bytes. */

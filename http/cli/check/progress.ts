@@ -19,7 +19,7 @@ export function writeProgress(say: (line: string) => void, nowMs: () => number):
       if (outcome.what !== "still-running" && outcome.what !== "checked") return;
       const { title, check } = outcome;
       for (const line of startLines(check)) say(`${title}: ${line}`);
-      // A check that waits from its start reports that at a later read, if it still waits.
+      // A check that waits from its start reports that at a later read, once it has waited for a while.
       last.set(title, { ms: nowMs(), text: check.waiting ? "" : progressText(check) });
     },
     moved(before, after) {
