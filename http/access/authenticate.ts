@@ -10,15 +10,16 @@ import type { ExpiredCredentials } from "./expired-credentials.js";
 /** The name of the session cookie. */
 export const SESSION_COOKIE = "session";
 
-/** The credential of a request, by the SHA-256 (hex) of its value; null for a token that cannot be one. */
+/** The credential of a request, as the SHA-256 (hex) of its value. `hash` is null for a malformed token. */
 export interface Credential {
   readonly kind: "token" | "session";
   readonly hash: string | null;
 }
 
 /**
- * Reads the credential of a request. What it returns says at each call who holds it now: null without a credential, a
- * refusal for an invalid one. A write with a cookie must come from our own pages (`Origin`) or from no page.
+ * Reads the credential of a request. The returned function returns the current holder at each call: null without a
+ * credential, a refusal for an invalid one. A write with a session cookie must come from the service's own pages
+ * (`Origin`) or from outside a page.
  */
 export function authenticate(
   request: Credentials,
@@ -48,7 +49,7 @@ function isWriteFromElsewhere(request: Credentials, origin: string): boolean {
   return from !== undefined && from !== origin;
 }
 
-/** The credential of a request, or null. A bearer token takes precedence over a cookie. */
+/** Returns the credential of a request, or null. A bearer token takes precedence over a cookie. */
 export function readCredential(request: Pick<Credentials, "header">): Credential | null {
   const authorization = request.header("authorization");
   if (authorization !== undefined) {
@@ -60,8 +61,8 @@ export function readCredential(request: Pick<Credentials, "header">): Credential
 }
 
 /**
- * Who holds the credential now; a refusal for one that is not valid. Credentials are looked up by their hash, so the time
- * does not depend on how much of a guess is right.
+ * Returns the current holder of a credential, or a refusal if it is invalid. It looks up the credential by its hash, so
+ * the time does not reveal how much of a guess is right.
  */
 export function findCaller(
   { kind, hash }: Credential,
@@ -80,12 +81,12 @@ export function findCaller(
   return caller ?? { refused: "unauthenticated", detail: "The session is over: sign in again." };
 }
 
-/** The token of an `Authorization: Bearer` header, or null. */
+/** Returns the token of an `Authorization: Bearer` header, or null. */
 export function bearerToken(authorization: string | undefined): string | null {
   return /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(authorization ?? "")?.[1] ?? null;
 }
 
-/** The session token of a `Cookie` header, or null. */
+/** Returns the session token of a `Cookie` header, or null. */
 export function sessionToken(cookies: string | undefined): string | null {
   if (cookies === undefined) return null;
   for (const pair of cookies.split(";")) {

@@ -4,12 +4,15 @@ import { findExpiredToken } from "../../actors/access/tokens/workspace-token.que
 import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
-/** Most refused credentials that are remembered; beyond it the oldest is forgotten, which has ended on disk by then. */
+/**
+ * Maximum number of remembered credentials. Beyond it the oldest is forgotten. By then the store has recorded the end
+ * of a session or an issued token; minted and callback tokens are checked by their time again.
+ */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Credentials that were refused as expired. They stay so whatever the clock does: at once in this process, and from the
- * turn on that ends them in any.
+ * Credentials that were refused as expired. They stay expired even if the clock goes back: in this process at once, and
+ * in later processes after the turn that ends them.
  */
 export class ExpiredCredentials {
   readonly #runtime: Pick<Runtime, "ask" | "reading" | "clock">;
@@ -23,17 +26,17 @@ export class ExpiredCredentials {
     return this.#hashes.has(hash);
   }
 
-  /** Ends the session of this token hash if that is why it admits nobody. */
+  /** If the session with this token hash has expired, ends it. */
   refusedSession(hash: string): void {
     const { reading, clock } = this.#runtime;
     const email = findExpiredSession(reading, hash, clock.now());
     if (email === null) return;
     this.#remember(hash);
-    // Without this, as when the process is stopping, it is refused again by its time.
+    // If this fails, for example because the process is stopping, a later request is refused by its time again.
     this.#runtime.ask(accountRef(email), { type: "session.close", sessionHash: hash }).catch(() => undefined);
   }
 
-  /** Ends the token of this hash if that is why it admits nobody. A minted one is removed by its trust. */
+  /** If the token with this hash has expired, ends it. A minted token is removed by its trust instead. */
   refusedToken(hash: string): void {
     const { reading, clock } = this.#runtime;
     const token = findExpiredToken(reading, hash, clock.now());
@@ -44,13 +47,13 @@ export class ExpiredCredentials {
     this.#runtime.ask(workspaceRef(workspaceId), { type: "token.expire", id }).catch(() => undefined);
   }
 
-  /** Remembers the pool token of this hash if that is why it admits nobody. Its trust removes it. */
+  /** If the minted pool token with this hash has expired, remembers it. Its trust removes it. */
   refusedPool(hash: string): void {
     const { reading, clock } = this.#runtime;
     if (findExpiredToken(reading, hash, clock.now())?.isMinted === true) this.#remember(hash);
   }
 
-  /** Remembers an expired callback token. Nothing of it is stored, so the next process goes by its time again. */
+  /** Remembers an expired callback token. Nothing about it is stored, so the next process checks its time again. */
   refusedCallback(hash: string): void {
     this.#remember(hash);
   }

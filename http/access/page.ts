@@ -8,12 +8,12 @@ const hash = (text: string): string => `'sha256-${createHash("sha256").update(te
 
 export interface PageParts {
   readonly title: string;
-  /** HTML from our own source only: the script adds text that people wrote, as text. */
+  /** HTML from the service's own source only. The script inserts text that people wrote, as text. */
   readonly body: string;
   readonly script: string;
 }
 
-/** A page that runs only its own script and makes no request to another host. */
+/** Creates a page that runs only its own script and sends no request to another host. */
 export function pageOf({ title, body, script }: PageParts): () => Answer {
   const content = `<!doctype html>
 <html lang="en">

@@ -7,13 +7,16 @@ import type { RouteRequest } from "../wire/route.js";
 import { bearerToken } from "./authenticate.js";
 import type { ExpiredCredentials } from "./expired-credentials.js";
 
-/** What finding the pool of a token needs. */
+/** The parts that {@link findPool} needs. */
 export interface PoolSource {
   readonly runtime: Runtime;
   readonly expired: ExpiredCredentials;
 }
 
-/** The pool that the token (SHA-256, hex) admits to; null for none. One that was refused as expired stays so. */
+/**
+ * Finds the pool that a token (SHA-256, hex) belongs to; null if there is none. A token that was once refused as
+ * expired stays refused.
+ */
 export function findPool({ runtime, expired }: PoolSource, tokenHash: string): PoolBearer | null {
   const { reading, clock } = runtime;
   const pool = expired.has(tokenHash) ? null : findPoolByToken(reading, tokenHash, clock.now());
@@ -21,15 +24,15 @@ export function findPool({ runtime, expired }: PoolSource, tokenHash: string): P
   return pool;
 }
 
-/** A runner that sends a request. */
+/** The runner that sent a request. */
 export interface CallingRunner {
   readonly workspaceId: string;
   readonly runnerId: string;
 }
 
 /**
- * The runner that a request names in `service-runner`. Refused `unauthenticated` without a pool's token, `not-found` for a
- * runner that the pool has not.
+ * Finds the runner that a request names in `service-runner`. Refuses with `unauthenticated` without a pool's token, and
+ * with `not-found` if the pool has no such runner.
  */
 export function findCallingRunner(
   source: PoolSource,

@@ -24,11 +24,11 @@ export interface SessionRoutesOptions {
   readonly runtime: Runtime;
   readonly sealer: Sealer;
   readonly baseUrl: () => string;
-  /** Mail domains that may sign in; null for any. */
+  /** Mail domains that may sign in; null allows all domains. */
   readonly signInDomains: readonly string[] | null;
 }
 
-/** Most sign-in requests of one source in {@link SIGN_IN_WINDOW_MS}. */
+/** Maximum number of sign-in requests from one source in {@link SIGN_IN_WINDOW_MS}. */
 const SIGN_INS_PER_SOURCE = 30;
 const SIGN_IN_WINDOW_MS = 15 * 60 * 1_000;
 
@@ -36,7 +36,7 @@ const token = z.string().min(1, "must not be empty").max(200, "is too long");
 
 const setsCookie: Success = { body: null, headers: { "set-cookie": "The session's cookie." } };
 
-/** Signing in by a mailed link, and the session that it opens. */
+/** The routes for sign-in by a mailed link, and for the session that the link opens. */
 export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
   return [askForLink(options), openRoute(options), readRoute(options), closeRoute(options), pageRoute];
 }

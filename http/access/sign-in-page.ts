@@ -1,8 +1,8 @@
 import { pageOf } from "./page.js";
 
 /**
- * The page reads the token from the address and uses it only when the person presses the button: link checkers, which
- * open every link in a mail, do not use it up.
+ * The page reads the token from its address and uses it only when the person clicks the button. So a link checker,
+ * which opens every link in a mail, does not use it up.
  */
 const script = `
 document.querySelector("button").addEventListener("click", async () => {

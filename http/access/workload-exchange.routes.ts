@@ -17,16 +17,19 @@ export interface WorkloadExchangeRoutesOptions extends WorkloadExchangeOptions {
   readonly kinds: readonly Kind[];
 }
 
-/** The request of both exchanges. */
+/** The request body of both exchanges. */
 const exchangeBody = z.strictObject({
   trust: z.string().describe("The trust's id."),
   token: z.string().describe("The OIDC token that the platform issued."),
 });
 
-/** Shortest time until a refusal, in milliseconds, so that its timing reveals little about the cause. */
+/** Minimum time until a refusal, in milliseconds, so that its timing reveals little about the cause. */
 const REFUSED_AFTER_MS = 100;
 
-/** The exchange of OIDC tokens of workloads and hosts for our credentials, and the latest refusals of each trust. */
+/**
+ * The routes that exchange OIDC tokens of workloads and hosts for credentials of this service, and that list the latest
+ * refusals of each trust.
+ */
 export function workloadExchangeRoutes(options: WorkloadExchangeRoutesOptions): readonly Route[] {
   const names = [tokenMinting.trustKind, poolMinting.trustKind];
   const trustKinds = options.kinds.filter(({ name }) => names.includes(name));
@@ -113,7 +116,10 @@ function poolExchange(options: WorkloadExchangeOptions): Route {
   });
 }
 
-/** The result of an exchange. Throws the same refusal for every cause, not before {@link REFUSED_AFTER_MS}. */
+/**
+ * Returns the result of an exchange. Throws the same refusal for every cause, not earlier than {@link
+ * REFUSED_AFTER_MS}.
+ */
 async function exchanged<Exchanged>(exchange: Promise<Exchanged | null>): Promise<Exchanged> {
   const begun = performance.now();
   const given = await exchange;

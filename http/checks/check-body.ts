@@ -6,7 +6,7 @@ import type { FieldError, Refusal } from "../../actors/refusal.js";
 import { proposedBlockSchema } from "../../actors/replays/starting/live-block.js";
 import { parseBy } from "../wire/field-errors.js";
 
-/** Most characters of `line` as JSON (replays, Limits). */
+/** Maximum length of `line` as JSON, in characters (replays, Limits). */
 const MAX_LINE = 64_000;
 const repeatsFault = "Replay repeats must be from 1 to 5.";
 const commitFault = "must be a commit: 7 to 64 hex digits";
@@ -38,7 +38,7 @@ const repeats = z
   .default(1)
   .describe("How often each run of the set is replayed. The line's ceiling covers every copy.");
 
-/** The body as documents have it. */
+/** The schema of the whole body, for the documentation. */
 export const checkBody = z.strictObject({
   lineId: z.string(),
   stationKey: z.string(),
@@ -50,7 +50,10 @@ export const checkBody = z.strictObject({
 
 const given = z.unknown().refine((value) => value !== undefined, "is required");
 
-/** What has to be there, and that nothing else is; the rest is read in the order in which it is refused. */
+/**
+ * Checks only that the required fields are present and that there are no unknown fields. The other parts are parsed
+ * afterwards, so that their errors are reported in the specified order.
+ */
 const outline = z.strictObject({
   lineId: z.string(),
   stationKey: z.string(),
@@ -62,7 +65,7 @@ const outline = z.strictObject({
 const planned = z.strictObject({ station: proposedBlockSchema, line });
 const terms = z.strictObject({ reference, repeats });
 
-/** A body whose parts are in their forms, or have the faults that they are refused for. */
+/** A check request. `planned` and `terms` are either parsed or hold their errors. */
 export interface AskedCheck {
   readonly lineId: string;
   readonly stationKey: string;
@@ -70,7 +73,7 @@ export interface AskedCheck {
   readonly terms: Parsed<CheckTerms>;
 }
 
-/** Refused where a required field is missing, or one is there that does not belong. */
+/** Parses the body of a check request. Refuses it if a required field is missing or a field is unknown. */
 export function parseCheck(body: unknown): AskedCheck | Refusal {
   const asked = parseBy(outline, body);
   if ("errors" in asked) return { refused: "invalid", errors: asked.errors };
@@ -87,7 +90,7 @@ export function parseCheck(body: unknown): AskedCheck | Refusal {
 
 const lineTooLong: FieldError = { path: "line", message: `must be at most ${MAX_LINE} characters` };
 
-/** As it was sent, before what is left out is filled in. */
+/** Measures the value as sent, before defaults are filled in. */
 function isTooLong(value: unknown): boolean {
   return value !== undefined && writeJson(value).length > MAX_LINE;
 }

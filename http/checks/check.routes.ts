@@ -22,7 +22,10 @@ interface CheckRoutesOptions {
   readonly sealer: Sealer;
 }
 
-/** Replay checks of planned changes: those who may plan start them, those who may read the team's outcomes read them. */
+/**
+ * The routes of replay checks of planned changes. Callers who may plan start checks; callers who may read the team's
+ * outcomes read them.
+ */
 export function checkRoutes(options: CheckRoutesOptions): readonly Route[] {
   const { runtime } = options;
   return [startRoute(options), readRoute(runtime), listRoute(runtime)];
@@ -112,14 +115,14 @@ function listRoute(runtime: Runtime): Route {
   });
 }
 
-/** A check that is read. */
+/** A check to read. */
 interface Read {
   readonly workspaceId: string;
   readonly checkId: string;
   readonly reused: boolean;
 }
 
-/** The check as it is at one moment; other work runs in between. */
+/** Returns the check as of one moment. Other work runs between the steps. */
 async function viewNow(
   runtime: Runtime,
   request: Pick<RouteRequest, "pause" | "signal">,

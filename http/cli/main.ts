@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { Command } from "commander";
 
 /**
- * The command `signalbox`: runs one of the programs below. Each reads its own arguments, and is loaded only when it is
- * the one that runs.
+ * The command `signalbox`: runs one of the programs below. Each program parses its own arguments and is loaded only
+ * when it runs.
  */
 
 interface Program {
@@ -51,7 +51,7 @@ const signalbox = new Command("signalbox")
 
 signalbox
   .command("serve")
-  // As an option of its own: only who asks for help waits for the table of the settings to load.
+  // A separate option, so that the table of settings is loaded only for `--help`.
   .helpOption(false)
   .option("--help", "says this")
   .option(
@@ -74,7 +74,7 @@ for (const [name, { says, load }] of Object.entries(programs)) {
     .allowUnknownOption()
     .passThroughOptions()
     .action(async () => {
-      // The program reads its arguments where it would find them if it were run by itself.
+      // Remove the command's name, so that the program finds its arguments in the usual place.
       process.argv.splice(process.argv.indexOf(name, 2), 1);
       await load();
     });

@@ -1,7 +1,10 @@
 #!/usr/bin/env node
 import { existsSync } from "node:fs";
 
-/** The command `signalbox`, in the package and in a clone: runs what was bundled. Not compiled itself, so it is always there. */
+/**
+ * The command `signalbox`, in the package and in a clone: runs the bundled program. This file is not compiled, so it
+ * always exists.
+ */
 const main = new URL("../../dist/bundle/programs/main.js", import.meta.url);
 if (existsSync(main)) await import(main.href);
 else {

@@ -1,6 +1,6 @@
 import { pageOf } from "../access/page.js";
 
-/** Sends the code host's parameters to the service, and shows the result as text. */
+/** Sends the code host's parameters to the service and shows the result as text. */
 const script = `
 const given = new URLSearchParams(location.search);
 const says = document.querySelector("p");
@@ -34,7 +34,7 @@ tell()
     says.textContent = text;
   });`;
 
-/** The page that the code host sends people back to. */
+/** The page that the code host redirects people back to. */
 export const callbackPage = pageOf({
   title: "Connecting to Signalbox",
   body: "<p>One moment …</p><noscript>This page needs JavaScript.</noscript>",

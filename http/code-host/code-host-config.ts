@@ -2,7 +2,7 @@ import { z } from "zod";
 import { createAppSigner } from "../../actors/outbound/code-host/code-host-app.js";
 import type { CodeHostSettings } from "../../actors/outbound/code-host/code-host-settings.js";
 
-/** A base URL; slashes at its end are removed. */
+/** A base URL. Trailing slashes are removed. */
 const baseAddress = z
   .string()
   .refine(isBaseAddress, "must be an http or https address without a query")
@@ -14,7 +14,7 @@ const printable = (most: number) =>
     .regex(/^[!-~]+$/, "must be characters without spaces")
     .max(most, `must be at most ${most} characters`);
 
-/** The settings of the code host, each checked on its own. */
+/** The settings of the code host. Each schema checks one setting on its own. */
 export const codeHostSettings = {
   CODE_HOST_URL: baseAddress.optional().describe("the code host's API; the other settings of it go with it"),
   CODE_HOST_WEB_URL: baseAddress.optional().describe("where people sign in there; without it told by CODE_HOST_URL"),
@@ -36,14 +36,14 @@ const needed = ["CODE_HOST_APP_ID", "CODE_HOST_APP_KEY", "CODE_HOST_CLIENT_ID", 
 
 type SettingName = keyof typeof codeHostSettings;
 
-/** An invalid combination of settings; `wrong` is one line that names the setting. */
+/** An invalid combination of settings. `wrong` is a one-line message that names the setting. */
 interface WrongCodeHost {
   readonly wrong: string;
 }
 
 /**
- * The code host, or null for none. Its settings have to be set together, except the address of its pages, which
- * defaults to the one derived from its API's, and the secret of its deliveries.
+ * Reads the code host's settings. Returns null if none is set. All settings must be set together, with two exceptions:
+ * the address of the web pages, which defaults to an address derived from `CODE_HOST_URL`, and the webhook secret.
  */
 export function codeHostOf(read: (name: SettingName) => string | undefined): CodeHostSettings | null | WrongCodeHost {
   const apiUrl = read("CODE_HOST_URL");
@@ -60,7 +60,10 @@ export function codeHostOf(read: (name: SettingName) => string | undefined): Cod
   return { apiUrl, webUrl: webUrl ?? webUrlOf(apiUrl), appId, appKey, clientId, clientSecret };
 }
 
-/** The address of a code host's pages by the one of its API: without `api.` before the host or `/api/v3` after it. */
+/**
+ * Derives the address of a code host's web pages from its API address: without `api.` before the host name and without
+ * the path, such as `/api/v3`.
+ */
 function webUrlOf(apiUrl: string): string {
   const url = new URL(apiUrl);
   url.hostname = url.hostname.replace(/^api\./, "");

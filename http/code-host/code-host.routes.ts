@@ -17,7 +17,7 @@ import { subjectRoute } from "../wire/subject-route.js";
 import { workspaceRoute } from "../wire/workspace-route.js";
 import { type CodeHostSignInOptions, codeHostSignInRoutes } from "./sign-in.routes.js";
 
-/** What these routes need. */
+/** The dependencies of these routes. */
 export type CodeHostRoutesOptions = Omit<CodeHostSignInOptions, "asking">;
 
 type CodeHostParts = Pick<CodeHostSignInOptions, "runtime" | "codeHost" | "asking">;
@@ -26,7 +26,7 @@ const repositorySchema = z
   .strictObject({ name: z.string().describe("owner/name"), isPrivate: z.boolean(), defaultBranch: z.string() })
   .meta({ title: "hosted-repository" });
 
-/** The code host's installations that a workspace is connected to. */
+/** The routes for the code host installations that a workspace is connected to. */
 export function codeHostRoutes(options: CodeHostRoutesOptions): readonly Route[] {
   const parts = { ...options, asking: createAskingLimit(options.runtime.clock) };
   return [listRoute(parts), disconnectRoute(parts), repositoriesRoute(parts), ...codeHostSignInRoutes(parts)];

@@ -10,10 +10,12 @@ import { isRefusal } from "../../actors/refusal.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { listenForOutcome } from "../wire/outcome-wait.js";
 
-/** How long an answer waits for the code host, in milliseconds: longer than its four requests may take. */
+/**
+ * Maximum time that a response waits for the code host, in milliseconds. Longer than the limit of its four requests.
+ */
 const WAIT_MS = 50_000;
 
-/** Asks for a confirmation and waits for its outcome. */
+/** Starts the confirmation of an installation and waits for its outcome. */
 export async function connectOutcome(
   runtime: Runtime,
   { workspaceId, installation, signedIn }: SignInReturn,

@@ -21,16 +21,18 @@ export interface CodeHostDeliveryOptions {
   readonly runtime: Runtime;
   readonly codeHost: CodeHost | null;
   readonly metrics: Pick<Metrics, "delivered">;
-  /** The secret that deliveries are signed with; null refuses all of them. */
+  /** The secret that deliveries are signed with. Null refuses all deliveries. */
   readonly secret: string | null;
 }
 
-/** Longest delivery, in bytes: one about an installation lists every repository that it reaches. */
+/**
+ * Maximum size of a delivery, in bytes. An installation event lists every repository that the installation can access.
+ */
 const MAX_DELIVERY_BYTES = 4 * 1024 * 1024;
 
 type InstallationEvent = z.output<typeof installationEventSchema>;
 
-/** The webhook of the code host. */
+/** The code host's webhook. */
 export function codeHostDeliveryRoutes(options: CodeHostDeliveryOptions): readonly Route[] {
   return [
     route({
@@ -78,13 +80,15 @@ async function take(
   return { status: 204 };
 }
 
-/** A delivery, and the code host that it is of. */
+/** The id of a delivery and the code host that sent it. */
 interface DeliveryFrom {
   readonly host: string;
   readonly delivery: string;
 }
 
-/** Throws {@link Refused} for a body that is not JSON, nor a form whose field `payload` is. */
+/**
+ * Decodes a delivery. Throws {@link Refused} for a body that is neither JSON nor a form whose field `payload` is JSON.
+ */
 function readPayload(body: Uint8Array, contentType = "application/json"): unknown {
   const type = contentType.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json" && type !== FORM) {
@@ -104,7 +108,7 @@ function readField(body: Uint8Array): Uint8Array {
   throw new Refused({ refused: "bad-request", detail: "The form has no field payload." });
 }
 
-/** Sends the news to the repositories that they are of; resolves with whether any was used. */
+/** Sends each news item to the log of its repository. Resolves with true if any item had an effect. */
 async function useNews(
   runtime: Runtime,
   { host, delivery }: DeliveryFrom,
@@ -121,14 +125,14 @@ async function useNews(
   return isUsed;
 }
 
-/** Throws {@link Refused} for what is not an event of an installation. */
+/** Throws {@link Refused} for a payload that is not an installation event. */
 function toInstallationEvent(json: unknown): InstallationEvent {
   const event = installationEventSchema.safeParse(json);
   if (event.success) return event.data;
   throw new Refused({ refused: "bad-request", detail: "This is no event of an installation." });
 }
 
-/** Sends the event to the installation's connection; resolves with whether that changed anything. */
+/** Sends the event to the installation's connection. Resolves with true if it changed the connection. */
 async function use(runtime: Runtime, { host, delivery }: DeliveryFrom, event: InstallationEvent): Promise<boolean> {
   const change = toInstallationChange(event);
   const installation = { host, installationId: event.installation.id };

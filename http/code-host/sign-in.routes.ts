@@ -36,7 +36,10 @@ const returnBody = z
   })
   .refine(({ code, error }) => (code === undefined) !== (error === undefined), "must hold either code or error");
 
-/** Connecting an installation: a person signs in at the code host, which then confirms that they administer it. */
+/**
+ * The routes that connect an installation. The person signs in at the code host, and the code host confirms that they
+ * administer the installation.
+ */
 export function codeHostSignInRoutes(options: CodeHostSignInOptions): readonly Route[] {
   return [beginRoute(options), pageRoute(), confirmRoute(options)];
 }

@@ -35,7 +35,7 @@ bring().catch(() => {
 });
 `;
 
-/** The page that a host sends people back to after the consent. */
+/** The page that a host redirects people back to after they consented. */
 export const callbackPage = pageOf({
   title: "Connect an account",
   body: "<p>Connecting the account…</p>",

@@ -23,7 +23,7 @@ export interface CallbackRoutesOptions {
   readonly sealer: Sealer;
 }
 
-/** The redirect path below the base URL, to be registered at each host. */
+/** The redirect path below the base URL. Register it at each host. */
 export const CALLBACK_PATH = "/api/oauth/callback";
 
 const text = (most: number) => z.string().min(1, "must not be empty").max(most, "is too long");
@@ -40,7 +40,7 @@ const returnBody = z
     message: "is required without an error",
   });
 
-/** The return from a host: a page, and the request that its script makes. */
+/** The routes for the redirect back from a host: the page, and the request that its script sends. */
 export function callbackRoutes(options: CallbackRoutesOptions): readonly Route[] {
   return [
     route({
@@ -75,12 +75,15 @@ export function callbackRoutes(options: CallbackRoutesOptions): readonly Route[]
   ];
 }
 
-/** How long an answer waits for the host, in milliseconds: three requests of ten seconds at most. */
+/**
+ * Maximum time that a response waits for the host, in milliseconds. The host gets three requests of at most ten seconds
+ * each.
+ */
 const HOST_WAIT_MS = 35_000;
 
 /**
- * Exchanges the code and returns the connection. Throws {@link Refused} when there is none, also when the host has not
- * answered within {@link HOST_WAIT_MS}; it may be connected later then.
+ * Exchanges the code and returns the connection. Throws {@link Refused} if the link fails, or if the host does not
+ * respond within {@link HOST_WAIT_MS}. In the latter case, the connection may still be linked later.
  */
 async function link({ runtime, sealer }: CallbackRoutesOptions, caller: PersonCaller, { key, grant }: LinkReturn) {
   const exchangeId = runtime.newId("link");

@@ -43,7 +43,10 @@ export interface ConnectionRoutesOptions {
 const listing = z.strictObject({ after: holderCursor, limit: pageSize(200) });
 
 const linkBegunSchema = z.strictObject({
-  /** Where the person signs in and consents, in the browser in which they are signed in here. */
+  /**
+   * The address where the person signs in and consents. They must open it in the browser where they are signed in to
+   * this service.
+   */
   authorizeUrl: z.string(),
   expiresAt: z.string(),
 });
@@ -57,7 +60,7 @@ const asksBody = z.strictObject({
 
 const at = "/api/integrations/{integrationId}/connections";
 
-/** The accounts linked to an integration: the team's connection, and people's own. */
+/** The routes for the accounts linked to an integration: the team's account and people's own accounts. */
 export function connectionRoutes(options: ConnectionRoutesOptions): readonly Route[] {
   return [
     listRoute(options),
@@ -104,7 +107,10 @@ function ownRoute({ runtime }: ConnectionRoutesOptions): Route {
   });
 }
 
-/** Connecting, reconnecting and disconnecting the team's account (owners and admins), or the caller's own. */
+/**
+ * The routes to connect, reconnect and disconnect the team's account (for owners and admins) or the caller's own
+ * account.
+ */
 function connectingRoutes(options: ConnectionRoutesOptions, whose: "team" | "own"): readonly Route[] {
   const { runtime } = options;
   const isTeams = whose === "team";

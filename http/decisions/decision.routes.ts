@@ -15,7 +15,7 @@ const written = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 const time = z
   .string()
   .refine((text) => written.safeParse(text).success, "must be an RFC 3339 time, or a day as YYYY-MM-DD")
-  // Nothing was merged before the epoch.
+  // No pull request was merged before the epoch.
   .transform((text) => Math.max(Date.parse(text), 1));
 
 const listQuery = z
@@ -44,7 +44,7 @@ const listQuery = z
     message: "must be later than since",
   });
 
-/** The decisions made in a workspace's tasks. */
+/** The routes for the decisions made in a workspace's tasks. */
 export function decisionRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   const { reading } = runtime;
   return [

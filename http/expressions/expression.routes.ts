@@ -86,7 +86,7 @@ const positionAnswer = z
   })
   .meta({ title: "expression-position" });
 
-/** Checking an expression at its position in a definition, and the list of all positions. */
+/** The routes that check an expression at its position in a definition, and list all positions. */
 export function expressionRoutes(options: {
   readonly runtime: Pick<Runtime, "reading">;
   readonly kinds: readonly Kind[];
@@ -145,7 +145,7 @@ function parseDefinition(kind: Kind, given: unknown): ReturnType<DefinitionKind[
   return errors.length > 0 ? { errors } : { definition: parsed.data };
 }
 
-/** A position as a line of the documentation: `hook.when` gives bool, sees event, task, run, vars, hook. */
+/** Describes a position in one line of the documentation: `hook.when` gives bool, sees event, task, run, vars, hook. */
 function describePosition({ position, returns, sees, alsoSees }: Position): string {
   const gives = returns === null ? "" : ` gives ${returns},`;
   const also = alsoSees.length === 0 ? "" : `; in some definitions ${alsoSees.join(", ")}`;

@@ -13,12 +13,14 @@ const key = z.strictObject({
   use: z.literal("sig"),
 });
 
-/** How long a receiver may cache the documents: less than the time that a replaced key stays published. */
+/**
+ * How long a receiver may cache these documents, in seconds. Shorter than the time that a replaced key stays published.
+ */
 const KEPT_SECONDS = 300;
 const keeping = { "cache-control": "How long the document may be kept." };
 const headers = { "cache-control": `public, max-age=${KEPT_SECONDS}` };
 
-/** How receivers verify hook tokens: an OpenID Connect discovery document, and its keys. */
+/** The routes that receivers use to verify hook tokens: an OpenID Connect discovery document and its keys. */
 export function discoveryRoutes({
   runtime,
   baseUrl,

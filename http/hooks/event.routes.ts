@@ -27,12 +27,12 @@ const eventMatchesSchema = eventSchema
   })
   .meta({ title: "event-verdicts" });
 
-/** `10,000`: without what numbers look like in all languages, which takes long to load. */
+/** Formats a count with thousands separators: `10,000`. Avoids `Intl`, whose locale data takes long to load. */
 function withThousands(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** The events of a team's tasks, and how each hook matched them. */
+/** The routes for the events of a team's tasks, and for how each hook matched an event. */
 export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   const { reading } = runtime;
   return [

@@ -49,7 +49,7 @@ const nextPage = z
 
 const note = z.strictObject({ body: z.string().describe("1 to 20,000 characters.") });
 
-/** The history of a team's hooks, and the callbacks of hook receivers. */
+/** The routes for the history of a team's hooks, and the callbacks that hook receivers use. */
 export function hookRoutes(options: HookRoutesOptions): readonly Route[] {
   return [...historyRoutes(options.runtime), ...callbackRoutes(options)];
 }
@@ -109,7 +109,8 @@ function callbackRoutes(options: HookRoutesOptions): readonly Route[] {
       summary: "Say something on the task a hook fired about",
       access: "public",
       credential: "callback",
-      // The body is parsed after the token is checked: an invalid token reveals nothing about the body.
+      // The handler parses the body after it checks the token, so a request with an invalid token learns nothing about
+      // its body.
       body: z.unknown(),
       takes: note,
       headers: { "idempotency-key": "optional" },
@@ -130,7 +131,7 @@ async function addNote(options: HookRoutesOptions, request: Pick<RouteRequest, "
   return { status: 204 };
 }
 
-/** The hook occurrence and task that the request's callback token is for. */
+/** Returns the hook occurrence and task that the request's callback token is for. */
 function subjectOf(
   { runtime, sealer, expired }: HookRoutesOptions,
   { header }: Pick<RouteRequest, "header">,

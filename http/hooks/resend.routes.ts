@@ -26,7 +26,7 @@ const resending = z
   })
   .meta({ title: "hook-resending" });
 
-/** Firing hooks by hand: again for past events, or with a sample. */
+/** The routes that fire hooks manually: again for past events, or once with a sample event. */
 export function resendRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   return [
     teamRoute(runtime, "outcomes", {
@@ -94,7 +94,7 @@ async function resendFailed(
   granted(await runtime.ask(hookResenderRef(workspaceId, teamId), { type: "hooks.resend", period }));
 }
 
-/** Lets other requests run between two slices. */
+/** Counts in slices and lets other requests run in between. */
 async function countInSlices(
   { reading }: Runtime,
   pause: RouteRequest["pause"],

@@ -31,7 +31,7 @@ const listing = z.strictObject({
   limit: pageSize(),
 });
 
-/** What bindings and schedules of an integration did. */
+/** The routes for action runs: the work of an integration's bindings and schedules. */
 export function actionRunRoutes({ runtime, sealer }: ActionRunRoutesOptions): readonly Route[] {
   const { reading } = runtime;
   const seen: Subject<VisibleIntegration> = {

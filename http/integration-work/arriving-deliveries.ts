@@ -4,51 +4,59 @@ import type { Refusal } from "../../actors/refusal.js";
 import { isDamage, Overloaded, TurnFailed } from "../../runtime/runtime.js";
 import { Queue } from "../../runtime/schedule/queue.js";
 
-/** What became of a delivery. */
+/** The result of one delivery. */
 type Taken = DeliveryTaken | Refusal;
 
-/** Has deliveries of one integration taken; resolves when that is durable, with what became of each. */
+/** Submits deliveries of one integration. Resolves with the result of each delivery when all results are durable. */
 export type TakeTogether = (deliveries: readonly NewDelivery[]) => Promise<readonly Taken[]>;
 
-/** Most deliveries of one message, and the bytes of bodies after which it ends: a turn takes a quarter of a millisecond. */
+/**
+ * Limits of one message: number of deliveries and total body size in bytes. A turn for such a message takes a quarter
+ * of a millisecond.
+ */
 const MAX_TOGETHER = 32;
 const MAX_BYTES_TOGETHER = 1024 * 1024;
-/** So many that wait go beside messages that are under way: their turn is taken while those are flushed. */
+/**
+ * With this many waiting deliveries, send another message while earlier ones are in flight. Its turn runs during their
+ * flush.
+ */
 const ENOUGH = 8;
-/** How often some of an integration may be under way at once. */
+/** Maximum number of submissions in flight per integration. */
 const MAX_UNDER_WAY = 8;
-/** Senders that are answered before the event loop goes on: it is told of a flush that has ended in between. */
+/** Number of senders to answer per round of the event loop. Between rounds the loop learns of finished flushes. */
 const ANSWERED_AT_ONCE = 32;
-/** Deliveries of an integration that may wait to be handed over. */
+/** Maximum number of waiting deliveries per integration. */
 const MAX_WAITING = 1_000;
 
-/** A delivery whose sender waits for the answer. */
+/** A delivery whose sender waits for the response. */
 interface Arrived {
   readonly delivery: NewDelivery;
   readonly bytes: number;
   readonly resolve: (taken: Taken) => void;
   readonly reject: (error: unknown) => void;
-  /** What became of it; undefined until it is known. */
+  /** The result; undefined until it is known. */
   taken: Taken | undefined;
 }
 
 /**
- * Hands over the deliveries that arrive, several of an integration in one message: a turn and its answer cost as much for
- * one delivery as for many.
+ * Submits arriving deliveries in batches: several deliveries of an integration in one message. A turn and its answer
+ * cost the same for one delivery as for many.
  *
- * 1. Those of an integration are handed over in order of arrival, those of one round of the event loop together. While
- *    some are under way, what arrives waits until it is {@link ENOUGH}: as messages of their own few would wait for the
- *    same flush. While {@link MAX_UNDER_WAY} are, all wait.
- * 2. A turn that failed has kept nothing. Its deliveries are handed over again, each alone: none is refused for another.
- * 3. At most {@link MAX_WAITING} of an integration wait; others are refused as by a full mailbox.
- * 4. The senders of an integration are answered in the order in which their deliveries were taken,
- *    {@link ANSWERED_AT_ONCE} in a round of the event loop.
+ * 1. The deliveries of an integration are submitted in order of arrival. Deliveries that arrive in the same round of
+ *    the event loop are submitted together. While earlier submissions are in flight, new deliveries wait until there
+ *    are {@link ENOUGH}, because a smaller message would wait for the same flush. While {@link MAX_UNDER_WAY}
+ *    submissions are in flight, all new deliveries wait.
+ * 2. A failed turn stores nothing. Its deliveries are submitted again, one by one, so that no delivery is refused
+ *    because of another.
+ * 3. At most {@link MAX_WAITING} deliveries of an integration wait. More are refused as overload.
+ * 4. The senders of an integration are answered in the order in which their deliveries were accepted, {@link
+ *    ANSWERED_AT_ONCE} per round of the event loop.
  */
 export class ArrivingDeliveries {
-  /** By the id of the integration; there while some wait, for their turn or for their answer. */
+  /** The queues by integration id. An entry exists while deliveries wait for their turn or their response. */
   readonly #ofIntegrations = new Map<string, Arrivals>();
 
-  /** `take` is called later, for this delivery and others of its integration. */
+  /** Queues a delivery. Later `take` is called for this delivery, together with others of its integration. */
   take(delivery: NewDelivery, bytes: number, take: TakeTogether): Promise<Taken> {
     const { integrationId } = delivery;
     let arrivals = this.#ofIntegrations.get(integrationId);
@@ -60,18 +68,18 @@ export class ArrivingDeliveries {
   }
 }
 
-/** The deliveries of one integration. */
+/** The waiting deliveries of one integration. */
 class Arrivals {
   readonly #take: TakeTogether;
   readonly #ended: () => void;
   #waiting: Arrived[] = [];
-  /** How often some were handed over that are not taken yet. */
+  /** The number of submissions in flight. */
   #underWay = 0;
   readonly #taken = new Queue<Arrived>();
   #isHandingOver = false;
   #isAnswering = false;
 
-  /** `ended` is called when none waits any more. */
+  /** `ended` is called when the queue is empty and nothing is in flight. */
   constructor(take: TakeTogether, ended: () => void) {
     this.#take = take;
     this.#ended = ended;
@@ -87,7 +95,7 @@ class Arrivals {
     });
   }
 
-  /** Whether what waits is worth a message, beside those that are under way. */
+  /** Whether the waiting deliveries justify a message, given the submissions in flight. */
   get #isEnough(): boolean {
     const { length } = this.#waiting;
     return this.#underWay === 0 ? length > 0 : this.#underWay < MAX_UNDER_WAY && length >= ENOUGH;
@@ -102,7 +110,7 @@ class Arrivals {
     });
   }
 
-  /** Hands over all that wait, if it is time. */
+  /** Submits all waiting deliveries, if there are enough. */
   #handOver(): void {
     if (!this.#isEnough) return;
     const groups = listGroups(this.#waiting);
@@ -115,7 +123,7 @@ class Arrivals {
     });
   }
 
-  /** Resolves when each is taken or refused. */
+  /** Resolves when each delivery is accepted or refused. */
   async #handOverGroup(group: readonly Arrived[]): Promise<void> {
     try {
       const taken = await this.#take(group.map(({ delivery }) => delivery));
@@ -152,7 +160,7 @@ class Arrivals {
   }
 }
 
-/** In order, each as large as a message may be. */
+/** Splits deliveries, in order, into groups that fit into one message. */
 function listGroups(arrived: readonly Arrived[]): readonly (readonly Arrived[])[] {
   const groups: Arrived[][] = [];
   let group: Arrived[] = [];

@@ -82,7 +82,7 @@ const tryBody = z.strictObject({
   body: z.unknown().describe("The body: a text as it is, anything else as JSON."),
 });
 
-/** What came to an integration, and what came of it. */
+/** The routes for an integration's deliveries and their results. */
 export function deliveryRoutes(options: DeliveryRoutesOptions): readonly Route[] {
   return [...readRoutes(options), ...redeliveryRoutes(options), tryRoute(options)];
 }
@@ -142,7 +142,7 @@ function readRoutes({ runtime }: DeliveryRoutesOptions): readonly Route[] {
   ];
 }
 
-/** What `respond` answers a GET or HEAD with, as text; null where it does not. Nothing is stored. */
+/** Returns the `respond` response to a GET or HEAD, as text; null if `respond` does not apply. Stores nothing. */
 function answerChallenge(
   receiver: DeliveryReceiver | undefined,
   { method, query, headers }: UnknownRequest,
@@ -210,7 +210,7 @@ function redeliveryRoutes({ runtime, sealer }: DeliveryRoutesOptions): readonly 
   ];
 }
 
-/** Lets other requests run between two slices. */
+/** Counts in slices and lets other requests run in between. */
 async function countInSlices(
   { reading }: Runtime,
   pause: RouteRequest["pause"],

@@ -24,7 +24,7 @@ const cursorBody = z.strictObject({
     .describe("Empty to begin anew."),
 });
 
-/** The poll of an integration: how it is doing, asked now, another cursor. */
+/** The routes for an integration's poll: read its status, poll now, set the cursor. */
 export function pollRoutes(options: PollRoutesOptions): readonly Route[] {
   return [readRoute(options), nowRoute(options), cursorRoute(options)];
 }
@@ -45,7 +45,7 @@ function readRoute({ runtime: { reading } }: PollRoutesOptions): Route {
   });
 }
 
-/** A poll that the caller may change. */
+/** The poll, for callers who may change it. */
 function changed({ runtime: { reading } }: PollRoutesOptions): Subject<VisiblePoll> {
   return {
     find: ({ caller, params }) => findPollToChange(reading, caller, params.integrationId ?? ""),

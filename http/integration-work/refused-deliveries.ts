@@ -1,6 +1,6 @@
 import type { RefuseDelivery } from "../../actors/integration-work/deliveries/delivery.messages.js";
 
-/** Deliveries of one integration that were not verified. */
+/** Deliveries of one integration that failed verification. */
 type Refused = Omit<RefuseDelivery, "type">;
 
 interface ReceivingIntegration {
@@ -8,31 +8,31 @@ interface ReceivingIntegration {
   readonly workspaceId: string;
 }
 
-/** Those of one record that are kept with their headers. */
+/** Number of deliveries in one record that keep their headers. */
 const MAX_LATEST = 20;
 
-/** The record of an integration that is being written, and what came since. */
+/** The pending record of an integration, and the deliveries that arrived since its write started. */
 interface Writing {
   readonly written: Promise<void>;
   next: Refused | null;
-  /** Settles when `next` is written; null while there is none. */
+  /** Settles when `next` is written; null if nothing is queued. */
   nextWritten: Promise<void> | null;
 }
 
 /**
- * Records deliveries that were not verified. Of one integration one record is written at a time, with all that came while
- * the one before was: a flood needs no key, and has little written.
+ * Records deliveries that failed verification. It writes one record per integration at a time. The next record holds
+ * everything that arrived during the previous write. So a flood, which needs no secret, causes few writes.
  */
 export class RefusedDeliveries {
   readonly #write: (to: ReceivingIntegration, refused: Refused) => Promise<unknown>;
-  /** By the id of the integration. */
+  /** By integration id. */
   readonly #writing = new Map<string, Writing>();
 
   constructor(write: (to: ReceivingIntegration, refused: Refused) => Promise<unknown>) {
     this.#write = write;
   }
 
-  /** Resolves when it is written; rejects when it could not be. */
+  /** Resolves when the delivery is recorded. Rejects if the write fails. */
   record(to: ReceivingIntegration, one: Refused["latest"][number]): Promise<void> {
     const writing = this.#writing.get(to.id);
     if (writing === undefined) return this.#begin(to, { count: 1, latest: [one] });
@@ -55,7 +55,7 @@ export class RefusedDeliveries {
     return written;
   }
 
-  /** Where something waits, it begins next. */
+  /** If another record is queued, `nextWritten` starts it. */
   #end({ id }: ReceivingIntegration): void {
     if (this.#writing.get(id)?.next === null) this.#writing.delete(id);
   }

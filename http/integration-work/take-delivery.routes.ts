@@ -26,13 +26,13 @@ export interface TakeDeliveryOptions {
   readonly sealer: Sealer;
 }
 
-/** The same answer whatever is wrong with a delivery. It names the scheme that the webhook takes. */
+/** The same response for every fault of a delivery. It names the authentication scheme that the webhook expects. */
 function notVerified({ webhook: { verify } }: DeliveryReceiver): Refusal {
   const refused: Refusal = { refused: "unauthenticated", detail: "The delivery is not verified." };
   return verify?.basic ? { ...refused, basicRealm: "deliveries" } : refused;
 }
 
-/** The webhooks of integrations. */
+/** The routes of the integrations' webhooks. */
 export function takeDeliveryRoutes({ runtime, sealer }: TakeDeliveryOptions): readonly Route[] {
   const refused = new RefusedDeliveries(({ workspaceId, id }, these) =>
     runtime.ask(deliveryIntakeRef(workspaceId, id), { type: "delivery.refuse", ...these }),
@@ -102,7 +102,7 @@ function take(
   return taken.then((one) => (isRefusal(one) ? one : { status: webhook.accepted }));
 }
 
-/** A text is sent as it is, nothing as an empty body, anything else as JSON. */
+/** Sends a text unchanged, null as an empty body, and any other value as JSON. */
 function toAnswer(body: unknown): Answer {
   if (typeof body === "string") return { status: 200, text: { type: "text/plain; charset=utf-8", content: body } };
   return body === null ? { status: 200 } : { status: 200, body };
@@ -118,7 +118,7 @@ function toNewDelivery(
   const teamId = receiver.integration.teamId ?? "";
   const key = toDeliveryKey(receiver, received);
   const headers = toStoredHeaders(receiver, received);
-  // Asked of what is stored: a fault may name what it read, and a signature is shown to nobody.
+  // Look only at the stored headers: the problem may quote what it read, and nobody may see a signature.
   const keyProblem =
     key === null && receiver.webhook.delivery !== null
       ? findKeyProblem(receiver, received.withHeaders(new Map(Object.entries(headers))))

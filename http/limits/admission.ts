@@ -6,20 +6,22 @@ import { sourceOf } from "./client-address.js";
 import { RateLimit } from "./rate-limit.js";
 import { shareOf } from "./sender-shares.js";
 
-/** Admits requests by the rate limits. Each method returns null, or the refusal to answer with. */
+/** Applies the rate limits. Each method returns null to admit the request, or the refusal to respond with. */
 export interface Admission {
-  /** Counts a request without a valid credential, by its address's share for its audience (`sender-shares.ts`). */
+  /** Counts a request without a valid credential against its address's share for this audience (`sender-shares.ts`). */
   ofAddress(address: () => string, audience?: string | null): Refusal | null;
-  /** Counts a request by its credential; all sessions of a person count as one. */
+  /** Counts a request against its credential. All sessions of a person share one limit. */
   ofCaller(caller: Caller): Refusal | null;
-  /** Counts a refused credential; beyond the limit the answer no longer says that it was refused. */
+  /**
+   * Counts a rejected credential. Beyond the limit, the response no longer says whether the credential was rejected.
+   */
   ofFailure(address: string): Refusal | null;
 }
 
-/** A burst may be this many seconds' worth of requests. */
+/** A burst may use up to this many seconds of the rate. */
 const BURST_SECONDS = 10;
 
-/** Counts in the memory of this process. */
+/** Creates rate limits that count in this process's memory. */
 export function createAdmission(rates: AdmissionRates, clock: Clock): Admission {
   const aSecond = (max: number) => new RateLimit({ max, perMs: 1_000, burst: Math.max(1, max * BURST_SECONDS), clock });
   const credentials = aSecond(rates.perCredentialASecond);

@@ -1,35 +1,42 @@
-/** Bytes that bodies may hold together. */
+/** Limits on the memory that request bodies use. */
 export interface RoomLimits {
   readonly bytes: number;
-  /** Left for parties that hold none of them, whatever the others hang on to. */
+  /** Reserved for clients that hold no bytes yet, whatever the other clients hold. */
   readonly keptBytes: number;
   readonly bytesPerParty: number;
 }
 
-/** Longest body that counts as small, in bytes: nearly all are. */
+/** Maximum size of a small body, in bytes. Almost all bodies are small. */
 const SMALL_BYTES = 64 * 1024;
-/** A party's own bounds hold several of the longest bodies, or very many ordinary ones. */
+/**
+ * Limits of small and long bodies. One client's limit fits several bodies of maximum size, or very many ordinary ones.
+ */
 const SMALL: RoomLimits = { bytes: 64 * 1024 ** 2, keptBytes: 16 * 1024 ** 2, bytesPerParty: 8 * 1024 ** 2 };
 const LONG: RoomLimits = { bytes: 256 * 1024 ** 2, keptBytes: 64 * 1024 ** 2, bytesPerParty: 32 * 1024 ** 2 };
 
-/** Whose bytes leave no room for a body: its own party's, or everybody's together. */
+/** Which limit a body exceeds: its own client's (`party`), or the limit of the whole process. */
 export type Crowd = "party" | "process";
 
-/** Room in memory for one body. */
+/** The memory that one body reserves. */
 export interface BodyHold {
-  /** Makes room for a body of `bytes` in all, in place of what it held; otherwise says why there is none. */
+  /**
+   * Reserves `bytes` in total for the body, in place of its earlier reservation. Returns null, or the limit that it
+   * exceeds.
+   */
   hold(bytes: number): Crowd | null;
-  /** Gives all of it back. */
+  /** Releases the whole reservation. */
   end(): void;
 }
 
 /**
- * Bounds what the bodies of requests under way hold in memory, so that nobody's bodies leave no room for another's.
+ * Limits the memory that the bodies of in-flight requests use, so that no client's bodies block those of other clients.
+ * A party is one client; a share is a part of it.
  *
- * 1. Small bodies and long ones have bounds of their own: however many long ones are under way, small ones pass.
- * 2. Nobody holds more than a party's bound, a share of one no more than half of it, and all together no more than the
- *    whole.
- * 3. A party that holds some has no more once only what is kept is left, which parties without any have.
+ * 1. Small and long bodies have separate limits, so long bodies never block small ones.
+ * 2. A party has its own limit, a share of a party may use half of that limit, and all parties together have a total
+ *    limit.
+ * 3. A party that holds bytes gets no more once only the reserve (`keptBytes`) is left. Only parties that hold none may
+ *    use the reserve.
  */
 export class BodyRoom {
   readonly #small: Room;
@@ -40,7 +47,7 @@ export class BodyRoom {
     this.#long = new Room(long);
   }
 
-  /** Room for one body of the party, or of a share of it; none of it is taken yet. */
+  /** Creates a reservation for one body of the party, or of a share of the party. It is empty at first. */
   enter(party: string, share: string = party): BodyHold {
     let room = this.#small;
     let held = 0;
@@ -61,7 +68,7 @@ export class BodyRoom {
     };
   }
 
-  /** Bytes that are held, by everybody. */
+  /** Bytes that all bodies hold together. */
   get bytes(): number {
     return this.#small.bytes + this.#long.bytes;
   }
@@ -69,7 +76,7 @@ export class BodyRoom {
 
 class Room {
   readonly #limits: RoomLimits;
-  /** By party and by share, none of them 0. */
+  /** Bytes by party and by share. Zero entries are removed. */
   readonly #held = new Map<string, number>();
   bytes = 0;
 

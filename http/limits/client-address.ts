@@ -3,17 +3,20 @@ import ipaddr from "ipaddr.js";
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = readonly [Address, number];
 
-/** The parts of a request that determine its client's address. */
+/** The parts of a request that determine the client address. */
 export interface Origin {
-  /** The address at the other end of the connection. */
+  /** The address of the connection's peer. */
   readonly remoteAddress: string;
   header(name: string): string | undefined;
 }
 
-/** The address of the client behind a request. */
+/** Returns the address of the client that sent a request. */
 export type ClientAddress = (request: Origin) => string;
 
-/** Parses a comma list of addresses and networks (`10.0.0.0/8`). Throws an error that names the first invalid entry. */
+/**
+ * Parses a comma-separated list of addresses and networks (`10.0.0.0/8`). Throws an error that names the first invalid
+ * entry.
+ */
 export function parseNetworks(text: string): readonly Network[] {
   const entries = text
     .split(",")
@@ -31,8 +34,9 @@ export function parseNetworks(text: string): readonly Network[] {
 }
 
 /**
- * Determines the client's address: the other end of the connection, unless that is a trusted proxy. Then it is the last
- * address in `X-Forwarded-For` that is no trusted proxy; a client could have written anything before it.
+ * Creates a function that determines the client address: the connection's peer, unless the peer is a trusted proxy. In
+ * that case it is the last address in `X-Forwarded-For` that is not a trusted proxy. The client controls everything
+ * before that address, so it is ignored.
  */
 export function createClientAddress(trusted: readonly Network[]): ClientAddress {
   if (trusted.length === 0) return ({ remoteAddress }) => remoteAddress;
@@ -52,8 +56,8 @@ export function createClientAddress(trusted: readonly Network[]): ClientAddress 
 }
 
 /**
- * The key under which an address is counted: itself, or for IPv6 its /64 network, which one client has to itself. Text
- * that is no address is returned unchanged.
+ * Returns the key to count an address by: the IPv4 address itself, or the /64 network of an IPv6 address, because one
+ * client owns the whole network. Returns text that is not an address unchanged.
  */
 export function sourceOf(address: string): string {
   if (!address.includes(":")) return address;
@@ -65,7 +69,7 @@ export function sourceOf(address: string): string {
     .join(":");
 }
 
-/** Parses an address; an IPv4-mapped IPv6 address as IPv4. Null for any other text. */
+/** Parses an address. An IPv4-mapped IPv6 address becomes IPv4. Null for any other text. */
 function parse(text: string): Address | null {
   return ipaddr.isValid(text) ? ipaddr.process(text) : null;
 }

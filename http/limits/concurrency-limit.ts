@@ -1,15 +1,17 @@
-/** Limits concurrent work that holds resources, for each caller and in total. */
+/** Limits concurrent work that holds resources, per caller and in total. */
 export class ConcurrencyLimit {
   readonly #max: { readonly each: number; readonly all: number };
   readonly #counts = new Map<string, number>();
   #all = 0;
 
-  /** `each` is the limit of one caller, `all` of everybody together. */
+  /** `each` is the limit of one caller, `all` the limit of all callers together. */
   constructor(max: { readonly each: number; readonly all: number }) {
     this.#max = max;
   }
 
-  /** Begins one and returns what ends it, to be called once; null when a limit is reached. */
+  /**
+   * Starts one piece of work and returns a function that ends it; call that function once. Null if a limit is reached.
+   */
   begin(who: string): (() => void) | null {
     const count = this.#counts.get(who) ?? 0;
     if (count >= this.#max.each || this.#all >= this.#max.all) return null;

@@ -4,81 +4,95 @@ import { TurnoverMap } from "../../runtime/schedule/turnover-map.js";
 import { sourceOf } from "./client-address.js";
 import { type Begin, type Leaving, OwnWork } from "./own-work.js";
 
-/** How long the event loop has been away from its input when no more turns are given, in milliseconds. */
+/**
+ * Maximum slice while several parties are active, in milliseconds. Once the event loop has read no input for this long,
+ * no more turns are granted.
+ */
 const SHARED_SLICE_MS = 0.05;
-/** The same while one party is alone: looking at the input less often, more gets done. */
+/** Maximum slice while one party is active. Reading input less often increases throughput. */
 const SLICE_MS = 2;
-/** How long a party is taken to be about after a turn, in milliseconds. */
+/** How long a party counts as active after a turn, in milliseconds. */
 const ABOUT_MS = 10_000;
-/** Most turns that are given before input is read again: what they have others do takes time as well. */
+/** Maximum number of queued turns between two reads of input. Work that a turn defers takes time as well. */
 const MAX_TURNS = 16;
-/** The same while several parties are about: more seldom fit into the slice, and each that does not is planned in vain. */
+/**
+ * The same while several parties are active. More turns rarely fit into the slice, and scheduling one that does not fit
+ * is wasted.
+ */
 const MAX_SHARED_TURNS = 4;
 
-/** Most parties that go ahead of what waits in a slice, each once. */
+/** Maximum number of parties that may jump the queue in a slice, each once. */
 const MAX_AHEAD = 4;
-/** Most parties that wait when one goes ahead: it is compared with each. */
+/**
+ * A party may jump the queue only while at most this many parties wait, because the jump compares it with each of them.
+ */
 const MAX_COMPARED = 16;
 
-/** Most requests of a party that wait to begin. */
+/** Maximum number of a party's requests that wait to start. */
 const MAX_WAITING = 1_000;
 
-/** Parties whose last turn is remembered; one that is forgotten goes first. */
+/** Number of parties whose last turn is remembered. A forgotten party goes first. */
 const MAX_REMEMBERED = 1_000;
 
 export interface FairTurnsOptions {
-  /** Has turns that were waited for begin, in line with other work. */
+  /** Starts queued turns, in order with other deferred work. */
   readonly scheduler: Scheduler;
-  /** The event loop, which reads input between two rounds: slices end in each, whatever other work is in line. */
+  /**
+   * The event loop, which reads input between two rounds. Slices end by its rounds, whatever other work is deferred.
+   */
   readonly loop: Scheduler;
-  /** Milliseconds from any fixed point; never goes backwards. */
+  /** Milliseconds since any fixed point. Never goes backwards. */
   readonly elapsedMs: () => number;
-  /** Milliseconds that the event loop has waited for input, in all. When it waits, it has read all there is. */
+  /**
+   * Total time that the event loop has waited for input, in milliseconds. When the loop waits, it has read all
+   * available input.
+   */
   readonly idleMs: () => number;
 }
 
 /**
- * Shares the event loop between parties, so that however much one asks for, another waits for little of it.
+ * Shares the event loop fairly between parties (clients), so that a party waits only briefly however much another party
+ * requests.
  *
- * 1. Work that nobody waits before, with time left, begins at once. Whatever the slice took, so does work of a party that
- *    has nothing waiting, while others are about: it goes ahead of all who have several waiting, and of who has one unless
- *    that party's last turn is longer ago. In a slice each does so once, and {@link MAX_AHEAD} in all. So who asks for one
- *    thing at a time does not wait for who asks for more.
- * 2. Of the parties that wait, the one whose last turn is longest ago has the next. Of its own work, few requests are
- *    under way at once, so that what they hold is soon garbage: see {@link OwnWork}.
- * 3. Between two reads of input there are at most {@link MAX_TURNS} turns that were waited for, or
- *    {@link MAX_SHARED_TURNS} while several parties are about, and none begins once
- *    {@link SHARED_SLICE_MS} are over, whatever took them; but one always. A party alone has {@link SLICE_MS}. Work that
- *    takes longer than that has to ask for a turn again in between. Such a slice ends by itself where the loop waits for
- *    input; its end is planned, at the cost of rounds of the loop, only where somebody waits, or where the loop did not
- *    wait since the slice before.
- * 4. At most {@link MAX_WAITING} requests of a party wait to begin. What nobody waits for any more, or has waited too
- *    long, takes no turn.
+ * 1. Work starts at once if no party is waiting and the slice has time left. While several parties are active, a party
+ *    with nothing queued may also jump the queue, however long the slice already is. It goes ahead of every party with
+ *    several items queued, and of a party with one item unless that party's last turn is longer ago. In a slice, each
+ *    party may jump once, and {@link MAX_AHEAD} parties in total. So a client that sends one request at a time does not
+ *    wait for a client that sends many.
+ * 2. Among the waiting parties, the party whose last turn is longest ago has the next turn. Within a party, few
+ *    requests are in flight at once, so that their memory is freed soon: see {@link OwnWork}.
+ * 3. Between two reads of input, at most {@link MAX_TURNS} queued turns run, or {@link MAX_SHARED_TURNS} while several
+ *    parties are active. No turn starts once {@link SHARED_SLICE_MS} are over, whatever used the time, but at least one
+ *    always runs. If only one party is active, the limit is {@link SLICE_MS}. Longer work must request another turn in
+ *    between. A slice ends by itself when the loop waits for input. The end is scheduled, which costs rounds of the
+ *    loop, only if a party is waiting or the loop has not waited since the previous slice.
+ * 4. At most {@link MAX_WAITING} requests of a party wait to start. A request whose client disconnected, or that waited
+ *    too long, takes no turn.
  */
 export class FairTurns {
   readonly #scheduler: Scheduler;
   readonly #loop: Scheduler;
   readonly #elapsedMs: () => number;
   readonly #idleMs: () => number;
-  /** By party, none of them empty. */
+  /** The queued work by party. Empty entries are removed. */
   readonly #waiting = new TurnoverMap<string, OwnWork>();
   #length = 0;
-  /** When parties had their last turn, as a count of turns; the longest ago first. */
+  /** The number of each party's last turn, oldest first. */
   readonly #lastTurns = new Map<string, number>();
   #turns = 0;
-  /** Turns that are deferred and not given yet. */
+  /** Turns that are scheduled and have not run yet. */
   #planned = 0;
-  /** When the present slice began; null between slices. */
+  /** When the current slice started; null between slices. */
   #begunMs: number | null = null;
-  /** How long the loop had waited for input by then, in all. */
+  /** The loop's total idle time at the start of the slice. */
   #idledMs = 0;
-  /** Whether the slice's end is planned. */
+  /** Whether the end of the slice is scheduled. */
   #isEnding = false;
-  /** Turns that were waited for and given in it. */
+  /** Queued turns that ran in this slice. */
   #given = 0;
-  /** Who went ahead of what waited in it. */
+  /** The parties that jumped the queue in this slice. */
   #ahead: string[] = [];
-  /** Who had the last turn, and until when others are taken to be about. */
+  /** The party that had the last turn, and the time until which several parties count as active. */
   #latest: string | null = null;
   #sharedUntilMs = 0;
 
@@ -89,14 +103,14 @@ export class FairTurns {
     this.#idleMs = idleMs;
   }
 
-  /** Whether more than one party is about. */
+  /** Whether several parties are active. */
   get isShared(): boolean {
     return this.#elapsedMs() < this.#sharedUntilMs;
   }
 
   /**
-   * Null when a request of the party may begin at once, `crowded` when too many of its own wait already; otherwise
-   * resolves when it may or need not. It waits for at most `mostMs`.
+   * Requests a turn for a new request. Returns null if the request may start at once, and `crowded` if too many
+   * requests of the party already wait. Otherwise resolves with {@link Begin}. The request waits at most `mostMs`.
    */
   enter(party: string, client: Leaving, mostMs: number): Promise<Begin> | "crowded" | null {
     if (this.#mayRun(party)) return null;
@@ -109,12 +123,15 @@ export class FairTurns {
     });
   }
 
-  /** Null when a request that waited for something else may go on at once; otherwise resolves when it may. */
+  /**
+   * Requests a turn for a request that waited for something else. Returns null if it may continue at once; otherwise
+   * resolves when it may.
+   */
   goOn(party: string): Promise<void> | null {
     return this.#mayRun(party) ? null : this.next(party);
   }
 
-  /** Resolves when the party has its next turn; others had theirs before, and input was read. */
+  /** Resolves at the party's next turn. Before that, other parties have their turns and the loop reads input. */
   next(party: string): Promise<void> {
     return new Promise((resolve) => {
       this.#ownOf(party).begun.push(resolve);
@@ -133,7 +150,7 @@ export class FairTurns {
   }
 
   #mayGoAhead(party: string): boolean {
-    // A party alone has nobody to go ahead of.
+    // If no other party is active, there is no queue to jump.
     if (party === this.#latest && !this.isShared) return false;
     if (this.#ahead.length === MAX_AHEAD || this.#ahead.includes(party)) return false;
     if (this.#waiting.has(party) || this.#waiting.size > MAX_COMPARED) return false;
@@ -166,7 +183,7 @@ export class FairTurns {
     }
   }
 
-  /** What was waiting goes on when this has returned, and before the next deferred work. */
+  /** The waiting request continues when this function has returned, before the next deferred work. */
   #give(): void {
     this.#planned -= 1;
     if (this.#hasTime() || this.#given === 0) this.#giveNext();
@@ -226,14 +243,17 @@ export class FairTurns {
     if (this.#ahead.length > 0) this.#ahead = [];
   }
 
-  /** A slice begins while input is read; what is deferred then still belongs to it. */
+  /**
+   * A slice starts while the loop reads input. Work that is deferred at that time still belongs to the slice, so wait
+   * two rounds.
+   */
   #planEnd(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
     this.#loop.defer(() => this.#loop.defer(() => this.#endSlice()));
   }
 
-  /** While somebody waits, the next slice begins at once. */
+  /** If a party is waiting, start the next slice at once. */
   #endSlice(): void {
     if (this.#length === 0) {
       this.#begunMs = null;
@@ -246,8 +266,8 @@ export class FairTurns {
 }
 
 /**
- * Who a request's turn counts for: a token's workspace, a person, or the address of whoever has no credential. A person's
- * requests do not count for the workspace that they name: they could name another's.
+ * Returns the party that a request's turn counts for: the token's workspace, the person, or the client address if there
+ * is no credential. A person's requests do not count for the workspace in the path, because it could be another team's.
  */
 export function partyOf(caller: Caller | null, address: () => string): string {
   if (caller === null) return sourceOf(address());

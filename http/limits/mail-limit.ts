@@ -1,9 +1,11 @@
 import type { Clock } from "../../runtime/clock.js";
 
-/** Most sources remembered. Beyond it the oldest is forgotten, which can only admit too much. */
+/**
+ * Maximum number of remembered sources. Beyond it the service forgets the oldest source, which can only admit too much.
+ */
 const MAX_SOURCES = 10_000;
 
-/** Limits the mails that a source causes in a window, which begins with the first. Counts in memory. */
+/** Limits the mails that a source causes per window. A window starts with its first mail. Counts in memory. */
 export class MailLimit {
   readonly #max: number;
   readonly #windowMs: number;
@@ -16,11 +18,11 @@ export class MailLimit {
     this.#clock = options.clock;
   }
 
-  /** Counts `count` mails and returns 0; if that exceeds the limit, counts none and returns the seconds to wait. */
+  /** Counts `count` mails and returns 0. If that exceeds the limit, counts none and returns the seconds to wait. */
   take(source: string, count = 1): number {
     const now = this.#clock.now();
     const current = this.#windows.get(source);
-    // A window that ends later than a new one was begun while the clock was ahead.
+    // If a window ends later than a new window would, the clock was ahead when it started.
     if (current === undefined || current.endsMs <= now || current.endsMs - now > this.#windowMs) {
       this.#windows.delete(source);
       const oldest = this.#windows.size >= MAX_SOURCES ? this.#windows.keys().next() : undefined;

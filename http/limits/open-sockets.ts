@@ -1,21 +1,21 @@
 import type { Admitted, Socket, SocketHandler } from "../wire/socket.js";
 
-/** Limits the open sockets of each holder. */
+/** Limits the number of open sockets per holder. */
 export class OpenSockets {
   readonly #max: number;
   readonly #open = new Map<string, number>();
 
-  /** `max` for each holder; 0 for no limit. */
+  /** `max` is the limit per holder; 0 for no limit. */
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** Whether the holder may open one more. */
+  /** Whether the holder may open one more socket. */
   hasRoom(holder: string): boolean {
     return this.#max === 0 || (this.#open.get(holder) ?? 0) < this.#max;
   }
 
-  /** The `open` of an admitted socket, which counts it until it is closed. */
+  /** Wraps the `open` function of an admitted socket, to count the socket until it closes. */
   counted({ holder, open }: Admitted): (socket: Socket) => SocketHandler {
     return (socket) => {
       const handler = open(socket);

@@ -1,23 +1,26 @@
 import { Queue } from "../../runtime/schedule/queue.js";
 
-/** Requests of a party that have begun and wait, from which on others of its own hardly begin. */
+/** With this many started requests waiting, the party starts new requests only rarely. */
 const MANY_BEGUN = 4;
-/** Turns of begun requests to one that begins: with less than {@link MANY_BEGUN}, and with as many. */
+/**
+ * Turns of started requests per newly started request: below {@link MANY_BEGUN} waiting requests, and from that number
+ * on.
+ */
 const BEGINS_AFTER = 1;
 const BEGINS_RARELY_AFTER = 63;
 
 /**
- * What came of waiting to begin: the turn, or none. `gone`: nobody waits for the answer any more. `late`: it waited
- * for too long.
+ * The result of waiting to start. `turn`: the request may start. `gone`: the client disconnected. `late`: the request
+ * waited too long.
  */
 export type Begin = "turn" | "gone" | "late";
 
-/** Whoever waits for an answer, and may leave. */
+/** A client that waits for a response and may disconnect. */
 export interface Leaving {
   readonly isGone: boolean;
 }
 
-/** A request that waits to begin. */
+/** A request that waits to start. */
 interface Fresh {
   readonly begin: (how: Begin) => void;
   readonly client: Leaving;
@@ -29,24 +32,24 @@ function beginOf({ client, latestMs }: Fresh, nowMs: number): Begin {
   return latestMs <= nowMs ? "late" : "turn";
 }
 
-/** Requests without a turn to take that are dropped at once: each still has to be counted. */
+/** Maximum number of unwanted requests to drop at once, because each one takes time. */
 const MAX_DROPPED = 100;
 
 /**
- * What waits of one party: requests that begin, and those that have begun, each in the order they came. Begun ones go
- * before when there are many, but never always: a few that take long do not hold up the others for long.
+ * The queued work of one party: requests that wait to start and requests that have started, each in order of arrival.
+ * Started requests go first when there are many, but not always: a few slow requests must not block new ones for long.
  */
 export class OwnWork {
   readonly fresh = new Queue<Fresh>();
   readonly begun = new Queue<() => void>();
-  /** Turns of begun requests since one began. */
+  /** Turns of started requests since the last new request started. */
   #sinceBegin = 0;
 
   get length(): number {
     return this.fresh.length + this.begun.length;
   }
 
-  /** Gives the next of them its turn; false when none waits. */
+  /** Grants the next turn. Returns false if no request is waiting. */
   give(nowMs: number): boolean {
     const after = this.begun.length < MANY_BEGUN ? BEGINS_AFTER : BEGINS_RARELY_AFTER;
     const begins = this.fresh.length > 0 && (this.begun.length === 0 || this.#sinceBegin >= after);
@@ -61,7 +64,7 @@ export class OwnWork {
     return goOn !== undefined;
   }
 
-  /** Lets go of those at the front that need no turn at `nowMs`; returns how many. */
+  /** Drops requests at the front of the queue that need no turn at `nowMs`. Returns how many. */
   dropUnwanted(nowMs: number): number {
     for (let dropped = 0; dropped < MAX_DROPPED; dropped++) {
       const first = this.fresh.first();
@@ -72,7 +75,7 @@ export class OwnWork {
     return MAX_DROPPED;
   }
 
-  /** Lets go of all whose clients have gone away; returns how many. */
+  /** Drops all requests whose clients have disconnected. Returns how many. */
   dropGone(): number {
     const gone = this.fresh.removeWhere(({ client }) => client.isGone);
     for (const { begin } of gone) begin("gone");

@@ -1,20 +1,20 @@
 import type { Clock } from "../../runtime/clock.js";
 
 export interface RateLimitOptions {
-  /** The rate: so many in `perMs`, evenly spread. 0 for no limit. */
+  /** The rate: `max` per `perMs`, evenly spread. 0 for no limit. */
   readonly max: number;
   readonly perMs: number;
-  /** Most at once after a pause. */
+  /** Maximum burst after a pause. */
   readonly burst: number;
   readonly clock: Clock;
-  /** Most sources remembered; 100,000 by default. */
+  /** Maximum number of remembered sources; 100,000 by default. */
   readonly maxSources?: number;
 }
 
 /**
- * A rate limit with bursts, for each source (GCRA). A source costs one number in memory: the time at which its
- * allowance is full again. Beyond the most sources, one is forgotten, which can only admit too much; sources with a
- * full allowance go first.
+ * A rate limit with bursts, per source (GCRA). Each source costs one number in memory: the time at which its allowance
+ * is full again. Beyond the maximum number of sources, the limit forgets sources with a full allowance first, then the
+ * oldest. Forgetting can only admit too much.
  */
 export class RateLimit {
   readonly #intervalMs: number;
@@ -30,16 +30,16 @@ export class RateLimit {
     this.#maxSources = maxSources;
   }
 
-  /** Counts one and returns 0; if that exceeds the limit, counts none and returns the whole seconds to wait. */
+  /** Counts one request and returns 0. If that exceeds the limit, counts none and returns the whole seconds to wait. */
   take(source: string): number {
     if (this.#intervalMs === 0) return 0;
     const now = this.#clock.now();
     const counted = this.#fullAtMs.get(source);
-    // No allowance takes longer to fill up: this was counted while the clock was ahead.
+    // No allowance takes longer than this to fill up, so the clock was ahead when the value was stored.
     const known = counted !== undefined && counted - now > this.#roomMs + this.#intervalMs ? undefined : counted;
     const fullAtMs = Math.max(known ?? 0, now) + this.#intervalMs;
     const overMs = fullAtMs - now - this.#roomMs;
-    // Tolerates rounding errors of fractional intervals.
+    // Tolerate rounding errors of fractional intervals.
     if (overMs > 0.001) return Math.max(1, Math.ceil(overMs / 1_000));
     if (counted === undefined) this.#makeRoom(now);
     this.#fullAtMs.set(source, fullAtMs);

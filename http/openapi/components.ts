@@ -3,18 +3,18 @@ import type { oas31, ZodOpenApiComponentsObject } from "zod-openapi";
 import { API_VERSION } from "../wire/headers.js";
 import { answersOf, type Route, successOf } from "../wire/route.js";
 
-/** Pascal case for names of components: `hook-occurrence` becomes `HookOccurrence`. */
+/** Converts text to Pascal case, for component names: `hook-occurrence` becomes `HookOccurrence`. */
 export function pascal(text: string): string {
   return text.replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Headers of every answer. */
+/** Headers of every response. */
 export const answerHeaders: oas31.HeadersObject = {
   "Service-Api-Version": { $ref: "#/components/headers/ServiceApiVersion" },
   "X-Request-Id": { $ref: "#/components/headers/RequestId" },
 };
 
-/** Parameters that several operations share, by the name in their references. */
+/** Parameters that several operations share, by reference name. */
 const parameters = {
   ServiceApiVersion: {
     name: "Service-Api-Version",
@@ -66,12 +66,12 @@ const parameters = {
   },
 } as const satisfies Record<string, oas31.ParameterObject>;
 
-/** A reference to one of the shared parameters. */
+/** Returns a reference to a shared parameter. */
 export function sharedParameter(name: keyof typeof parameters): oas31.ReferenceObject {
   return { $ref: `#/components/parameters/${name}` };
 }
 
-/** Everything that operations refer to by name, including all schemas with a title. */
+/** Returns everything that operations refer to by name, including all schemas with a title. */
 export function componentsOf(routes: readonly Route[]): ZodOpenApiComponentsObject {
   return {
     schemas: { ...namedSchemas(routes), Problem: problemSchema },
@@ -126,7 +126,7 @@ function namedSchemas(routes: readonly Route[]): Record<string, z.ZodType> {
   return named;
 }
 
-/** Adds every schema with a title in `schema`, at any depth. Throws when two have the same title. */
+/** Collects every schema with a title in `schema`, at any depth. Throws if two schemas have the same title. */
 function collect(schema: unknown, named: Record<string, z.ZodType>): void {
   if (!(schema instanceof z.ZodType)) return;
   const title = schema.meta()?.title;

@@ -19,7 +19,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** The component needs inline styles; it evaluates no text as code and makes no request to another host. */
+/** The component needs inline styles. It evaluates no text as code and sends no request to another host. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -33,8 +33,8 @@ const policy = [
 ].join("; ");
 
 /**
- * The page that shows the OpenAPI document, served without any other host. Throws when its component is not installed,
- * which is read at the first request for it, and then kept.
+ * The routes of the page that shows the OpenAPI document. The service hosts everything that the page needs. Throws if
+ * the page's component is not installed. Reads the component's script at the first request for it and caches it.
  */
 export function docsRoutes(): readonly Route[] {
   const explorer = createRequire(import.meta.url).resolve(EXPLORER);

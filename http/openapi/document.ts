@@ -31,12 +31,12 @@ export interface DocumentParts {
   readonly sockets: readonly SocketRoute[];
 }
 
-/** Operations that are made in one piece. */
+/** Number of operations to create between pauses. */
 const PIECE = 50;
 
 /**
- * The OpenAPI 3.1 document of the routes and sockets, with an example for each body. It is made in pieces, after each of
- * which `pause` lets other work run; the longest is where the library makes all schemas at once.
+ * Creates the OpenAPI 3.1 document of the routes and sockets, with an example for each body. `pause` lets other work
+ * run between the steps. The longest step is the library's creation of all schemas.
  */
 export async function createOpenApi(
   { routes, sockets }: DocumentParts,
@@ -64,7 +64,7 @@ export async function createOpenApi(
       paths,
       components: { ...componentsOf(routes), responses: problems.components },
     },
-    // A version may gain fields, so a client has to accept answers with unknown ones.
+    // A later release of the same API version may add fields, so clients must accept unknown fields in responses.
     {
       override: ({ jsonSchema, io }) => {
         if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
@@ -81,8 +81,8 @@ export async function createOpenApi(
 }
 
 /**
- * Replaces the schema of any JSON value, which refers to itself and breaks generators of typed clients, by one that
- * accepts everything. Other recursive schemas have a title, and so are components.
+ * Replaces the schema of arbitrary JSON, which refers to itself and breaks generators of typed clients, with a schema
+ * that accepts everything. Other recursive schemas have a title and so are components.
  */
 function loosenJson(document: oas31.OpenAPIObject): void {
   const schemas = { ...document.components?.schemas };
@@ -104,9 +104,9 @@ function loosenJson(document: oas31.OpenAPIObject): void {
 }
 
 /**
- * Makes the body that creates or replaces a resource a component (`LineInput`), named by its operation where a part of the
- * API has several. Where the resource can be replaced, it
- * includes the read-only fields, which a replacement may contain as they were read.
+ * Turns each body that creates or replaces a resource into a component (`LineInput`). If a tag has several such bodies,
+ * the operation names them. If the resource can be replaced, the component includes the read-only fields, because a
+ * replacement may contain them as they were read.
  */
 function nameInputs(document: oas31.OpenAPIObject, routes: readonly Route[]): void {
   for (const { method, path, takes, rawBodyBytes, tag, operation, writeOnly = [] } of routes) {
@@ -168,7 +168,7 @@ function socketOperation(
   };
 }
 
-/** Adds an example to every JSON body and path parameter without one, and completes partial ones. */
+/** Adds an example to every JSON body and path parameter that has none, and completes partial examples. */
 function addExamples(document: oas31.OpenAPIObject): void {
   const examples = new Examples(document.components?.schemas ?? {});
   for (const item of Object.values(document.paths ?? {})) {

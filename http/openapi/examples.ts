@@ -7,7 +7,7 @@ type Schemas = Readonly<Record<string, Schema>>;
 const EXAMPLE_TIME = "2026-09-23T08:30:00.000Z";
 const MAX_DEPTH = 12;
 
-/** The prefix of an id by the name of its field, or by the title of its resource. */
+/** Id prefixes, by field name or by resource title. */
 const idPrefixes: Readonly<Record<string, string>> = {
   workspaceId: "ws",
   teamId: "team",
@@ -61,7 +61,7 @@ const words: Readonly<Record<string, string>> = {
   to: "review",
 };
 
-/** Texts to try, in this order, when the text for the field's name does not match its pattern. */
+/** Texts to try, in this order, if the text for the field's name does not match the pattern. */
 const candidates = [
   "example",
   "Example",
@@ -76,7 +76,7 @@ const candidates = [
   EXAMPLE_TIME,
 ];
 
-/** Creates examples of schemas, which may refer to others as `#/components/schemas/<name>`. */
+/** Creates examples of schemas. A schema may refer to another one as `#/components/schemas/<name>`. */
 export class Examples {
   readonly #schemas: Schemas;
 
@@ -84,12 +84,12 @@ export class Examples {
     this.#schemas = schemas;
   }
 
-  /** The schema's own example, or one made from names, formats and bounds. */
+  /** Returns the schema's own example, or one derived from names, formats and limits. */
   of(schema: Schema, name = ""): unknown {
     return this.#make(schema, name, 0);
   }
 
-  /** The given example, with the required fields that it lacks. */
+  /** Completes an example: adds the required fields that it lacks. */
   fill(given: unknown, schema: Schema, name = ""): unknown {
     const { properties, required = [], items, anyOf, oneOf } = this.#resolved(schema);
     const choices = anyOf ?? oneOf;

@@ -4,7 +4,10 @@ import { type Answer, type Route, route } from "../wire/route.js";
 import { answerUnlessCached, cacheableAnswers, cacheHeaders } from "./cached-contents.js";
 import type { DocumentParts } from "./document.js";
 
-/** The OpenAPI document; made at the first request, when the table of routes is complete, and then cached. */
+/**
+ * The route of the OpenAPI document. The document is created at the first request, when the table of routes is
+ * complete, and then cached.
+ */
 export function openApiRoutes(parts: () => DocumentParts): readonly Route[] {
   let making: Promise<Answer> | null = null;
   const documented = async (): Promise<Answer> => {

@@ -5,7 +5,7 @@ import { answerHeaders, pascal, sharedParameter } from "./components.js";
 import type { ProblemResponses } from "./problem-responses.js";
 import { problemsOf } from "./problems.js";
 
-/** The operation of a route. `addExamples` adds the examples that the route does not declare. */
+/** Returns the operation of a route. `addExamples` adds missing examples later. */
 export function operationOf(route: Route, problems: ProblemResponses): ZodOpenApiOperationObject {
   const body = route.takes ?? route.body;
   return {
@@ -28,7 +28,7 @@ export function operationOf(route: Route, problems: ProblemResponses): ZodOpenAp
   };
 }
 
-/** The route's own operation id, or one from its method and path: `getTeamsTasks`, `getTasksByTaskId`. */
+/** Returns the route's own operation id, or one derived from method and path: `getTeamsTasks`, `getTasksByTaskId`. */
 function operationIdOf({ method, path, operation }: Route): string {
   if (operation !== undefined) return operation;
   const segments = path.split("/").filter((segment) => segment !== "" && segment !== "api");

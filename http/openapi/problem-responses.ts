@@ -30,7 +30,7 @@ const headers: Readonly<Partial<Record<ProblemSlug, oas31.HeadersObject>>> = {
 export class ProblemResponses {
   readonly components: Record<string, oas31.ResponseObject> = {};
 
-  /** References by status to the responses for these problems. */
+  /** Returns references to the responses for these problems, by status. */
   of(slugs: readonly ProblemSlug[]): Record<`${1 | 2 | 3 | 4 | 5}${string}`, oas31.ReferenceObject> {
     const byStatus = new Map<number, ProblemSlug[]>();
     for (const slug of slugs) {

@@ -6,8 +6,8 @@ import { isServedReadOnly, type Route } from "../wire/route.js";
 const always: readonly ProblemSlug[] = ["bad-request", "unsupported-api-version", "internal", "damaged", "unavailable"];
 
 /**
- * The problems that a route can answer with: those that follow from its declaration, and those that it lists. The
- * documentation shows them, and tests check every answer against them.
+ * Returns all problems that a route can respond with: those that its declaration implies, and those that it lists. The
+ * documentation shows them, and tests check every response against them.
  */
 export function problemsOf(route: Route): readonly ProblemSlug[] {
   const writes = route.method !== "GET";

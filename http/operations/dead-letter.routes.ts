@@ -6,9 +6,9 @@ import { workspaceRoute } from "../wire/workspace-route.js";
 const letterSchema = z
   .strictObject({
     id: z.string(),
-    /** The receiving actor, `<kind>/<id>`. */
+    /** The receiving actor as `<kind>/<id>`. */
     to: z.string(),
-    /** The type of the message; its contents are not shown. */
+    /** The message type. The content is not shown. */
     message: z.string(),
     error: z.string(),
     at: z.string(),
@@ -17,7 +17,7 @@ const letterSchema = z
 
 const LISTED = 200;
 
-/** Dead letters of a workspace, which its administrators list and retry. */
+/** The routes to list and retry the dead letters of a workspace, for its administrators. */
 export function deadLetterRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   return [
     workspaceRoute(runtime, "administers", {

@@ -7,15 +7,15 @@ import { type Route, type RouteRequest, route } from "../wire/route.js";
 
 export interface OperationRoutesOptions {
   readonly metrics: Metrics;
-  /** Whether requests are accepted: the store is open and the service is not draining. */
+  /** Whether the service accepts requests: the store is open and the service is not draining. */
   readonly isReady: () => boolean;
-  /** Bearer token for the metrics; null admits requests from this machine that did not pass a proxy. */
+  /** Bearer token of the metrics endpoint. Null allows requests from this machine that did not pass a proxy. */
   readonly metricsToken: string | null;
 }
 
 const status = z.strictObject({ status: z.string() });
 
-/** Health, readiness and metrics. They reveal nothing about any workspace. */
+/** The routes for health, readiness and metrics. They reveal nothing about any workspace. */
 export function operationRoutes({ metrics, isReady, metricsToken }: OperationRoutesOptions): readonly Route[] {
   return [
     route({

@@ -3,10 +3,10 @@ import { didMailGoOut } from "../../actors/access/invites/invite.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { listenForOutcome } from "../wire/outcome-wait.js";
 
-/** How long an answer waits for the mails of its invites, in milliseconds; after that they count as not sent yet. */
+/** Maximum time that a response waits for an invite's mail, in milliseconds. After that the mail counts as not sent. */
 const MAIL_WAIT_MS = 10_000;
 
-/** Waits until the invite's mail was sent (true) or failed (false); false, too, when that is not known in time. */
+/** Waits until the invite's mail is sent (true) or has failed (false). Also false if neither is known in time. */
 export async function mailWentOut(runtime: Runtime, workspaceId: string, inviteId: string): Promise<boolean> {
   const look = () => didMailGoOut(runtime.reading, workspaceId, inviteId);
   const topic = { workspaceId, topic: inviteTopic(inviteId), toOutcome: look };

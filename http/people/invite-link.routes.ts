@@ -14,7 +14,7 @@ import { type Route, route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 import { invitePage } from "./invite-page.js";
 
-/** Reading and accepting an invite by its link. Replaced or revoked links answer 404. */
+/** The routes to read and accept an invite by its link. A replaced or revoked link gets 404. */
 export function inviteLinkRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   const { reading } = runtime;
   const linked: Subject<FoundInvite> = {

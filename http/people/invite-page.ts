@@ -1,6 +1,6 @@
 import { pageOf } from "../access/page.js";
 
-/** Reads the offer and the session, and shows the next step. Names are inserted as text, never as HTML. */
+/** Reads the offer and the session, and shows the next step. The script inserts names as text, never as HTML. */
 const script = `
 const token = location.pathname.split("/").pop();
 const says = document.querySelector("p");
@@ -65,7 +65,10 @@ document.addEventListener("visibilitychange", () => {
 });
 begin().catch(() => show("The service cannot be reached. Reload the page to try again."));`;
 
-/** The page that an invite link opens: sign in if needed, then accept. Opening it does not accept the invite. */
+/**
+ * The page that an invite link opens. The person signs in if needed, then accepts. Opening the page does not accept the
+ * invite.
+ */
 export const invitePage = pageOf({
   title: "Invite to Signalbox",
   body: "<p>One moment …</p><button hidden></button><noscript>This page needs JavaScript.</noscript>",

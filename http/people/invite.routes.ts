@@ -26,7 +26,7 @@ export interface InviteRoutesOptions {
   readonly runtime: Runtime;
   readonly sealer: Sealer;
   readonly baseUrl: () => string;
-  /** Mail domains that may sign in; null for any. */
+  /** Mail domains that may sign in; null allows all domains. */
   readonly signInDomains: readonly string[] | null;
 }
 
@@ -40,7 +40,7 @@ const outcomeSchema = z
   .strictObject({
     email: z.string(),
     outcome: z.enum(["invited", "sent-again", "already-a-member", "not-sent"]),
-    /** Null for a member's address. */
+    /** Null if the address belongs to a member. */
     inviteId: z.string().nullable(),
   })
   .meta({ title: "invite-outcome" });
@@ -54,10 +54,10 @@ const listing = z.strictObject({
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** Counts the invites that a person sends. Throws {@link Refused} when there are too many. */
+/** Counts the invites that a person sends. Throws {@link Refused} if there are too many. */
 type CountInvites = (caller: PersonCaller, count: number) => void;
 
-/** Inviting people by mail, for those who administer the workspace; anyone else gets 404. */
+/** The routes to invite people by mail, for administrators of the workspace. Anyone else gets 404. */
 export function inviteRoutes(options: InviteRoutesOptions): readonly Route[] {
   const senders = new MailLimit({ max: MAX_INVITES_AN_HOUR, windowMs: HOUR_MS, clock: options.runtime.clock });
   const countInvites: CountInvites = (caller, count) => {
@@ -150,7 +150,7 @@ function revokeRoute({ runtime }: InviteRoutesOptions): Route {
   });
 }
 
-/** Invites each address once. Waits for all of them before it throws the first error. */
+/** Invites each address once. If one fails, waits for all the others before it throws the first error. */
 async function inviteAll(
   options: InviteRoutesOptions,
   caller: PersonCaller,
@@ -176,7 +176,7 @@ async function outcomeOf(runtime: Runtime, workspaceId: string, email: string, s
   return { email, outcome: wentOut ? sent.outcome : "not-sent", inviteId: sent.inviteId };
 }
 
-/** A new link's token hash, and the sealed mail with the link: nothing else contains the token. */
+/** Creates a link. Returns the token's hash and the sealed mail with the link. Nothing else contains the token. */
 function newLink(
   { runtime, sealer, baseUrl }: InviteRoutesOptions,
   workspaceId: string,

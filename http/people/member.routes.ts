@@ -23,7 +23,7 @@ const listing = z.strictObject({
   limit: pageSize(200),
 });
 
-/** The people of a workspace, their roles, and the teams they are on. */
+/** The routes for the people of a workspace, their roles and their teams. */
 export function memberRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   return [...workspaceRoutes(runtime), ...teamRoutes(runtime)];
 }
@@ -118,7 +118,7 @@ function teamRoutes(runtime: Runtime): readonly Route[] {
   ];
 }
 
-/** Makes a change and answers with the member as `message.by` now sees them. */
+/** Makes a change. Responds with the member as `message.by` now sees them. */
 async function changed(runtime: Runtime, workspaceId: string, message: MembershipMessage): Promise<Answer> {
   const member = await ask(runtime, workspaceId, message);
   return { status: 200, body: granted(memberViewFor(runtime.reading, workspaceId, member, message.by)) };

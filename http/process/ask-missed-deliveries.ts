@@ -4,8 +4,8 @@ import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
 import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
 
 /**
- * Has the code host deliver again what this service did not take while it was down or failed. Runs beside the service,
- * which goes on whatever comes of it: open pull requests are looked at every hour all the same.
+ * Asks the code host to redeliver the webhook deliveries that this service missed while it was down or failing. Runs in
+ * the background; a failure has no consequences, because the service checks open pull requests every hour anyway.
  */
 export function askMissedDeliveries(
   { codeHost, secret }: { readonly codeHost: CodeHost | null; readonly secret: string | null },

@@ -7,16 +7,16 @@ import { beginHolding } from "./begin-holding.js";
 import { beginIntegrationWork } from "./begin-integration-work.js";
 import { beginRetention, bringPassesForward } from "./begin-retention.js";
 
-/** The format that the store had when all of it was begun. */
+/** Holds the store format for which all earlier work was started. */
 const BEGUN_KEY: Key = [GLOBAL_PARTITION, metaSpace, "begun"];
 
-/** What workspaces may lack that an earlier release made; each says whether it could read all of them. */
+/** Work that workspaces of an earlier release may lack. Each function returns whether it could read all workspaces. */
 const beginnings = [beginRetention, bringPassesForward, beginIntegrationWork, beginHolding];
 
 /**
- * Begins what workspaces of an earlier release lack, which takes a look at each of them: once for each format of the
- * store, and again at the next start where one of them is damaged. Passes of retention that were set by a clock that was
- * ahead are set anew whenever there may be some.
+ * Starts the work that workspaces of an earlier release lack. This reads every workspace, so it runs only once per
+ * store format, and again at the next start if a workspace is damaged. Retention passes that a clock ahead of time
+ * scheduled are rescheduled whenever there may be some.
  */
 export async function beginEarlierWork(runtime: Runtime, store: Pick<Store, "commit">): Promise<void> {
   const { reading, clock } = runtime;
@@ -30,7 +30,7 @@ export async function beginEarlierWork(runtime: Runtime, store: Pick<Store, "com
   if (isWhole) await store.commit([{ op: "put", key: BEGUN_KEY, value: format }]);
 }
 
-/** The number at a key; undefined where there is none, or a damaged one. */
+/** Returns the number at a key; undefined if it is absent or damaged. */
 function readNumber(reading: Reading, key: Key): number | undefined {
   try {
     return reading.get<number>(key);

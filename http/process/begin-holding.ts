@@ -5,7 +5,8 @@ import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { listPartitions } from "../../storage/partitions.js";
 
 /**
- * Has the commits kept that runs of sets of an earlier release began from. Returns whether all workspaces could be read.
+ * Stores the commits that runs in replay sets of an earlier release started from. Returns whether all workspaces could
+ * be read.
  */
 export async function beginHolding(runtime: Runtime): Promise<boolean> {
   const { reading } = runtime;
@@ -17,7 +18,7 @@ export async function beginHolding(runtime: Runtime): Promise<boolean> {
         await runtime.ask(replaySetsRef(workspaceId, teamId), message);
       }
     } catch (error) {
-      // The doctor repairs it; the service starts all the same.
+      // `signalbox doctor` repairs the damage. The service starts anyway.
       if (!isDamage(error)) throw error;
       isWhole = false;
     }

@@ -5,8 +5,8 @@ import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { listPartitions } from "../../storage/partitions.js";
 
 /**
- * Begins the polls and schedules of integrations that an earlier release stored; it had none. Returns whether all
- * workspaces could be read.
+ * Starts the polls and schedules of integrations that an earlier release stored, because that release had neither.
+ * Returns whether all workspaces could be read.
  */
 export async function beginIntegrationWork(runtime: Runtime): Promise<boolean> {
   const { reading } = runtime;
@@ -20,7 +20,7 @@ export async function beginIntegrationWork(runtime: Runtime): Promise<boolean> {
           if (!isStored(reading, schedule)) await runtime.ask(schedule, { type: "schedule.check" });
       }
     } catch (error) {
-      // The doctor repairs it; the service starts all the same.
+      // `signalbox doctor` repairs the damage. The service starts anyway.
       if (!isDamage(error)) throw error;
       isWhole = false;
     }

@@ -5,10 +5,7 @@ import { listLaterTimers } from "../../runtime/schedule/timers.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { listPartitions } from "../../storage/partitions.js";
 
-/**
- * Begins to remove what is stored too long in workspaces that an earlier release made. Returns whether all of them could
- * be read.
- */
+/** Starts retention in workspaces that an earlier release created. Returns whether all workspaces could be read. */
 export async function beginRetention(runtime: Runtime): Promise<boolean> {
   const { reading } = runtime;
   const workspaces = listPartitions(reading).filter((partition) => partition !== GLOBAL_PARTITION);
@@ -22,8 +19,9 @@ export async function beginRetention(runtime: Runtime): Promise<boolean> {
 }
 
 /**
- * Sets the passes anew that a clock set that was ahead: their time would begin anew with each process. Reads the wake-ups
- * that are due after any pass that is set now. Returns whether all of their workspaces could be read.
+ * Reschedules retention passes that were set while the clock was ahead. Otherwise every new process would wait for them
+ * again. It reads only wake-ups later than any pass that could be scheduled now. Returns whether all their workspaces
+ * could be read.
  */
 export async function bringPassesForward(runtime: Runtime): Promise<boolean> {
   const { reading, clock } = runtime;
@@ -41,7 +39,7 @@ export async function bringPassesForward(runtime: Runtime): Promise<boolean> {
   return isWhole;
 }
 
-/** False when a damaged row is in the way: the doctor repairs it; the service starts all the same. */
+/** Returns false if the work met a damaged row. `signalbox doctor` repairs the damage; the service starts anyway. */
 async function pastDamage(work: () => Promise<void>): Promise<boolean> {
   try {
     await work();

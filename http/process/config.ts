@@ -8,10 +8,10 @@ import type { Config } from "../wire/config.js";
 import { modelOf, modelSettings } from "./model-config.js";
 import { parseKey } from "./secrets-key.js";
 
-/** Settings by name, as they are written. */
+/** Settings by name, as text. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** An invalid setting; the message is one line that names it. */
+/** An invalid setting. The message is one line that names the setting. */
 export class WrongSetting extends Error {
   override readonly name = "WrongSetting";
 }
@@ -22,7 +22,7 @@ const httpUrl = z.string().refine((text) => {
   return url.pathname === "/" && !/[?#]/.test(text);
 }, "must be an http or https address with nothing after the host");
 
-/** A whole number, written only with digits. */
+/** An integer, written with digits only. */
 const digits = (least: number, most: number, message: string) =>
   z
     .string()
@@ -32,10 +32,10 @@ const digits = (least: number, most: number, message: string) =>
 
 const HOUR_MS = 60 * 60 * 1_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Longest time that may be set, in hours. */
+/** Longest duration that can be set, in hours. */
 const MAX_HOURS = 24 * 10_000;
 
-/** Hours or days (`12h`, `200d`), in milliseconds. */
+/** A duration in hours or days (`12h`, `200d`), converted to milliseconds. */
 const duration = z
   .string()
   .regex(/^[1-9]\d{0,5}[hd]$/, "must be hours or days, 1h to 10000d")
@@ -43,11 +43,11 @@ const duration = z
   .refine((hours) => hours <= MAX_HOURS, "must be hours or days, 1h to 10000d")
   .transform((hours) => hours * HOUR_MS);
 
-/** A time for which something is stored; `written` is its default as it would be set. */
+/** A retention period. `written` is its default in the form of the setting. */
 const kept = (defaultMs: number, description: string) =>
   duration.default(defaultMs).meta({ description, written: `${defaultMs / DAY_MS}d` });
 
-/** Rejects text for which `parse` throws, with that message. */
+/** Rejects text for which `parse` throws, with the message of that error. */
 const readableBy = (parse: (text: string) => unknown) => (text: string, context: z.RefinementCtx) => {
   try {
     parse(text);
@@ -56,7 +56,7 @@ const readableBy = (parse: (text: string) => unknown) => (text: string, context:
   }
 };
 
-/** Every setting, by its name: how it is read, its default, and what it means in a few words. */
+/** Every setting by name: how to parse it, its default, and a short description. */
 export const settings = {
   SETTINGS_FILE: z
     .string()

@@ -3,9 +3,9 @@ import { isDamage, StoreError } from "../../storage/store.js";
 import type { Config } from "../wire/config.js";
 import type { ServiceLog } from "../wire/service-log.js";
 
-/** Writes JSON lines to standard output, or to a `destination`. */
+/** Creates a log that writes JSON lines to standard output or to `destination`. */
 export function createLog(level: Config["logLevel"], destination?: DestinationStream): ServiceLog {
-  // Synchronous: the last lines before the process ends are neither lost nor out of order.
+  // Write synchronously, so that the last lines before the process exits are neither lost nor out of order.
   const logger = pino({ level, base: null }, destination ?? pino.destination({ dest: 1, sync: true }));
   const damage = new KnownDamage();
   const mails = logger.child({}, { level: "info" });
@@ -27,17 +27,17 @@ export function createLog(level: Config["logLevel"], destination?: DestinationSt
   };
 }
 
-/** Damaged rows that are told apart, as in the runtime; the doctor finds all. */
+/** Maximum number of damaged rows to track, the same as in the runtime. `signalbox doctor` finds all. */
 const MAX_DAMAGED = 1_000;
 
 /** The damaged rows that requests met. */
 class KnownDamage {
   readonly #met = new Set<string>();
 
-  /** Requests that failed by known damage and are not served yet. */
+  /** Requests that failed on known damage and are not logged as served yet. */
   readonly #failed = new Set<string>();
 
-  /** Whether the request failed by damage that was met before; it is known from then on. */
+  /** Whether the request failed on damage that was met before. Records new damage. */
   isKnownTo(requestId: string, error: unknown): boolean {
     if (!isDamage(error)) return false;
     const row = error.key === null ? error.message : error.key.join("\0");
@@ -47,19 +47,21 @@ class KnownDamage {
     return isKnown;
   }
 
-  /** Whether the request that is served now failed so. */
+  /** Whether this request failed on known damage. Forgets the request. */
   wasKnownTo(requestId: string): boolean {
     return this.#failed.delete(requestId);
   }
 }
 
-/** Writes readable lines to a terminal. */
+/** Creates a destination that writes readable lines to a terminal. */
 export async function openTerminal(): Promise<DestinationStream> {
   const { default: pretty } = await import("pino-pretty");
   return pretty({ sync: true, colorize: true });
 }
 
-/** Details with errors reduced to {@link traceOf}: an error's message may contain data that it failed on. */
+/**
+ * Reduces errors in the details to {@link traceOf}, because an error's message may contain the data that it failed on.
+ */
 function plain(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(details).map(([name, value]) => [
     name,
@@ -68,7 +70,7 @@ function plain(details: Readonly<Record<string, unknown>>): Record<string, unkno
   return Object.fromEntries(entries);
 }
 
-/** An error's name and stack frames; its message only for errors whose message is ours. */
+/** Returns an error's name and stack frames. Includes the message only for errors whose message this product writes. */
 function traceOf(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };
   const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));

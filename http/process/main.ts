@@ -7,8 +7,8 @@ import { type Service, startService } from "./service.js";
 import { SettingsSource } from "./settings-source.js";
 
 /**
- * The service as a process: settings from the environment and a file; a first signal drains, a second ends it at once,
- * SIGHUP reads the file again.
+ * Runs the service as a process. The settings come from the environment and a file. The first signal drains the
+ * service, the second ends the process at once, and SIGHUP reloads the file.
  */
 async function main(): Promise<void> {
   const source = new SettingsSource(process.env);
@@ -27,17 +27,17 @@ async function main(): Promise<void> {
     },
   });
   drainOnSignal(starting, ending, (message) => log.info(message));
-  // A SIGHUP during the start takes effect after it.
+  // A SIGHUP during the start takes effect after the start.
   const reload = async () => {
     const service = await starting;
     source.reload(log, (outboundAllow) => service.allow(outboundAllow));
   };
-  // Without a file the signal keeps its meaning: the terminal is gone. A failed start is reported below.
+  // Without a settings file, SIGHUP keeps its default effect (terminal closed). A failed start is reported below.
   if (source.hasFile) process.on("SIGHUP", () => void reload().catch(() => undefined));
   await starting;
 }
 
-/** A signal during the start takes effect after it, or ends the migration of the store. */
+/** A signal during the start takes effect after the start, or interrupts the store's migration. */
 function drainOnSignal(starting: Promise<Service>, ending: AbortController, log: (message: string) => void): void {
   const stop = async (times: number) => {
     if (times > 1) process.exit(1);
@@ -47,7 +47,7 @@ function drainOnSignal(starting: Promise<Service>, ending: AbortController, log:
     log("stopped");
     process.exit(0);
   };
-  // A failed start is reported, and ends the process, below.
+  // A failed start is reported below and ends the process.
   onEndSignal((times) => void stop(times).catch(() => undefined));
 }
 

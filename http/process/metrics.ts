@@ -20,7 +20,7 @@ const gauges = {
   timers: "Wake-ups in memory",
 } as const;
 
-/** Counts requests and deliveries; reads the runtime's figures at each scrape. */
+/** Creates the metrics. They count requests and deliveries, and read the runtime's figures at each scrape. */
 export function createMetrics(stats: () => RuntimeStats): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -81,7 +81,7 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
   };
 }
 
-/** What is counted since the start by how it ended: the runtime's counters by their fates. */
+/** Runtime counters that count outcomes since the start, by fate. */
 const fates = [
   {
     name: "signalbox_archives_total",
@@ -105,7 +105,7 @@ const fates = [
   },
 ] as const;
 
-/** The counters of {@link fates}; returns what sets them. */
+/** Creates the counters of {@link fates}. Returns a function that sets them. */
 function createFateCounters(registry: Registry): (counters: RuntimeStats["counters"]) => void {
   const metrics = fates.map(({ name, help, counters }) => {
     const metric = new Counter({ name, help, labelNames: ["fate"], registers: [registry] });
@@ -119,7 +119,7 @@ function createFateCounters(registry: Registry): (counters: RuntimeStats["counte
   };
 }
 
-/** The gauge of outgoing requests; returns what sets it. */
+/** Creates the gauge of outbound requests. Returns a function that sets it. */
 function createLaneGauge(registry: Registry): (lanes: RuntimeStats["lanes"]) => void {
   const gauge = new Gauge({
     name: "signalbox_outbound_requests",

@@ -1,43 +1,48 @@
 import { nearest } from "../../actors/expressions/suggest.js";
 import { settings } from "./config.js";
 
-/** Names of the service's settings: everything that it reads from its environment or the file of settings. */
+/** The names of the service's settings: everything that it reads from the environment or the settings file. */
 export const settingNames: readonly string[] = Object.keys(settings);
 
-/** Names that the product's other programs read, or give to the programs that they start. None is a setting of the service. */
+/**
+ * Names that the product's other programs read or pass to programs that they start. None is a setting of the service.
+ */
 export const otherNames: readonly string[] = [
-  // The runner and `signalbox check`.
+  // Read by the runner and `signalbox check`.
   ...["SIGNALBOX_POOL_TOKEN", "SIGNALBOX_TOKEN", "SIGNALBOX_TRUST", "SIGNALBOX_URL"],
-  // What the runner gives to agents.
+  // Passed by the runner to agents.
   ...["SIGNALBOX_RUN", "SIGNALBOX_TASK", "SIGNALBOX_STATION", "SIGNALBOX_CHECKOUTS", "SIGNALBOX_CONTEXT_FILE"],
   ...["SIGNALBOX_PROMPT_FILE", "SIGNALBOX_TASK_FILE", "SIGNALBOX_MCP_CONFIG", "SIGNALBOX_SKILLS", "SIGNALBOX_SEARCH"],
   ...["SIGNALBOX_ATTACHMENTS", "SIGNALBOX_MARK"],
 ];
 
 const PREFIX = "SIGNALBOX_";
-/** Most edits between a misspelt name and the one that is meant: short names are like too many others. */
+/**
+ * Maximum edit distance between a misspelt name and a setting, by name length. Short names resemble too many other
+ * names.
+ */
 const MOST_EDITS = [
   { upTo: 9, edits: 1 },
   { upTo: 15, edits: 2 },
 ] as const;
 const MOST_EDITS_OF_LONG = 3;
 
-/** A name that is no setting. */
+/** A name that is not a setting. */
 export interface UnknownSetting {
   readonly name: string;
-  /** The setting that was probably meant; null where none is like it. */
+  /** The setting that the name probably means; null if none is similar. */
   readonly meant: string | null;
 }
 
 /**
- * The names in an environment that look like a setting and are none: misspelt, in other letters, with the product's name
- * before it, or with more behind it. Most of an environment is for other programs, and is passed over.
+ * Returns the names in an environment that look like a setting but are none: misspelt, in other case, or with the
+ * product's prefix or a suffix. Ignores all other names, because most of an environment is for other programs.
  */
 export function findMisspelt(environment: Readonly<Record<string, string | undefined>>): readonly UnknownSetting[] {
   return listUnknown(environment).filter(({ name, meant }) => meant !== null || name.startsWith(PREFIX));
 }
 
-/** The names that are no setting, each with the one that is probably meant; empty ones are not set. */
+/** Returns the names that are not settings, each with the setting that it probably means. Ignores empty values. */
 export function listUnknown(environment: Readonly<Record<string, string | undefined>>): readonly UnknownSetting[] {
   return Object.entries(environment)
     .filter(([name, value]) => value !== undefined && value !== "" && !isKnown(name))
@@ -57,7 +62,7 @@ function findMeant(name: string): string | null {
   return nearest(plain, otherNames, mostEdits(plain)) ?? findBegun(bare);
 }
 
-/** The setting of several words that the name begins with, such as that of `METRICS_TOKEN_FILE`. */
+/** Finds the setting with several words that the name starts with, for example for `METRICS_TOKEN_FILE`. */
 function findBegun(name: string): string | null {
   return settingNames.find((setting) => setting.includes("_") && name.startsWith(setting)) ?? null;
 }

@@ -5,7 +5,7 @@ const ADDRESS = "must be an http or https address without a query";
 const PRICES =
   'must be JSON such as {"in": 2.5, "out": 10, "currency": "USD"}: prices of a million tokens, and by "models" those of others';
 
-/** Requests go to this address; it may be private, and need not be on the allow-list. */
+/** The address of the model's API. It may be private, and it need not be on the allow-list. */
 const modelUrl = z
   .string()
   .refine(isModelUrl, ADDRESS)
@@ -26,7 +26,7 @@ const modelPrices = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** The settings of the model, each checked on its own. */
+/** The settings of the model. Each schema checks one setting on its own. */
 export const modelSettings = {
   MODEL_URL: modelUrl.optional().describe("the OpenAI-compatible API of the model that judges changes"),
   MODEL_KEY: z
@@ -48,8 +48,8 @@ type SettingName = keyof typeof modelSettings;
 type Read = <Name extends SettingName>(name: Name) => z.output<(typeof modelSettings)[Name]>;
 
 /**
- * The model, or null for none. `MODEL_URL` and `MODEL_NAME` have to be set together; `wrong` is one line that names the
- * setting that is missing.
+ * Reads the model's settings. Returns null if none is set. `MODEL_URL` and `MODEL_NAME` must be set together; otherwise
+ * `wrong` is a one-line message that names the missing setting.
  */
 export function modelOf(read: Read): ModelSettings | null | { readonly wrong: string } {
   const [url, key, name, prices] = [read("MODEL_URL"), read("MODEL_KEY"), read("MODEL_NAME"), read("MODEL_PRICES")];

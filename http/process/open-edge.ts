@@ -18,13 +18,13 @@ import { WrongSetting } from "./config.js";
 export interface EdgeOptions {
   readonly config: Config;
   readonly log: ServiceLog;
-  /** Whether the store is only looked at. */
+  /** Whether the service runs with `--read-only`. */
   readonly isReadOnly?: boolean | undefined;
   /** Called with the outcome of each request to a route. */
   readonly answered?: ((route: Route, outcome: Outcome) => void) | undefined;
 }
 
-/** Creates the server of all routes and sockets; it does not listen yet. */
+/** Creates the server with all routes and sockets. It does not listen yet. */
 export function openEdge(
   { config, log, isReadOnly = false, answered }: EdgeOptions,
   parts: EdgeParts,
@@ -57,7 +57,9 @@ export function openEdge(
   return openTransport(config.transport, handlers, log);
 }
 
-/** Throws {@link WrongSetting}, as {@link listen} does, when nothing can listen there now. */
+/**
+ * Checks that the service can listen on its address. Throws {@link WrongSetting}, like {@link listen}, if it cannot.
+ */
 export async function assertListenable({ host, port }: Config): Promise<void> {
   const server = createServer();
   try {
@@ -69,7 +71,7 @@ export async function assertListenable({ host, port }: Config): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 
-/** Starts to listen and returns the port. Throws {@link WrongSetting} when that is not possible. */
+/** Starts to listen and returns the port. Throws {@link WrongSetting} if that fails. */
 export async function listen(transport: Transport, { host, port }: Config): Promise<number> {
   try {
     return await transport.listen(host, port);

@@ -27,17 +27,17 @@ import type { ServiceLog } from "../wire/service-log.js";
 /** The clients for requests to other hosts, by purpose. */
 export interface Outbounds {
   readonly allowList: ChangingAllowList;
-  /** To the receivers of hooks. */
+  /** For requests to hook receivers. */
   readonly hooks: Outbound;
-  /** To hosts in the networks of workspaces, made by their runners. */
+  /** For requests to hosts in the workspaces' networks, which runners send. */
   readonly network: NetworkRequests;
-  /** To the hosts at which accounts are linked, and their authorization servers. */
+  /** For requests to the hosts of linked accounts and to their authorization servers. */
   readonly accounts: { readonly outbound: Outbound; readonly servers: AuthorizationServers };
-  /** To the issuers of workloads' tokens. */
+  /** For requests to the issuers of workload tokens. */
   readonly verifier: WorkloadVerifier;
-  /** Null when none is set up. */
+  /** Null if no code host is configured. */
   readonly codeHost: CodeHost | null;
-  /** Null when none is set up. */
+  /** Null if no model is configured. */
   readonly model: Model | null;
 }
 
@@ -45,11 +45,11 @@ export interface OutboundOptions {
   readonly config: Pick<Config, "outboundAllow" | "codeHost" | "model">;
   readonly clock: Clock;
   readonly log: ServiceLog;
-  /** Called with what closes an opened client. */
+  /** Called with the function that closes a client, for each client. */
   readonly onOpen: (close: () => Promise<void>) => void;
 }
 
-/** Creates the clients; makes no request. */
+/** Creates the clients. Sends no request. */
 export function openOutbound({ config, clock, log, onOpen }: OutboundOptions): Outbounds {
   const now = () => clock.now();
   const open = (allowed: AllowList, maxBodyBytes: number): Outbound => {

@@ -18,20 +18,20 @@ import { type Reading, type Store, StoreError } from "../../storage/store.js";
 import { WrongSetting } from "./config.js";
 import { holdsSecretsKey } from "./secrets-key.js";
 
-/** `steps` are those of the catalogue by default; `mustExist` refuses a folder without a store. */
+/** `steps` defaults to the catalogue's migration steps. `mustExist` rejects a folder without a store. */
 export type OpenStoreOptions = Omit<MigrateOptions, "steps" | "copyFirst"> & {
   readonly steps?: readonly MigrationStep[] | undefined;
   readonly mustExist?: boolean;
-  /** Whether the store is only looked at: it has to exist, in this release's format. */
+  /** Whether to use the store without changing it. It must exist, in this release's format. */
   readonly isReadOnly?: boolean;
 };
 
-/** Opens the store in a folder and migrates it, its file copied before; leaves it closed when any of this fails. */
+/** Opens the store in a folder and migrates it, after a copy of its file. If a step fails, closes the store. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   return (await openMigrated(options)).store;
 }
 
-/** A store in the format of this release, and whether it had that format before. */
+/** A store in this release's format, and whether it had that format before. */
 export interface ServedStore {
   readonly store: Store;
   readonly wasCurrent: boolean;
@@ -54,8 +54,8 @@ async function openMigrated(options: OpenStoreOptions): Promise<ServedStore> {
 }
 
 /**
- * The store to serve, in the format of this release: the given one, or the folder's. Throws {@link WrongSetting}, and
- * closes what it opened, when a rebuild of the directories was interrupted.
+ * Returns the store to serve, in this release's format: `given`, or the store in the folder. If a rebuild of the
+ * directories was interrupted, throws {@link WrongSetting} and closes what it opened.
  */
 export async function openServedStore(given: Store | undefined, options: OpenStoreOptions): Promise<ServedStore> {
   const served =
@@ -71,8 +71,8 @@ export async function openServedStore(given: Store | undefined, options: OpenSto
 }
 
 /**
- * Opens the store of a stopped service, or a backup, as it is: it is not migrated, and has to have this release's
- * format. A backup that cannot be written is opened for reading.
+ * Opens the store of a stopped service, or a backup, for `signalbox doctor`. Does not migrate it: it must have this
+ * release's format. Opens a backup for reading only if it cannot be written.
  */
 export async function openStoreForDoctor(folder: string): Promise<Store> {
   assertNotEmptied(folder);
@@ -96,18 +96,23 @@ function assertCurrentFormat(reading: Reading, folder: string): void {
   throw new StoreError("failed", `the store in ${folder} has an older format: start this release on it, or on a copy`);
 }
 
-/** Makes the file of a stopped service's store as small as what is stored. The store has to have this release's format. */
+/**
+ * Compacts the file of a stopped service's store to the size of its data. The store must have this release's format.
+ */
 export function compactStoppedStore(folder: string): Promise<Compacted> {
   assertNotEmptied(folder);
   return compactStore({ folder, check: (reading) => assertCurrentFormat(reading, folder) });
 }
 
-/** Whether there is a store in a folder; it may be damaged. */
+/** Whether a folder contains a store. The store may be damaged. */
 export function holdsStore(folder: string): boolean {
   return existsSync(join(folder, DATA_FILE));
 }
 
-/** Throws `damaged` for an empty data file beside a key: the key is only made when the file has contents. */
+/**
+ * Throws `damaged` for an empty data file beside a key. The service creates a key only after the file has content, so
+ * an empty file means that data was lost.
+ */
 function assertNotEmptied(folder: string): void {
   const path = join(folder, DATA_FILE);
   if (!holdsSecretsKey(folder) || statSync(path, { throwIfNoEntry: false })?.size !== 0) return;
@@ -118,7 +123,10 @@ function assertNotEmptied(folder: string): void {
   );
 }
 
-/** Brings a store to this release's format, and returns whether it had it. One that is only looked at has to have it. */
+/**
+ * Migrates a store to this release's format. Returns whether it already had that format. A read-only store is never
+ * migrated: an older format throws.
+ */
 async function toCurrent(
   store: Store,
   options: OpenStoreOptions & Pick<MigrateOptions, "copyFirst">,
@@ -138,7 +146,7 @@ async function toCurrent(
 }
 
 /**
- * Opens a folder's store for reading, even while a service uses it. Reads older formats as they are, refuses newer
+ * Opens a folder's store for reading, even while a service uses it. Reads older formats unchanged and rejects newer
  * ones.
  */
 export async function openStoreForReading(folder: string): Promise<Store> {

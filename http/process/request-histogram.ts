@@ -17,17 +17,17 @@ const declared: HistogramConfiguration<Label> = {
 /** The requests with the same labels. */
 interface Series {
   readonly labels: Readonly<Record<Label, string>>;
-  /** By bucket, each without those before it; the last is for all that took longer. */
+  /** Counts per bucket, not cumulative. The last one counts all slower requests. */
   readonly counts: number[];
   sumSeconds: number;
 }
 
 /**
- * The histogram of answered requests. It counts by itself, since every request is counted: the library's own works out a
- * name for the labels each time. What it shows is the same.
+ * The histogram of answered requests, with the same output as the library's. It has its own counters because it runs
+ * for every request: the library would compute a key from the labels each time.
  */
 export class RequestHistogram extends Histogram<Label> {
-  /** An empty one, which says of itself what this one does. */
+  /** An empty histogram of the library. Provides the metadata of the output. */
   readonly #empty: Histogram<Label>;
   /** By route, status and method. */
   readonly #series = new Map<string, Map<number, Map<string, Series>>>();
@@ -49,7 +49,7 @@ export class RequestHistogram extends Histogram<Label> {
     return this.getForPromString();
   }
 
-  /** What the registry writes its text from. */
+  /** Returns the values that the registry writes. */
   async getForPromString(): Promise<Shown> {
     const shown = await this.#empty.get();
     return { ...shown, values: this.#all().flatMap((series) => valuesOf(shown.name, series)) };

@@ -4,14 +4,14 @@ import { join } from "node:path";
 const FILE = "secrets.key";
 
 /**
- * The key in the data folder (mode 0600). Created at the first start, and durable before it is used. Throws when the
- * file has no valid key.
+ * Reads the key in the data folder (mode 0600), or creates it at the first start. A new key is durable before it is
+ * used. Throws if the file contains no valid key.
  */
 export function loadOrCreateSecretsKey(folder: string, randomBytes: (count: number) => Uint8Array): Uint8Array {
   return readKey(folder) ?? makeKey(folder, join(folder, FILE), randomBytes);
 }
 
-/** Whether the data folder holds a key. */
+/** Whether the data folder contains a key. */
 export function holdsSecretsKey(folder: string): boolean {
   return existsSync(join(folder, FILE));
 }
@@ -24,7 +24,7 @@ function readKey(folder: string): Uint8Array | null {
   return key;
 }
 
-/** 32 bytes from base64, or null. */
+/** Decodes 32 bytes from base64; null for any other text. */
 export function parseKey(text: string): Uint8Array | null {
   return /^[A-Za-z0-9+/]{43}=?$/.test(text) ? Buffer.from(text, "base64") : null;
 }

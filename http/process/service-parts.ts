@@ -18,31 +18,31 @@ import { holdsSecretsKey, loadOrCreateSecretsKey } from "./secrets-key.js";
 export interface ServiceOptions {
   readonly config: Config;
   readonly log: ServiceLog;
-  /** The system's clock by default. */
+  /** Default: the system clock. */
   readonly clock?: Clock;
-  /** The event loop by default. */
+  /** Default: the event loop. */
   readonly scheduler?: Scheduler;
-  /** The system's strong random bytes by default. */
+  /** Default: cryptographically strong random bytes of the system. */
   readonly randomBytes?: (count: number) => Uint8Array;
   /**
-   * Whether the store is only looked at: reads and sign-in are served, with the links in the log; nothing else is changed,
-   * begun or sent.
+   * Whether to serve the store without changing it. Reads and sign-in work, with the sign-in links in the log. Nothing
+   * else is changed, started or sent.
    */
   readonly isReadOnly?: boolean;
-  /** An open store, which the service does not close; by default the one in the data folder. */
+  /** An open store, which the service does not close. Default: the store in the data folder. */
   readonly store?: Store;
-  /** The catalogue's by default. */
+  /** Default: the migrations of the catalogue. */
   readonly migrations?: readonly MigrationStep[];
-  /** Ends a start during the migration of the store, with `MigrationCutShort`. */
+  /** Interrupts a start during the store's migration, with `MigrationCutShort`. */
   readonly ending?: AbortSignal;
-  /** Called with the outcome of each request to a route; tests compare it with the route's declaration. */
+  /** Called with the outcome of each request to a route. Tests compare it with the route's declaration. */
   readonly answered?: (route: Route, outcome: Outcome) => void;
-  /** Called when the store has failed: the process should end. */
+  /** Called when the store has failed. The process should exit. */
   readonly onFatal?: (error: unknown) => void;
 }
 
 export type Close = () => Promise<void>;
-/** Called with what closes an opened part. */
+/** Called with the function that closes a part, for each opened part. */
 export type OnOpen = (close: Close) => void;
 
 /** The parts of a service, and its state while it runs. */
@@ -58,13 +58,13 @@ export interface ServiceParts {
   /** Null without a signing key. */
   readonly tokens: HookTokenSigner | null;
   readonly outbounds: Outbounds;
-  /** Set before the port is known, since effects of an earlier process may run by then; set again afterwards. */
+  /** Set before the port is known, because effects of an earlier process may run by then. Set again afterwards. */
   site: Site;
-  /** Whether requests are accepted. */
+  /** Whether the service accepts requests. */
   isReady: boolean;
 }
 
-/** Opens all parts except the runtime and the edge, one after the other. */
+/** Opens all parts except the runtime and the HTTP layer, one after the other. */
 export async function openParts(options: ServiceOptions, onOpen: OnOpen): Promise<ServiceParts> {
   const randomBytes = options.randomBytes ?? ((count: number): Uint8Array => strongBytes(count));
   const clock = options.clock ?? createSystemClock();
@@ -91,7 +91,10 @@ export async function openParts(options: ServiceOptions, onOpen: OnOpen): Promis
   return parts;
 }
 
-/** The sealer with the key of the settings or the data folder. Throws {@link WrongSetting} if the store has another. */
+/**
+ * Creates the sealer with the key from the settings or the data folder. Throws {@link WrongSetting} if the store's
+ * secrets are encrypted with another key.
+ */
 function openSealer(config: Config, reading: Reading, randomBytes: (count: number) => Uint8Array): Sealer {
   const { dataFolder, secretsKey, isSecretsKeyLost } = config;
   const known = isSecretsKeyLost ? null : findSealingKeyMark(reading);
@@ -107,21 +110,24 @@ function openSealer(config: Config, reading: Reading, randomBytes: (count: numbe
 
 /** The address of the service. */
 interface Site {
-  /** Without a slash at the end. */
+  /** Has no trailing slash. */
   readonly baseUrl: string;
   /** The origin of the service's pages. */
   readonly origin: string;
 }
 
-/** Addresses that stand for all of this machine: one listens on them, and opens none of them. */
+/** Addresses that mean all interfaces of this machine. A service can listen on them, but a browser cannot open them. */
 const EVERY_ADDRESS: readonly string[] = ["0.0.0.0", "::"];
 
-/** Whether no browser opens the address that links have, since `HOST` names no single one and `BASE_URL` is not set. */
+/**
+ * Whether no browser can open the links that the service writes, because `BASE_URL` is not set and `HOST` is not a
+ * single address.
+ */
 export function isOpenedNowhere({ baseUrl, host }: Config): boolean {
   return baseUrl === null && EVERY_ADDRESS.includes(host);
 }
 
-/** The address by the setting `BASE_URL`, or by host and port. */
+/** Returns the service's address from `BASE_URL`, or else from host and port. */
 export function toSite({ baseUrl: given, host }: Config, port: number): Site {
   const baseUrl = given ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   return { baseUrl, origin: new URL(baseUrl).origin };

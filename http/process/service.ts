@@ -38,28 +38,40 @@ import { warnNotAllowed } from "./warn-not-allowed.js";
 
 export interface Service {
   readonly baseUrl: string;
-  /** The port it listens on; `baseUrl` may be a proxy's. */
+  /** The port that the service listens on. `baseUrl` may be the address of a proxy. */
   readonly port: number;
   readonly runtime: Runtime;
-  /** Allows requests to other hosts from now on: `OUTBOUND_ALLOW`, which has to be valid. */
+  /** Replaces the hosts that requests may go to. `outboundAllow` is a valid value of `OUTBOUND_ALLOW`. */
   allow(outboundAllow: string): void;
-  /** Drains: stops accepting, finishes running requests, flushes, closes. Further calls wait for the same end. */
+  /**
+   * Stops the service: it accepts no more requests, finishes in-flight ones, flushes and closes. Further calls wait for
+   * the same end.
+   */
   stop(): Promise<void>;
 }
 
-/** How long work of all kinds begins before input is read again, in milliseconds, while several parties are about. */
+/**
+ * How long the service starts work of all kinds before it reads input again, in milliseconds, while several parties are
+ * active.
+ */
 const SHARED_ROUND_MS = 0.05;
-/** The same otherwise. */
+/** The same while at most one party is active. */
 const ROUND_MS = 4;
 
-/** Time that running requests have at a stop, in milliseconds: supervisors mostly kill after ten seconds. */
+/**
+ * How long in-flight requests may take after a stop, in milliseconds. Most supervisors kill the process after ten
+ * seconds.
+ */
 const DRAIN_MS = 9_000;
-/** The same, from its begin on, for what was asked of others and is not asked again: calls of tools. */
+/**
+ * How long, from the start of the stop, the service waits for effects that it must not repeat (tool calls), in
+ * milliseconds.
+ */
 const FINISH_MS = 5_000;
 
 /**
- * Starts the whole service in this process. Rejects with a clear message when a part cannot start, and then leaves
- * nothing open. Parts are closed in reverse order.
+ * Starts the whole service in this process. If a part cannot start, rejects with a clear message and closes everything
+ * that it opened. Parts are closed in reverse order.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const closing: Close[] = [];
@@ -68,7 +80,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
   const { config, store } = options;
   try {
-    // Said before a store is made: a start that fails leaves none behind.
+    // Check the address before a store is created, so that a failed start leaves no store behind.
     if (store === undefined && !holdsStore(config.dataFolder)) await assertListenable(config);
     const parts = await openParts(options, (end) => closing.push(end));
     return await serve(parts, (end) => closing.push(end), close);
@@ -115,7 +127,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   let latest = config.outboundAllow;
   const warn = (outboundAllow: string) => {
     latest = outboundAllow;
-    // Nothing is sent then, and what was checked is not written.
+    // A read-only service sends nothing, and cannot store that the list was checked.
     if (isReadOnly) return;
     const isOver = () => !parts.isReady || outboundAllow !== latest;
     const of = { reading: runtime.reading, store: parts.store, outboundAllow, allowList };
@@ -138,7 +150,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   return { baseUrl, port, runtime, allow, stop };
 }
 
-/** Removes what the last migration kept of the store's file: this start found nothing to migrate, and serves it. */
+/** Removes the file copy of the last migration, because the migrated store works: this start had nothing to migrate. */
 function removeOldFormats(folder: string, log: Pick<ServiceLog, "info" | "warn">): void {
   try {
     for (const path of removeFormatCopies(folder)) log.info(`removed ${path}: the migrated store is in use`);
@@ -219,7 +231,9 @@ function toEdgeParts(parts: ServiceParts, runtime: Runtime): EdgeParts {
   };
 }
 
-/** Resolves with the work, or after `mostMs`; at once where that is over. */
+/**
+ * Resolves when the work is done or after `mostMs`, whichever is first. Resolves at once if `mostMs` is not positive.
+ */
 async function within(mostMs: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

@@ -2,17 +2,17 @@ import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { type Environment, WrongSetting } from "./config.js";
 
-/** Largest file of settings, in characters. */
+/** Maximum size of the settings file, in characters. */
 const MAX_CHARACTERS = 1024 * 1024;
-/** The last name of the text that is checked. It is missing if the parser stopped before. */
+/** A name appended to the checked text. It is missing in the result if the parser stopped before the end. */
 const END = "SETTINGS_END";
-/** Begins the name of a line without a valid name; the line's number follows. */
+/** Prefix of the name given to a line without a valid name. The line number follows. */
 const UNNAMED = "UNNAMED LINE";
 
 /**
- * Reads the settings in the file that `SETTINGS_FILE` names: lines `KEY=value`, as Node's `util.parseEnv` reads them.
- * Returns no settings if `SETTINGS_FILE` is not set. Throws {@link WrongSetting} if the file cannot be read or has a line
- * of another form; the message shows no line, because a line may hold a secret.
+ * Reads the settings file that `SETTINGS_FILE` names: lines `KEY=value`, as Node's `util.parseEnv` reads them. Returns
+ * no settings if `SETTINGS_FILE` is not set. Throws {@link WrongSetting} if the file cannot be read or has a line of
+ * another form. The message quotes no line, because a line may contain a secret.
  */
 export function readSettingsFile({ SETTINGS_FILE: path = "" }: Environment): Environment {
   if (path === "") return {};
@@ -26,8 +26,8 @@ export function readSettingsFile({ SETTINGS_FILE: path = "" }: Environment): Env
 }
 
 /**
- * Gives each line without a valid name one that is found afterwards. Versions of Node differ: some skip a line without
- * `=`, others join it with the next. Within a quoted value this changes only the value, which is not used.
+ * Gives each line without a valid name a recognizable name, because Node versions differ: some skip a line without `=`,
+ * others join it with the next. Inside a quoted value this changes only the value, which is not used.
  */
 function nameAllLines(text: string): string {
   const isRead = (line: string) => /^\s*(#|$)/.test(line) || /^\s*(export\s+)?[\w.-]+\s*=/.test(line);
@@ -39,7 +39,7 @@ function readNumber(name: string): number {
   return Number(name.slice(UNNAMED.length).trim().split(" ", 1)[0]);
 }
 
-/** The settings of the file and of the environment, which wins. An empty one is none. */
+/** Merges the settings of the file and the environment. The environment takes precedence, except for empty values. */
 export function withSettingsFile(environment: Environment, file: Environment): Environment {
   const given = Object.entries(environment).filter(([, value]) => value !== undefined && value !== "");
   return { ...file, ...Object.fromEntries(given) };

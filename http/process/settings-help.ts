@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { settings } from "./config.js";
 
-/** All settings with their meanings and defaults, a line each. */
+/** Describes all settings, with their meanings and defaults, one per line. */
 export function settingsHelp(): string {
   const entries: readonly (readonly [string, z.ZodType])[] = Object.entries(settings);
   const width = Math.max(...entries.map(([name]) => name.length));
@@ -9,7 +9,7 @@ export function settingsHelp(): string {
   return ["Settings:", ...lines].join("\n");
 }
 
-/** Its default as it would be set; empty for none. */
+/** The setting's default in the form of the setting; empty if there is none. */
 function defaultText(schema: z.ZodType): string {
   const shown = schema.meta()?.written ?? schema.safeParse(undefined).data ?? "";
   return shown === "" ? "" : ` (default: ${shown})`;

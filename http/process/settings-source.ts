@@ -6,25 +6,25 @@ import { readSettingsFile, withSettingsFile } from "./settings-file.js";
 
 type Log = Pick<ServiceLog, "info" | "warn" | "error">;
 
-/** The one setting that takes effect while the service runs. */
+/** The only setting that takes effect while the service runs. */
 const LIVE = "OUTBOUND_ALLOW";
 
 /**
- * Where the settings of a process come from: its environment, and the file that `SETTINGS_FILE` names.
+ * The source of a process's settings: its environment, and the file that `SETTINGS_FILE` names.
  *
- * 1. The environment wins.
- * 2. Logs name settings, and never their values.
+ * 1. The environment takes precedence.
+ * 2. Log lines name settings but never contain their values.
  */
 export class SettingsSource {
   readonly #environment: Environment;
-  /** The file as it was read last. */
+  /** The file's settings when it was last read. */
   #file: Environment;
-  /** The settings that the process was started with. */
+  /** The settings at the start of the process. */
   readonly #started: Environment;
   readonly config: Config;
   #outboundAllow: string;
 
-  /** Reads the settings. Throws {@link WrongSetting} for the first that is invalid. */
+  /** Reads the settings. Throws {@link WrongSetting} for the first invalid one. */
   constructor(environment: Environment) {
     this.#environment = environment;
     this.#file = readSettingsFile(environment);
@@ -33,20 +33,20 @@ export class SettingsSource {
     this.#outboundAllow = this.config.outboundAllow;
   }
 
-  /** Whether there is a file to read again. */
+  /** Whether there is a file to reload. */
   get hasFile(): boolean {
     return (this.#environment.SETTINGS_FILE ?? "") !== "";
   }
 
-  /** Warns of names that look like settings in the environment, and of all that are none in the file. */
+  /** Warns of names in the environment that look like settings, and of all names in the file that are not settings. */
   warnOfUnknown(log: Pick<Log, "warn">): void {
     for (const unknown of findMisspelt(this.#environment)) warnOf(log, "the environment", unknown);
     this.#warnOfUnknownInFile(log);
   }
 
   /**
-   * Reads the file again. `allow` is called with the new `OUTBOUND_ALLOW` where that was changed; any other change is
-   * logged as one that needs a restart. A file with a fault changes nothing.
+   * Reloads the file. Calls `allow` with the new `OUTBOUND_ALLOW` if it changed. Logs for any other change that it
+   * needs a restart. An invalid file changes nothing.
    */
   reload(log: Log, allow: (outboundAllow: string) => void): void {
     let file: Environment;

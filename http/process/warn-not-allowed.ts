@@ -7,12 +7,15 @@ import { GLOBAL_PARTITION, metaSpace } from "../../storage/keys.js";
 import { nextPartition } from "../../storage/partitions.js";
 import type { Key, Reading, Store } from "../../storage/store.js";
 
-/** Warnings that are written one by one; the others are counted. */
+/** Maximum number of warnings to log one by one. The rest is only counted. */
 const MAX_WARNINGS = 100;
 const HOOK = "a hook names a host that is not allowed: its step fails with not-allowed";
 const INTEGRATION = "an integration names a host that is not allowed: no request is sent there";
 
-/** The list that was checked last, and whether nothing was found: what is written under it later is checked then. */
+/**
+ * Stores the last checked value of `OUTBOUND_ALLOW`, and whether the check found nothing. Definitions written under the
+ * same value are checked when they are written.
+ */
 const CHECKED_KEY: Key = [GLOBAL_PARTITION, metaSpace, "allowed"];
 interface Checked {
   readonly outboundAllow: string;
@@ -22,19 +25,19 @@ interface Checked {
 export interface NotAllowedOptions {
   readonly reading: Reading;
   readonly store: Pick<Store, "commit">;
-  /** The setting that `allowList` was made of. */
+  /** The setting that `allowList` was parsed from. */
   readonly outboundAllow: string;
   readonly allowList: AllowList;
   readonly log: Pick<RuntimeLog, "warn">;
   readonly scheduler: Pick<Scheduler, "defer">;
-  /** Whether to end early: the service stops, or the list has changed. */
+  /** Whether to stop early: the service stops, or the list has changed. */
   readonly isOver: () => boolean;
 }
 
 /**
- * Logs which hooks and integrations name hosts that `OUTBOUND_ALLOW` does not: what they send fails, and is not sent again.
- * A list under which all were allowed before is not checked again. Reads one workspace in each round of the event loop,
- * since the service already serves. Workspaces with damaged rows are left out; the log names the rows.
+ * Logs the hooks and integrations that name hosts outside `OUTBOUND_ALLOW`. Their requests fail and are not retried.
+ * Skips a list under which an earlier check found nothing. The service already serves requests, so this reads only one
+ * workspace per round of the event loop. It skips workspaces with damaged rows; the log names these rows.
  */
 export async function warnNotAllowed(options: NotAllowedOptions): Promise<void> {
   const { reading, store, outboundAllow, log, scheduler, isOver } = options;
@@ -63,7 +66,7 @@ function isKnownClean(reading: Reading, outboundAllow: string): boolean {
   }
 }
 
-/** The warnings of a workspace. */
+/** Returns the warnings for a workspace. */
 function listOf(workspaceId: string, { reading, allowList }: NotAllowedOptions) {
   try {
     return [

@@ -38,7 +38,7 @@ const listing = z.strictObject({
   limit: pageSize(),
 });
 
-/** Pull requests of tasks, and of people in the repositories of lines. */
+/** The routes for pull requests of tasks, and for people's pull requests in the lines' repositories. */
 export function pullRequestRoutes(options: PullRequestRoutesOptions): readonly Route[] {
   return [listRoute(options), readRoute(options), retryRoute(options), refreshRoute(options)];
 }
@@ -131,7 +131,7 @@ function refreshRoute({ runtime }: PullRequestRoutesOptions): Route {
   });
 }
 
-/** Asks the code host; throws a refusal for one that is not there. */
+/** Asks the code host about the pull request. Throws a refusal if the pull request does not exist. */
 async function refresh(runtime: Runtime, { workspaceId, row }: VisiblePullRequest): Promise<void> {
   const { id, role, host, installationId, repository, number } = row;
   if (role === "own" || number === null) {

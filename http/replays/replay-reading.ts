@@ -12,25 +12,25 @@ import { toJsonList } from "../wire/bounded-list.js";
 import { inPieces } from "../wire/page-reading.js";
 import type { RouteRequest } from "../wire/route.js";
 
-/** Copies whose parts are put together before other work has its turn: about a tenth of a millisecond. */
+/** Number of copies to assemble between pauses: about 0.1 ms of work. */
 const COPIES_AT_ONCE = 125;
 
-/** What answers about replays are read with. */
+/** The dependencies of replay responses. */
 export interface ReplayReads {
   readonly runtime: Runtime;
   readonly judging: JudgingSetup;
   readonly memory: ReplayMemory;
 }
 
-/** What one answer is read from: rows as of one moment, with other work in between. */
+/** The sources of one response. The rows are those of one moment, and other work runs in between. */
 export interface ReplayRead extends Pick<ReplayReads, "judging" | "memory">, Pick<RouteRequest, "pause" | "signal"> {
   readonly view: Runtime["reading"];
-  /** Rows as they are now, with pictures of them. */
+  /** The current rows, with their cached pictures. */
   readonly latest: Runtime["reading"];
   readonly nowMs: number;
 }
 
-/** Reads an answer as of one moment. */
+/** Creates a response from the rows of one moment. */
 export async function readAtOnce<Answered>(
   { runtime, judging, memory }: ReplayReads,
   { pause, signal }: Pick<RouteRequest, "pause" | "signal">,
@@ -44,7 +44,7 @@ export async function readAtOnce<Answered>(
   }
 }
 
-/** A replay by itself, and as JSON. */
+/** Reads a replay, as an object and as JSON. */
 export async function readReplay(
   read: ReplayRead,
   terms: SetTerms,
@@ -66,7 +66,7 @@ export async function readReplay(
   return { body, json: `${writeJson(rest).slice(0, -1)},${lists}}` };
 }
 
-/** A replay as lists have it. */
+/** Reads a replay in the form used in lists. */
 export async function readListedReplay(
   read: ReplayRead,
   terms: SetTerms,
@@ -79,7 +79,7 @@ export async function readListedReplay(
   return listedReplayView(figures, { parts, nowMs, waiting });
 }
 
-/** The parts of a replay's copies, in its order, and what it waits for. */
+/** Reads the parts of a replay's copies, in the replay's order, and what the replay waits for. */
 async function readParts({ view, latest, pause, memory }: ReplayRead, workspaceId: string, replay: ReplayRow) {
   const copies = readCopies(view, workspaceId, replay.id);
   memory.learn(replay, copies);

@@ -11,7 +11,7 @@ import type { Route } from "../wire/route.js";
 import { subjectRoute } from "../wire/subject-route.js";
 import { type ReplayRead, type ReplayReads, readAtOnce, readListedReplay, readReplay } from "./replay-reading.js";
 
-/** Most replays in a list, and most bytes of them. */
+/** Maximum number of replays in a list, and maximum size of the list in bytes. */
 const MAX_LISTED = 200;
 const MAX_LIST_BYTES = 4 * 1024 * 1024;
 
@@ -23,7 +23,7 @@ const listed = z.strictObject({
     .describe("What `before` is to be for those that follow; null at the end. A page has at most 4 MiB."),
 });
 
-/** Reads of replays. */
+/** The routes that read replays. */
 export function replayReadRoutes(reads: ReplayReads): readonly Route[] {
   return [listRoute(reads), readRoute(reads)];
 }

@@ -15,7 +15,7 @@ import { subjectRoute } from "../wire/subject-route.js";
 
 const RUN = "/api/teams/{teamId}/replay-runs/{runId}";
 
-/** Reads of the runs of replays. */
+/** The routes that read replay runs. */
 export function replayRunRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   const { reading } = runtime;
   const subject = replayRunSubject(runtime);

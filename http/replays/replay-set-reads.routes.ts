@@ -24,7 +24,7 @@ import { type ReplayRead, type ReplayReads, readAtOnce } from "./replay-reading.
 
 const STATION = "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}";
 const SETS = "/api/teams/{teamId}/replay-sets";
-/** Runs that are read before other work has its turn: each takes several rows. */
+/** Number of runs to read between pauses. Each one takes several rows. */
 const RUNS_AT_ONCE = 10;
 
 const listed = z.strictObject({ items: z.array(replaySetSchema) });
@@ -35,7 +35,7 @@ const ofStation = z.strictObject({
   station: z.string().optional().describe("The station's key; with `line`."),
 });
 
-/** Reads of replay sets, and of the runs that may be added to them. */
+/** The routes that read replay sets, and the runs that may be added to them. */
 export function replaySetReadRoutes(reads: ReplayReads): readonly Route[] {
   return [...setRoutes(reads), ...runRoutes(reads)];
 }
@@ -126,7 +126,7 @@ function runRoutes(reads: ReplayReads): readonly Route[] {
   ];
 }
 
-/** The sets of a team or of one station, all as of one moment. */
+/** Reads the replay sets of a team or of one station, all as of one moment. */
 function viewSets(
   reads: ReplayReads,
   request: Pick<RouteRequest, "pause" | "signal">,
@@ -157,7 +157,7 @@ function viewEntries({ view, pause }: ReplayRead, place: RunsPlace, set: Visible
   return inPieces(rows, { pause }, (entry) => entryView(view, place, entry), RUNS_AT_ONCE);
 }
 
-/** Runs as a list shows them. */
+/** Reads runs in the form used in lists. */
 async function viewRuns({ view, pause }: ReplayRead, place: RunsPlace, found: readonly { readonly runId: string }[]) {
   return (await inPieces(found, { pause }, ({ runId }) => replayableRunView(view, place, runId), RUNS_AT_ONCE)).flat();
 }

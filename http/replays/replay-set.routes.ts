@@ -35,7 +35,7 @@ interface ReplaySetRoutesOptions {
   readonly sealer: Sealer;
 }
 
-/** Changes of replay sets, for those who may plan. */
+/** The routes that change replay sets, for callers who may plan. */
 export function replaySetRoutes(options: ReplaySetRoutesOptions): readonly Route[] {
   const { runtime } = options;
   return [openRoute(options), ...changeRoutes(runtime), ...entryRoutes(options), ...guardRoutes(runtime)];
@@ -156,7 +156,7 @@ function guardRoutes(runtime: Runtime): readonly Route[] {
   ];
 }
 
-/** A message about one set. */
+/** A message about one replay set. */
 type SetMessage = Extract<ReplaySetMessage, { readonly setId: string }>;
 
 async function changeSet(

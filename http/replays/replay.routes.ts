@@ -22,12 +22,15 @@ const money = z.strictObject({
   currency: z.string().describe("ISO 4217"),
 });
 
-/** A schema as the OpenAPI document has it. */
+/** The JSON schema of the OpenAPI document. */
 interface Documented {
   readonly jsonSchema: { default?: unknown; required?: string[] };
 }
 
-/** A candidate that is left out is parsed as an empty one, for its message; the document has it as required. */
+/**
+ * Marks the candidate as required in the document. The parser accepts a missing candidate as an empty one, to report
+ * its own message.
+ */
 function requireCandidate({ jsonSchema }: Documented): void {
   jsonSchema.required = ["candidate", "ceiling"];
 }
@@ -114,7 +117,7 @@ interface ReplayRoutesOptions {
   readonly sealer: Sealer;
 }
 
-/** Starting and stopping replays, for those who may plan. */
+/** The routes that start and stop replays, for callers who may plan. */
 export function replayRoutes({ runtime, sealer }: ReplayRoutesOptions): readonly Route[] {
   return [
     subjectRoute(setSubject(runtime, "plan"), {

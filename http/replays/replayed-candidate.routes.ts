@@ -17,7 +17,7 @@ import type { Route } from "../wire/route.js";
 import { teamRoute } from "../wire/team-route.js";
 import { type ReplayRead, type ReplayReads, readAtOnce } from "./replay-reading.js";
 
-/** The candidates that a team replayed. */
+/** The routes that list the candidates that a team replayed. */
 export function replayedCandidateRoutes(reads: ReplayReads): readonly Route[] {
   const { runtime } = reads;
   return [
@@ -52,7 +52,7 @@ export function replayedCandidateRoutes(reads: ReplayReads): readonly Route[] {
 
 type SetItem = ReplayedCandidatesView["items"][number];
 
-/** The replays of candidates over one set; nothing when the set is gone. */
+/** Reads the candidate replays of one set; an empty list if the set no longer exists. */
 async function readSet(
   read: ReplayRead,
   { workspaceId, setId }: { readonly workspaceId: string; readonly setId: string },

@@ -25,7 +25,7 @@ const changeSchema = z
   })
   .meta({ title: "configuration-change" });
 
-/** The change log, for those who administer the workspace; anyone else gets 404. */
+/** The route of the change log, for administrators of the workspace. Anyone else gets 404. */
 export function changeRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   return [
     workspaceRoute(runtime, "administers", {

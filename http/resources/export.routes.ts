@@ -15,7 +15,7 @@ const files = z
   .array(z.strictObject({ path: z.string(), content: z.string() }))
   .describe("Relative paths, in their order, with what each file holds.");
 
-/** The export of a workspace, or of one resource of an exported kind, as HCL (configuration API, Export). */
+/** The routes that export a workspace, or one resource of an exported kind, as HCL (configuration API, Export). */
 export function exportRoutes(options: ExportRoutesOptions): Route[] {
   const { runtime, kinds } = options;
   const underWay = new ConcurrencyLimit(MAX_EXPORTS);
@@ -23,7 +23,10 @@ export function exportRoutes(options: ExportRoutesOptions): Route[] {
   return [...whole, ...kinds.filter((kind) => kind.hcl !== null).map((kind) => resourceRoute(runtime, kind))];
 }
 
-/** Most concurrent exports of whole workspaces: each holds a view of the store, with a slow client for minutes. */
+/**
+ * Maximum number of concurrent workspace exports, per caller and in total. Each export holds a view of the store, for
+ * minutes if the client is slow.
+ */
 const MAX_EXPORTS = { each: 4, all: 64 };
 
 interface ExportRoutesOptions {
@@ -66,8 +69,9 @@ function holderOf(caller: Caller): string {
 }
 
 /**
- * The length of all pieces in bytes, throws why the request is aborted when it is. The pieces are made twice, to be counted and
- * to be sent: so the answer has a length, by which a client notices a truncated one, and nothing is held in memory.
+ * Returns the total length of all pieces in bytes. Throws the signal's abort reason if the request is aborted. The
+ * export is produced twice, once to count and once to send. So the response has a length, which lets a client detect
+ * truncation, and no memory holds the whole export.
  */
 async function bytesOf(
   pieces: Iterable<string>,

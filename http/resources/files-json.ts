@@ -1,8 +1,8 @@
 import type { FilePiece } from "../../actors/export/workspace-export.js";
 
 /**
- * `{ "files": [{ "path", "content" }] }` as JSON text, one piece for each step of the export. Steps do not split
- * surrogate pairs, so the text does not depend on where they end.
+ * Encodes `{ "files": [{ "path", "content" }] }` as JSON, one piece per step of the export. Steps do not split
+ * surrogate pairs, so the text does not depend on the step boundaries.
  */
 export function* filesJson(steps: Iterable<readonly FilePiece[]>): Generator<string> {
   let path: string | null = null;

@@ -3,34 +3,37 @@ import type { Runtime } from "../../runtime/runtime.js";
 
 type Reading = Runtime["reading"];
 
-/** Most workspaces whose lists are kept, and most bytes of one's. The lists that were not read for longest go first. */
+/**
+ * Maximum number of workspaces with cached lists, and maximum size of one workspace's lists in bytes. The least
+ * recently read lists are evicted first.
+ */
 const MAX_WORKSPACES = 64;
 const MAX_BYTES = 512 * 1024;
 
-/** The lists of one workspace. */
+/** The cached lists of one workspace. */
 interface Kept {
-  /** The version of the rows that they were made from. */
+  /** The version of the rows that the lists were created from. */
   readonly version: number;
   readonly texts: Map<string, Uint8Array>;
-  /** The name of the list that was read last. */
+  /** The name of the most recently read list. */
   latest: string;
   bytes: number;
 }
 
-/** A list that is being made of rows of this version. */
+/** A list that is being created from rows of this version. */
 interface Making {
   readonly version: number;
   readonly text: Promise<Uint8Array>;
 }
 
 /**
- * Texts of whole lists, so that a list that is read again and again is made once. A text is kept while no row changes
- * that it may have been made from (a change is one once it may be durable), and only where it was made from rows whose
- * changes are known. Whoever asks for it while it is made of the same rows waits for it.
+ * Caches the texts of whole lists, so that a list that is read repeatedly is created once. A text stays valid until a
+ * row changes that it may depend on; a change counts as soon as it may be durable. A text is cached only if it was
+ * created from rows whose changes are tracked. Concurrent requests for the same text share one creation.
  */
 export class KeptLists {
   readonly #reading: Reading;
-  /** By workspace, those that were not read for longest first. */
+  /** By workspace, least recently read first. */
   #workspaces = new Map<string, Kept>();
   #latest = "";
   /** By workspace and name. */
@@ -40,13 +43,16 @@ export class KeptLists {
     this.#reading = reading;
   }
 
-  /** Drops all texts, also those that are being made: something other than rows has changed that they follow from. */
+  /**
+   * Drops all texts, including those in progress. Call it when something other than a row changes that the texts depend
+   * on.
+   */
   clear(): void {
     this.#workspaces = new Map();
     this.#making.clear();
   }
 
-  /** The text with this name if it is kept, else undefined. */
+  /** Returns the cached text with this name, or undefined. */
   find(workspaceId: string, name: string): Uint8Array | undefined {
     const version = durableVersion(this.#reading, workspaceId);
     const kept = version === null ? undefined : this.#workspaces.get(workspaceId);
@@ -61,8 +67,8 @@ export class KeptLists {
   }
 
   /**
-   * Makes the text with this name, and keeps it. `make` reads through what it is given alone; what it makes has to be the
-   * same for all who may ask for it.
+   * Creates and caches the text with this name. `make` must read only through the trace that it receives, and its
+   * result must be the same for everyone who may ask for it.
    */
   make(workspaceId: string, name: string, make: (trace: CoverTrace) => Promise<Uint8Array>): Promise<Uint8Array> {
     const version = durableVersion(this.#reading, workspaceId);
@@ -81,7 +87,7 @@ export class KeptLists {
     return made.text;
   }
 
-  /** Keeps a text once it is made: in slices, between which rows may have changed. */
+  /** Caches a text when it is complete. It is created in slices, and rows may change between them. */
   async #made(
     { workspaceId, name, version }: { readonly workspaceId: string; readonly name: string; readonly version: number },
     making: Promise<Uint8Array>,

@@ -5,12 +5,15 @@ import { toRepresentation } from "../../actors/resources/representation.js";
 import { CoverTrace, coveredVersion } from "../../runtime/rows/covered-reading.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
-/** Most characters of all texts; beyond it those that were made first go. A character takes two bytes at most. */
+/**
+ * Maximum length of all texts together, in characters. Beyond it the oldest texts are evicted. A character takes at
+ * most two bytes.
+ */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
-/** Longer texts are not kept. */
+/** Longer texts are not cached. In characters. */
 const MAX_TEXT = 64 * 1024;
 
-/** A resource as answers have it. */
+/** A resource as responses contain it. */
 export interface ResourceText {
   readonly json: string;
   readonly headers: { readonly etag: string };
@@ -18,20 +21,23 @@ export interface ResourceText {
 
 interface Kept extends ResourceText {
   readonly row: VisibleResource;
-  /** The version of the rows that its warnings were made from; null where it has none, and follows from its own row. */
+  /**
+   * The version of the rows that the warnings were created from. Null for a kind without warnings, whose text depends
+   * only on its own row.
+   */
   readonly version: number | null;
 }
 
 /**
- * The JSON texts of resources, so that one that is read again and again is written once.
+ * Caches the JSON texts of resources, so that a resource that is read repeatedly is encoded once.
  *
- * 1. A text is kept for the very row that it was made from, and counts while readings give that row.
- * 2. One with warnings is kept only where they were made from rows whose changes are known, and counts until any of
- *    those changes.
+ * 1. A text is cached for one row object. It is valid while readings return that same object.
+ * 2. A text with warnings is cached only if the warnings come from rows whose changes are tracked. It is valid until
+ *    one of those rows changes.
  */
 export class KeptTexts {
   readonly #reading: Runtime["reading"];
-  /** By the resource's id, those that were made first first. */
+  /** By resource id, oldest text first. */
   readonly #texts = new Map<string, Kept>();
   #characters = 0;
 
@@ -39,13 +45,13 @@ export class KeptTexts {
     this.#reading = reading;
   }
 
-  /** Drops all texts: something other than rows has changed that warnings follow from. */
+  /** Drops all texts. Call it when something other than a row changes that warnings depend on. */
   clear(): void {
     this.#texts.clear();
     this.#characters = 0;
   }
 
-  /** The kept text of the row's resource, or undefined. */
+  /** Returns the cached text of the row's resource, or undefined. */
   find(row: VisibleResource): ResourceText | undefined {
     const kept = this.#texts.get(row.id);
     if (kept?.row !== row) return undefined;
@@ -53,7 +59,7 @@ export class KeptTexts {
     return isValid ? kept : undefined;
   }
 
-  /** Writes the text of the row's resource through the trace, and keeps it where it may be kept. */
+  /** Encodes the row's resource, reading through the trace. Caches the text if that is allowed. */
   make(kind: Kind, row: VisibleResource, trace = new CoverTrace(this.#reading, row.workspaceId)): ResourceText {
     const version = kind.warnings === undefined ? null : coveredVersion(this.#reading, row.workspaceId);
     const json = writeJson(toRepresentation(kind, row, trace));

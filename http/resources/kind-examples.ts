@@ -1,11 +1,11 @@
-/** Makes a body that creates a resource of a kind; `n` makes its address unique. */
+/** Returns a body for the creation of a resource of a kind. `n` makes its address unique. */
 export type ExampleBody = (n: number) => Record<string, unknown>;
 
 const signingSecret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
 /**
- * A body for each kind, used in the documentation and in the contract tests, which have to allow `hooks.example.com` as
- * a host of hooks.
+ * An example body for each kind, for the documentation and the contract tests. The tests must allow `hooks.example.com`
+ * as a host of hooks.
  */
 export const exampleBodies = {
   workspace: (n) => ({ slug: `space-${n}`, name: "Space" }),

@@ -5,14 +5,14 @@ import type { PreparedBody } from "../../actors/resources/resource.messages.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import { parseBy } from "../wire/field-errors.js";
 
-/** A body for the workspace actor, and the value that was issued for it, if any. */
+/** A body for the workspace actor, and the value that the service issued for it, if any. */
 export interface Prepared extends PreparedBody {
   readonly revealed: { readonly header: string; readonly value: string } | null;
 }
 
 /**
- * Parses a body by its kind's schema, and removes the hidden fields from it, sealed or hashed: the result contains no
- * secret in the clear. `makeToken` issues the value of a field that the service issues; null on an update.
+ * Parses a body by its kind's schema. Replaces secret fields by sealed or hashed values, so that the result contains no
+ * secret in clear text. `makeToken` generates the value of a field that the service issues; it is null on an update.
  */
 export function prepare(
   kind: Kind,
@@ -42,7 +42,7 @@ export function prepare(
   return { fields, hidden, revealed: { header: reveals.header, value } };
 }
 
-/** The hidden values of an update without those that the resource has already. */
+/** Returns the hidden values of an update, without the values that the resource already has. */
 export function withoutRepeated(
   kind: Kind,
   { fields, hidden }: PreparedBody,
@@ -58,7 +58,7 @@ export function withoutRepeated(
   return Object.fromEntries(Object.entries(hidden).filter(([path]) => !paths.includes(path)));
 }
 
-/** The fields without the value at a path, and that value. */
+/** Removes the value at a path. Returns the remaining fields and the value. */
 export function takeOut(
   from: Record<string, unknown>,
   path: readonly string[],

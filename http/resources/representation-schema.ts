@@ -4,7 +4,7 @@ import type { Kind } from "../../actors/resources/kind.js";
 
 const warning = z.strictObject({ path: z.string(), message: z.string(), severity: z.literal("warning") });
 
-/** The schema of a resource in answers: common fields, the kind's fields without hidden ones, and its added fields. */
+/** The response schema of a resource: common fields, the kind's fields without hidden ones, and its added fields. */
 export function representationSchema(kind: Kind): z.ZodType {
   if (!(kind.schema instanceof z.ZodObject)) throw new Error(`the schema of ${kind.name} must be an object`);
   const shape = shownShape(
@@ -35,7 +35,9 @@ function shownShape(schema: z.ZodObject, hidden: readonly string[]): Record<stri
   return shape;
 }
 
-/** The schema of a field as answers have it: defaults and completed fields filled in, no alternative spellings. */
+/**
+ * The response schema of a field: defaults and completed fields are filled in, and there are no alternative spellings.
+ */
 function withoutHidden(schema: z.core.$ZodType, hidden: readonly string[]): z.ZodType {
   const made = remade(schema, hidden);
   const description = z.globalRegistry.get(schema)?.description;
@@ -65,7 +67,7 @@ function remade(schema: z.core.$ZodType, hidden: readonly string[]): z.ZodType {
   return schema as z.ZodType;
 }
 
-/** Whether the schema transforms its input, into another option of the same union. */
+/** Whether the schema transforms its input into another option of the same union. */
 function isRewritten(schema: z.core.$ZodType): boolean {
   return schema instanceof z.ZodPipe && schema.out instanceof z.ZodTransform;
 }

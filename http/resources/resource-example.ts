@@ -6,12 +6,18 @@ import { takeOut } from "./prepare.js";
 /** The holder's part of example addresses. */
 const holderAddress = { none: "", workspace: "acme", team: "core", station: "core/dev/work" } as const;
 
-/** A body that creates a resource of the kind, for the documentation; undefined to have it made from the schema. */
+/**
+ * Returns an example body that creates a resource of the kind, for the documentation. Undefined if the documentation
+ * should derive one from the schema.
+ */
 export function bodyExampleOf(kind: Kind): unknown {
   return exampleBodyOf(kind.name)?.(1);
 }
 
-/** The resource that the body creates as it is read, without the fields that the kind adds; undefined like the body. */
+/**
+ * Returns the resource that the example body creates, as responses contain it, without the fields that the kind adds.
+ * Undefined if there is no example body.
+ */
 export function representationExampleOf(kind: Kind): unknown {
   const body = bodyExampleOf(kind);
   if (body === undefined) return undefined;

@@ -17,7 +17,7 @@ import { granted, Refused } from "../wire/refused.js";
 import type { Answer, RouteRequest } from "../wire/route.js";
 import { prepare, withoutRepeated } from "./prepare.js";
 
-/** What writes need. */
+/** The dependencies of resource writes. */
 export interface ResourceWriter {
   readonly runtime: Runtime;
   readonly sealer: Sealer;
@@ -25,7 +25,7 @@ export interface ResourceWriter {
 
 type Request = RouteRequest<"any", unknown, unknown>;
 
-/** Creates a resource in the holder of the path. Throws {@link Refused}, like the other writes. */
+/** Creates a resource in the holder from the path. Throws {@link Refused}, like the other writes. */
 export async function createOne(kind: Kind, writer: ResourceWriter, request: Request): Promise<Answer> {
   const { runtime, sealer } = writer;
   const holder = holderOf(kind, writer, request);
@@ -38,7 +38,7 @@ export async function createOne(kind: Kind, writer: ResourceWriter, request: Req
   const idempotency = { scope: scopeOf(kind, caller, holder), key, digest };
   const create = async (reserved: ReservedHashes | undefined) => {
     const type = "resource.create";
-    // One literal: a spread of others takes longer than all that it copies.
+    // Use one object literal: spreading other objects costs more than everything it copies.
     const wanted = {
       type,
       kind: kind.name,
@@ -53,7 +53,7 @@ export async function createOne(kind: Kind, writer: ResourceWriter, request: Req
     } as const;
     return kind.heldBy === "none" ? granted(await openWorkspace(runtime, wanted)) : write(runtime, workspaceId, wanted);
   };
-  // A value that was generated just now cannot be taken.
+  // A value that was generated just now cannot be in use, so do not check it.
   const of = { kind, hidden: revealed === null ? hidden : {}, holder: { workspaceId, id: null } };
   const { resource, replayed } = await withReservedHashes(runtime, of, create);
   if (replayed) granted(refuseReplay(runtime.reading, caller, kind, resource));
@@ -68,7 +68,7 @@ export async function createOne(kind: Kind, writer: ResourceWriter, request: Req
   };
 }
 
-/** Replaces a resource by the body. */
+/** Replaces a resource by the request body. */
 export async function replaceOne(
   kind: Kind,
   { runtime, sealer }: ResourceWriter,
@@ -82,7 +82,7 @@ export async function replaceOne(
   const based = { row, version, body };
   const prepared = granted(readingBack(kind, based, (changed) => prepare(kind, changed, sealer, null)));
   const { fields } = prepared;
-  // Of another version than the write is based on, the row may hold another value than the one that is kept.
+  // If the row has another version than the write is based on, its hidden values may differ from those to keep.
   const hidden = row.version === version ? withoutRepeated(kind, prepared, row, sealer) : prepared.hidden;
   const of = { kind, hidden, holder: { workspaceId, id } };
   const { resource } = await withReservedHashes(runtime, of, (reserved) =>
@@ -126,18 +126,18 @@ export async function removeOne(
   return { status: 204 };
 }
 
-/** The scope of idempotency keys: one caller and one collection. */
+/** Returns the scope of idempotency keys: one caller and one collection. */
 function scopeOf(kind: Kind, caller: Caller, { teamId, station }: Holder): string {
   const who = caller.kind === "person" ? caller.userId : caller.tokenId;
   const where = station === undefined ? (teamId ?? "") : `${station.lineId} ${station.stationKey}`;
   return `${who} ${kind.name} ${where}`;
 }
 
-/** The holder of a new resource. Throws {@link Refused} when the caller may not create one there. */
+/** Finds the holder of a new resource. Throws {@link Refused} if the caller may not create a resource there. */
 function holderOf(kind: Kind, { runtime }: ResourceWriter, { caller, params }: Request): Holder {
   if (kind.heldBy === "none") {
     if (caller.kind === "token") throw new Refused(forbid("open-workspaces", kind.name));
-    // A workspace has no holder, and gets its id with its slug.
+    // A workspace has no holder. Its id is assigned together with its slug.
     return { workspaceId: "", teamId: null };
   }
   const holder = granted(findHolder(kind, runtime.reading, caller, params));

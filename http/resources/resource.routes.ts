@@ -23,7 +23,7 @@ import { createOne, type ResourceWriter, removeOne, replaceOne } from "./resourc
 
 export interface ResourceRoutesOptions extends ResourceWriter {
   readonly kinds: readonly Kind[];
-  /** Warnings follow from it. */
+  /** Cached warnings depend on this list. */
   readonly allowList: Pick<AllowList, "onChange">;
 }
 
@@ -40,7 +40,7 @@ const stationQuery = z.strictObject({
     .describe("The address of a station, `<team key>/<line key>/<station key>`: lists only what it holds."),
 });
 
-/** The six operations of every kind, made from the table of kinds (configuration API, Endpoints). */
+/** The six operations of every kind, derived from the table of kinds (configuration API, Endpoints). */
 export function resourceRoutes(options: ResourceRoutesOptions): readonly Route[] {
   const { reading } = options.runtime;
   const kept = { lists: new KeptLists(reading), texts: new KeptTexts(reading) };
@@ -53,7 +53,7 @@ export function resourceRoutes(options: ResourceRoutesOptions): readonly Route[]
   );
 }
 
-/** What is kept of the answers to reads. */
+/** The caches of read responses. */
 interface KeptAnswers {
   readonly lists: KeptLists;
   readonly texts: KeptTexts;
@@ -71,18 +71,21 @@ function routesOf(parts: KindParts & KeptAnswers): Route[] {
   ];
 }
 
-/** What the routes of one kind share. */
+/** The parts that the routes of one kind share. */
 interface KindParts {
   readonly kind: Kind;
   readonly writer: ResourceWriter;
-  /** The kind in names of operations: `HarnessProfile`. */
+  /** The kind's name in operation ids: `HarnessProfile`. */
   readonly named: string;
-  /** The paths of the listed collection and of one resource. */
+  /** The path of the listed collection, and the path of one resource. */
   readonly all: string;
   readonly one: string;
-  /** A body that creates one. */
+  /** An example body that creates a resource. */
   readonly example: unknown;
-  /** The declared answer with the resource, and its header. It is made when it is first asked for: that takes a while. */
+  /**
+   * Returns the declared response with the resource; `tagged` has its header. Created on first use, because that is
+   * expensive.
+   */
   readonly answer: () => Success & { readonly body: z.ZodType };
   readonly tagged: { readonly etag: string };
   readonly subject: Subject<VisibleResource>;
@@ -225,10 +228,10 @@ function listRoute({ kind, writer, named, all, answer, lists, texts }: KindParts
 
 const listed = (json: Uint8Array): Answer => ({ status: 200, json });
 
-/** Resources of a list that are written before other work has its turn: about a tenth of a millisecond. */
+/** Number of listed resources to encode between pauses: about 0.1 ms of work. */
 const WRITTEN_AT_ONCE = 50;
 
-/** The text of a list of all rows; other work runs in between. */
+/** Encodes a list of all rows. Other work runs in between. */
 async function writeItems(
   pages: Iterable<readonly VisibleResource[]>,
   { pause }: Pick<RouteRequest, "pause">,
@@ -258,13 +261,13 @@ function show(kind: Kind, texts: KeptTexts, row: VisibleResource): Answer {
   return { status: 200, json, headers };
 }
 
-/** The path for creates, if it is not the listed collection; else null. */
+/** Returns the path for creates, or null if it is the listed collection. */
 function collectionIn({ heldBy, plural }: Kind): string | null {
   if (heldBy === "team") return `${base}/teams/{teamId}/${plural}`;
   return heldBy === "station" ? `${base}/lines/{lineId}/stations/{stationKey}/${plural}` : null;
 }
 
-/** The headers of a create's answer besides its ETag. */
+/** The headers of a create response, besides the ETag. */
 function createdHeaders({ reveals, name }: Kind): Record<string, string> {
   return {
     "idempotent-replayed": "`true` when an earlier request with the same key created it.",

@@ -11,12 +11,15 @@ import type { ExpiredCredentials } from "../access/expired-credentials.js";
 import type { CallerNow, Credentials } from "../transport/entry.js";
 import type { Metrics } from "../wire/metrics.js";
 
-/** What the edge is made of, grouped by purpose. Each area's routes and sockets take only the parts that they name. */
+/**
+ * The dependencies of the HTTP layer, grouped by purpose. The routes and sockets of an area receive only the parts that
+ * they name.
+ */
 export interface EdgeParts {
   readonly runtime: Runtime;
   readonly kinds: readonly Kind[];
   readonly sealer: Sealer;
-  /** What scores the copies of replays. */
+  /** Scores the copies of replays. */
   readonly judging: JudgingSetup;
   readonly site: SiteParts;
   readonly hosts: HostParts;
@@ -24,34 +27,34 @@ export interface EdgeParts {
   readonly operation: OperationParts;
 }
 
-/** The service's address, and its callers. */
+/** The service's address, and the authentication of its callers. */
 interface SiteParts {
   readonly baseUrl: () => string;
-  /** Mail domains that may sign in; null for any. */
+  /** Mail domains that may sign in; null allows all domains. */
   readonly signInDomains: readonly string[] | null;
   /** Credentials that were refused as expired. */
   readonly expired: ExpiredCredentials;
   readonly callerOf: (credentials: Credentials) => CallerNow;
 }
 
-/** Requests to other hosts. */
+/** Clients for requests to other hosts. */
 interface HostParts {
   readonly allowList: AllowList;
-  /** Requests that runners make in the networks of their workspaces. */
+  /** Requests that runners send in the networks of their workspaces. */
   readonly network: NetworkRequests;
   readonly verifier: WorkloadVerifier;
-  /** Authorization servers, by which accounts are linked. */
+  /** The authorization servers of linked accounts. */
   readonly servers: AuthorizationServers;
 }
 
 interface CodeHostParts {
-  /** Null when none is set up. */
+  /** Null if no code host is configured. */
   readonly codeHost: CodeHost | null;
-  /** The secret that it signs its deliveries with; null refuses them. */
+  /** The secret that the code host signs its deliveries with. Null refuses all deliveries. */
   readonly secret: string | null;
 }
 
-/** Operating the service: its log, metrics and settings. */
+/** What operators need: log, metrics and settings. */
 interface OperationParts {
   readonly log: RuntimeLog;
   readonly metrics: Metrics;

@@ -55,12 +55,12 @@ import type { EdgeParts } from "./edge-parts.js";
 
 /** The routes of an area, or of a part of it. */
 interface RouteEntry {
-  /** The part of the API that they belong to; omitted when each route has its own. */
+  /** The routes' documentation tag. Omitted if each route has its own tag. */
   readonly tag?: string;
   readonly make: (parts: EdgeParts) => readonly Route[];
 }
 
-/** Reads of replays and of their sets, which remember figures together. */
+/** The routes that read replays and replay sets. They share one cache of figures. */
 function replayReads({ runtime, judging }: EdgeParts): readonly Route[] {
   const reads = { runtime, judging, memory: new ReplayMemory() };
   return [
@@ -71,7 +71,7 @@ function replayReads({ runtime, judging }: EdgeParts): readonly Route[] {
   ];
 }
 
-/** All endpoints except the documentation, in its order. An area adds a line. */
+/** All endpoints except the documentation itself, in the order of the documentation. Each area adds one line. */
 const catalogue: readonly RouteEntry[] = [
   { tag: "Sessions", make: ({ runtime, sealer, site }) => sessionRoutes({ runtime, sealer, ...site }) },
   {
@@ -139,7 +139,7 @@ const catalogue: readonly RouteEntry[] = [
   { tag: "Operation", make: ({ runtime }) => deadLetterRoutes({ runtime }) },
 ];
 
-/** All WebSocket endpoints. An area adds a line. */
+/** All WebSocket endpoints. Each area adds one line. */
 const socketCatalogue: readonly ((parts: EdgeParts) => SocketRoute)[] = [
   ({ runtime, kinds, judging, site: { callerOf, expired } }) =>
     streamSocket({ runtime, kinds, judging, callerOf, expired }),
@@ -147,7 +147,7 @@ const socketCatalogue: readonly ((parts: EdgeParts) => SocketRoute)[] = [
     runnerSocket({ runtime, sealer, expired, network, leaseMs, pushTokens: toPushTokens(codeHost) }),
 ];
 
-/** All endpoints: the router, the documentation and the tests read this table. */
+/** Creates all endpoints. The router, the documentation and the tests use this table. */
 export function createRoutes(parts: EdgeParts): readonly Route[] {
   const routes = catalogue.flatMap(({ tag, make }) => withTag(make(parts), tag));
   const documented = () => ({ routes: all, sockets: createSockets(parts) });

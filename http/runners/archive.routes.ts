@@ -32,7 +32,7 @@ type Step = z.output<typeof stepSchema>;
 
 const received = z.strictObject({ received: z.int().describe("Number of chunks stored; the next has this number.") });
 
-/** What runners send and fetch of the commits that replay sets need; see `README.md`. */
+/** The routes where runners upload and download the commits that replay sets need. See `README.md`. */
 export function archiveRoutes(source: PoolSource): readonly Route[] {
   return [
     route({
@@ -83,14 +83,17 @@ export function archiveRoutes(source: PoolSource): readonly Route[] {
 
 type RunnerRequest = Pick<RouteRequest<"public">, "params" | "header">;
 
-/** A runner that calls, and the archive that it calls about. */
+/** The calling runner, and the archive that it refers to. */
 interface Calling extends CallingRunner {
   readonly archive: ArchiveRow;
 }
 
 const NOTHING: Refusal = { refused: "not-found" };
 
-/** Refused `unauthenticated` without a pool's token, `not-found` for an archive or a runner that the pool has not. */
+/**
+ * Finds the calling runner and the archive. Refuses with `unauthenticated` without a pool's token, and with `not-found`
+ * for an unknown archive or a runner that is not in the pool.
+ */
 function findCalling(source: PoolSource, request: RunnerRequest): Calling | Refusal {
   const runner = findCallingRunner(source, request);
   if (isRefusal(runner)) return runner;
@@ -155,7 +158,7 @@ function toChunkNumber(text = ""): number | null {
   return n !== null && n < MAX_CHUNKS ? n : null;
 }
 
-/** A whole number as it is usually written, or null. */
+/** Parses a nonnegative integer in its usual notation; null for any other text. */
 function toNumber(text = ""): number | null {
   return /^(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : null;
 }

@@ -4,7 +4,7 @@ import { findBlob } from "../../actors/tables/blobs.js";
 import { findCallingRunner, type PoolSource } from "../access/pool-bearer.js";
 import { type Outcome, type Route, type RouteRequest, route } from "../wire/route.js";
 
-/** What runners fetch of the files of tasks; see `README.md`. */
+/** The routes where runners download the files of tasks. See `README.md`. */
 export function runnerAttachmentRoutes(source: PoolSource): readonly Route[] {
   return [
     route({

@@ -5,34 +5,37 @@ import { Queue } from "../../runtime/schedule/queue.js";
 import { AGAIN, BAD_FRAME, type EndConnection } from "./close-codes.js";
 
 /**
- * Most frames that wait beside one that is handled, and characters in them: more than a runner keeps unacknowledged, which
- * it sends all at once after a reconnect.
+ * Maximum number of waiting frames, and maximum number of characters in them. Both exceed what a runner may hold
+ * unacknowledged and resend at once after a reconnect.
  */
 const MAX_WAITING = 4_096;
 const MAX_WAITING_CHARACTERS = 2 * MAX_FRAME_BYTES;
 
-/** Frames that are handled at once, and characters in them; one always is, however long. */
+/**
+ * Maximum number of frames in progress, and maximum number of characters in them. One frame may always be in progress,
+ * whatever its length.
+ */
 const MAX_UNDER_WAY = 64;
 const MAX_CHARACTERS_UNDER_WAY = 1024 * 1024;
 
-/** Said to a runner whose connection is not the one that its actor takes frames from. */
+/** The close reason if the runner's actor no longer accepts frames from this connection. */
 const NOT_TAKEN = "the lease is over, or another connection took over";
 
 export interface InboundFramesOptions {
   /**
-   * Handles a frame. It is called in order, for a frame after the hello while earlier ones are still handled: it hands each
-   * to whoever takes them in that order, and no message past one that was not taken.
+   * Handles a frame. Calls are in order, and after the hello they overlap. So it must pass each frame on in the order
+   * of the calls, and pass on no message after one that failed.
    */
   readonly take: (frame: RunnerFrame) => Promise<void>;
-  /** Whether the connection is open: no frame is handled after its end. */
+  /** Whether the connection is open. No frame is handled after its end. */
   readonly isOpen: () => boolean;
   readonly end: EndConnection;
 }
 
-/** Something to do in its turn. */
+/** A queued task. */
 interface Work {
   readonly begin: () => Promise<void>;
-  /** It waits for all before it, and all after it wait for it. */
+  /** Whether it runs alone: it waits for all earlier work, and all later work waits for it. */
   readonly isAlone: boolean;
   readonly characters: number;
 }
@@ -40,11 +43,11 @@ interface Work {
 /**
  * The queue of frames from one runner.
  *
- * 1. Frames are handled in order, and none begins after one that failed: the runner sends that one again. Messages that
- *    had begun before say which one they follow, so that none is taken without it.
- * 2. Frames after the hello do not wait for each other, so that messages that come together are stored together.
- * 3. The queue is bounded. When it is full, no frame is accepted, and the connection is closed after the waiting ones
- *    are handled; the runner reconnects and continues from there.
+ * 1. Frames are handled in order. After a failed frame none is started; the runner sends the failed one again. A
+ *    message that was already in progress names its predecessor, so it is not accepted if its predecessor failed.
+ * 2. Frames after the hello do not wait for each other, so that messages that arrive together are stored together.
+ * 3. The queue is bounded. When it is full, it accepts no more frames and closes the connection after the waiting
+ *    frames are handled. The runner reconnects and continues from there.
  */
 export class InboundFrames {
   readonly #options: InboundFramesOptions;
@@ -52,7 +55,7 @@ export class InboundFrames {
   #waitingCharacters = 0;
   #underWay = 0;
   #underWayCharacters = 0;
-  /** All after what is under way wait for it. */
+  /** Whether all later work waits for the work in progress. */
   #isAlone = false;
   #isFull = false;
 
@@ -60,7 +63,7 @@ export class InboundFrames {
     this.#options = options;
   }
 
-  /** Queues a frame; text that is no frame ends the connection. */
+  /** Queues a frame. Text that is not a valid frame closes the connection. */
   add(text: string): void {
     const { isOpen, end, take } = this.#options;
     if (this.#isFull || !isOpen()) return;
@@ -77,7 +80,7 @@ export class InboundFrames {
     this.#push({ begin, characters, isAlone: frame.frame === "hello" });
   }
 
-  /** Runs `work` after all frames before, whether they succeed or not. Call it when the connection is closed. */
+  /** Runs `work` after all earlier frames, whether they succeed or not. Call it when the connection is closed. */
   closed(work: () => Promise<void>): void {
     this.#push({ begin: () => work().catch(() => undefined), characters: 0, isAlone: true });
   }
@@ -117,7 +120,7 @@ export class InboundFrames {
     begin()
       .catch((error: unknown) => {
         const { isOpen, end } = this.#options;
-        // A runner that is refused now reconnects; the runtime logs bugs.
+        // A runner that is refused here reconnects. The runtime logs bugs.
         if (isOpen()) end(AGAIN, error instanceof NotAccepted ? NOT_TAKEN : "try again");
       })
       .finally(() => {

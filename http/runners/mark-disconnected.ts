@@ -3,8 +3,8 @@ import { listConnectedRunners } from "../../actors/runners/runner.queries.js";
 import { isDamage, NotAccepted, type Runtime } from "../../runtime/runtime.js";
 
 /**
- * Marks the runners that an earlier process had sockets with as disconnected: they get no runs until they reconnect,
- * and their leases start again to give them time for it. Call it before the service listens.
+ * Marks the runners that were connected to an earlier process as disconnected. They get no runs until they reconnect,
+ * and their leases start again to give them time for that. Call it before the service listens.
  */
 export async function markDisconnected(runtime: Runtime): Promise<void> {
   const message: RunnerDisconnected = { type: "runner.adrift" };
@@ -13,7 +13,7 @@ export async function markDisconnected(runtime: Runtime): Promise<void> {
       try {
         await runtime.ask(runnerRef(workspaceId, runnerId), message);
       } catch (error) {
-        // A directory entry may be stale: there is no runner any more. One whose record is damaged gets no runs at all.
+        // The directory entry may be stale, and the runner gone. A runner with a damaged record gets no runs anyway.
         if (!(error instanceof NotAccepted) && !isDamage(error)) throw error;
       }
     }),

@@ -4,7 +4,7 @@ import { MAX_ANSWER_BYTES, type RunnerFrame } from "../../actors/runners/protoco
 
 type Response = Extract<RunnerFrame, { frame: "response" }>;
 
-/** A connected runner that makes requests in its network. */
+/** A connected runner that sends requests in its own network. */
 export class RunnerNetworkHost {
   readonly #network: NetworkRequests;
   #host: NetworkHost | null = null;
@@ -13,7 +13,9 @@ export class RunnerNetworkHost {
     this.#network = network;
   }
 
-  /** Offers the runner for requests of its workspace; `send` returns false when it cannot take one now. */
+  /**
+   * Registers the runner for requests of its workspace. `send` returns false if the runner cannot take a request now.
+   */
   join(workspaceId: string, send: (request: AssignedRequest) => boolean): void {
     this.#host = { workspaceId, send };
     this.#network.join(this.#host);
@@ -33,7 +35,7 @@ export class RunnerNetworkHost {
   }
 }
 
-/** The most bytes that one character more would have added to a body that was cut. */
+/** The maximum number of bytes of one character: a truncated body is at most this much shorter than the limit. */
 const CHARACTER_BYTES = 4;
 
 const EARLIER_LIMIT: Unread = {
@@ -41,7 +43,10 @@ const EARLIER_LIMIT: Unread = {
   reason: "it is larger than 16 KiB, the most that the runner's release reads",
 };
 
-/** The answer that a runner returned. One of an earlier release decodes and tells nothing: its body shows what it can. */
+/**
+ * Converts a runner's response. A runner of an earlier release neither decodes the body nor reports what is missing, so
+ * this function infers both from the body.
+ */
 function toAnswer({ unread, doubt, body, ...answer }: NonNullable<Response["answer"]>): OutboundAnswer {
   if (unread === undefined) {
     const isCut = Buffer.byteLength(body) > MAX_ANSWER_BYTES - CHARACTER_BYTES;

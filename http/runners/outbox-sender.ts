@@ -16,26 +16,26 @@ export interface OutboxSenderOptions {
   readonly source: JobSource;
   readonly socket: Socket;
   readonly runner: RunnerKey;
-  /** The optional features of the protocol that the runner supports. */
+  /** The optional protocol features that the runner supports. */
   readonly features: readonly string[];
-  /** The number of the last message that the runner has received. */
+  /** The number of the last message that the runner received. */
   readonly received: number;
-  /** The number of the last message received from the runner. */
+  /** Returns the number of the last message received from the runner. */
   readonly acknowledged: () => number;
-  /** Whether the connection is open: nothing is sent after its end. */
+  /** Whether the connection is open. Nothing is sent after its end. */
   readonly isOpen: () => boolean;
-  /** Whether the token is still valid for the pool; if not, it ends the connection. */
+  /** Whether the token is still valid for the pool. If not, closes the connection. */
   readonly isAdmitted: () => boolean;
   readonly end: EndConnection;
-  /** Makes the tokens of pushes; null where no code host is set up. */
+  /** Creates push tokens; null if no code host is configured. */
   readonly pushTokens: MakePushToken | null;
 }
 
-/** Sends the messages in a runner's outbox, in order, with back-pressure. */
+/** Sends the messages in a runner's outbox, in order and with back-pressure. */
 export class OutboxSender {
   readonly #options: OutboxSenderOptions;
   #sent: number;
-  /** Set while a run is being told that its job cannot be sent, and while the token of a push is made. */
+  /** True while a run is notified that its job cannot be sent, and while a push token is created. */
   #isHeld = false;
 
   constructor(options: OutboxSenderOptions) {
@@ -43,12 +43,12 @@ export class OutboxSender {
     this.#sent = options.received;
   }
 
-  /** Whether the runner was sent the message of this number. */
+  /** Whether the message with this number was sent to the runner. */
   hasSent(n: number): boolean {
     return n <= this.#sent;
   }
 
-  /** Sends the waiting messages. Call it when there are new ones, and when the socket's buffer is drained. */
+  /** Sends the waiting messages. Call it when there are new ones and when the socket's buffer has drained. */
   flush(): void {
     const { runtime, source, runner, features, socket, isOpen, isAdmitted } = this.#options;
     if (!isOpen() || this.#isHeld) return;
@@ -56,7 +56,7 @@ export class OutboxSender {
       if (socket.bufferedBytes > MAX_FRAME_BYTES) return;
       const { n, message: stored } = waiting;
       if (stored.type === "run.push") return this.#sendPush(n, stored);
-      // A job needs a valid token. A message to drop one is sent in any case.
+      // Assigning a job requires a valid token. A message to drop a job is always sent.
       if (stored.type === "run.assign" && !isAdmitted()) return;
       const message = toServiceMessage(source, runner.workspaceId, stored);
       const frame = this.#toFrame(n, message);
@@ -79,7 +79,7 @@ export class OutboxSender {
     this.#holdFor(runtime.ask(runRef(runner.workspaceId, runId), message));
   }
 
-  /** Sends the order of a push with a token that is made now, or with why there is none. */
+  /** Sends a push order with a token created now, or with the reason why there is none. */
   #sendPush(n: number, waiting: WaitingPush): void {
     const { isOpen, isAdmitted, pushTokens, socket } = this.#options;
     if (!isAdmitted()) return;
@@ -92,7 +92,10 @@ export class OutboxSender {
     this.#holdFor(sending);
   }
 
-  /** Tells the pull request that no token is made for now; one that is over does not take that. */
+  /**
+   * Notifies the pull request that the code host creates no token for now. A finished pull request does not accept the
+   * message.
+   */
   async #tellLimit({ id: push, pullRequestId }: WaitingPush, untilMs: number): Promise<void> {
     const { runtime, runner } = this.#options;
     if (pullRequestId === undefined) return;

@@ -2,18 +2,18 @@ import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
 import { CodeHostRefused } from "../../actors/outbound/code-host/code-host-requests.js";
 import type { MadePush, WaitingPush } from "../../actors/runners/push.js";
 
-/** A token of one repository, and the address that it is for. */
+/** A token for one repository, and the repository's address. */
 interface PushToken {
   readonly url: string;
   readonly token: string;
 }
 
-/** Asks the code host for the token of a push. Rejects with {@link CodeHostRefused}. */
+/** Requests a push token from the code host. Rejects with {@link CodeHostRefused}. */
 export type MakePushToken = (
   wanted: Pick<WaitingPush, "host" | "installationId" | "repository" | "workflows">,
 ) => Promise<PushToken>;
 
-/** Tokens of the code host that is set up; null where none is. */
+/** Returns a function that creates tokens of the configured code host; null if none is configured. */
 export function toPushTokens(codeHost: CodeHost | null): MakePushToken | null {
   if (codeHost === null) return null;
   return async ({ host, ...push }) => {
@@ -24,13 +24,16 @@ export function toPushTokens(codeHost: CodeHost | null): MakePushToken | null {
 
 const NO_HOST = "No code host is set up for this service.";
 
-/** What of an order is made, and until when the code host makes no token; null where that is not why there is none. */
+/**
+ * The created part of a push order. `limitedUntilMs` is the time until which the code host's rate limit prevents a
+ * token; null if that is not the reason.
+ */
 interface PushMade {
   readonly made: MadePush;
   readonly limitedUntilMs: number | null;
 }
 
-/** The token of a push, or why there is none; `make` is null where no code host is set up. */
+/** Creates the token of a push, or the reason why there is none. `make` is null if no code host is configured. */
 export async function makePush(make: MakePushToken | null, waiting: WaitingPush): Promise<PushMade> {
   if (make === null) return { made: { url: "", token: null, why: NO_HOST }, limitedUntilMs: null };
   try {

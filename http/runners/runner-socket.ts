@@ -36,16 +36,16 @@ export interface RunnerSocketOptions {
   readonly sealer: Sealer;
   readonly expired: ExpiredCredentials;
   readonly leaseMs: number;
-  /** Requests that runners make in their networks. */
+  /** Requests that runners send in their networks. */
   readonly network: NetworkRequests;
-  /** Makes the tokens of pushes; null where no code host is set up. */
+  /** Creates push tokens; null if no code host is configured. */
   readonly pushTokens: MakePushToken | null;
 }
 
-/** Interval of checks of an open connection's token, in milliseconds. */
+/** Interval between checks of an open connection's token, in milliseconds. */
 const RECHECK_MS = 5_000;
 
-/** The endpoint of runners, who connect with their pool's token; see `actors/runners/protocol.ts`. */
+/** The WebSocket endpoint of runners. They authenticate with their pool's token. See `actors/runners/protocol.ts`. */
 export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
   return {
     path: "/api/runner",
@@ -72,10 +72,10 @@ type HelloFrame = Extract<RunnerFrame, { frame: "hello" }>;
 type LaterFrame = Exclude<RunnerFrame, { frame: "hello" }>;
 
 /**
- * One socket of a runner. It owns no durable state: received messages and those to send are in the runner's actor and
- * its outbox. {@link InboundFrames} queues what the runner sends, {@link OutboxSender} sends what it gets.
+ * One runner socket. It owns no durable state: the runner's actor and its outbox store the received and outgoing
+ * messages. {@link InboundFrames} queues frames from the runner, {@link OutboxSender} sends frames to it.
  *
- * Nothing is handled or sent with an invalid token: it is checked before each frame in either direction, and
+ * Nothing is handled or sent with an invalid token. The token is checked before each frame in either direction, and
  * periodically.
  */
 class RunnerConnection implements SocketHandler {
@@ -92,10 +92,10 @@ class RunnerConnection implements SocketHandler {
   #unlistenWanted: () => void = noop;
   /** The number of the last message that was handled. */
   #received = 0;
-  /** The number of the last message that was handed over; null before the first. */
+  /** The number of the last message that was passed on to the actor; null before the first. */
   #handedOver: number | null = null;
   #isAckPlanned = false;
-  /** Set once the connection is closed or being closed: nothing is handled or sent after that. */
+  /** Whether the connection is closed or closing. Nothing is handled or sent after that. */
   #hasEnded = false;
   #cancelRecheck: () => void = noop;
 
@@ -127,7 +127,7 @@ class RunnerConnection implements SocketHandler {
     this.#cancelRecheck();
     this.#unlisten?.();
     this.#unlistenWanted();
-    // Runs after a pending hello, whose runner has to know too that the socket is gone.
+    // Runs after a pending hello, because that hello's runner must be notified of the close too.
     this.#inbound.closed(() => this.#leave());
   }
 
@@ -199,7 +199,7 @@ class RunnerConnection implements SocketHandler {
     if (frame.features?.includes("commits") === true) this.#tellWanted(runner);
   }
 
-  /** Sends the commits that are wanted now, and each that is wanted later. */
+  /** Sends the currently wanted commits, and later each newly wanted commit. */
   #tellWanted(runner: RunnerKey): void {
     const { feed, reading } = this.#options.runtime;
     const tell = (wanted: ServiceFrame | null) =>
@@ -243,7 +243,7 @@ class RunnerConnection implements SocketHandler {
     });
   }
 
-  /** Whether the token is still valid for this pool; if not, ends the connection. */
+  /** Whether the token is still valid for this pool. If not, closes the connection. */
   #isAdmitted(): boolean {
     const { tokenHash, poolId } = this.#pool;
     if (findPool(this.#options, tokenHash)?.poolId === poolId) return true;
@@ -260,7 +260,7 @@ class RunnerConnection implements SocketHandler {
     });
   }
 
-  /** Ends the connection when `work` reads a damaged row. */
+  /** Closes the connection if `work` reads a damaged row. */
   #unlessDamaged(work: () => void): void {
     try {
       work();
@@ -271,7 +271,7 @@ class RunnerConnection implements SocketHandler {
     }
   }
 
-  /** Acknowledges what was handled: messages that were stored together are acknowledged together. */
+  /** Acknowledges handled messages. Messages that were stored together get one acknowledgement. */
   #acknowledge(): void {
     if (this.#isAckPlanned) return;
     this.#isAckPlanned = true;

@@ -12,7 +12,7 @@ const listing = z.strictObject({
   limit: pageSize(200),
 });
 
-/** The current runners of a workspace. */
+/** The route that lists the current runners of a workspace. */
 export function runnerRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   const { reading } = runtime;
   return [

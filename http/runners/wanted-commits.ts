@@ -7,7 +7,7 @@ import { isCommitNeeded } from "../../actors/runs/run.queries.js";
 import { listenTo } from "../../runtime/feeds/topic.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
-/** The answer to `kept`: those commits that no stored run began from. */
+/** Answers a `kept` frame: returns the commits that no stored run needs any more. */
 export function toReleased(
   reading: Runtime["reading"],
   workspaceId: string,
@@ -16,13 +16,13 @@ export function toReleased(
   return { frame: "released", commits: kept.filter((commit) => !isCommitNeeded(reading, workspaceId, commit)) };
 }
 
-/** The commits that runners are to look for now; null for none. */
+/** Returns a frame with the commits that runners should look for now; null if there are none. */
 export function toWanted(reading: Runtime["reading"], workspaceId: string): ServiceFrame | null {
   const commits = listWanted(reading, workspaceId).map((wanted) => ({ ...wanted, mayFetch: false }));
   return commits.length === 0 ? null : { frame: "wanted", commits };
 }
 
-/** Calls `tell` for each commit that is asked for from now on. Returns what ends it. */
+/** Calls `tell` for each commit that is requested from now on. Returns a function that stops it. */
 export function listenForWanted(
   feed: Runtime["feed"],
   { workspaceId, runnerId }: RunnerKey,

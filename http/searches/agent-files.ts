@@ -21,7 +21,10 @@ interface Listing {
   readonly maxFiles?: number;
 }
 
-/** The files that the agent of an iteration is shown, as far as there is room. Each is made, measured and let go. */
+/**
+ * Lists the files that the agent of an iteration can see, up to the size limits. Creates each file only to measure it,
+ * and does not keep it in memory.
+ */
 export async function listFiles(
   reading: Runtime["reading"],
   { workspaceId, iteration }: Shown,
@@ -50,7 +53,7 @@ export async function listFiles(
   return { files, leftOut };
 }
 
-/** One of them, by its name in its address. */
+/** Returns one of these files, by its name in the address. */
 export function fileOf(
   reading: Runtime["reading"],
   { workspaceId, iteration }: Shown,

@@ -57,7 +57,7 @@ interface AgentRoutesOptions extends PoolSource {
   readonly sealer: Sealer;
 }
 
-/** What the runner of a search's agent fetches for it, and sends for it. */
+/** The routes that a runner calls for the agent of a search: to download files, and to send candidates and causes. */
 export function searchAgentRoutes(options: AgentRoutesOptions): readonly Route[] {
   const { runtime, sealer } = options;
   return [
@@ -152,14 +152,17 @@ function fileRoutes(source: PoolSource): readonly Route[] {
   ];
 }
 
-/** A runner that calls about a run of a search's agent that it holds. */
+/** The claim of the calling runner, and the iteration that the claimed run belongs to. */
 interface Calling {
   readonly workspaceId: string;
   readonly claim: RunnerClaim;
   readonly iteration: SearchIterationRow;
 }
 
-/** Refused `unauthenticated` without a credential, `not-found` with any but that of the runner which holds the run. */
+/**
+ * Finds the calling runner's claim. Refuses with `unauthenticated` without a credential, and with `not-found` for any
+ * credential other than that of the runner that holds the run.
+ */
 function findCalling(source: PoolSource, request: RouteRequest<"public">): Calling | Refusal {
   const { params, header, caller } = request;
   const token = bearerToken(header("authorization"));

@@ -7,7 +7,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 import type { Route } from "../wire/route.js";
 import { subjectRoute } from "../wire/subject-route.js";
 
-/** Reads of config pull requests, for those who may read the team's replays. */
+/** The route that reads config pull requests, for callers who may read the team's replays. */
 export function configPullRequestRoutes({ runtime: { reading } }: { readonly runtime: Runtime }): readonly Route[] {
   return [
     subjectRoute(

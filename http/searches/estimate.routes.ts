@@ -19,7 +19,7 @@ interface EstimateRoutesOptions {
   readonly judging: JudgingSetup;
 }
 
-/** Estimates of searches, for those who may read the team's replays. Nothing is written. */
+/** The route that estimates a search, for callers who may read the team's replays. It writes nothing. */
 export function estimateRoutes({ runtime, judging }: EstimateRoutesOptions): readonly Route[] {
   const terms = { judging, memory: new ReplayMemory() };
   return [

@@ -4,16 +4,16 @@ import { parseBy } from "../wire/field-errors.js";
 
 const listSchema = z.array(proposalSchema);
 
-/** The body as the document has it: several candidates, or one. */
+/** The body schema for the documentation: several candidates, or one. */
 export const proposedSchema = z.union([z.strictObject({ candidates: listSchema }), proposalSchema]);
 
 /**
- * What an agent sent, a list or one candidate: its candidates, or what is wrong with their form at `[i].…`. Of more than
- * a run may propose none is looked at.
+ * Reads the candidates of an agent's request, which holds a list or one candidate. Returns the candidates, or the
+ * errors in their form with paths `[i].…`. If there are more than a run may propose, it checks none of them.
  */
 export function readProposed(body: unknown): Proposed {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return faulty("", "must be an object");
-  // A line of an agent without its list has no member at all: it is no candidate without a name.
+  // An empty body is most likely a body without its list, not a candidate without a name.
   if (Object.keys(body).length === 0) return faulty("candidates", "is required");
   if (!("candidates" in body)) return readList([body]);
   const [other] = Object.keys(body).filter((name) => name !== "candidates");

@@ -12,24 +12,24 @@ import { toJsonList } from "../wire/bounded-list.js";
 import { inPieces } from "../wire/page-reading.js";
 import type { RouteRequest } from "../wire/route.js";
 
-/** Candidates that are put together before other work has its turn, and that are made into JSON: a tenth of a millisecond. */
+/** Number of candidates to assemble between pauses, and number to encode as JSON: about 0.1 ms of work each. */
 const CANDIDATES_AT_ONCE = 3;
 const TEXTS_AT_ONCE = 10;
 
-/** What one answer is read from: rows as of one moment, with other work in between. */
+/** The sources of one response. The rows are those of one moment, and other work runs in between. */
 export interface SearchRead extends Pick<RouteRequest, "pause" | "signal"> {
   readonly view: Runtime["reading"];
-  /** Rows as they are now, with pictures of them. */
+  /** The current rows, with their cached pictures. */
   readonly latest: Runtime["reading"];
   readonly memory: SearchMemory;
 }
 
-/** A search in a list. */
+/** Reads a search in the form used in lists. */
 export function readSearchItem(reading: Runtime["reading"], workspaceId: string, row: SearchRow): SearchItemView {
   return searchItemView(row, readSpent(reading, workspaceId, row));
 }
 
-/** A search by itself, and as JSON. */
+/** Reads a search, as an object and as JSON. */
 export async function readSearch(
   read: SearchRead,
   workspaceId: string,
@@ -59,7 +59,7 @@ export async function readSearch(
   };
 }
 
-/** The figures of all candidates; other work runs after each that may have to be measured. */
+/** Reads the figures of all candidates. Other work runs after each candidate whose figures may have to be computed. */
 async function readFigures(
   { view, memory, pause, signal }: SearchRead,
   workspaceId: string,

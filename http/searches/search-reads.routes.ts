@@ -32,7 +32,7 @@ interface SearchReads {
   readonly runtime: Runtime;
 }
 
-/** Reads of searches. */
+/** The routes that read searches. */
 export function searchReadRoutes({ runtime }: SearchReads): readonly Route[] {
   return [...listRoutes(runtime), readRoute(runtime, new SearchMemory()), runRoute(runtime)];
 }
@@ -70,7 +70,7 @@ function listRoutes(runtime: Runtime): readonly Route[] {
 
 interface Page {
   readonly workspaceId: string;
-  /** One more than the limit, when there are more. */
+  /** One row more than the limit, if there are more. */
   readonly found: readonly SearchRow[];
   readonly limit: number;
 }

@@ -9,7 +9,7 @@ import {
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Subject } from "../wire/subject-route.js";
 
-/** The station in `{lineId}` and `{stationId}` of the path, also one that left its line, for what is asked of searches. */
+/** The station in `{lineId}` and `{stationId}` of the path, for routes about searches. It may have left its line. */
 export function searchedStationSubject({ reading }: Pick<Runtime, "reading">, wish: Wish): Subject<TeamStation> {
   return {
     find: ({ caller, params: { teamId = "", lineId = "", stationId = "" } }) =>
@@ -18,7 +18,7 @@ export function searchedStationSubject({ reading }: Pick<Runtime, "reading">, wi
   };
 }
 
-/** The search in `{searchId}` of the path, for those who may read the team's replays, or plan them. */
+/** The search in `{searchId}` of the path, for callers who may read or plan the team's replays. */
 export function searchSubject({ reading }: Pick<Runtime, "reading">, wish: Wish): Subject<VisibleSearch> {
   return {
     find: ({ caller, params: { teamId = "", searchId = "" } }) =>
@@ -27,7 +27,7 @@ export function searchSubject({ reading }: Pick<Runtime, "reading">, wish: Wish)
   };
 }
 
-/** The run of a search's agent in `{runId}` of the path, for those who may read the team's replays. */
+/** The search agent's run in `{runId}` of the path, for callers who may read the team's replays. */
 export function searchRunSubject({ reading }: Pick<Runtime, "reading">): Subject<VisibleSearchRun> {
   return {
     find: ({ caller, params: { teamId = "", runId = "" } }) => findSearchRun(reading, caller, { teamId, runId }),

@@ -2,16 +2,16 @@ import { z } from "zod";
 import { objectives } from "../../actors/searches/rules/objective.js";
 
 /**
- * The parts of the bodies of estimates and starts. Here is their form alone: bounds are refused with the rest of the rules
- * (`actors/searches/starting/refuse-terms.ts`), after what is not there and what cannot be now.
+ * Body schemas of estimates and starts. They check only the form. The limits are checked with the other rules
+ * (`actors/searches/starting/refuse-terms.ts`), after the checks for missing objects and for conflicts.
  */
 
-/** A schema as the OpenAPI document has it. */
+/** The JSON schema of the OpenAPI document. */
 interface Documented {
   readonly jsonSchema: { type?: unknown; enum?: unknown };
 }
 
-/** A number as the document has it: whole, from 1 to `most`. */
+/** A number that the document describes as an integer from 1 to `most`. */
 function countTo(most: number, description: string) {
   const override = ({ jsonSchema }: Documented): void => {
     jsonSchema.type = "integer";
@@ -19,7 +19,7 @@ function countTo(most: number, description: string) {
   return z.number("must be a number").meta({ description, minimum: 1, maximum: most, override });
 }
 
-/** A text or null, for which the document has these texts. */
+/** A nullable text that the document describes as one of these texts. */
 export function oneOf(texts: readonly string[], description: string) {
   const override = ({ jsonSchema }: Documented): void => {
     jsonSchema.enum = [...texts, null];

@@ -44,7 +44,7 @@ interface SearchRoutesOptions {
   readonly sealer: Sealer;
 }
 
-/** Starting and stopping searches, and picking their candidates, for those who may plan. */
+/** The routes that start and stop searches and pick their candidates, for callers who may plan. */
 export function searchRoutes(options: SearchRoutesOptions): readonly Route[] {
   return [startRoute(options), stopRoute(options), pickRoute(options)];
 }

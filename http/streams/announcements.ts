@@ -16,13 +16,13 @@ export interface Announced {
   readonly subject: TopicSubject;
 }
 
-/** What a reader gets of an entry: a message in UTF-8, or why none. */
+/** What a reader gets for an entry: a message in UTF-8, or the reason why there is none. */
 export type Told = Uint8Array | "nothing-for-them" | "may-not-see-topic" | "credential-over";
 
 /**
- * What entries tell the readers of their topics. All readers of an entry get it in one go, during which nothing that is
- * stored changes: so what it says, and who may see it, is read once for all of them, and written once for all who get
- * the same. Nothing of it is kept after that.
+ * Creates the messages that feed entries cause for the readers of their topics. All readers of an entry are served in
+ * one go, and stored data cannot change during that time. So the content and the audience are read once for all
+ * readers, and each message is encoded once for everyone who gets it. The result is dropped after that.
  */
 export class Announcements {
   readonly #options: RightsOptions;
@@ -32,7 +32,7 @@ export class Announcements {
     this.#options = options;
   }
 
-  /** What a reader gets of the entry, as of now. Throws when a row that this needs is damaged. */
+  /** Returns what a reader gets for the entry now. Throws if a required row is damaged. */
   tell(announced: Announced, entry: FeedEntry, reader: StreamReader): Told {
     let latest = this.#latest;
     if (latest?.entry !== entry) {
@@ -46,7 +46,7 @@ export class Announcements {
   }
 }
 
-/** A message for some of the readers, written when the first of them gets it. */
+/** A message for some of the readers. It is encoded when the first of them gets it. */
 interface Message {
   readonly audience: Audience;
   readonly data: unknown;
@@ -56,7 +56,7 @@ interface Message {
 class Announcement {
   readonly entry: FeedEntry;
   readonly #announced: Announced;
-  /** Who may see the topic; undefined when its subject is gone. */
+  /** The audience of the topic; undefined if its subject no longer exists. */
   readonly #audience: Audience | undefined;
   readonly #messages: readonly Message[];
   readonly #rights: RightsNow;

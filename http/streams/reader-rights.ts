@@ -12,20 +12,23 @@ import type { Runtime } from "../../runtime/runtime.js";
 import type { Credential } from "../access/authenticate.js";
 import type { ExpiredCredentials } from "../access/expired-credentials.js";
 
-/** The reader behind a socket: its credential, and what was found of it last. */
+/** The reader behind a socket: its credential, and the last rights that were found for it. */
 export interface StreamReader {
   readonly credential: Credential;
   held: HeldRights | null;
 }
 
-/** Rights that follow from two rows alone, so that they are the same as long as those are. */
+/** Rights that depend on two rows only. They are valid while these rows are unchanged. */
 interface HeldRights {
   readonly token: HeldRow<IssuedToken>;
   readonly workspace: HeldRow<object>;
   readonly rights: ReaderRights;
 }
 
-/** A row, and the version of the workspace's rows of its kind at which it was seen last; null where that is not known. */
+/**
+ * A row, and the version of the workspace's rows of that kind when the row was last compared; null if the version is
+ * unknown.
+ */
 interface HeldRow<Row> {
   readonly row: Row;
   version: number | null;
@@ -38,18 +41,18 @@ export interface RightsOptions {
 }
 
 /**
- * The rights of readers in a workspace at one moment. Those of an issued token are found anew only when its row or the
- * workspace's is another than before, which is looked at only after a change of the workspace or of its tokens; those of
- * any other credential are found once for all sockets that were opened with it.
+ * The rights of readers in a workspace at one moment. The rights of an issued token are read again only if its row or
+ * the workspace's row is another object than before. The rows are compared only after a change of the workspace or of
+ * its tokens. The rights of any other credential are read once for all sockets with that credential.
  */
 export class RightsNow {
   readonly #options: RightsOptions;
   readonly #workspaceId: string;
   readonly #nowMs: number;
-  /** Of the workspace's tokens, and of the workspace itself; null where it is not known. */
+  /** Versions of the workspace's tokens and of the workspace itself; null if unknown. */
   readonly #tokenVersion: number | null;
   readonly #workspaceVersion: number | null;
-  /** By hash of the credential; null for one that is over. */
+  /** By the credential's hash. Null for an invalid credential. */
   readonly #found = new Map<string | null, ReaderRights | null>();
 
   constructor(options: RightsOptions, workspaceId: string) {
@@ -61,14 +64,14 @@ export class RightsNow {
     this.#workspaceVersion = coveredVersion(reading, workspaceId, "workspace");
   }
 
-  /** The reader's rights; null when their credential is over. */
+  /** Returns the reader's rights; null if its credential is no longer valid. */
   of(reader: StreamReader): ReaderRights | null {
     const { held } = reader;
     if (held !== null && this.#isSame(held, reader.credential)) return held.rights;
     return this.#find(reader);
   }
 
-  /** Whether the rights that the reader holds are still its own; false when they would have to be found. */
+  /** Whether the reader's cached rights are still valid. False if they would have to be read again. */
   holds({ held, credential }: StreamReader): boolean {
     return held !== null && this.#isSame(held, credential);
   }
@@ -119,7 +122,7 @@ export class RightsNow {
   }
 }
 
-/** Whether the reader's credential is known to be as good as when its rights were found last, of which little is read. */
+/** Whether the reader's cached rights are known to be still valid. This check reads little. */
 export function isStillAdmitted(options: RightsOptions, reader: StreamReader): boolean {
   const { held } = reader;
   return held !== null && new RightsNow(options, held.token.row.workspaceId).holds(reader);

@@ -19,31 +19,33 @@ export interface StreamOptions extends TopicParts {
   readonly expired: ExpiredCredentials;
 }
 
-/** A message of a client. */
+/** A message from a client. */
 const commandSchema = z.union([
   z.strictObject({ subscribe: z.string().max(200), after: z.int().min(0).optional() }),
   z.strictObject({ unsubscribe: z.string().max(200) }),
 ]);
 
 const MAX_SUBSCRIPTIONS = 200;
-/** Rate of subscriptions of one holder over all its sockets, and burst: each may cost as much as a request. */
+/**
+ * Subscriptions per second and burst, per holder over all its sockets. A subscription may cost as much as a request.
+ */
 const SUBSCRIPTIONS_A_SECOND = 200;
 const SUBSCRIPTIONS_AT_ONCE = 4_000;
-/** Bytes buffered for a slow reader; beyond it, its topics are reset when it has caught up. */
+/** Maximum number of buffered bytes of a slow reader. Beyond it, its topics are reset when it has caught up. */
 const MAX_BEHIND_BYTES = 1024 * 1024;
-/** Interval of checks of an open socket's credential, in milliseconds. */
+/** Interval between checks of an open socket's credential, in milliseconds. */
 const RECHECK_MS = 5_000;
-/** Close codes of this endpoint; 4000 to 4999 are for applications (RFC 6455, 7.4.2). */
+/** Close codes of this endpoint. Codes 4000 to 4999 are for applications (RFC 6455, 7.4.2). */
 const NOT_ADMITTED = 4401;
 const BAD_COMMAND = 4400;
-/** RFC 6455's registry: try again later. */
+/** From the registry of RFC 6455: try again later. */
 const TOO_SLOW = 1013;
 /** RFC 6455, 7.4.1: the server cannot fulfil the request. */
 const INTERNAL_ERROR = 1011;
 const NOTHING_HERE = "There is nothing here that you may see.";
 const DAMAGED = "What this needs was damaged on the disk.";
 
-/** The stream of changes: a subscriber of a topic gets its current state, then every later change. */
+/** The WebSocket endpoint for changes. A subscriber of a topic gets its current state, then every later change. */
 export function streamSocket(options: StreamOptions): SocketRoute {
   const topics = createTopics(options);
   const { runtime, expired } = options;
@@ -85,25 +87,25 @@ export function streamSocket(options: StreamOptions): SocketRoute {
 
 const NO_CALLER: Refusal = { refused: "unauthenticated", detail: "This needs a signed-in person or a token." };
 
-/** What the socket of one reader needs. */
+/** The dependencies of one reader's socket. */
 interface ReaderOptions {
   readonly runtime: Runtime;
   readonly topics: ReadonlyMap<string, StreamTopic>;
   readonly announcements: Announcements;
   /** Limits subscriptions by holder. */
   readonly rate: RateLimit;
-  /** The person or token whose socket it is. */
+  /** The person or token that opened the socket. */
   readonly holder: string;
-  /** Whether it is known without asking who holds the credential that it admits its reader as before. */
+  /** Whether the reader's cached rights are known to be still valid, without a lookup of the credential. */
   readonly isStillAdmitted: (reader: StreamReader) => boolean;
-  /** Who holds the credential now. */
+  /** Returns the current holder of the credential. */
   readonly findCaller: () => Caller | Refusal;
 }
 
 interface Subscription extends Announced {
   /** The sequence number of the last entry that was sent, or that the snapshot includes. */
   seq: number;
-  /** Set while the reader is too slow: the kind of message with the state that it gets when it has caught up. */
+  /** Set while the reader is too slow: the kind of message that will send the state when the reader has caught up. */
   behind: "snapshot" | "reset" | null;
   end: () => void;
 }
@@ -111,11 +113,12 @@ interface Subscription extends Announced {
 /**
  * One reader's socket. Invariants:
  *
- * 1. The state of a topic and its sequence number are of the same moment; changes up to it are never sent after it.
- * 2. Changes are not buffered for a reader that is too slow: its topics are marked, and their state is sent again when
- *    it has caught up, one after the other. A reader that is too slow even for errors is disconnected.
- * 3. What the caller may no longer see is not sent: visibility is checked for each entry.
- * 4. A topic that needs a damaged row ends with an error; the socket ends if its caller cannot be read.
+ * 1. The state of a topic and its sequence number are of the same moment. Changes up to that number are never sent
+ *    after the state.
+ * 2. Changes are not buffered for a slow reader. Its topics are marked, and when it has caught up, their state is sent
+ *    again, one topic after the other. A reader that is too slow even for errors is disconnected.
+ * 3. A reader never gets data that it may no longer see, because visibility is checked for each entry.
+ * 4. A topic that needs a damaged row ends with an error. The socket closes if its caller cannot be read.
  */
 class Stream implements SocketHandler {
   readonly #options: ReaderOptions;
@@ -197,7 +200,7 @@ class Stream implements SocketHandler {
     this.#subscriptions.delete(name);
   }
 
-  /** Sends the current state, read together with its sequence number: nothing is flushed in between. */
+  /** Sends the current state together with its sequence number. Nothing is flushed between the two reads. */
   #begin(subscription: Subscription, kind: "snapshot" | "reset"): void {
     const { runtime } = this.#options;
     const caller = this.#caller();
@@ -240,7 +243,7 @@ class Stream implements SocketHandler {
     this.#send(name, 0, "error", { message: NOTHING_HERE });
   }
 
-  /** The caller as of now; null, and the socket is closed, when the credential is no longer valid. */
+  /** Returns the current caller. If the credential is no longer valid, closes the socket and returns null. */
   #caller(): Caller | null {
     const caller = this.#options.findCaller();
     if (!isRefusal(caller)) return caller;
@@ -261,7 +264,7 @@ class Stream implements SocketHandler {
     });
   }
 
-  /** Ends the topic, or the socket without one, when `work` reads a damaged row. */
+  /** Ends the topic if `work` reads a damaged row; without a topic, closes the socket. */
   #unlessDamaged(topic: string | null, work: () => void): void {
     try {
       work();

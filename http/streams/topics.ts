@@ -12,13 +12,13 @@ import { searchTopicView } from "../../actors/searches/reads/search-topic.view.j
 import { taskTopicView, teamTopic } from "../../actors/tasks/task-topic.view.js";
 import { runWithCallsTopicView } from "../../actors/tool-calls/run-topic.view.js";
 
-/** What topics are made of. */
+/** The dependencies of the topics. */
 export interface TopicParts {
   readonly kinds: readonly Kind[];
   readonly judging: JudgingSetup;
 }
 
-/** The topics of the stream by kind, `<kind>/<id>`. An area adds a line. */
+/** The topics of the stream by kind, `<kind>/<id>`. Each area adds one line. */
 export function createTopics({ kinds, judging }: TopicParts): ReadonlyMap<string, StreamTopic> {
   const memory = new ReplayMemory();
   return new Map<string, StreamTopic>([

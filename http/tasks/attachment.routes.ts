@@ -3,7 +3,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 import type { Route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
-/** Files of tasks. */
+/** The route that reads the files of tasks. */
 export function attachmentRoutes({ reading }: Runtime): readonly Route[] {
   const attachment: Subject<FoundAttachment> = {
     find: ({ caller, params }) => findAttachment(reading, caller, params.taskId ?? "", params.attachmentId ?? ""),
@@ -40,7 +40,7 @@ export function attachmentRoutes({ reading }: Runtime): readonly Route[] {
   ];
 }
 
-/** A name as RFC 8187 writes it. */
+/** Encodes a name as RFC 8187 specifies. */
 function toExtended(name: string): string {
   return encodeURIComponent(name.toWellFormed()).replace(
     /['()*]/g,

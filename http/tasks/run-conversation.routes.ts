@@ -37,7 +37,7 @@ interface RunConversationRoutesOptions {
   readonly sealer: Sealer;
 }
 
-/** Messages and approvals between a run and the assignee of its task. */
+/** The routes for messages and approvals between a run and its task's assignee. */
 export function runConversationRoutes(options: RunConversationRoutesOptions): readonly Route[] {
   const { runtime } = options;
   const { reading } = runtime;
@@ -113,7 +113,7 @@ interface AnswerRoute<Body extends z.ZodType> {
   answerOf(body: z.output<Body>): Pick<AnswerApproval, "verdict" | "edited" | "note">;
 }
 
-/** The assignee's answer to an approval that an agent waits for. */
+/** The route for an answer to an approval that an agent waits for. */
 function answerRoute<Body extends z.ZodType>(
   { runtime, sealer }: RunConversationRoutesOptions,
   { name, summary, description, body, answerOf }: AnswerRoute<Body>,

@@ -7,7 +7,7 @@ import { idCursor, pageSize } from "../wire/paging.js";
 import type { Route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
-/** Runs, for those who may read a team's outcomes. */
+/** The routes that read runs, for callers who may read a team's outcomes. */
 export function runRoutes({ runtime: { reading } }: { readonly runtime: Runtime }): readonly Route[] {
   const taskOfOutcomes: Subject<VisibleTask> = {
     find: ({ caller, params }) => findTaskOfOutcomes(reading, caller, params.taskId ?? ""),

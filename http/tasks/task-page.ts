@@ -1,8 +1,8 @@
 import { pageOf } from "../access/page.js";
 
 /**
- * Reads the task with the session of the browser and shows its title, its state and what it waits for. Everything that
- * people or agents wrote is inserted as text, never as HTML. Without a session it offers a sign-in link.
+ * Reads the task with the browser's session. Shows its title, its state and what it waits for. The script inserts
+ * everything that people or agents wrote as text, never as HTML. Without a session it offers a sign-in link.
  */
 const script = `
 const id = location.pathname.split("/").pop();
@@ -71,7 +71,7 @@ document.addEventListener("visibilitychange", () => {
 });
 begin().catch(failed);`;
 
-/** The page that a link to a task opens in a browser. It is the same for every task; its script reads the task. */
+/** The page that a task link opens in a browser. It is the same for every task; its script reads the task. */
 export const taskPage = pageOf({
   title: "Task on Signalbox",
   body:

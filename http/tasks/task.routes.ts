@@ -63,7 +63,7 @@ interface TaskRoutesOptions {
   readonly sealer: Sealer;
 }
 
-/** Tasks, and the commands of people on them. */
+/** The routes for tasks, and for people's commands on them. */
 export function taskRoutes(options: TaskRoutesOptions): readonly Route[] {
   const { runtime } = options;
   return [
@@ -159,7 +159,7 @@ function pageRoute(): Route {
   });
 }
 
-/** The commands of the team's people on a task, by the end of their path. */
+/** The commands of people in the team on a task. The name is the last segment of the path. */
 function commandRoutes(options: TaskRoutesOptions): readonly Route[] {
   const nothing = z.strictObject({});
   return [
@@ -199,7 +199,7 @@ function commandRoutes(options: TaskRoutesOptions): readonly Route[] {
 interface Command<Body extends z.ZodType> {
   readonly summary: string;
   readonly body: Body;
-  /** The message to the task; `by` is the person's user id. */
+  /** Creates the message to the task. `by` is the person's user id. */
   toMessage(body: z.output<Body>, by: string): AnswerTask | StopTask | RetryTask | CloseTask | MoveTask | AddNote;
 }
 
@@ -258,7 +258,7 @@ function showNow({ reading }: Runtime, found: VisibleTask, replayed = false): An
   return { status: 200, body, headers: replayHeaders(replayed) };
 }
 
-/** The causes of a request, by its `Service-Cause` header. */
+/** Returns the causes of a request, from its `Service-Cause` header. */
 function causesOf({ reading }: Runtime, workspaceId: string, cause: string | undefined) {
   return cause === undefined ? {} : { causes: chainFrom(reading, workspaceId, cause) };
 }

@@ -17,9 +17,9 @@ import { idCursor, pageSize, wholeNumber } from "../wire/paging.js";
 import { type Route, type RouteRequest, route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
-/** Calls of a page: each has up to 64 KiB of inputs, and as much of output. */
+/** Maximum number of calls in a page. Each has up to 64 KiB of inputs, and as much of output. */
 const MAX_CALLS_SHOWN = 50;
-/** Calls that are read before other work has its turn. */
+/** Number of calls to read between pauses. */
 const CALLS_AT_ONCE = 5;
 
 const ownApprovalSchema = approvalSchema
@@ -35,7 +35,7 @@ interface ToolCallRoutesOptions {
   readonly baseUrl: () => string;
 }
 
-/** Calls of runs' tools, and the approvals that wait for a person. */
+/** The routes for tool calls of runs, and for approvals that wait for a person. */
 export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): readonly Route[] {
   const { reading } = runtime;
   const visibleRun: Subject<VisibleRun> = {
@@ -88,7 +88,10 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
   ];
 }
 
-/** Reads a person's workspaces one after the other from one view; other work runs in between. */
+/**
+ * Reads the approvals in a person's workspaces, one workspace after the other, from one view. Other work runs in
+ * between.
+ */
 async function readOwnApprovals(
   runtime: Pick<Runtime, "view">,
   {

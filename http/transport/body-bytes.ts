@@ -1,11 +1,11 @@
 import { BodyCrowded, BodyTooLarge, type HoldBytes } from "./transport.js";
 
-/** First room for a body of unknown length, in bytes; it doubles as often as it has to. */
+/** Initial buffer size for a body of unknown length, in bytes. The buffer doubles as needed. */
 const FIRST_BYTES = 4 * 1024;
 
 /**
- * The bytes of a body as they arrive, in one buffer: of the declared length, or growing. Nothing is held that `holdBytes`
- * was not asked for.
+ * Collects the bytes of a body in one buffer, either of the declared length or growing. Asks `holdBytes` before it
+ * allocates memory.
  */
 export class BodyBytes {
   readonly #limitBytes: number;
@@ -13,7 +13,7 @@ export class BodyBytes {
   #bytes: Buffer;
   #length = 0;
 
-  /** `declared` is the length in bytes, or null. Throws {@link BodyTooLarge} or {@link BodyCrowded}. */
+  /** `declared` is the length in bytes, or null if unknown. Throws {@link BodyTooLarge} or {@link BodyCrowded}. */
   constructor(declared: number | null, limitBytes: number, holdBytes: HoldBytes) {
     if (declared !== null && declared > limitBytes) throw new BodyTooLarge();
     this.#limitBytes = limitBytes;
@@ -21,7 +21,7 @@ export class BodyBytes {
     this.#bytes = this.#roomFor(declared ?? Math.min(FIRST_BYTES, limitBytes));
   }
 
-  /** Copies the chunk, which may be used anew afterwards. Throws {@link BodyTooLarge} or {@link BodyCrowded}. */
+  /** Copies the chunk, so the caller may reuse its memory. Throws {@link BodyTooLarge} or {@link BodyCrowded}. */
   add(chunk: Uint8Array): void {
     const length = this.#length + chunk.length;
     if (length > this.#limitBytes) throw new BodyTooLarge();
@@ -30,7 +30,7 @@ export class BodyBytes {
     this.#length = length;
   }
 
-  /** All bytes so far; none are added after that. */
+  /** Returns all bytes so far. Add no bytes after that. */
   whole(): Uint8Array {
     return this.#length === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#length);
   }

@@ -16,20 +16,23 @@ export interface ServerOptions extends EntryOptions {
   readonly turns: FairTurns;
   readonly bodies: BodyRoom;
   readonly newRequestId: () => string;
-  /** Seconds from any fixed point, for durations. */
+  /** Seconds since any fixed point, to measure durations. */
   readonly seconds: () => number;
   readonly served: (served: ServedRequest) => void;
   readonly hintOf?: HintOf;
-  /** Called with the outcome of each request to a route before it is encoded; for tests of declarations. */
+  /**
+   * Called with the outcome of each request to a route, before it is encoded. Tests use it to check the route
+   * declarations.
+   */
   readonly answered?: (route: Route, outcome: Outcome) => void;
-  /** Called for a throw that is a bug or damage, with only the request's id, before `served`. */
+  /** Called for an error that is a bug or damaged data, with only the request's id. Called before `served`. */
   readonly failed: (requestId: string, error: unknown) => void;
 }
 
-/** What requests share. */
+/** The parts of the server that all requests share. */
 export interface Edge {
   readonly options: ServerOptions;
   readonly limits: TimeLimits;
-  /** What the path of a request that found nothing takes; null where its form is right. */
+  /** Returns the hint for the path of a request that found nothing; null if the path has the right form. */
   readonly hint: (incoming: Pick<TransportRequest, "method" | "path">) => string | null;
 }

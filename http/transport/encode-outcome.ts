@@ -6,18 +6,18 @@ import type { ServerOptions } from "./edge.js";
 import { refusalOf } from "./refusal-of.js";
 import type { TransportAnswer, TransportRequest } from "./transport.js";
 
-/** Time limit for a client to take one piece of a streamed answer, in milliseconds. */
+/** Maximum time for a client to receive one piece of a streamed response, in milliseconds. */
 const STREAM_IDLE_MS = 30_000;
-/** Time limit for a whole streamed answer, in milliseconds: its source is held open for that time. */
+/** Maximum time for a whole streamed response, in milliseconds. Its source stays open for that time. */
 const STREAM_WHOLE_MS = 5 * 60_000;
 
-/** An outcome as it is told, and its encoding. */
+/** The outcome that the client gets, with its encoded response. */
 interface Encoded {
   readonly outcome: Outcome;
   readonly answer: TransportAnswer;
 }
 
-/** Encodes the outcome of a request; a throw becomes a refusal. */
+/** Encodes the outcome of a request. An error becomes a refusal. */
 export function encodeOutcome(
   options: Pick<ServerOptions, "admission" | "clientAddress" | "failed">,
   { requestId, incoming }: { readonly requestId: string; readonly incoming: TransportRequest },

@@ -16,7 +16,7 @@ export interface Credentials {
   header(name: string): string | undefined;
 }
 
-/** Who holds a request's credential now; null without one, a refusal for one that is not valid. */
+/** Returns the current holder of a request's credential; null without a credential, a refusal for an invalid one. */
 export type CallerNow = () => Caller | null | Refusal;
 
 export interface EntryOptions {
@@ -24,11 +24,11 @@ export interface EntryOptions {
   readonly authenticate: (request: Credentials) => CallerNow;
   readonly clientAddress: ClientAddress;
   readonly admission: Admission;
-  /** Whether the service was started to look at a store, and changes nothing. */
+  /** Whether the service runs with `--read-only` and changes nothing. */
   readonly isReadOnly?: boolean;
 }
 
-/** Why a service that was started with `--read-only` does not serve a request. */
+/** The refusal of a service with `--read-only` for requests that it does not serve. */
 export const READ_ONLY: EdgeRefusal = {
   refused: "read-only",
   detail: "This service was started with --read-only: it shows what is stored, and changes and sends nothing.",
@@ -36,16 +36,16 @@ export const READ_ONLY: EdgeRefusal = {
 
 /** A request that may be served. */
 export interface Entry extends Found {
-  /** A refusal where the route may answer anyone. */
+  /** The caller. A refusal is possible only on a route with `answersAnyone`. */
   readonly caller: RouteRequest["caller"] | Refusal;
   readonly callerNow: CallerNow;
-  /** Whose room its body takes. */
+  /** The client whose memory limit the request's body counts against. */
   readonly source: string;
-  /** Whose turns its work takes: the source's, or those of a share of it. */
+  /** The client whose turns the request takes: the source, or a share of it. */
   readonly party: string;
 }
 
-/** Authenticates and admits a request to a route. */
+/** Authenticates a request to a route and applies the rate limits. */
 export function enter(options: EntryOptions, found: Found, incoming: TransportRequest): Entry | Refusal | EdgeRefusal {
   const { route, params } = found;
   const callerNow = options.authenticate(incoming);
@@ -64,7 +64,10 @@ export function enter(options: EntryOptions, found: Found, incoming: TransportRe
   return { route, params, caller, callerNow, source, party };
 }
 
-/** Counts the request by its valid credential, or else by its address's share for its audience; a refusal beyond the limit. */
+/**
+ * Counts the request against its valid credential, or else against its address's share for the audience. Returns a
+ * refusal beyond the limit.
+ */
 export function crowdedBy(
   { admission, clientAddress }: EntryOptions,
   incoming: TransportRequest,
@@ -75,7 +78,7 @@ export function crowdedBy(
   return admission.ofAddress(() => clientAddress(incoming), audience);
 }
 
-/** The caller that the route's handler gets, or a refusal. An invalid credential does not matter on a public route. */
+/** Returns the caller to pass to the route's handler, or a refusal. A public route ignores an invalid credential. */
 export function admit(route: Route, caller: Caller | null | Refusal): RouteRequest["caller"] | Refusal {
   if (route.access === "public") return caller !== null && isRefusal(caller) ? null : caller;
   if (caller !== null && isRefusal(caller)) return caller;

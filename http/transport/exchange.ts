@@ -15,7 +15,10 @@ import { refusalOf } from "./refusal-of.js";
 import { CLIENT_GONE, parseBody, type Received, receiveBody } from "./request-body.js";
 import type { SendAnswer, StreamEnd, TransportRequest } from "./transport.js";
 
-/** Time limit of a handler, and of the wait for its turn, after which the answer is `unavailable`, in milliseconds. */
+/**
+ * Maximum time for a request to wait for its turn and to be handled, in milliseconds. After that the response is
+ * `unavailable`.
+ */
 const HANDLER_TIMEOUT_MS = 60_000;
 
 const CROWDED: Refusal = {
@@ -25,18 +28,18 @@ const CROWDED: Refusal = {
 };
 const LATE: EdgeRefusal = { refused: "unavailable", detail: "The answer took too long.", retryAfterSeconds: 5 };
 const NO_BODY = { data: undefined };
-/** What a request is counted as whose client went away before there was an answer: nobody was sent it. */
+/** The recorded status of a request whose client disconnected before it got a response. */
 const GONE_STATUS = 499;
 
 /** Why a request is not served. */
 type Reason = Refusal | EdgeRefusal;
 
 /**
- * A request from its arrival to its answer, which is sent once. It answers at once where the request is whole, has its turn
- * and a handler that does; where it waits, a callback goes on.
+ * One request, from its arrival to its response. It responds exactly once. If the body is complete, the request has its
+ * turn and the handler returns no promise, it responds in the same tick. Otherwise a callback continues.
  *
- * What waits grows old, and collections of young objects keep whatever an old one refers to, garbage or not: so nothing
- * here refers to the answer.
+ * A waiting request moves to the garbage collector's old generation, where it would keep alive everything that it
+ * refers to. So nothing here refers to the response.
  */
 export class Exchange {
   readonly #edge: Edge;
@@ -47,11 +50,11 @@ export class Exchange {
   /** Null when no route matched. */
   readonly #route: Route | null;
   readonly #entry: Entry | Reason;
-  /** When it asked for its turn. */
+  /** When the request asked for its turn. */
   #askedSeconds: number;
-  /** Whether it waited since its credential was read. */
+  /** Whether the request has waited since its credential was read. */
   #hasWaited = false;
-  /** The room for its body. */
+  /** The memory reservation for the body. */
   #room: BodyHold | null = null;
 
   constructor(edge: Edge, found: Found | Reason, incoming: TransportRequest, send: SendAnswer) {
@@ -66,10 +69,10 @@ export class Exchange {
     this.#entry = this.#enter(found);
   }
 
-  /** Serves the request; never throws. */
+  /** Serves the request. Never throws. */
   serve(): void {
     const entry = this.#entry;
-    // What is read has no body, and asks for its turn at once.
+    // A GET has no body, so it asks for its turn at once.
     if ("refused" in entry || entry.route.method === "GET") this.#takeTurn(null);
     else this.#receive(entry);
   }
@@ -95,7 +98,7 @@ export class Exchange {
     });
   }
 
-  /** Handles the request with its body once it has its turn. */
+  /** Handles the request, with its body, when its turn comes. */
   #takeTurn(body: Received): void {
     const entry = this.#entry;
     if ("refused" in entry || entry.route.isAlwaysAdmitted === true) {
@@ -125,13 +128,16 @@ export class Exchange {
     if (outcome !== null) this.#answer(outcome);
   }
 
-  /** Checks the request and calls its handler: the outcome, or null where it comes later. May throw {@link Refused}. */
+  /**
+   * Checks the request and calls its handler. Returns the outcome, or null if it follows later. May throw {@link
+   * Refused}.
+   */
   #callHandler(entry: Entry, received: Received): Outcome | null {
     const { route, params, caller: first, callerNow, party } = entry;
     const incoming = this.#incoming;
     const read = parseBody(route, incoming, received);
     if ("refused" in read) return read;
-    // The credential may have ended while the body arrived, or the request waited for its turn.
+    // The credential may have become invalid while the body arrived or the request waited for its turn.
     const caller = this.#hasWaited ? admit(route, callerNow()) : first;
     if (isRefusal(caller)) return this.#answerAnyone(route, params) ?? caller;
     const barred = route.admits?.({ caller, params }) ?? null;
@@ -148,7 +154,7 @@ export class Exchange {
     return null;
   }
 
-  /** What the route answers without a valid credential; null for nothing. */
+  /** Returns the route's response to a request without a valid credential, or null. */
   #answerAnyone({ answersAnyone }: Route, params: Entry["params"]): Answer | null {
     const { method, query } = this.#incoming;
     return answersAnyone?.({ method, query, params, headers: () => this.#incoming.headers() }) ?? null;
@@ -168,7 +174,7 @@ export class Exchange {
     });
   }
 
-  /** Writes a handler's outcome, which was waited for, once it has a turn again. */
+  /** Writes an asynchronous handler's outcome when the request has its next turn. */
   #goOn({ route, party }: Entry, { pause }: HandledRequest, outcome: Outcome): void {
     const turn = route.isAlwaysAdmitted === true ? null : this.#edge.options.turns.goOn(party);
     if (turn === null) this.#write(outcome, pause);
@@ -186,7 +192,7 @@ export class Exchange {
     );
   }
 
-  /** Answers with the outcome: at once, or when the client has sent the body that nobody wants. */
+  /** Responds with the outcome. If the client is still sending the body, waits for the rest of it first. */
   #answer(handled: Outcome): void {
     this.#room?.end();
     if (!this.#incoming.isSending) this.#finish(handled);
@@ -208,7 +214,7 @@ export class Exchange {
     const encoding = { requestId, incoming: this.#incoming };
     const { outcome, answer } = encodeOutcome(options, encoding, this.#withHint(handled));
     if (this.#route !== null) options.answered?.(this.#route, outcome);
-    // Whoever sees it, a bug is one.
+    // A bug counts as a bug, even if the client is gone.
     const isUnseen = outcome === CLIENT_GONE || (this.#incoming.isGone && answer.status < 500);
     const status = isUnseen ? GONE_STATUS : answer.status;
     if (!("stream" in answer)) {
@@ -244,7 +250,7 @@ export class Exchange {
   }
 }
 
-/** The body as the route's schema has it. Raw bytes are what they are. */
+/** Parses the body by the route's schema. Raw bytes are not parsed. */
 function readBody({ body, rawBodyBytes }: Route, json: unknown): ReturnType<typeof parseBy> {
   if (body === undefined) return NO_BODY;
   return rawBodyBytes === undefined ? parseBy(body, json === undefined ? {} : json) : { data: json };

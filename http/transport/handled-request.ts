@@ -4,10 +4,10 @@ import type { RouteRequest } from "../wire/route.js";
 import type { EntryOptions } from "./entry.js";
 import type { TransportRequest } from "./transport.js";
 
-/** What is known of a request once it is parsed, and whose turns it takes. */
+/** The parsed request, and the party whose turns it takes. */
 type Parsed = Pick<RouteRequest, "params" | "query" | "body" | "caller" | "requestId"> & { readonly party: string };
 
-/** A request as its handler sees it. What few handlers ask for is made when they do. */
+/** A request as its handler sees it. It computes rarely used values on demand. */
 export class HandledRequest implements RouteRequest {
   readonly params: RouteRequest["params"];
   readonly query: unknown;
@@ -69,7 +69,7 @@ export class HandledRequest implements RouteRequest {
     return AbortSignal.any([this.#incoming.signal, this.#lateness.signal]);
   }
 
-  /** Aborts the signal, if the handler has asked for it. */
+  /** Aborts the signal, if the handler has read it. */
   abort(): void {
     this.#lateness?.abort();
   }

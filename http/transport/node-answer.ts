@@ -3,21 +3,21 @@ import { commonHeaders } from "../wire/headers.js";
 import { sendPieces } from "./stream-body.js";
 import { DROP_IDLE_MS, type StreamedAnswer, type TransportAnswer, type WholeAnswer } from "./transport.js";
 
-/** Longer bodies, in bytes, may not fit into the system's buffers. */
+/** A longer body may not fit into the system's buffers. In bytes. */
 const BIG_BODY = 64 * 1024;
 
-/** How to send an answer. */
+/** Options for sending a response. */
 interface Writing {
   readonly isHead: boolean;
-  /** Whether the connection ends with this answer. */
+  /** Whether to close the connection after this response. */
   readonly closes: boolean;
-  /** Whether the client still sends its body, and nobody reads it. */
+  /** Whether the client is still sending a body that the service no longer reads. */
   readonly isFlooding?: boolean;
-  /** Reads what the client still sends after the answer; the connection ends when it resolves. */
+  /** Reads what the client sends after the response. The connection closes when it resolves. */
   readonly rest?: (() => Promise<unknown>) | null;
 }
 
-/** Sends an answer; for a streamed one, resolves when the client has taken all of it or is gone. */
+/** Sends a response. A streamed response resolves when the client has received all of it or is gone. */
 export async function writeAnswer(response: ServerResponse, answer: TransportAnswer, writing: Writing): Promise<void> {
   if ("stream" in answer) await writeStreamed(response, answer, writing);
   else if (!response.destroyed) writeWhole(response, answer, writing);
@@ -38,20 +38,20 @@ function writeWhole(response: ServerResponse, answer: WholeAnswer, writing: Writ
   });
   const isEmpty = isHead || !hasLength;
   if (isFlooding === true && !isEmpty) {
-    // To close now would reset the connection, and with it what the client has not read yet of the answer.
+    // If the connection closed now, it would be reset, and the client would lose the unread rest of the response.
     response.write(answer.body);
     const end = setTimeout(() => response.end(), DROP_IDLE_MS);
     response.once("close", () => clearTimeout(end));
     return;
   }
   if (rest !== null) {
-    // To close now would reset the connection of a client that sends its body without waiting.
+    // If the connection closed now, it would be reset while the client sends its body without waiting.
     if (isEmpty) response.flushHeaders();
     else response.write(answer.body);
     void rest().then(() => response.end());
     return;
   }
-  // Node counts an ended response as idle even while its bytes wait for a slow reader, and a drain would cut it.
+  // Node treats an ended response as idle even while its bytes wait for a slow reader, and a drain would cut it off.
   if (!isEmpty && length > BIG_BODY) response.write(answer.body, () => response.end());
   else response.end(isEmpty ? undefined : answer.body);
 }
@@ -74,7 +74,7 @@ async function writeStreamed(
   await sendPieces(stream, {
     send: (piece) =>
       new Promise((resolve) => {
-        // The write's callback is not called when the connection ends first.
+        // If the connection closes first, the write's callback is never called.
         response.once("close", resolve);
         response.write(piece, () => {
           response.off("close", resolve);

@@ -2,7 +2,9 @@ import type { IncomingMessage } from "node:http";
 import type { BodyBytes } from "./body-bytes.js";
 import { BodyTimeout, ClientGone, DROP_BYTES, DROP_MS } from "./transport.js";
 
-/** Reads the body into `bytes`; rejects with what those throw, {@link BodyTimeout} or {@link ClientGone}. */
+/**
+ * Reads the body into `bytes`. Rejects with an error that `bytes` throws, {@link BodyTimeout} or {@link ClientGone}.
+ */
 export function readBody(incoming: IncomingMessage, bytes: BodyBytes, timeoutMs: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => settle(() => reject(new BodyTimeout())), timeoutMs);
@@ -26,8 +28,8 @@ export function readBody(incoming: IncomingMessage, bytes: BodyBytes, timeoutMs:
 }
 
 /**
- * Drops the rest of the body; `TransportRequest.dropBody` has the bounds. Resolves with whether bytes still arrived when
- * it gave up.
+ * Drops the rest of the body, within the limits of `TransportRequest.dropBody`. Resolves with true if bytes were still
+ * arriving when it gave up.
  */
 export function dropBody(incoming: IncomingMessage, idleMs: number): Promise<boolean> {
   return new Promise((resolve) => {

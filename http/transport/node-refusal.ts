@@ -3,12 +3,12 @@ import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { DROP_BYTES, DROP_IDLE_MS, DROP_MS, type TransportHandlers, type WholeAnswer } from "./transport.js";
 
-/** For each connection that was refused, how many bytes it may have sent before it is cut off. */
+/** The byte count at which each refused connection is cut off. */
 const mostBytes = new WeakMap<Duplex, number>();
 
 /**
- * Answers bytes that are no HTTP request, and ends the connection. What the client still sends is read and dropped, within
- * the bounds of `TransportRequest.dropBody`. Node calls this again for each further packet.
+ * Responds to bytes that are not an HTTP request and closes the connection. Reads and drops the rest from the client,
+ * within the limits of `TransportRequest.dropBody`. Node calls this function again for each further packet.
  */
 export function refuseBytes(handlers: TransportHandlers, error: NodeJS.ErrnoException, connection: Duplex): void {
   const most = mostBytes.get(connection);
@@ -31,7 +31,7 @@ export function refuseBytes(handlers: TransportHandlers, error: NodeJS.ErrnoExce
   cutOff(connection);
 }
 
-/** Destroys the connection when it is idle or its time is over. */
+/** Destroys the connection when it is idle or its time limit is over. */
 function cutOff(connection: Duplex): void {
   let seen = bytesFrom(connection);
   const idle = setInterval(() => {
@@ -49,7 +49,7 @@ function bytesFrom(connection: Duplex): number {
   return connection instanceof Socket ? connection.bytesRead : 0;
 }
 
-/** The bytes of an answer after which the connection ends. */
+/** Encodes a response that closes the connection. */
 export function rawAnswer(answer: WholeAnswer): string {
   const head = Object.entries({
     ...answer.headers,

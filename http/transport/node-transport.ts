@@ -18,22 +18,22 @@ import {
   type TransportRequest,
 } from "./transport.js";
 
-/** Time for a request's headers to arrive, in milliseconds. */
+/** Maximum time for a request's headers to arrive, in milliseconds. */
 const HEADERS_TIMEOUT_MS = 10_000;
-/** Time a connection may stay idle between requests, in milliseconds. */
+/** Maximum idle time of a connection between requests, in milliseconds. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** The transport of `node:http` and `ws`, which works wherever Node does. */
+/** The transport on `node:http` and `ws`. It works wherever Node works. */
 export function createNodeTransport(handlers: TransportHandlers): Transport {
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
-    // By default Node drops all but the first of some headers, `authorization` among them.
+    // By default, Node drops all but the first of some headers, for example `authorization`.
     joinDuplicateHeaders: true,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: 1_000,
-    // Node's own refusal would have no problem body.
+    // Node's own refusal has no problem body.
     requireHostHeader: false,
   });
   const sockets = new Set<WebSocket>();
@@ -45,11 +45,11 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
   });
 
   let draining = false;
-  // Connections without a request so far, or with bytes that are none: the server does not count them as idle.
+  // Connections without a request yet, or with bytes that are not a request. The server does not count them as idle.
   const fresh = new Set<Duplex>();
   const answer = (incoming: IncomingMessage, response: ServerResponse) => {
     fresh.delete(incoming.socket);
-    // Where the head of its answer had gone out before, nothing else ends the connection.
+    // If the response's headers were sent before the drain, nothing else closes the connection.
     response.once("finish", () => {
       if (draining) setImmediate(() => server.closeIdleConnections());
     });
@@ -93,7 +93,7 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
   };
 }
 
-/** Ends all sockets and connections: busy ones when they are done, at the latest after `graceMs`. */
+/** Closes all sockets and connections. Busy ones may finish first, for at most `graceMs`. */
 async function drain(server: Server, sockets: ReadonlySet<WebSocket>, graceMs: number): Promise<void> {
   const closed = [
     new Promise<void>((resolve) => server.close(() => resolve())),
@@ -128,7 +128,7 @@ function serve(
     return;
   }
   handlers.request(request, (answer) => {
-    // The unread rest of a body would be parsed as the next request.
+    // Node would parse the unread rest of a body as the next request.
     const closes = isDraining() || (!incoming.complete && hasBody(incoming));
     void writeAnswer(response, answer, {
       isHead: incoming.method === "HEAD",
@@ -139,7 +139,7 @@ function serve(
   });
 }
 
-/** What is wrong with a request that `node:http` takes, or null. */
+/** Returns a fault in a request that `node:http` accepts, or null. */
 function faultOf({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
   if (httpVersion === "1.1" && headers.host === undefined) return "the header host is missing";
   let hosts = 0;
@@ -152,7 +152,7 @@ function hasBody(incoming: IncomingMessage): boolean {
   return incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"] ?? 0) > 0;
 }
 
-/** Whether the client sends its body only when it is asked to. */
+/** Whether the client waits for a 100 Continue before it sends its body. */
 function isAwaited(incoming: IncomingMessage): boolean {
   return incoming.headers.expect?.toLowerCase() === "100-continue";
 }
@@ -169,11 +169,11 @@ function headerOf(incoming: IncomingMessage, name: string): string | undefined {
 
 /** A request of `node:http`. */
 interface NodeRequest extends TransportRequest {
-  /** Whether the client still sent its body when `dropBody` gave up. */
+  /** Whether the client was still sending its body when `dropBody` gave up. */
   isFlooding(): boolean;
   /**
-   * For a client that announced that it waits for 100 Continue and was not asked for its body: drops the body after the
-   * answer, since such a client may send it without waiting (RFC 9110, 10.1.1). Null for any other request.
+   * Drops the body after the response, for a client that announced to wait for 100 Continue and got none. Such a client
+   * may still send its body without waiting (RFC 9110, 10.1.1). Null for any other request.
    */
   rest(): (() => Promise<unknown>) | null;
 }
@@ -240,8 +240,8 @@ async function upgrade(
     stream.end(rawAnswer(answer.refused));
     return;
   }
-  // One upgrader serves every endpoint, so the endpoint's own limit is set on the connection's receiver, and its
-  // headers are those of the request that it answers now.
+  // One upgrader serves all endpoints. So set the endpoint's own limit for this connection, and add the headers of this
+  // request.
   upgrader.options.maxPayload = answer.maxMessageBytes;
   const addHeaders = (lines: string[]) => {
     for (const [name, value] of Object.entries(answer.headers)) lines.push(`${name}: ${value}`);

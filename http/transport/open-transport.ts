@@ -2,7 +2,10 @@ import type { Config } from "../wire/config.js";
 import type { ServiceLog } from "../wire/service-log.js";
 import type { Transport, TransportHandlers } from "./transport.js";
 
-/** Creates the wanted transport; node's when the native one does not load on this machine. The other one is not loaded. */
+/**
+ * Creates the configured transport. If the native library does not load on this machine, uses `node:http` instead. Only
+ * the transport in use is loaded.
+ */
 export async function openTransport(
   wanted: Config["transport"],
   handlers: TransportHandlers,

@@ -5,7 +5,7 @@ import { READ_ONLY } from "./entry.js";
 import { CLIENT_GONE } from "./request-body.js";
 import { ClientGone } from "./transport.js";
 
-/** The refusal for a throw. `failed` is told of those that are bugs or damage. */
+/** Converts a thrown error into a refusal. Reports bugs and damaged data to `failed`. */
 export function refusalOf(
   error: unknown,
   requestId: string,
@@ -28,7 +28,7 @@ export function refusalOf(
   return { refused: "internal", detail: `${what}; the log has it under request ${requestId}.` };
 }
 
-/** The kinds of actors whose states are in what their readers see. Others' would tell too much. */
+/** Actor kinds whose state readers may see anyway. The states of other kinds would reveal too much. */
 const STATED: ReadonlySet<string> = new Set(["task", "run"]);
 
 function untakenText({ untaken }: NotAccepted): string {

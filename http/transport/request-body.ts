@@ -7,18 +7,21 @@ import type { EdgeRefusal } from "../wire/problem.js";
 import type { Route } from "../wire/route.js";
 import { BodyCrowded, BodyTimeout, BodyTooLarge, type TransportRequest } from "./transport.js";
 
-/** Longest JSON body, in bytes. */
+/** Maximum size of a JSON body, in bytes. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
-/** The same where no credential is needed: none needs more, and anybody may send it. */
+/**
+ * Maximum size of a JSON body without a credential, in bytes. It is lower, because anyone may send one and no such
+ * request needs more.
+ */
 const MAX_PUBLIC_BODY_BYTES = 256 * 1024;
-/** Time for a body to arrive, in milliseconds. */
+/** Maximum time for a body to arrive, in milliseconds. */
 const BODY_TIMEOUT_MS = 30_000;
-/** Most levels of nested objects and lists; deeper ones only serve to exhaust the stack. */
+/** Maximum nesting depth of objects and lists. Deeper bodies only serve to exhaust the stack. */
 const MAX_DEPTH = 100;
-/** Most values in a body: far more than any request needs, few enough to be checked quickly. */
+/** Maximum number of values in a body. Far more than any request needs, and few enough to check quickly. */
 const MAX_VALUES = 20_000;
 
-/** Longest name of a member that a refusal shows, in characters. */
+/** Maximum length of a member name in a refusal, in characters. */
 const MAX_SHOWN_NAME = 100;
 
 const HALF_PAIR = "The body holds half of a surrogate pair (\\ud800 to \\udfff alone), which is no text.";
@@ -33,7 +36,7 @@ const TOO_MANY_BYTES: Refusal = {
   detail: "Too many bytes of your bodies are under way at once.",
   retryAfterSeconds: 1,
 };
-/** Nobody sees it; by its identity the server counts it apart. */
+/** Never sent to a client. The server recognizes this object by identity and counts such requests separately. */
 export const CLIENT_GONE: Refusal = { refused: "bad-request", detail: "The client went away." };
 const NO_ROOM: EdgeRefusal = {
   refused: "unavailable",
@@ -43,12 +46,12 @@ const NO_ROOM: EdgeRefusal = {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
-/** The bytes of a body, why there are none, or null for a request without one. */
+/** The bytes of a body, the refusal if it could not be received, or null for a request without a body. */
 export type Received = Uint8Array | Refusal | EdgeRefusal | null;
 
 /**
- * Receives the body of a request to the route into what `room` has for it, and calls `received` once; public routes take
- * less, but for runners.
+ * Receives the body of a request, within the memory limits of `room`. Calls `received` once. A public route accepts a
+ * smaller body, unless a runner sends it.
  */
 export function receiveBody(
   { rawBodyBytes, access, credential }: Pick<Route, "rawBodyBytes" | "access" | "credential">,
@@ -74,7 +77,7 @@ export function receiveBody(
   });
 }
 
-/** A body as the route's schema takes it: raw bytes, or parsed JSON; `undefined` for an empty body or none. */
+/** Decodes a body for the route's schema: raw bytes, or parsed JSON. `undefined` for an empty or missing body. */
 export function parseBody(
   { rawBodyBytes }: Pick<Route, "rawBodyBytes">,
   incoming: TransportRequest,
@@ -100,9 +103,9 @@ function bodyRefusal(error: unknown, limitBytes: number): EdgeRefusal | Refusal 
 }
 
 /**
- * Parses JSON as the edge accepts it: UTF-8, at most {@link MAX_DEPTH} levels and `maxValues` values, no repeated names
- * in an object. Whole numbers beyond 2^53 are exact (`readJson`). Lone surrogates are refused, or `replaced` by U+FFFD in
- * what senders that cannot mend it quote of others.
+ * Parses JSON under the API's rules: UTF-8, at most {@link MAX_DEPTH} levels and `maxValues` values, no repeated names
+ * in an object. Integers beyond 2^53 stay exact (`readJson`). Lone surrogates are refused, or `replaced` by U+FFFD for
+ * senders that quote other people's text and cannot repair it.
  */
 export function parseJson(
   bytes: Uint8Array,
@@ -142,18 +145,18 @@ function repetition(text: string): string {
   return `The body holds the member ${name} twice in one object.`;
 }
 
-/** Whether a text or name in the value has a lone surrogate, which UTF-8 cannot represent. */
+/** Whether a string or member name in the value has a lone surrogate, which UTF-8 cannot represent. */
 function holdsHalfPair(value: unknown): boolean {
   if (typeof value === "string") return /\p{Surrogate}/u.test(value);
   if (typeof value !== "object" || value === null) return false;
   return Object.entries(value).some(([name, inner]) => holdsHalfPair(name) || holdsHalfPair(inner));
 }
 
-/** Where parsing stopped, without any part of the body, which may be secret. */
+/** Says where parsing stopped. Quotes no part of the body, because it may be secret. */
 function jsonFault(error: unknown): string {
   const message = String(error);
   const position = /position (\d+)/.exec(message)?.[1];
   if (/end of JSON|Unterminated/.test(message)) return "it ends too early";
-  // Node 20 quotes a short body, and tells no position in it.
+  // Node 20 quotes a short body and gives no position.
   return position === undefined ? "it has an unexpected character" : `unexpected character at position ${position}`;
 }

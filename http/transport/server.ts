@@ -11,7 +11,7 @@ import { refusalOf } from "./refusal-of.js";
 import { TimeLimits, wakeByTimer } from "./time-limits.js";
 import type { TransportHandlers, TransportRequest, UpgradeAnswer } from "./transport.js";
 
-/** Everything between transport and routes: routing, authentication, parsing, problems, headers. */
+/** Creates everything between the transport and the routes: routing, authentication, parsing, problems and headers. */
 export function createHandlers(options: ServerOptions): TransportHandlers {
   const elapsedMs = () => options.seconds() * 1_000;
   const findRoute = createRouter(options.routes);
@@ -46,7 +46,7 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
   };
 }
 
-/** The route that sends a browser to the page of an address; undefined for a route without a page. */
+/** Returns the route that redirects a browser to the page of an address; undefined for a route without a page. */
 function pageRouteOf(route: Route): Route | undefined {
   const { page } = route;
   if (page === undefined) return undefined;
@@ -79,7 +79,7 @@ async function answerUpgrade(
   return { ...admitted, headers: commonHeaders(requestId) };
 }
 
-/** Admits a request for a socket, or refuses it. */
+/** Admits or refuses a WebSocket request. */
 async function admitSocket(
   options: ServerOptions,
   socket: SocketRoute | undefined,

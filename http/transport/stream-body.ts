@@ -1,21 +1,19 @@
 import { setImmediate } from "node:timers/promises";
 import type { StreamedBody } from "./transport.js";
 
-/** Most bytes sent at once; a client has `idleMs` to take them. */
+/** Maximum number of bytes per send. The client has `idleMs` to receive them. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** A connection to send an answer's body on. */
+/** A connection that sends a response body. */
 export interface Outlet {
-  /** Resolves when the client has taken the piece or is gone. */
+  /** Resolves when the client has received the piece or is gone. */
   send(piece: Uint8Array): Promise<void>;
   isGone(): boolean;
-  /** Closes the connection at once; unsent bytes are lost. */
+  /** Closes the connection at once. Unsent bytes are lost. */
   cut(): void;
 }
 
-/**
- * Sends a body piece by piece, as specified by {@link StreamedBody}; the outlet ends the answer after the last byte.
- */
+/** Sends a body piece by piece, as {@link StreamedBody} specifies. The outlet ends the response after the last byte. */
 export async function sendPieces(body: StreamedBody, outlet: Outlet): Promise<void> {
   let sent = 0;
   let error: unknown;
@@ -40,7 +38,7 @@ export async function sendPieces(body: StreamedBody, outlet: Outlet): Promise<vo
   body.close({ isWhole: error === undefined && sent === body.length, ...(error === undefined ? {} : { error }) });
 }
 
-/** The bytes of each piece, in chunks of at most {@link CHUNK_BYTES}; an empty chunk for an empty piece. */
+/** Yields each piece in chunks of at most {@link CHUNK_BYTES}, and an empty chunk for an empty piece. */
 function* cutUp(pieces: StreamedBody["pieces"]): Generator<Uint8Array> {
   for (const piece of pieces) {
     const bytes = typeof piece === "string" ? Buffer.from(piece) : piece;

@@ -1,39 +1,41 @@
 import { ABSENT, Bag, type Member } from "../../runtime/schedule/bag.js";
 
-/** What is under way with a limit of its own. */
+/** Pending work with its deadline. */
 interface Limited extends Member {
   readonly latestMs: number;
   readonly expire: () => void;
 }
 
-/** How work may end; none of these may throw. */
+/** The possible ends of pending work. These functions must not throw. */
 interface Ends<Result> {
   readonly done: (result: Result) => void;
   readonly failed: (error: unknown) => void;
   readonly late: () => void;
-  /** Takes what came too late. */
+  /** Receives a result that arrives after the deadline. */
   readonly unused: (result: Result) => void;
 }
 
 export interface TimeLimitsOptions {
-  /** Milliseconds from any fixed point; never goes backwards. */
+  /** Milliseconds since any fixed point. Never goes backwards. */
   readonly elapsedMs: () => number;
-  /** Calls `wake` once after as many milliseconds. */
+  /** Calls `wake` once, after `ms` milliseconds. */
   readonly wakeAfter: (ms: number, wake: () => void) => void;
 }
 
-/** Time limits of many promises under one timer: most are kept, and a timer for each would be made in vain. */
+/** Time limits of many promises with one timer. Most promises settle in time, so a timer for each would be wasted. */
 export class TimeLimits {
   readonly #options: TimeLimitsOptions;
   readonly #pending = new Bag<Limited>();
-  /** When the timer wakes; infinity while there is none. */
+  /** When the timer fires; infinity if there is no timer. */
   #wakesAtMs = Number.POSITIVE_INFINITY;
 
   constructor(options: TimeLimitsOptions) {
     this.#options = options;
   }
 
-  /** Calls one of `ends`, once: as `work` ends, or after `mostMs`. What `work` throws after that is dropped. */
+  /**
+   * Calls one of `ends`, once: when `work` settles, or after `mostMs`. Ignores an error that `work` throws after that.
+   */
   watch<Result>(work: Promise<Result>, mostMs: number, ends: Ends<Result>): void {
     const latestMs = this.#options.elapsedMs() + mostMs;
     const limited: Limited = { place: ABSENT, latestMs, expire: ends.late };
@@ -51,12 +53,12 @@ export class TimeLimits {
     if (this.#wakesAtMs <= atMs) return;
     this.#wakesAtMs = atMs;
     this.#options.wakeAfter(atMs - this.#options.elapsedMs(), () => {
-      // Another timer, that was set later to wake earlier, has taken this one's place.
+      // A later timer with an earlier deadline may have replaced this one.
       if (this.#wakesAtMs === atMs) this.#expire();
     });
   }
 
-  /** Ends what is late; wakes again for the earliest of the rest. */
+  /** Ends overdue work and sets the timer for the next deadline. */
   #expire(): void {
     const nowMs = this.#options.elapsedMs();
     this.#wakesAtMs = Number.POSITIVE_INFINITY;
@@ -72,7 +74,7 @@ export class TimeLimits {
   }
 }
 
-/** Wakes by a timer that does not keep the process alive. */
+/** Wakes with a timer that does not keep the process alive. */
 export function wakeByTimer(ms: number, wake: () => void): void {
   setTimeout(wake, Math.ceil(ms)).unref();
 }

@@ -1,75 +1,78 @@
 import type { Refusal } from "../../actors/refusal.js";
 import type { Socket, SocketHandler, SocketRequest } from "../wire/socket.js";
 
-/** Asked before a body holds `bytes` in memory, in all; whether it may. */
+/** Asked before a body uses `bytes` of memory in total. Returns whether it may. */
 export type HoldBytes = (bytes: number) => boolean;
 
-/** A request as it was received. */
+/** A request as the transport received it. */
 export interface TransportRequest {
   readonly method: string;
-  /** The path as sent, percent-encoded, without the query. */
+  /** The path as sent: percent-encoded, without the query. */
   readonly path: string;
   /** The part after `?`, or "". */
   readonly query: string;
-  /** A header by its lower-case name; repeated ones are joined by ", ". */
+  /** Returns a header by its lower-case name. Repeated headers are joined with ", ". */
   header(name: string): string | undefined;
-  /** All headers, in the same form. */
+  /** Returns all headers in the same form. */
   headers(): ReadonlyMap<string, string>;
   readonly remoteAddress: string;
   /**
-   * The whole body, copied once as it arrives. Rejects with {@link BodyTooLarge} as soon as it is known to exceed
-   * `limitBytes`, {@link BodyCrowded} as soon as `holdBytes` refuses, {@link BodyTimeout} when it did not arrive in time,
-   * or {@link ClientGone}.
+   * Receives the whole body and copies it once. Rejects with {@link BodyTooLarge} as soon as the size is known to
+   * exceed `limitBytes`, {@link BodyCrowded} as soon as `holdBytes` returns false, {@link BodyTimeout} when the body
+   * does not arrive in time, or {@link ClientGone}.
    */
   body(limitBytes: number, timeoutMs: number, holdBytes: HoldBytes): Promise<Uint8Array>;
-  /** Whether the client still sends its body, and nobody reads it. */
+  /** Whether the client is still sending a body that the service does not read. */
   readonly isSending: boolean;
   /**
-   * Reads the rest of the body and drops it. Resolves when all of it has arrived, the client is gone, no byte has arrived
-   * for `idleMs`, or after {@link DROP_MS} or {@link DROP_BYTES}. Never rejects. To be called before an answer while
-   * `isSending`: a connection that is closed with unread bytes is reset, and the client may never see the answer (RFC 9112,
-   * section 9.6).
+   * Reads and drops the rest of the body. Resolves when the body is complete, the client is gone, no byte arrived for
+   * `idleMs`, or {@link DROP_MS} or {@link DROP_BYTES} is reached. Never rejects. Call it before a response while
+   * `isSending` is true: closing a connection with unread bytes resets it, and the client may never see the response
+   * (RFC 9112, section 9.6).
    */
   dropBody(idleMs?: number): Promise<void>;
-  /** Whether the client has gone away. */
+  /** Whether the client has disconnected. */
   readonly isGone: boolean;
-  /** Aborted with {@link ClientGone} when the client goes away. */
+  /** Aborts with {@link ClientGone} when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** The head of an answer. No header's value holds the end of a line. */
+/** Status and headers of a response. No header value contains a line break. */
 interface AnswerHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** With it the headers go that every answer has (`wire/headers.ts`); without it there are only its own. */
+  /**
+   * If set, the transport adds the headers that every response has (`wire/headers.ts`). Otherwise it sends only
+   * `headers`.
+   */
   readonly requestId?: string;
 }
 
-/** An answer whose body is held in memory. */
+/** A response with its whole body in memory. */
 export interface WholeAnswer extends AnswerHead {
   /** Not sent for HEAD, 204 and 304. The transport sets `content-length`. */
   readonly body: string | Uint8Array;
 }
 
-/** How the sending of a body ended. */
+/** How a streamed response ended. */
 export interface StreamEnd {
-  /** Whether all of it was sent, or none was wanted (HEAD); otherwise the connection ended before. */
+  /** Whether all of the body was sent, or none was needed (HEAD). False if the connection closed before. */
   readonly isWhole: boolean;
-  /** The error that the iteration of its pieces threw. */
+  /** The error that a piece threw. */
   readonly error?: unknown;
 }
 
 /**
- * A body that is produced while it is sent. A transport
- * - reads a piece when the client has taken the previous one, and lets other work run in between;
- * - closes the connection, so that nobody takes a truncated body for the whole, when a piece throws, when the pieces
- * are
- *   not `length` bytes, or when the client takes longer than `idleMs` for 64 KiB or `wholeMs` for everything;
- * - reads no more when the client is gone;
- * - calls `close` once at the end, however it ends, also if no piece was read.
+ * A body that the handler produces while the transport sends it. A transport:
+ * - reads a piece when the client has received the previous piece, and lets other work run in between;
+ * - closes the connection, so that no client takes a truncated body for a complete one, if a piece throws, if the
+ *   pieces do not add up to `length` bytes, or if the client takes longer than `idleMs` for 64 KiB or `wholeMs` for
+ *   everything;
+ * - stops reading when the client is gone;
+ * - calls `close` once at the end, whether the response succeeded or not, and even if no piece was read.
  */
 export interface StreamedBody {
-  /** The length of all pieces together, in bytes. */
+  /** The total length of all pieces, in bytes. */
   readonly length: number;
   readonly pieces: Iterable<string | Uint8Array>;
   readonly idleMs: number;
@@ -78,65 +81,73 @@ export interface StreamedBody {
   close(end: StreamEnd): void;
 }
 
-/** An answer whose body is produced while it is sent. */
+/** A response with a streamed body. */
 export interface StreamedAnswer extends AnswerHead {
   readonly stream: StreamedBody;
 }
 
 export type TransportAnswer = WholeAnswer | StreamedAnswer;
 
-/** The outcome of a WebSocket request: refused with an answer, or opened. */
+/** The result of a WebSocket request: a refusal, or a function that opens the socket. */
 export type UpgradeAnswer =
   | { readonly refused: WholeAnswer }
   | {
       readonly maxMessageBytes: number;
       readonly open: (socket: Socket) => SocketHandler;
-      /** Headers of the 101 answer besides those of the protocol. */
+      /** Headers of the 101 response besides those of the protocol. */
       readonly headers: Readonly<Record<string, string>>;
     };
 
 /** Sends an answer. */
 export type SendAnswer = (answer: TransportAnswer) => void;
 
-/** What a transport calls. No function throws or rejects. */
+/** The functions that a transport calls. None of them throws or rejects. */
 export interface TransportHandlers {
-  /** Calls `send` once, before it returns or later; also for a client that is gone. */
+  /** Calls `send` once, before or after it returns, even if the client is gone. */
   request(request: TransportRequest, send: SendAnswer): void;
   upgrade(request: SocketRequest): Promise<UpgradeAnswer>;
-  /** The answer to bytes that are no HTTP request; the connection is closed after it. */
+  /** Creates the response to bytes that are not an HTTP request. The transport closes the connection after it. */
   malformed(problem: Extract<Refusal, { refused: "bad-request" }>, status: number): WholeAnswer;
 }
 
 /**
- * A server of HTTP/1.1 and WebSocket, with two implementations: uWebSockets.js, and node:http with ws.
+ * An HTTP/1.1 and WebSocket server, with two implementations: uWebSockets.js, and `node:http` with `ws`.
  *
- * Pipelined requests, which a client sends before it has the previous answer, are answered in order by node:http;
- * uWebSockets.js closes such a connection. Neither answers out of order.
+ * A client may pipeline requests, that is, send one before it has the previous response. `node:http` answers these in
+ * order. uWebSockets.js does so only while each request is answered in its first tick, as most reads are. When it
+ * parses a request behind one that still waits, it closes the connection without a response to either. Completed
+ * effects stay, and responses to earlier requests of the same packet may be lost. The service cannot prevent this: the
+ * library parses all requests of a packet together, and pausing reads would hide a disconnect. Clients retry on a
+ * closed connection (RFC 9112, section 9.3.2). Neither responds out of order.
  */
 export interface Transport {
   readonly name: "uws" | "node";
   /**
-   * Starts to listen; resolves with the port. Rejects with a message that names an address that is taken or not ours.
+   * Starts to listen and resolves with the port. If the address is in use or does not belong to this machine, rejects
+   * with an error that names it.
    */
   listen(host: string, port: number): Promise<number>;
   /**
-   * Stops accepting, closes sockets with 1001, lets running requests finish for at most `graceMs`, then closes all
-   * connections.
+   * Stops accepting requests, closes sockets with 1001, gives in-flight requests at most `graceMs` to finish, then
+   * closes all connections.
    */
   close(graceMs: number): Promise<void>;
 }
 
-/** Most bytes of a request's headers; beyond it the answer is 431. */
+/** Maximum size of a request's headers, in bytes. Beyond it the response is 431. */
 export const MAX_HEADER_BYTES = 16 * 1024;
-/** Time without a byte after which the rest of an unread body is no longer waited for, in milliseconds. */
+/** Maximum time without a byte while waiting for the rest of an unread body, in milliseconds. */
 export const DROP_IDLE_MS = 2_000;
-/** The same of the whole wait, in milliseconds. */
+/** Maximum total time to wait for the rest of an unread body, in milliseconds. */
 export const DROP_MS = 30_000;
-/** Most bytes of an unread body that are dropped before its answer. */
+/** Maximum number of bytes of an unread body to drop before the response. */
 export const DROP_BYTES = 64 * 1024 * 1024;
-/** Idle time after which a WebSocket peer that does not answer pings is closed, in seconds. */
+/** Idle time after which the transport closes a WebSocket whose peer does not answer pings, in seconds. */
 export const SOCKET_IDLE_SECONDS = 60;
-/** Most buffered bytes of a socket; beyond it the transport closes it with 1013. Streams stay far below. */
+/**
+ * Maximum number of buffered bytes of a socket. Beyond it the transport closes the socket with 1013. Streams stay far
+ * below it.
+ */
 export const SOCKET_BUFFER_BYTES = 64 * 1024 * 1024;
 
 export class BodyTooLarge extends Error {

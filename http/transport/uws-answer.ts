@@ -6,37 +6,41 @@ import type { Client } from "./uws-request.js";
 
 const statusLines = new Map(Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]));
 
-/** How to send an answer. */
+/** Options for sending a response. */
 export interface Writing {
   readonly isHead: boolean;
-  /** Whether the connection ends with this answer. */
+  /** Whether to close the connection after this response. */
   readonly closes: boolean;
 }
 
-/** Sends an answer in one call; in the request's first tick without {@link write}'s cork, which is there already. */
+/**
+ * Sends a response in one call, without the cork of {@link write}. The library corks the first tick of a request by
+ * itself.
+ */
 export function writeCorked(response: HttpResponse, answer: WholeAnswer, { isHead, closes }: Writing): void {
   writeHead(response, answer, false);
   if (answer.status === 204 || answer.status === 304) {
-    // The library closes a connection only after an answer with a length. 0 is true of a 204; to a 304 no body led.
+    // The library closes a connection only after a response with a length. Length 0 is correct for a 204. A request
+    // that gets a 304 has no body, so its connection need not close.
     if (closes && answer.status === 204) response.endWithoutBody(0, true);
     else response.endWithoutBody();
   } else if (isHead && closes) response.endWithoutBody(Buffer.byteLength(answer.body), true);
   else if (isHead) {
-    // Given a length, the library would wait for that many bytes before it reads the next request.
+    // With a length given, the library would wait for that many bytes before it reads the next request.
     response.writeHeader("content-length", String(Buffer.byteLength(answer.body)));
     response.endWithoutBody();
   } else response.end(answer.body, closes);
 }
 
-/** Sends an answer in one call. */
+/** Sends a response in one call. */
 export function write(response: HttpResponse, answer: WholeAnswer, writing: Writing): void {
   response.cork(() => writeCorked(response, answer, writing));
 }
 
 /**
- * Sends an answer to a client that still sends its body. The library closes a connection at once where it closes it, which
- * resets it, and the client may never read the answer. So the connection is paused instead: nothing more is read from it,
- * and the library closes it when it has been idle for ten seconds.
+ * Sends a response to a client that is still sending its body. If the library closed the connection now, it would reset
+ * it, and the client might never read the response. So this function pauses the connection, which stops reading. The
+ * library closes it after ten idle seconds.
  */
 export function writePaused(response: HttpResponse, answer: WholeAnswer): void {
   response.pause();
@@ -46,10 +50,10 @@ export function writePaused(response: HttpResponse, answer: WholeAnswer): void {
   });
 }
 
-/** Longer bodies, in characters, are sent piece by piece, so that a drain can wait for their end. */
+/** Longer bodies are sent piece by piece, so that a drain can wait for their end. In characters. */
 export const BIG_BODY = 64 * 1024;
 
-/** Sends an answer with a big body; resolves when the client has taken all of it or is gone. */
+/** Sends a response with a big body. Resolves when the client has received all of it or is gone. */
 export function writeBig(response: HttpResponse, answer: WholeAnswer, client: Client, closes: boolean): Promise<void> {
   const bytes = typeof answer.body === "string" ? Buffer.from(answer.body) : answer.body;
   return new Promise((resolve) => {
@@ -67,7 +71,7 @@ export function writeBig(response: HttpResponse, answer: WholeAnswer, client: Cl
   });
 }
 
-/** Begins an answer; call it in a cork. Each call to the library is dear, so the headers are one. */
+/** Starts a response. Call it in a cork. Each call to the library is expensive, so one call writes all headers. */
 export function writeHead(
   response: HttpResponse,
   { status, headers, requestId }: Pick<TransportAnswer, "status" | "headers" | "requestId">,

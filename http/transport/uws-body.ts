@@ -2,41 +2,41 @@ import type { HttpResponse } from "uWebSockets.js";
 import type { BodyBytes } from "./body-bytes.js";
 import { BodyTimeout, BodyTooLarge, ClientGone, DROP_BYTES, DROP_MS } from "./transport.js";
 
-/** Bytes buffered of a body that is not being read yet; beyond it the client is paused. */
+/** Maximum number of bytes to buffer of a body before it is read. Beyond it the client is paused. */
 const EARLY_BYTES = 64 * 1024;
 /**
- * Interval at which reading is resumed: the library closes a connection whose body brought less than 160 KiB in ten
- * seconds, unless reading was resumed meanwhile.
+ * Interval at which to resume reading, in milliseconds. The library closes a connection that received less than 160 KiB
+ * of a body in ten seconds, unless reading was resumed in that time.
  */
 const RESUME_EVERY_MS = 4_000;
 
-/** Who tells when a client goes away. */
+/** Notifies listeners when a client disconnects. */
 interface Leaving {
   onGone(listener: () => void): void;
 }
 
-/** How long a body is waited for, in milliseconds: in all, and without a byte. */
+/** Maximum wait for a body, in milliseconds: in total, and without a byte. */
 interface WaitTimes {
   readonly timeoutMs: number;
   readonly idleMs: number;
 }
 
-/** A body as it arrives. Beyond {@link EARLY_BYTES} it is paused until it is read. */
+/** A body that is arriving. Beyond {@link EARLY_BYTES} the client is paused until the body is read. */
 export class IncomingBody {
   complete = false;
-  /** Whether bytes still arrived when {@link drop} gave up. */
+  /** Whether bytes were still arriving when {@link drop} gave up. */
   isFlooding = false;
   readonly #response: HttpResponse;
-  /** What came before it was read. */
+  /** The bytes that arrived before the body was read. */
   readonly #early: Buffer[] = [];
   #earlyBytes = 0;
   #bytes: BodyBytes | null = null;
-  /** How many bytes have arrived in all, and up to how many of them are dropped. */
+  /** The number of bytes received so far, and the number at which dropping stops. */
   #arrived = 0;
   #droppedUpTo = Number.POSITIVE_INFINITY;
   #paused = false;
   #settle: ((error: unknown) => void) | null = null;
-  /** Ends the timers of a body that is late. */
+  /** Stops the timers of a late body. */
   #stop: (() => void) | null = null;
   #aborted = false;
   #forgotten = false;
@@ -50,14 +50,17 @@ export class IncomingBody {
     response.onData((chunk, isLast) => this.#add(new Uint8Array(chunk), isLast));
   }
 
-  /** Drops what has arrived and what still does. */
+  /** Drops the bytes that have arrived, and the bytes that follow. */
   forget(): void {
     this.#forgotten = true;
     this.#early.length = 0;
     this.#bytes = null;
   }
 
-  /** Reads the body into what `roomFor` makes; rejects with what that throws, {@link BodyTimeout} or {@link ClientGone}. */
+  /**
+   * Reads the body into the buffer that `roomFor` creates. Rejects with an error that the buffer throws, {@link
+   * BodyTimeout} or {@link ClientGone}.
+   */
   read(roomFor: () => BodyBytes, timeoutMs: number): Promise<Uint8Array> {
     try {
       const bytes = roomFor();
@@ -69,7 +72,7 @@ export class IncomingBody {
     }
   }
 
-  /** Drops the rest of the body; `TransportRequest.dropBody` has the bounds. */
+  /** Drops the rest of the body, within the limits of `TransportRequest.dropBody`. */
   async drop(idleMs: number): Promise<void> {
     this.forget();
     this.#droppedUpTo = this.#arrived + DROP_BYTES;
@@ -77,7 +80,7 @@ export class IncomingBody {
     this.isFlooding = gaveUp instanceof BodyTooLarge;
   }
 
-  /** The library uses the chunk's memory again afterwards. */
+  /** The library reuses the chunk's memory after this call. */
   #add(chunk: Uint8Array, isLast: boolean): void {
     this.complete = isLast;
     this.#arrived += chunk.length;
@@ -101,7 +104,7 @@ export class IncomingBody {
     this.#response.pause();
   }
 
-  /** Resolves with what `result` gives when the body has arrived; rejects when it does not. */
+  /** Resolves with `result()` when the body has arrived. Rejects if it does not arrive. */
   #over<Result>(times: WaitTimes, result: () => Result): Promise<Result> {
     if (this.#aborted) return Promise.reject(new ClientGone());
     if (this.complete) return Promise.resolve(result());
@@ -121,7 +124,7 @@ export class IncomingBody {
     });
   }
 
-  /** Ends the wait for the body in time, and has the library wait as long. */
+  /** Enforces the time limits of the body, and prevents the library from closing the connection earlier. */
   #watch({ timeoutMs, idleMs }: WaitTimes): void {
     const end = (error: Error) => this.#settle?.(error);
     const timer = setTimeout(() => end(this.#forgotten ? new BodyTooLarge() : new BodyTimeout()), timeoutMs);
@@ -142,10 +145,13 @@ export class IncomingBody {
   }
 }
 
-/** What watches the bodies of this round of the event loop, if they are late. */
+/** Callbacks for bodies that this round of the event loop does not complete. */
 let watching: (() => void)[] = [];
 
-/** Most bodies come with their heads, in one round of the event loop, and need no timers: what is left is watched after it. */
+/**
+ * Most bodies arrive with their headers, in one round of the event loop, and need no timers. Only the others get
+ * timers, after the round.
+ */
 function watchWhenLate(watch: () => void): void {
   if (watching.length === 0) {
     setImmediate(() => {

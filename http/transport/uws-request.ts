@@ -4,17 +4,17 @@ import { type Fault, isChunkedAlone, OTHER_ENCODING, REPEATED_HOST } from "./req
 import { ClientGone, DROP_IDLE_MS, type HoldBytes, MAX_HEADER_BYTES, type TransportRequest } from "./transport.js";
 import { IncomingBody } from "./uws-body.js";
 
-/** The client of a request: whether it is still connected. */
+/** The client of a request, and whether it is still connected. */
 export class Client {
   isGone = false;
-  /** Whether the answer is sent: the response may not be used after that. */
+  /** Whether the response is sent. After that, the response object must not be used. */
   isAnswered = false;
   readonly #listeners: (() => void)[] = [];
   #controller: AbortController | null = null;
 
   #isWatched = false;
 
-  /** Notices from now on when it goes away; needed in the first tick, unless the answer was sent in it. */
+  /** Starts to watch for a disconnect. Call it in the first tick, unless the response was sent in that tick. */
   watch(response: HttpResponse): void {
     if (this.#isWatched) return;
     this.#isWatched = true;
@@ -25,7 +25,7 @@ export class Client {
     });
   }
 
-  /** Created on demand: most requests never need one. */
+  /** Created on demand, because most requests never need one. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.isGone) this.#controller.abort(new ClientGone());
@@ -39,15 +39,24 @@ export class Client {
 
 /** The headers of a request. */
 export interface Headers {
-  /** By lower-case name; repeated ones are joined. */
+  /** By lower-case name. Repeated headers are joined. */
   readonly byName: ReadonlyMap<string, string>;
-  /** How many lines are called `Host`. */
+  /** The number of `Host` lines. */
   readonly hosts: number;
-  /** The length of names and values. */
+  /** The total length of names and values. */
   readonly bytes: number;
 }
 
-/** A fault in a request that `node:http` refuses but this library accepts, or null. */
+/**
+ * Returns a fault in a request that `node:http` refuses but this library accepts, or null.
+ *
+ * Some requests never reach this function. The library answers these itself, without a problem body: 505 for anything
+ * but HTTP/1.1 (other bytes, HTTP/1.0, an absolute URL in the request line), 400 for an unclear length, 431 for headers
+ * over 64 KiB. It treats a head as incomplete, and closes the connection without a response after 10 to 12 idle
+ * seconds, if it has more than 100 headers, no `Host`, or a malformed header: a name with characters other than
+ * letters, digits and hyphens, a line without a colon, a folded line or a control character. Its parser accepts a chunk
+ * size followed by other bytes, a chunk without a final CRLF, and WebSocket frames without a mask.
+ */
 export function faultOf({ byName: headers, hosts, bytes }: Headers, method: string): Fault | null {
   if (bytes > MAX_HEADER_BYTES) return { status: 431, detail: "the headers are longer than 16 KiB" };
   if (hosts > 1) return { status: 400, detail: REPEATED_HOST };
@@ -57,7 +66,8 @@ export function faultOf({ byName: headers, hosts, bytes }: Headers, method: stri
   }
   const encoding = headers.get("transfer-encoding");
   if (!isChunkedAlone(encoding)) return { status: 400, detail: OTHER_ENCODING };
-  // A streamed answer is not followed by the end of the connection, as one to a chunked body has to be.
+  // The library does not close the connection after a streamed response, but a request with a chunked body requires
+  // that.
   if ((method === "GET" || method === "HEAD") && encoding !== undefined) {
     return { status: 400, detail: `a chunked body has no meaning for ${method}` };
   }
@@ -69,17 +79,20 @@ export function hasBody({ byName }: Headers): boolean {
   return byName.has("transfer-encoding") || Number(byName.get("content-length") ?? 0) > 0;
 }
 
-/** A request of this library. Its body may still arrive after the answer. */
+/** A request of this library. Its body may still arrive after the response. */
 export interface UwsRequest extends TransportRequest {
-  /** Whether no request may follow on the connection: the body has not arrived completely, or it was chunked. */
+  /**
+   * Whether the connection must close after this request: the body is incomplete or chunked. Bytes hidden behind a
+   * chunked body are therefore never parsed as a request.
+   */
   isLast(): boolean;
-  /** Drops the rest of the body: the response may not be used after the answer. */
+  /** Drops the rest of the body, because the response object must not be used after the response. */
   forget(): void;
-  /** Whether the client still sent its body when `dropBody` gave up. */
+  /** Whether the client was still sending its body when `dropBody` gave up. */
   isFlooding(): boolean;
 }
 
-/** Reads everything of a request that the library provides only in its first tick. */
+/** Reads the parts of a request that the library provides only in the request's first tick. */
 export function toRequest(
   response: HttpResponse,
   request: HttpRequest,
@@ -92,14 +105,14 @@ export function toRequest(
 
 const NO_BYTES = Promise.resolve(new Uint8Array());
 
-/** What was read of a request before. */
+/** The parts of a request that were read before. */
 interface Head {
   readonly headers: ReadonlyMap<string, string>;
   readonly method: string;
   readonly client: Client;
 }
 
-/** A class: an object with getters of its own costs more than all else that is made for a request. */
+/** A class, because an object literal with getters costs more than all other objects of a request together. */
 class IncomingRequest implements UwsRequest {
   readonly method: string;
   readonly path: string;
@@ -107,7 +120,7 @@ class IncomingRequest implements UwsRequest {
   readonly #headers: ReadonlyMap<string, string>;
   readonly #response: HttpResponse;
   readonly #client: Client;
-  /** In bytes; null when the body is chunked. */
+  /** The declared length in bytes; null for a chunked body. */
   readonly #declared: number | null;
   readonly #body: IncomingBody | null;
   #remoteAddress: string | null = null;
@@ -132,7 +145,7 @@ class IncomingRequest implements UwsRequest {
     return this.#headers;
   }
 
-  /** Asked of the library once: each time costs as much as half of what else is read of a request. */
+  /** Cached, because one call to the library costs half as much as reading the rest of a request. */
   get remoteAddress(): string {
     this.#remoteAddress ??= this.#readRemoteAddress();
     return this.#remoteAddress;
@@ -176,7 +189,11 @@ class IncomingRequest implements UwsRequest {
   }
 }
 
-/** Reads the headers, which the library holds only in the request's first tick. */
+/**
+ * Reads the headers, which are available only in the request's first tick. The library strips bytes above 0x7F from
+ * both ends of a value, so `key` and `keyé` are the same `Idempotency-Key`. `node:http` keeps these bytes, and they are
+ * refused.
+ */
 export function readHeaders(request: HttpRequest): Headers {
   const byName = new Map<string, string>();
   let hosts = 0;

@@ -5,14 +5,14 @@ import { type Writing, writeHead } from "./uws-answer.js";
 import type { Client } from "./uws-request.js";
 
 /**
- * Interval at which reading is resumed: the library closes a connection that took nothing for ten seconds, unless
- * reading was resumed meanwhile.
+ * Interval at which to resume reading, in milliseconds. The library closes a connection whose client received nothing
+ * for ten seconds, unless reading was resumed in that time.
  */
 const RESUME_EVERY_MS = 4_000;
 
 /**
- * Sends an answer piece by piece. `tryEnd` takes only as much as fits into the system's buffer, so a slow client costs
- * no more memory than one piece; `write`, for bodies of unknown length, would buffer everything.
+ * Sends a response piece by piece. `tryEnd` accepts only the bytes that fit into the system's buffer, so a slow client
+ * costs only one piece of memory. `write`, for bodies of unknown length, would buffer everything.
  */
 export async function writeStreamed(
   response: HttpResponse,
@@ -33,7 +33,7 @@ export async function writeStreamed(
   await sendPieces(stream, outgoing);
 }
 
-/** Sends the pieces of one answer. */
+/** Sends the pieces of one response. */
 class OutgoingPieces implements Outlet {
   readonly #response: HttpResponse;
   readonly #client: Client;
@@ -76,7 +76,7 @@ class OutgoingPieces implements Outlet {
     });
   }
 
-  /** Sends the rest of the piece from an offset in the body; returns whether all of it was taken. */
+  /** Sends the rest of the piece, from an offset in the body. Returns whether the library accepted all of it. */
   #sendFrom(offset: number): boolean {
     const rest = this.#piece.subarray(offset - this.#from);
     if (rest.length === 0) return true;

@@ -20,7 +20,7 @@ import { IncomingBody } from "./uws-body.js";
 import { Client, faultOf, hasBody, readHeaders, toRequest } from "./uws-request.js";
 import { writeStreamed } from "./uws-stream.js";
 
-/** The library's user data of a socket. */
+/** The user data that the library stores with a socket. */
 interface SocketData {
   open: (socket: Socket) => SocketHandler;
   maxMessageBytes: number;
@@ -30,13 +30,13 @@ interface SocketData {
 
 type UwsSocket = uws.WebSocket<SocketData>;
 
-/** Largest message that any endpoint may accept, in bytes; the endpoint's own limit is checked on arrival. */
+/** Maximum message size of any endpoint, in bytes. The endpoint's own limit is checked when a message arrives. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** Attempts to bind a free port: another process may take it after it was found free. */
+/** Number of attempts to bind a free port. Another process may take a port after it was found. */
 const FREE_PORT_TRIES = 20;
 
-// What the library's types lack.
+// Declarations that are missing in the library's types.
 declare module "uWebSockets.js" {
   const LIBUS_LISTEN_EXCLUSIVE_PORT: uws.ListenOptions;
   interface TemplatedApp {
@@ -49,7 +49,7 @@ declare module "uWebSockets.js" {
   }
 }
 
-/** The transport of uWebSockets.js. Importing this module throws when its native binary does not load. */
+/** The transport on uWebSockets.js. Importing this module throws if its native binary does not load. */
 export function createUwsTransport(handlers: TransportHandlers): Transport {
   const app = uws.App();
   const sockets = new Set<UwsSocket>();
@@ -117,14 +117,14 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
   };
 }
 
-/** Serves the requests of an app; returns which are under way. */
+/** Serves the requests of an app. Returns the counter of in-flight requests. */
 function serveAll(app: uws.TemplatedApp, handlers: TransportHandlers, isDraining: () => boolean): UnderWay {
   const underWay = new UnderWay();
   app.any("/*", (response, request) => serve(handlers, response, request, { underWay, isDraining }));
   return underWay;
 }
 
-/** How many requests have begun and not ended. */
+/** Counts in-flight requests. */
 class UnderWay {
   #count = 0;
   #ended: (() => void) | null = null;
@@ -137,13 +137,13 @@ class UnderWay {
     this.#count += 1;
   }
 
-  /** One ends now, or when the promise settles. */
+  /** Ends one request, now or when the promise settles. */
   end(settled: Promise<void> | null): void {
     if (settled === null) this.#end();
     else settled.then(this.#end, this.#end);
   }
 
-  /** Resolves when all have ended. */
+  /** Resolves when no request is in flight. */
   ended(): Promise<void> {
     return new Promise((resolve) => {
       this.#ended = resolve;
@@ -153,8 +153,8 @@ class UnderWay {
 }
 
 /**
- * Listens exclusively: by default the library lets several processes share an address (SO_REUSEPORT). Connections that
- * a killed process left behind do not prevent it (SO_REUSEADDR).
+ * Listens exclusively. By default, the library lets several processes share an address (SO_REUSEPORT). Leftover
+ * connections of a killed process do not block the address (SO_REUSEADDR).
  */
 function bind(app: uws.TemplatedApp, host: string, port: number): us_listen_socket | false {
   let bound: us_listen_socket | false = false;
@@ -164,7 +164,7 @@ function bind(app: uws.TemplatedApp, host: string, port: number): us_listen_sock
   return bound;
 }
 
-/** Finds a free port, and releases it: the library does not set SO_REUSEADDR when the system chooses the port. */
+/** Finds a free port and releases it. The library does not set SO_REUSEADDR if the system chooses the port. */
 function freePort(app: uws.TemplatedApp, host: string): number | null {
   const socket = bind(app, host, 0);
   if (socket === false) return null;
@@ -174,8 +174,8 @@ function freePort(app: uws.TemplatedApp, host: string): number | null {
 }
 
 /**
- * Serves a request: in this tick, if its handler answers in it. Most reads do, and wait for nobody: only what is not answered
- * by the end of the tick has to know whether its client goes away.
+ * Serves a request. If its handler returns no promise, responds in this tick; most reads do. Only a request without a
+ * response at the end of the tick has to watch for a disconnect.
  */
 function serve(
   handlers: TransportHandlers,
@@ -203,7 +203,7 @@ function serve(
     client.isAnswered = true;
     const closes = isLast || isDraining();
     const isHead = method === "HEAD";
-    // To the library, a HEAD's answer with a length is still to be ended by the connection's end.
+    // The library treats a HEAD response with a length as incomplete until the connection closes.
     const isEndedLater = isHead && closes;
     if (isFirstTick && "body" in answer && answer.body.length <= BIG_BODY && !isEndedLater) {
       writeCorked(response, answer, { isHead, closes });
@@ -229,8 +229,8 @@ function serve(
 }
 
 /**
- * Refuses a request whose end is not known. By answering later, the library closes the connection instead of reading the
- * rest as the next request.
+ * Refuses a request whose end is unknown. By responding later than in the first tick, it makes the library close the
+ * connection instead of parsing the rest as the next request.
  */
 async function refuse(
   handlers: TransportHandlers,
@@ -273,7 +273,7 @@ async function upgrade(
     response.upgrade<SocketData>(
       { open, maxMessageBytes, handler: null, socket: null },
       header("sec-websocket-key") ?? "",
-      // No sub-protocol.
+      // No subprotocol.
       "",
       header("sec-websocket-extensions") ?? "",
       context,
@@ -282,8 +282,8 @@ async function upgrade(
 }
 
 /**
- * Tells the handler that the buffer is empty; after the library's own handling: of what is sent within that and does not
- * go out whole, it forgets the rest until it sends again.
+ * Notifies the handler that the send buffer is empty. It does so after the library's own drain handler: if a message
+ * sent inside that handler is only partly sent, the library forgets the rest until the next send.
  */
 function tellDrained(ws: UwsSocket, open: ReadonlySet<UwsSocket>): void {
   if (ws.getBufferedAmount() > 0) return;
@@ -292,9 +292,9 @@ function tellDrained(ws: UwsSocket, open: ReadonlySet<UwsSocket>): void {
   });
 }
 
-/** A class: what is sent to many sockets calls each, and finds all it needs in one object. */
+/** A class, because broadcasts call each socket, and a class instance has all the needed state in one object. */
 class OpenSocket implements Socket {
-  /** Null once it is closed: the library throws at any use of it then. */
+  /** Null after the close, because the library then throws at any use of it. */
   #ws: UwsSocket | null;
 
   constructor(ws: UwsSocket) {

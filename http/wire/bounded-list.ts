@@ -1,7 +1,7 @@
 import { writeJson } from "../../actors/exact-json.js";
 import type { RouteRequest } from "./route.js";
 
-/** Items of a list with their JSON, until these have so many bytes. The first item is taken however long it is. */
+/** Collects items and their JSON up to `maxBytes`. Always accepts the first item, whatever its size. */
 export class BoundedList<Item extends object> {
   readonly #items: Item[] = [];
   readonly #texts: string[] = [];
@@ -20,7 +20,7 @@ export class BoundedList<Item extends object> {
     return `[${this.#texts.join(",")}]`;
   }
 
-  /** Adds an item; false when there is no room for it. */
+  /** Adds an item. Returns false when the item exceeds the remaining bytes. */
   add(item: Item): boolean {
     const text = writeJson(item);
     this.#bytesLeft -= Buffer.byteLength(text);
@@ -31,10 +31,13 @@ export class BoundedList<Item extends object> {
   }
 }
 
-/** Items made into JSON before other work has its turn: of a replay whose copies were judged, about a millisecond. */
+/** Number of items to encode between pauses. 100 items of a replay with judged copies take about a millisecond. */
 const ITEMS_AT_ONCE = 100;
 
-/** Items as a JSON array; other work runs in between. The text is put together once, by whoever sends it. */
+/**
+ * Encodes items as a JSON array and lets other work run in between. The string is a rope: the caller's send flattens
+ * it, once.
+ */
 export async function toJsonList(
   items: readonly object[],
   { pause }: Pick<RouteRequest, "pause">,

@@ -3,43 +3,43 @@ import type { CodeHostSettings } from "../../actors/outbound/code-host/code-host
 import type { ModelSettings } from "../../actors/outbound/models/model-settings.js";
 import type { RetentionPeriods } from "../../actors/tables/retention.js";
 
-/** The settings of the service, checked. */
+/** The validated settings of the service. */
 export interface Config {
   readonly host: string;
-  /** 0 for a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** Without a slash at the end; null for the address it listens on. */
+  /** Has no trailing slash. Null for the address that the service listens on. */
   readonly baseUrl: string | null;
   readonly dataFolder: string;
   readonly smtpUrl: string | null;
   readonly outboundAllow: string;
-  /** 32 bytes, or null for the key kept in the data folder. */
+  /** 32 bytes; null to use the key in the data folder. */
   readonly secretsKey: Uint8Array | null;
-  /** Whether to start even if the store's secrets were encrypted with another key. */
+  /** Whether to start even though another key encrypted the secrets in the store. */
   readonly isSecretsKeyLost: boolean;
-  /** Mail domains that may sign in; null for any. */
+  /** Mail domains that may sign in; null allows all domains. */
   readonly signInDomains: readonly string[] | null;
   readonly hookSigningKey: string | null;
-  /** Hours for which hooks are also signed with a replaced secret; 0 for none. */
+  /** For how many hours after a rotation to sign hooks with the old secret too; 0 for none. */
   readonly hookRotationHours: number;
-  /** Lease of a runner's claims, in seconds. */
+  /** Lease of a runner's claim, in seconds. */
   readonly leaseSeconds: number;
-  /** Bearer token for the metrics; null admits only this machine. */
+  /** Bearer token of the metrics endpoint. Null allows requests from this machine only. */
   readonly metricsToken: string | null;
   readonly rates: AdmissionRates;
-  /** Most open sockets of a person, token or pool; 0 for no limit. */
+  /** Maximum number of open sockets for each person, token or pool; 0 for no limit. */
   readonly socketsPerHolder: number;
-  /** Null when no code host is set up. */
+  /** Null if no code host is configured. */
   readonly codeHost: CodeHostSettings | null;
-  /** The secret that the code host signs its deliveries with; null refuses them. */
+  /** The secret that the code host signs its deliveries with. Null rejects all deliveries. */
   readonly codeHostWebhookSecret: string | null;
-  /** Null when no model is set up. */
+  /** Null if no model is configured. */
   readonly model: ModelSettings | null;
-  /** Comma list of addresses and networks whose `X-Forwarded-For` is trusted. */
+  /** Comma-separated addresses and networks of trusted proxies. The service trusts their `X-Forwarded-For` header. */
   readonly trustedProxies: string;
-  /** How long what has ended is stored. */
+  /** How long to store finished work. */
   readonly retention: RetentionPeriods;
-  /** What the packs of commits that replay sets need may take. */
+  /** Limits on the commit packs that replay sets need. */
   readonly archives: ArchiveLimits;
   readonly transport: "uws" | "node";
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
@@ -49,6 +49,6 @@ export interface Config {
 export interface AdmissionRates {
   readonly perCredentialASecond: number;
   readonly perAddressASecond: number;
-  /** Requests of one address that end with 401. */
+  /** Limits requests with status 401 from one address. */
   readonly failuresAMinute: number;
 }

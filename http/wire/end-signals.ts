@@ -1,18 +1,19 @@
 /**
- * Signals of one name within this time count as one request to end, in milliseconds. A terminal sends Ctrl+C, and a
- * supervisor SIGTERM, to every process of a group; npm, which is one of them, forwards it to the program it started.
+ * Signals with the same name within this time count as one request to stop, in milliseconds. A terminal sends Ctrl+C to
+ * every process of a group, and a supervisor does the same with SIGTERM. npm is in that group and forwards the signal
+ * to the program that it started.
  */
 const SAME_REQUEST_MS = 500;
 /**
- * Signals of any name within this time count as one request, in milliseconds: some supervisors send both at once, and a
- * program between answers the one with the other. A request is acted on when this time is over, so that what is sent in
- * answer to that is another request.
+ * Signals with any name within this time count as one request to stop, in milliseconds. Some supervisors send both
+ * signals at once, and a wrapper program may respond to one signal by sending the other. The program acts on a request
+ * after this time, so a signal that responds to that action is a new request.
  */
 const GATHERING_MS = 100;
 
 /**
- * Calls `end` with 1 when this process is first asked to end (SIGTERM, SIGINT), with 2 the second time, and so on.
- * These signals no longer end the process by themselves.
+ * Calls `end` with 1 at the first request to stop (SIGTERM or SIGINT), with 2 at the second, and so on. After this
+ * call, these signals no longer terminate the process by themselves.
  */
 export function onEndSignal(end: (times: number) => void): void {
   const count = createSignalCounter(() => performance.now());
@@ -24,7 +25,10 @@ export function onEndSignal(end: (times: number) => void): void {
   }
 }
 
-/** Counts requests to end: the number so far, with this one; null for a signal that belongs to the last request. */
+/**
+ * Counts requests to stop. The returned function returns the count including this signal, or null if the signal belongs
+ * to the last request.
+ */
 export function createSignalCounter(nowMs: () => number): (name: string) => number | null {
   let times = 0;
   let last: { readonly name: string; readonly at: number } | null = null;

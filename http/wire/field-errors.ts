@@ -1,12 +1,13 @@
 import type { z } from "zod";
 import { type FieldError, pathText } from "../../actors/refusal.js";
 
-/** Most faults reported of one body. */
+/** Maximum number of errors to report for one body. */
 const MAX_FAULTS = 200;
 
 /**
- * Parses by a schema. Returns its result, or the first {@link MAX_FAULTS} faults in the order of the body. A field that is
- * a number takes a whole number beyond 2^53 as a double, and reports its faults as those of one.
+ * Parses a value by a schema. Returns the parsed data, or the first {@link MAX_FAULTS} errors in body order. Where the
+ * schema expects a number, an integer beyond 2^53 (a `bigint`) is converted to a double before it is parsed and
+ * reported.
  */
 export function parseBy<Schema extends z.ZodType>(
   schema: Schema,
@@ -31,7 +32,7 @@ function firstErrors(issues: readonly z.core.$ZodIssue[], root: unknown): FieldE
     .slice(0, MAX_FAULTS);
 }
 
-/** The value with each `bigint` that an issue is about as a double; the same value if there is none. */
+/** Converts each `bigint` that an issue refers to into a double. Returns the same value if there is none. */
 function withDoubles(value: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   return issues
     .slice(0, MAX_FAULTS)
@@ -39,7 +40,7 @@ function withDoubles(value: unknown, issues: readonly z.core.$ZodIssue[]): unkno
     .reduce(withDoubleAt, value);
 }
 
-/** The paths that an issue is about: its own, and of a union those of each option. */
+/** Returns the path of an issue and, for a union, the paths of the issues of each option. */
 function pathsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): (readonly PropertyKey[])[] {
   const path = [...above, ...issue.path];
   const inner = issue.code === "invalid_union" ? issue.errors.flat() : [];
@@ -58,7 +59,7 @@ function withDoubleAt(value: unknown, [name, ...below]: readonly PropertyKey[]):
 /** Zod silently drops this name from maps, so a value sent under it would be lost. */
 const LOST = "__proto__";
 
-/** Whether {@link findLostNames} finds any: nearly no body has one. */
+/** Whether {@link findLostNames} would find any. This check is cheap, and almost no body has such a name. */
 function holdsLostName(value: unknown): boolean {
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return false;
   if (Array.isArray(value)) return value.some(holdsLostName);
@@ -69,7 +70,7 @@ function holdsLostName(value: unknown): boolean {
 }
 
 function findLostNames(value: unknown, path: readonly PropertyKey[]): FieldError[] {
-  // Raw bytes have a member for each byte, and no names of a client's.
+  // A byte array has a property for each byte, and no names from a client.
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return [];
   if (Array.isArray(value)) return value.flatMap((item, index) => findLostNames(item, [...path, index]));
   return Object.keys(value).flatMap((name) => {
@@ -80,8 +81,9 @@ function findLostNames(value: unknown, path: readonly PropertyKey[]): FieldError
 }
 
 /**
- * Zod reads the `length` of any value that has one, and throws when that is an object without a primitive value. The
- * value is then parsed again without such fields; null if it passes without them.
+ * Parses by a schema and works around a flaw in Zod: it reads the `length` of any value that has one, and throws if
+ * that length is an object that cannot convert to a primitive. In that case this function parses the value again
+ * without such fields. It returns null if the rest is valid.
  */
 function safeParse<Schema extends z.ZodType>(schema: Schema, value: unknown) {
   try {
@@ -102,7 +104,7 @@ function withoutOddLengths(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, inner]) => [name, withoutOddLengths(inner)]));
 }
 
-/** `root` is the whole body: a missing field is reported as such, even if the schema has its own message. */
+/** `root` is the whole body. A missing field is reported as missing, even if the schema has its own message. */
 function errorsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[], root: unknown): FieldError[] {
   const path = [...above, ...issue.path];
   switch (issue.code) {
@@ -123,8 +125,8 @@ function errorsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[], root: 
 }
 
 /**
- * The faults of the branch with the fewest: most likely the one that was meant. A branch that is told by a member with a
- * fixed value is meant only where that member is given, whatever its value.
+ * Returns the errors of the option with the fewest errors, because the client most likely meant that one. An option
+ * with a fixed-value field (a discriminator) comes last if the body lacks that field.
  */
 function unionErrors(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[], root: unknown): FieldError[] {
   const lacksName = (branch: readonly z.core.$ZodIssue[]) =>
@@ -136,7 +138,7 @@ function unionErrors(issue: z.core.$ZodIssueInvalidUnion, path: readonly Propert
   return closest.flatMap((inner) => errorsOf(inner, path, root));
 }
 
-/** Whether a branch of a union is told by a member with a fixed value that the body lacks. */
+/** Whether this issue is a missing fixed-value field (a discriminator) of a union option. */
 function isUnnamed(issue: z.core.$ZodIssue, above: readonly PropertyKey[], root: unknown): boolean {
   return issue.code === "invalid_value" && issue.values.length === 1 && isMissing(root, [...above, ...issue.path]);
 }
@@ -160,7 +162,7 @@ const typeSentences: Readonly<Record<string, string>> = {
   null: "must be null",
 };
 
-/** The message for a fault whose schema has none of its own. */
+/** The message for an issue whose schema has no message of its own. */
 function sentenceOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":

@@ -1,9 +1,9 @@
 import type { Refusal } from "../../actors/refusal.js";
 
-/** The version served (configuration API, Versioning). */
+/** The API version that this service supports (configuration API, Versioning). */
 export const API_VERSION = "2026-09-23";
 
-/** Headers of every answer besides the request's id; pages replace the content-security-policy. */
+/** Headers of every response, besides the request id. Pages replace the `content-security-policy`. */
 const COMMON: Readonly<Record<string, string>> = {
   "service-api-version": API_VERSION,
   "x-content-type-options": "nosniff",
@@ -16,14 +16,14 @@ const COMMON_LINES = linesOf(COMMON);
 
 export const REQUEST_ID = "x-request-id";
 
-/** All headers of the answer to a request: its own, and the common ones that they do not replace. */
+/** Returns all headers of a response: the common headers, overridden by the response's own headers. */
 export function commonHeaders(requestId: string, own: Readonly<Record<string, string>> = {}): Record<string, string> {
   return { ...COMMON, [REQUEST_ID]: requestId, ...own };
 }
 
 /**
- * The same but the request's id, as lines of text, each begun by the end of the one before: a server adds them to a
- * header's value, so that all of them are one call. Checked by {@link assertSendable} before.
+ * Returns the same headers, except the request id, as text: each line starts with the previous line's CRLF. The server
+ * appends this text to the value of one header, so that one call writes them all. Call {@link assertSendable} first.
  */
 export function headerLines(own: Readonly<Record<string, string>>): string {
   for (const name in own) if (name in COMMON) return linesOf({ ...COMMON, ...own });
@@ -36,14 +36,14 @@ function linesOf(headers: Readonly<Record<string, string>>): string {
   return lines;
 }
 
-/** Throws when a header would end its line: what follows would be another header, or the body. */
+/** Throws if a header contains a line break or NUL: the text after it would become another header or the body. */
 export function assertSendable(headers: Readonly<Record<string, string>>): void {
   for (const name in headers) {
     if (/[\r\n\0]/.test(headers[name] ?? "")) throw new Error(`the header ${name} does not fit into a line`);
   }
 }
 
-/** A refusal for a `Service-Api-Version` that is not served; null for the served one or none. */
+/** Returns a refusal for an unsupported `Service-Api-Version`; null for a supported or absent one. */
 export function checkApiVersion(wanted: string | undefined): Refusal | null {
   if (wanted === undefined || wanted === API_VERSION) return null;
   return {
@@ -52,13 +52,13 @@ export function checkApiVersion(wanted: string | undefined): Refusal | null {
   };
 }
 
-/** `Service-Client` in the form for change records: `iac-provider/<version>`, `web`, or `unknown`. */
+/** Converts `Service-Client` into the form used in change records: `iac-provider/<version>`, `web` or `unknown`. */
 export function clientName(header: string | undefined): string {
   if (header === "web") return "web";
   return header !== undefined && /^iac-provider\/[\w.+-]{1,50}$/.test(header) ? header : "unknown";
 }
 
-/** The version in an `If-Match`, which has to be one strong entity tag: the version in double quotes. */
+/** Reads the version from `If-Match`, which must be one strong entity tag: the version in double quotes. */
 export function ifMatchVersion(header: string | undefined): number | Refusal {
   if (header === undefined) {
     return { refused: "precondition-required", detail: "An If-Match header with the resource's ETag is required." };
@@ -78,7 +78,7 @@ const MALFORMED_KEY: Refusal = {
   detail: "Idempotency-Key must be one header of 1 to 255 visible characters, without spaces.",
 };
 
-/** A well-formed `Idempotency-Key`: 1 to 255 visible characters. */
+/** Returns a valid `Idempotency-Key` (1 to 255 visible characters), or a refusal. */
 export function idempotencyKey(header: string | undefined): string | Refusal {
   if (header === undefined || header === "") {
     return { refused: "idempotency-key-required", detail: "A create needs an Idempotency-Key header." };
@@ -89,7 +89,10 @@ export function idempotencyKey(header: string | undefined): string | Refusal {
   return header;
 }
 
-/** The same for an optional key: null when it is absent. An empty one is refused: its request is not safe to repeat. */
+/**
+ * Like {@link idempotencyKey}, but the key is optional: null if absent. An empty key is refused, because the client
+ * expects a safe retry and would not get one.
+ */
 export function optionalIdempotencyKey(header: string | undefined): string | null | Refusal {
   if (header === undefined) return null;
   return header === "" ? MALFORMED_KEY : idempotencyKey(header);

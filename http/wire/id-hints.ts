@@ -1,29 +1,32 @@
 import type { Kind } from "../../actors/resources/kind.js";
 import type { Found, Router } from "./router.js";
 
-/** Says what a path takes where it got a key, an address or another kind's id; null where the form is right. */
+/**
+ * Returns a hint for a path that has a key, an address or another resource's id in place of an id. Null if the form is
+ * right.
+ */
 export type HintOf = (method: string, path: string, find: Router) => string | null;
 
-/** What a parameter of a path names. */
+/** What a path parameter identifies. */
 interface Named {
-  /** The prefix of its ids. */
+  /** The id prefix. */
   readonly prefix: string;
-  /** What people call it by instead of its id; null for what has only an id. */
+  /** The name that people use in place of the id; null if there is only an id. */
   readonly word: "key" | "slug" | "name" | null;
-  /** The segments of its address; 1 for what has none. */
+  /** The number of segments of the resource address; 1 if there is no address. */
   readonly segments: number;
-  /** Where the id is found, by what came in its place. */
+  /** Says where to look up the id, given the value that the client sent in its place. */
   readonly lookup: (value: string, params: Found["params"]) => string;
 }
 
 const ID = /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}$/;
 const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
-/** What a hint repeats: one line of text that cannot end its quotes. */
+/** Text that a hint may repeat: one line that cannot close the hint's backticks. */
 const REPEATABLE = /^[^\p{C}`]{1,200}$/u;
-/** Longest path that is searched for an address, in segments. */
+/** Maximum number of segments of a path in which to look for an address. */
 const MAX_SEGMENTS = 12;
 
-/** Parameters whose value is the id of a resource, in paths that do not begin with its collection. */
+/** Parameters that hold a resource id, in paths that do not start with the resource's collection. */
 const kindsByParameter: Readonly<Record<string, string>> = {
   workspaceId: "workspace",
   teamId: "team",
@@ -32,7 +35,7 @@ const kindsByParameter: Readonly<Record<string, string>> = {
   integrationId: "integration",
 };
 
-/** Parameters whose value is an id of something else. */
+/** Parameters that hold the id of something other than a resource. */
 const others: Readonly<Record<string, Named>> = {
   taskId: listed("task", "/api/teams/{teamId}/tasks"),
   runId: listed("run", "/api/tasks/{taskId}/runs"),
@@ -52,14 +55,14 @@ const others: Readonly<Record<string, Named>> = {
   pullRequestId: listed("cpr", "/api/teams/{teamId}/searches/{searchId}"),
 };
 
-/** What `{id}` names in paths that are not of a resource kind, by the path before it. */
+/** The meaning of `{id}` in paths outside the resource kinds, by the path before it. */
 const byCollection: Readonly<Record<string, Named>> = {
   "/api/pull-requests/": listed("pr", "/api/teams/{teamId}/pull-requests"),
   "/api/teams/{teamId}/hook-occurrences/": listed("occ", "/api/teams/{teamId}/hook-occurrences"),
   "/api/workspaces/{slug}/dead-letters/": listed("dead", "/api/workspaces/{slug}/dead-letters"),
 };
 
-/** Parameters that take a key or slug and may get an id, with the place that shows both. */
+/** Parameters that take a key or slug, but may receive an id, and the path that shows both. */
 const keyParameters: Readonly<Record<string, { readonly word: string; readonly prefix: string; readonly at: string }>> =
   {
     stationKey: { word: "station's key", prefix: "sta", at: "/api/resources/lines/{lineId}" },
@@ -70,7 +73,10 @@ function listed(prefix: string, path: string, word: Named["word"] = null): Named
   return { prefix, word, segments: 1, lookup: (_value, params) => `GET ${filled(path, params)} lists the ids` };
 }
 
-/** Hints for the paths of the resource kinds, and for other paths with ids. Depends only on the form of a path. */
+/**
+ * Creates hints for the paths of resource kinds and for other paths with ids. A hint depends only on the form of a
+ * path, so it does not reveal what exists.
+ */
 export function createHints(kinds: readonly Kind[]): HintOf {
   const byKind = new Map(kinds.map((kind) => [kind.name, namedByKind(kind)]));
   const byPlural = new Map(kinds.map((kind) => [kind.plural, byKind.get(kind.name)]));
@@ -99,7 +105,7 @@ export function createHints(kinds: readonly Kind[]): HintOf {
   };
 }
 
-/** Whether the value with slashes is the address of what its parameter names. */
+/** Whether each value with slashes has as many segments as an address of that parameter's resource. */
 function isAddressed({ route, params }: Found, namedBy: (pattern: string, parameter: string) => Named | undefined) {
   return Object.entries(params).every(([parameter, value]) => {
     const parts = value.split("/").length;
@@ -107,7 +113,10 @@ function isAddressed({ route, params }: Found, namedBy: (pattern: string, parame
   });
 }
 
-/** The path with neighbouring segments taken as one: an address whose slashes were not encoded. */
+/**
+ * Yields the path with neighboring segments joined into one, in case the client did not encode the slashes of an
+ * address.
+ */
 function* joinedPaths(path: string): Generator<string> {
   const segments = path.slice(1).split("/");
   if (segments.length > MAX_SEGMENTS) return;
@@ -127,7 +136,7 @@ function idHint(named: Named | undefined, value: string, params: Found["params"]
   return `ids look like ${named.prefix}_…; \`${value}\` is ${form}: ${lookup}`;
 }
 
-/** What the value is; null for one that only looks like an id. */
+/** Describes the value for a hint; null for a value that looks like a mistyped id. */
 function formOf(value: string, { word }: Named): string | null {
   if (ID.test(value)) return "the id of something else";
   if (/^[a-z]+_[0-9A-Z]*$/.test(value)) return null;
@@ -159,7 +168,7 @@ function namedByKind({ heldBy, plural, idPrefix, fixed }: Kind): Named {
   };
 }
 
-/** The path with the ids that the request's path has, and with names in angle brackets for others. */
+/** Fills the path template with the ids from the request's path. Other parameters become names in angle brackets. */
 function filled(path: string, params: Found["params"]): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name] ?? "";

@@ -1,14 +1,14 @@
-/** The size of JSON text, known without parsing it. */
+/** Size figures of a JSON text, computed without parsing it. */
 export interface JsonOutline {
   /** The depth of nested brackets, ignoring strings. */
   readonly depth: number;
-  /** The number of members of its objects, repeated ones included. */
+  /** The number of object members, including repeated names. */
   readonly members: number;
   /** The number of values, including lists and objects. */
   readonly values: number;
 }
 
-/** Works on any text, in time proportional to its length. */
+/** Computes the outline of any text, also invalid JSON, in linear time. */
 export function outlineOf(text: string): JsonOutline {
   let depth = 0;
   let deepest = 0;
@@ -30,7 +30,7 @@ export function outlineOf(text: string): JsonOutline {
   return { depth: deepest, members, values };
 }
 
-/** The number of members of a parsed value's objects: fewer than in its text if a name was repeated. */
+/** Counts the object members of a parsed value. The count is lower than in the text if a name was repeated. */
 export function membersIn(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const own = Object.values(value);
@@ -38,7 +38,7 @@ export function membersIn(value: unknown): number {
   return Array.isArray(value) ? below : own.length + below;
 }
 
-/** The first name that an object of well-formed JSON text has twice, or null. */
+/** Returns the first member name that an object repeats, or null. The text must be well-formed JSON. */
 export function repeatedMember(text: string): string | null {
   const open: Set<string>[] = [];
   let string = "";
@@ -60,7 +60,7 @@ export function repeatedMember(text: string): string | null {
   return null;
 }
 
-/** The index of the closing quote of the string that begins at `start`. */
+/** Returns the index of the closing quote of the string that starts at `start`. */
 function endOfString(text: string, start: number): number {
   let index = start + 1;
   while (index < text.length && text.charCodeAt(index) !== 34) index += text.charCodeAt(index) === 92 ? 2 : 1;

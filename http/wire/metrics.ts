@@ -1,9 +1,9 @@
 import type { ServedRequest } from "./service-log.js";
 
-/** The figures of `GET /metrics`, in Prometheus' text form. Labels are routes and methods, never ids. */
+/** The metrics of `GET /metrics`, in the Prometheus text format. Labels are routes and methods, never ids. */
 export interface Metrics {
   served(served: ServedRequest): void;
-  /** Counts a delivery of the code host, by whether it had an effect here. */
+  /** Counts a code host delivery, by whether the service used it. */
   delivered(fate: "used" | "unused"): void;
   text(): Promise<string>;
   readonly contentType: string;

@@ -1,28 +1,28 @@
 import { listenTo, type Topic } from "../../runtime/feeds/topic.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
-/** The topic of a workspace on which the outcome of work outside the turn is published. */
+/** The workspace topic that publishes the outcome of asynchronous work. */
 export interface OutcomeTopic<Data, Outcome> {
   readonly workspaceId: string;
   readonly topic: Topic<Data>;
-  /** The outcome in an entry of the topic; undefined for an entry about something else. */
+  /** Returns the outcome in a topic entry; undefined if the entry is about something else. */
   readonly toOutcome: (data: Data) => Outcome | undefined;
 }
 
-/** How long an answer waits, in milliseconds, and the outcome after that. */
+/** Maximum time to wait for an outcome, in milliseconds, and the outcome to use after that. */
 export interface OutcomeBound<Outcome> {
   readonly maxMs: number;
   readonly late: Outcome;
 }
 
-/** A wait for an outcome. */
+/** A pending outcome, with a function that stops the wait. */
 export interface OutcomeWait<Outcome> {
   readonly outcome: Promise<Outcome>;
   /** Stops listening; call it once. */
   end(): void;
 }
 
-/** Listens from now on: call it before the request whose outcome is awaited, so that nothing is missed. */
+/** Starts to listen for an outcome. Call it before you start the work, so that no entry is missed. */
 export function listenForOutcome<Data, Outcome>(
   { feed, clock }: Pick<Runtime, "feed" | "clock">,
   { workspaceId, topic, toOutcome }: OutcomeTopic<Data, Outcome>,

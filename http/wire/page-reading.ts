@@ -2,12 +2,12 @@ import type { Cursor, Slice } from "../../actors/tables/page-source.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { RouteRequest } from "./route.js";
 
-/** Reads a slice of a page, from its beginning (null) or from the previous slice's cursor. */
+/** Reads a slice of a page, from its start (null) or from the previous slice's cursor. */
 type ReadSlice<Row> = (reading: Runtime["reading"], cursor: Cursor<Row> | null) => Slice<Row>;
 
 /**
- * The rows of a page, read in slices from one view; other work runs between slices, and while others wait also before
- * the first and after the last. Throws why the request is aborted when it is.
+ * Reads the rows of a page in slices, from one view. Other work runs between slices. If other work is waiting, it also
+ * runs before the first slice and after the last. Throws the signal's abort reason if the request is aborted.
  */
 export async function readPage<Row>(
   runtime: Pick<Runtime, "view">,
@@ -45,10 +45,10 @@ async function readSlices<Row>(
   }
 }
 
-/** Rows converted before other work has its turn: about a tenth of a millisecond. */
+/** Number of rows to convert between pauses: about 0.1 ms of work. */
 const ROWS_AT_ONCE = 25;
 
-/** Converts rows for an answer; other work runs in between, after every `atOnce` rows. */
+/** Converts rows for a response. Other work runs after every `atOnce` rows. */
 export async function inPieces<Row, Item>(
   rows: readonly Row[],
   { pause }: Pick<RouteRequest, "pause">,

@@ -1,17 +1,21 @@
 import { z } from "zod";
 
 /**
- * Where a page begins or ends: an id or key from another page. The pattern excludes text that cannot be a key of the
- * store.
+ * A page cursor: an id or key from another page. The pattern excludes text that cannot be a key in the store. Use it
+ * only for lists whose documentation promises an empty page for an unknown cursor (replay checks of a set, searches);
+ * {@link idCursor} refuses other ids.
  */
 export const cursor = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,100}$/, "must be 1 to 100 letters, digits, - or _, as an earlier page shows it");
 
-/** The parameters made by {@link idCursor} and its like. */
+/** The schemas that {@link idCursor} and similar functions have created. */
 const idCursors = new WeakSet<z.ZodType>();
 
-/** An optional parameter that takes what an earlier page shows; anything else is refused as `invalid` (422). */
+/**
+ * An optional query parameter that takes a value from an earlier page. The route refuses other values as `invalid`
+ * (422).
+ */
 function shownCursor(form: RegExp, shown: string, description?: string) {
   const text = z.string().regex(form, `must be ${shown}, as an earlier page shows it`).optional();
   const made = description === undefined ? text : text.describe(description);
@@ -19,33 +23,33 @@ function shownCursor(form: RegExp, shown: string, description?: string) {
   return made;
 }
 
-/** Where a page begins or ends: an id of the list's kind. */
+/** A page cursor that is an id with this prefix. */
 export const idCursor = (prefix: string, description?: string) =>
   shownCursor(new RegExp(`^${prefix}_[0-9A-Z]{26}$`), `an id (${prefix}_…)`, description);
 
-/** The same for hook firings: their ids name the event and the hook. */
+/** A page cursor of hook firings. Its ids contain the event and the hook. */
 export const hookFiringCursor = shownCursor(/^occ_[0-9A-Z]{26}(-[0-9A-Z]{8})?$/, "an id (occ_…)");
 
-/** The same for connections, which are listed by their holders. */
+/** A page cursor of connections, which are listed by holder. */
 export const holderCursor = shownCursor(/^(team|usr_[0-9A-Z]{26})$/, "team or a person's id (usr_…)");
 
-/** The names of the parameters of a query that are ids of the list's kind. */
+/** Returns the names of the query parameters that are page cursors with ids. */
 export function listIdCursors(query: z.ZodType | undefined): readonly string[] {
   if (!(query instanceof z.ZodObject)) return [];
   return Object.entries(query.shape).flatMap(([name, schema]) => (idCursors.has(schema) ? [name] : []));
 }
 
-/** The member of a list whose older rows are removed some time after their end. */
+/** A response member of lists whose finished items are removed after their retention period. */
 export const prunedBefore = z
   .string()
   .nullable()
   .describe("On the last page: what ended before this time is not stored any more. Null where nothing was removed.");
 
-/** A whole number in a query, at least 1. */
+/** An integer query parameter, at least 1. */
 export const wholeNumber = z.coerce
   .number("must be a number")
   .int("must be a whole number")
   .min(1, "must be at least 1");
 
-/** The number of items in a page: at most 200, by default `usual`. */
+/** The page size: at most 200, by default `usual`. */
 export const pageSize = (usual = 50) => wholeNumber.max(200, "must be at most 200").default(usual);

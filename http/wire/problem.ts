@@ -1,6 +1,6 @@
 import type { FieldError, Refusal } from "../../actors/refusal.js";
 
-/** Refusals that only the edge makes: faults of HTTP itself. */
+/** Refusals that only the HTTP layer creates. */
 export type EdgeRefusal =
   | { readonly refused: "method-not-allowed"; readonly detail: string; readonly allow: string }
   | { readonly refused: "request-timeout"; readonly detail: string }
@@ -14,10 +14,10 @@ export type EdgeRefusal =
 
 type AnyRefusal = Refusal | EdgeRefusal;
 
-/** The slug of a problem: its type without `urn:service:problem:`. */
+/** The slug of a problem: its type without the prefix `urn:service:problem:`. */
 export type ProblemSlug = AnyRefusal["refused"];
 
-/** Status and title of each problem (configuration API, Errors). The one place that knows statuses. */
+/** Status and title of each problem (configuration API, Errors). Only this table maps problems to statuses. */
 export const problems: Readonly<Record<ProblemSlug, readonly [status: number, title: string]>> = {
   "bad-request": [400, "The request is malformed"],
   "idempotency-key-required": [400, "An Idempotency-Key is required"],
@@ -48,14 +48,14 @@ export const problems: Readonly<Record<ProblemSlug, readonly [status: number, ti
   internal: [500, "Something went wrong inside"],
 };
 
-/** A problem, encoded. */
+/** An encoded problem. */
 export interface ProblemAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** The problem body and headers (RFC 9457) for a refusal; `status` overrides the usual one for malformed bytes. */
+/** Encodes a refusal as a problem (RFC 9457). `status` overrides the usual status, for malformed requests. */
 export function problemAnswer(refusal: AnyRefusal, status?: number): ProblemAnswer {
   const [usualStatus, usualTitle] = problems[refusal.refused];
   const sent = status ?? usualStatus;
@@ -88,7 +88,7 @@ function errorLine(error: FieldError): string {
   return error.path === "" ? error.message : `${error.path}: ${error.message}`;
 }
 
-/** The challenge of a 401 (RFC 9110, 11.6.1). */
+/** Returns the `WWW-Authenticate` challenge of a 401 (RFC 9110, 11.6.1). */
 function challengeOf(basicRealm: string | undefined): string {
   return basicRealm === undefined ? "Bearer" : `Basic realm="${basicRealm}", charset="UTF-8"`;
 }

@@ -8,8 +8,8 @@ const noQuery = z.strictObject({});
 const NO_DATA = { data: undefined };
 
 /**
- * Parses the query of a request. Unknown parameters are refused, since they were meant to do something; except on
- * public routes without a query, to which links may add parameters.
+ * Parses the query of a request. Refuses unknown parameters, because the client expects them to have an effect.
+ * Exception: a public route without a query ignores all parameters, because links may add some.
  */
 export function readQuery(
   { query, access }: Pick<Route, "query" | "access">,
@@ -20,9 +20,9 @@ export function readQuery(
 }
 
 /**
- * The query by the schema of its route, or a refusal that names each invalid parameter. A repeated parameter is
- * invalid, since it is not clear which value was meant. Where only ids of pages are wrong, the refusal is `invalid`: the
- * form is right, and the value is none that the list can have shown.
+ * Parses a query by a schema. The refusal lists each invalid parameter. A repeated parameter is invalid, because its
+ * value is ambiguous. If only page cursors are wrong, the refusal is `invalid` (422) and not `bad-request`: the query
+ * is well-formed, but the list cannot have returned that cursor.
  */
 export function parseQuery<Schema extends z.ZodType>(
   schema: Schema,

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { EdgeRefusal } from "./problem.js";
 
-/** Ends the handling of a request with a refusal. Only the server catches it, and answers with the refusal. */
+/** Thrown to end a request with a refusal. Only the server catches it and responds with the refusal. */
 export class Refused extends Error {
   override readonly name = "Refused";
   readonly refusal: Refusal | EdgeRefusal;
@@ -12,7 +12,7 @@ export class Refused extends Error {
   }
 }
 
-/** Returns an answer that is no refusal. Throws {@link Refused} for one that is; only for use in a route's handler. */
+/** Returns a value that is not a refusal, and throws {@link Refused} for a refusal. Use it only in route handlers. */
 export function granted<Granted>(answer: Granted | Refusal): Granted {
   if (isRefusal(answer)) throw new Refused(answer);
   return answer;

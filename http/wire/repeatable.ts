@@ -6,17 +6,17 @@ import { optionalIdempotencyKey } from "./headers.js";
 import { granted } from "./refused.js";
 import type { RouteRequest } from "./route.js";
 
-/** The header of an answer to a repeat, for the documentation. */
+/** Documents the header that marks a response to a repeated request. */
 export const replayedHeader = { "idempotent-replayed": "`true` when it was taken before, under this key." };
 
-/** The headers of an answer. */
+/** Returns the header that marks a response to a repeated request; none if the request is new. */
 export function replayHeaders(replayed: boolean): Record<string, string> {
   return replayed ? { "idempotent-replayed": "true" } : {};
 }
 
 /**
- * How a repeat of a caller's request is recognised; undefined when it has no key. `what` names the route and its
- * subject. Throws a refusal for a malformed key.
+ * Returns the data that identifies a repeat of a caller's request; undefined if the request has no key. `what` names
+ * the route and its subject. Throws a refusal for a malformed key.
  */
 export function idempotencyOf(
   sealer: Sealer,
@@ -27,7 +27,7 @@ export function idempotencyOf(
   return idempotencyWithin(sealer, request, `${caller.kind === "person" ? caller.userId : caller.tokenId} ${what}`);
 }
 
-/** The same for whoever is no caller. `scope` separates the keys from all others. */
+/** Like {@link idempotencyOf}, for a request without a caller. `scope` separates its keys from all other keys. */
 export function idempotencyWithin(
   sealer: Sealer,
   { body, header }: Pick<RouteRequest, "body" | "header">,

@@ -17,7 +17,7 @@ import type { Subject } from "./subject-route.js";
 
 const problemsOf: Readonly<Record<Wish, readonly ProblemSlug[]>> = { read: [], plan: ["forbidden"] };
 
-/** The station in `{lineId}` and `{stationId}` of the path, for those who may read the team's replays, or plan them. */
+/** The station in `{lineId}` and `{stationId}` of the path, for callers who may read or plan the team's replays. */
 export function stationSubject({ reading }: Pick<Runtime, "reading">, wish: Wish): Subject<TeamStation> {
   return {
     find: ({ caller, params: { teamId = "", lineId = "", stationId = "" } }) =>
@@ -26,7 +26,7 @@ export function stationSubject({ reading }: Pick<Runtime, "reading">, wish: Wish
   };
 }
 
-/** The replay in `{replayId}` of the path, for those who may read the team's replays, or plan them. */
+/** The replay in `{replayId}` of the path, for callers who may read or plan the team's replays. */
 export function replaySubject({ reading }: Pick<Runtime, "reading">, wish: Wish): Subject<VisibleReplay> {
   return {
     find: ({ caller, params: { teamId = "", replayId = "" } }) =>
@@ -35,7 +35,7 @@ export function replaySubject({ reading }: Pick<Runtime, "reading">, wish: Wish)
   };
 }
 
-/** The replay set in `{setId}` of the path, for those who may read the team's replays, or plan them. */
+/** The replay set in `{setId}` of the path, for callers who may read or plan the team's replays. */
 export function setSubject({ reading }: Pick<Runtime, "reading">, wish: Wish): Subject<VisibleSet> {
   return {
     find: ({ caller, params: { teamId = "", setId = "" } }) => findReplaySet(reading, caller, { wish, teamId, setId }),
@@ -43,7 +43,7 @@ export function setSubject({ reading }: Pick<Runtime, "reading">, wish: Wish): S
   };
 }
 
-/** The run of a replay in `{runId}` of the path, for those who may read the team's replays. */
+/** The replay run in `{runId}` of the path, for callers who may read the team's replays. */
 export function replayRunSubject({ reading }: Pick<Runtime, "reading">): Subject<VisibleReplayRun> {
   return {
     find: ({ caller, params: { teamId = "", runId = "" } }) => findReplayRun(reading, caller, { teamId, runId }),

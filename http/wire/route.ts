@@ -6,8 +6,8 @@ import type { EdgeRefusal, ProblemSlug } from "./problem.js";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
- * Who may call a route: `public` needs no credential (`caller` may then be null), `person` a session, `any` a session
- * or a workspace token. The handler checks the caller's permissions through `actors/access`.
+ * Who may call a route. `public` needs no credential, so `caller` may be null. `person` needs a session. `any` needs a
+ * session or a workspace token. The handler checks the caller's permissions through `actors/access`.
  */
 export type RouteAccess = "public" | "person" | "any";
 
@@ -17,143 +17,153 @@ type CallerOf<Access extends RouteAccess> = Access extends "public"
     ? PersonCaller
     : PersonCaller | TokenCaller;
 
-/** The part of example ids after the underscore. */
+/** The part after the underscore of every example id. */
 export const EXAMPLE_ULID = "01KAHX5E8GJMPQS1T3V5X7Z9AB";
 
-/** An authenticated, admitted and parsed request. */
+/** A request after authentication, rate limits and parsing. */
 export interface RouteRequest<Access extends RouteAccess = RouteAccess, Body = unknown, Query = unknown> {
   /** Decoded path parameters by name. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
   readonly caller: CallerOf<Access>;
-  /** A request header by its lower-case name. */
+  /** Returns a request header by its lower-case name. */
   header(name: string): string | undefined;
-  /** All request headers by their lower-case names. */
+  /** Returns all request headers by their lower-case names. */
   headers(): ReadonlyMap<string, string>;
-  /** The header `Service-Client` in the form for change records, or null. */
+  /** The `Service-Client` header in the form used in change records, or null. */
   readonly client: string | null;
   readonly requestId: string;
   readonly remoteAddress: string;
-  /** Lets other work run in the middle of a long answer; resolves when it is this caller's turn again. */
+  /** Lets other work run during a long response. Resolves when this client has its next turn. */
   readonly pause: () => Promise<void>;
-  /** Between two short pieces of work: null while there is time for the next at once, else as {@link pause}. */
+  /**
+   * Call it between two short pieces of work. Null if the next piece may run at once; otherwise the same as {@link
+   * pause}.
+   */
   readonly goOn: () => Promise<void> | null;
-  /** Aborted when the client goes away or the time is up; what it is aborted with may be thrown, and is no failure. */
+  /**
+   * Aborts when the client disconnects or the request times out. A handler may throw the abort reason; the service does
+   * not count it as a failure.
+   */
   readonly signal: AbortSignal;
 }
 
 /** A request without a valid credential to a route that needs one. */
 export interface UnknownRequest extends Pick<RouteRequest, "params" | "headers"> {
-  /** GET or HEAD, as it came. */
+  /** The request's method: GET or HEAD. */
   readonly method: string;
-  /** The part after `?`, or "". */
+  /** The part of the URL after `?`, or "". */
   readonly query: string;
 }
 
-/** A JSON text that is produced while it is sent. */
+/** A JSON response that the handler produces while the service sends it. */
 export interface AnswerStream {
-  /** Its length in bytes. */
+  /** The length in bytes. */
   readonly length: number;
-  /** Other work runs between two pieces; an empty piece is only a pause. */
+  /** The pieces of the text. Other work runs between two pieces; an empty piece is only a pause. */
   readonly pieces: Iterable<string>;
-  /** Called once at the end, however it ends, also if no piece was read. Does not throw. */
+  /** Called once at the end, whether the response succeeded or not, and even if no piece was read. Does not throw. */
   close(): void;
 }
 
 export interface Answer {
   readonly status: number;
-  /** The JSON body; absent for `json`, `text`, `stream` or an empty body. */
+  /** The JSON body. Absent if the response has `json`, `text`, `stream` or no body. */
   readonly body?: unknown;
-  /** A JSON body that is too large to be held in memory. */
+  /** A JSON body that is too large for memory. */
   readonly stream?: AnswerStream;
-  /** The JSON body as text, if it was encoded before; `body` may be absent then. */
+  /** The JSON body as encoded text. `body` may then be absent. */
   readonly json?: string | Uint8Array;
   readonly text?: { readonly type: string; readonly content: string | Uint8Array };
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A declared success that is more than a body schema. */
+/** A declared success response with more than a body schema. */
 export interface Success {
-  /** The schema of the JSON body; null for none, or for text. */
+  /** The schema of the JSON body; null for no body or a text body. */
   readonly body: z.ZodType | null;
-  /** The media type of a text body; beside a schema, some answers are such a text. */
+  /** The media type of a text body. If `body` has a schema too, the route answers in either form. */
   readonly text?: string;
   /** Descriptions of additional headers, by lower-case name. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** An example body for the documentation; missing fields are filled in from the schema. */
+  /** An example body for the documentation. The documentation fills in missing fields from the schema. */
   readonly example?: unknown;
 }
 
-/** Successes by status: the body's schema, null for no body, or a {@link Success}. */
+/** Success responses by status: the body schema, null for no body, or a {@link Success}. */
 export type Answers = Readonly<Record<number, z.ZodType | null | Success>>;
 
-/** The outcome of a request: a success, or a refusal, which becomes a problem. */
+/** The result of a request: a success response, or a refusal that becomes a problem. */
 export type Outcome = Answer | Refusal | EdgeRefusal;
 
-/** Headers that handlers read. */
+/** Request headers that handlers read. */
 export type RequestHeader = "idempotency-key" | "if-match" | "service-cause";
 
 /**
- * One endpoint, as data: the router, the documentation and the tests read the same table. Path parameters are in
- * braces: `/api/teams/{teamId}/tasks`.
+ * The declaration of one endpoint. The router, the documentation and the tests use the same table. Path parameters are
+ * in braces: `/api/teams/{teamId}/tasks`.
  */
 export interface Route {
   readonly method: Method;
   readonly path: string;
-  /** One line for the documentation. */
+  /** A one-line summary for the documentation. */
   readonly summary: string;
-  /** The operation id; by default made from method and path. */
+  /** The operation id. The default is derived from method and path. */
   readonly operation?: string;
-  /** The part of the API that it belongs to, for the documentation. */
+  /** The documentation tag: the part of the API that the route belongs to. */
   readonly tag?: string;
-  /** Further documentation: who may call it, what else it does. */
+  /** More documentation: who may call the route, and its side effects. */
   readonly description?: string;
-  /** The path under which what it creates is listed, where that is another. */
+  /** The path that lists the created objects, if it differs from this path. */
   readonly listedAt?: string;
   readonly access: RouteAccess;
   /**
-   * Whether a service that was started with `--read-only` serves it; by default, if it is a GET. A GET that makes requests
-   * to other hosts is not one of these, and a POST that changes nothing is.
+   * Whether a service with `--read-only` serves the route. The default is true for GET. Set it to false for a GET that
+   * sends requests to other hosts, and to true for a POST that changes nothing.
    */
   readonly isServedReadOnly?: boolean;
-  /** Whether it is exempt from rate limits, as a supervisor needs. */
+  /** Whether the route is exempt from rate limits, for example because a supervisor calls it. */
   readonly isAlwaysAdmitted?: boolean;
-  /** The bearer token that the handler of a public route checks itself. */
+  /** The kind of bearer token that the handler of a public route checks itself. */
   readonly credential?: "callback" | "metrics" | "pool";
   readonly body?: z.ZodType;
-  /** `body` gets the raw bytes, at most this many; `takes` documents their contents. */
+  /** If set, `body` is the raw bytes, at most this many. `takes` documents their content. */
   readonly rawBodyBytes?: number;
-  /** The media type of raw bytes, for the documentation; JSON by default. */
+  /** The media type of the raw bytes, for the documentation. The default is JSON. */
   readonly rawBodyType?: string;
-  /** The body's schema for the documentation, when `body` accepts anything and the handler parses it later. */
+  /** The body schema for the documentation, if `body` accepts anything and the handler parses it later. */
   readonly takes?: z.ZodType;
-  /** Dotted paths in `takes` that are never returned. */
+  /** Dotted paths in `takes` to fields that responses never include. */
   readonly writeOnly?: readonly string[];
   /** An example body, like `Success.example`. */
   readonly example?: unknown;
   readonly query?: z.ZodType;
   readonly headers?: Readonly<Partial<Record<RequestHeader, "required" | "optional">>>;
-  /** Given as a function where making them takes long: they document the route, and no request is served by them. */
+  /** The success responses. Use a function if they are expensive to create: only the documentation needs them. */
   readonly answers: Answers | (() => Answers);
-  /** Problems besides those that follow from the declaration (see `openapi/problems.ts`). */
+  /** Problems besides those that the declaration implies (see `openapi/problems.ts`). */
   readonly problems?: readonly ProblemSlug[];
   /**
-   * The page that a browser is sent to (303) when it opens the address as a document, with or without a credential.
-   * Programs, the scripts of pages among them, get the route's own answer.
+   * The page to redirect a browser to (303) when it opens this address as a document, with or without a credential.
+   * Programs and page scripts get the route's own response.
    */
   page?(params: RouteRequest["params"]): string;
   /**
-   * The workspace that a request without a credential is for, where many have the same senders: it counts for another
-   * share of its address than those for most others. Null, as without this, where that is nobody's.
+   * The workspace that a request without a credential addresses, on routes where the same senders serve many
+   * workspaces. It selects one of the rate-limit shares of the sender's address. Null if there is no such workspace;
+   * this is also the default.
    */
   audience?(params: RouteRequest["params"]): string | null;
   /**
-   * Answers a GET or HEAD without a valid credential, whatever its query is, or null: then it is refused. For others'
-   * requests to an address that people read too.
+   * Answers a GET or HEAD without a valid credential, whatever its query, or returns null to refuse it. For an address
+   * that both people and other systems open.
    */
   answersAnyone?(request: UnknownRequest): Answer | null;
-  /** Why the caller may not do this, or null. Called before the body is parsed; further checks are in `handle`. */
+  /**
+   * Returns a refusal, or null if the caller may call this route. Called before the body is parsed; `handle` does
+   * further checks.
+   */
   admits?(request: Pick<RouteRequest<RouteAccess>, "caller" | "params">): Refusal | null;
   handle(request: RouteRequest<RouteAccess, unknown, unknown>): Promise<Outcome> | Outcome;
 }
@@ -168,7 +178,7 @@ export interface TypedRoute<Access extends RouteAccess, Body extends z.ZodType, 
   handle(request: RouteRequest<Access, z.output<Body>, z.output<Query>>): Promise<Outcome> | Outcome;
 }
 
-/** Declares a route with the types of its schemas; the edge calls `handle` only with results of those schemas. */
+/** Declares a route with typed schemas. The HTTP layer calls `handle` only with values that these schemas returned. */
 export function route<
   Access extends RouteAccess,
   Body extends z.ZodType = z.ZodUndefined,
@@ -177,17 +187,17 @@ export function route<
   return definition as Route;
 }
 
-/** Whether a read-only service serves the route. */
+/** Whether a service with `--read-only` serves the route. */
 export function isServedReadOnly({ method, isServedReadOnly: isServed = method === "GET" }: Route): boolean {
   return isServed;
 }
 
-/** The declared answers of a route. */
+/** Returns the declared success responses of a route. */
 export function answersOf({ answers }: Pick<Route, "answers">): Answers {
   return typeof answers === "function" ? answers() : answers;
 }
 
-/** A declared answer as a {@link Success}. */
+/** Converts a declared success response into a {@link Success}. */
 export function successOf(declared: z.ZodType | null | Success): Success {
   return declared === null || declared instanceof z.ZodType ? { body: declared } : declared;
 }

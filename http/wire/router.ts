@@ -2,7 +2,7 @@ import type { Refusal } from "../../actors/refusal.js";
 import type { EdgeRefusal } from "./problem.js";
 import type { Route } from "./route.js";
 
-/** A matching route, with its decoded path parameters. */
+/** A matching route with its decoded path parameters. */
 export interface Found {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
@@ -16,13 +16,13 @@ interface Node {
 
 const emptyNode = (): Node => ({ fixed: new Map(), parameter: null, methods: new Map() });
 
-/** Finds the route of a method and a path. */
+/** Finds the route for a method and a path. */
 export type Router = (method: string, path: string) => Found | Refusal | EdgeRefusal;
 
 /**
- * Builds a router over a table of routes: a tree by path segment, fixed segments before parameters. HEAD finds GET.
- * A path without a route is `not-found`, one with another method `method-not-allowed`, one that cannot be decoded
- * `bad-request`. Throws when two routes are the same.
+ * Creates a router for a table of routes. The router is a tree of path segments that tries fixed segments before
+ * parameters. A HEAD request finds the GET route. An unknown path is `not-found`, a path without this method is
+ * `method-not-allowed`, and a badly encoded path is `bad-request`. Throws if two routes have the same method and path.
  */
 export function createRouter(routes: readonly Route[]): Router {
   const root = emptyNode();
@@ -69,7 +69,7 @@ function addRoute(root: Node, route: Route): void {
   node.methods.set(route.method, { route, names });
 }
 
-/** The node for the segments of the path from the one that begins at `from`; `values` gets those of parameters. */
+/** Finds the node for the path segments that start at `from`. Appends the parameter values to `values`. */
 function findNode(node: Node, path: string, from: number, values: string[]): Node | undefined {
   if (from > path.length) return node.methods.size > 0 ? node : undefined;
   const slash = path.indexOf("/", from);

@@ -1,29 +1,32 @@
 import type { RuntimeLog } from "../../runtime/runtime.js";
 
-/** An answered request, for log and metrics. Contains nothing that a client sent except its method. */
+/** A completed request, for the log and the metrics. It contains no client data except the method. */
 export interface ServedRequest {
   readonly requestId: string;
   readonly method: string;
-  /** The route's pattern, or null when none matched. */
+  /** The route's path pattern; null if no route matched. */
   readonly route: string | null;
-  /** 499 when the client went away before there was an answer. */
+  /** The response status; 499 if the client disconnected before the response was ready. */
   readonly status: number;
-  /** Time until the answer was made, or until a streamed one was sent. */
+  /** Time until the response was ready, or until a streamed response was sent. */
   readonly seconds: number;
-  /** Whether the connection ended before all of a streamed answer was sent. */
+  /** Whether the connection closed before a streamed response was complete. */
   readonly isCut: boolean;
 }
 
 /**
- * The service's log. Every line is made from named fields: no header, body, path or token is ever passed to it, so none
- * can be in a log. The one exception is {@link ServiceLog.mail}.
+ * The service's log. It builds every line from named fields. No caller passes a header, body, path or token to it, so
+ * the log cannot contain any. The one exception is {@link ServiceLog.mail}.
  */
 export interface ServiceLog extends RuntimeLog {
   info(message: string): void;
-  /** Writes a mail when no mail server is set up, at every level: without it nobody could sign in. */
+  /** Logs a mail, at every log level, if no mail server is configured. Without it nobody could sign in. */
   mail(line: string): void;
-  /** A request that is answered, after what it failed by. */
+  /** Logs a completed request. If it failed, `failed` comes first. */
   served(served: ServedRequest): void;
-  /** Of requests that met the same damaged row only the first is an error and a warning; the others are for debugging. */
+  /**
+   * Logs a failure. If several requests fail on the same damaged row, only the first logs an error and a warning; the
+   * others log at debug level.
+   */
   failed(requestId: string, error: unknown): void;
 }

@@ -1,38 +1,41 @@
 import type { Refusal } from "../../actors/refusal.js";
 
-/** The request that asks for a WebSocket. */
+/** The HTTP request that asks for a WebSocket. */
 export interface SocketRequest {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** A request header by its lower-case name. */
+  /** Returns a request header by its lower-case name. */
   header(name: string): string | undefined;
   readonly remoteAddress: string;
   readonly requestId: string;
 }
 
-/** An open WebSocket. Nothing throws; sends after a close are dropped. */
+/** An open WebSocket. Its methods never throw, and it drops messages after a close. */
 export interface Socket {
-  /** Sends a text, or its bytes in UTF-8, which may not change any more. */
+  /** Sends a text, as a string or as UTF-8 bytes. Do not change the bytes afterwards. */
   send(text: string | Uint8Array): void;
-  /** Bytes accepted by `send` that the peer has not taken yet. Senders of much data watch it and wait for `drained`. */
+  /**
+   * Bytes that `send` accepted and the peer has not received yet. If you send much data, check this value and wait for
+   * `drained`.
+   */
   readonly bufferedBytes: number;
-  /** Starts the closing handshake with a code of RFC 6455 and a short reason. */
+  /** Starts the closing handshake with an RFC 6455 code and a short reason. */
   close(code: number, reason: string): void;
-  /** Sends a ping. The transport closes a peer that does not answer within the idle time. */
+  /** Sends a ping. The transport closes the socket if the peer does not answer within the idle timeout. */
   ping(): void;
 }
 
-/** Handles the events of an open socket, in order; never called after `closed`. */
+/** Handles the events of an open socket, in order. No event follows `closed`. */
 export interface SocketHandler {
   message(text: string): void;
-  /** The send buffer has become empty again. */
+  /** Called when the send buffer is empty again. */
   drained(): void;
   closed(): void;
 }
 
-/** A socket that was admitted. */
+/** An admitted WebSocket request. */
 export interface Admitted {
-  /** The id of the person, token or pool whose socket it is; limits count by it. */
+  /** The id of the person, token or pool that opens the socket. Limits count sockets by this id. */
   readonly holder: string;
   open(socket: Socket): SocketHandler;
 }
@@ -41,14 +44,14 @@ export interface Admitted {
 export interface SocketRoute {
   readonly path: string;
   readonly summary: string;
-  /** What the peers send each other, for the documentation. */
+  /** The messages in both directions, for the documentation. */
   readonly description?: string;
-  /** The accepted credentials, for the documentation. */
+  /** The credentials that the endpoint accepts, for the documentation. */
   readonly credentials: readonly ("session" | "token" | "pool")[];
-  /** Whether a service that was started with `--read-only` serves it. */
+  /** Whether a service with `--read-only` serves the endpoint. */
   readonly isServedReadOnly: boolean;
-  /** Longest accepted message, in bytes; a longer one closes the socket with 1009. */
+  /** Maximum message size, in bytes. A longer message closes the socket with 1009. */
   readonly maxMessageBytes: number;
-  /** Decides before the upgrade: admits the socket, or refuses with a problem. */
+  /** Called before the upgrade. Admits the socket, or refuses it with a problem. */
   open(request: SocketRequest): Promise<Refusal | Admitted>;
 }

@@ -5,30 +5,30 @@ import type { ProblemSlug } from "./problem.js";
 import { granted } from "./refused.js";
 import { type Outcome, type Route, type RouteAccess, type RouteRequest, route, type TypedRoute } from "./route.js";
 
-/** The access of routes that have a caller. */
+/** The access of routes that always have a caller. */
 export type SignedInAccess = Exclude<RouteAccess, "public">;
 
-/** The parts of a request that determine the subject. */
+/** The parts of a request that identify the subject. */
 interface SubjectRequest extends Pick<RouteRequest, "params"> {
   readonly caller: Caller;
 }
 
-/** What a route is about, found by its path, if the caller may see it and do this there. */
+/** The subject of a route. `find` finds it by the path, and refuses if the caller may not see it or may not do this. */
 export interface Subject<Found> {
   readonly find: (request: SubjectRequest) => Found | Refusal;
-  /** Problems of `find` besides those that follow from the route's path and method. */
+  /** Problems of `find` besides those that the path and the method imply. */
   readonly problems?: readonly ProblemSlug[];
 }
 
-/** A route whose handler is called with its subject. */
+/** A route whose handler receives its subject. */
 export interface SubjectRoute<Found, Access extends SignedInAccess, Body extends z.ZodType, Query extends z.ZodType>
   extends Omit<TypedRoute<Access, Body, Query>, "admits" | "handle"> {
-  /** Whether the subject is checked before the body; otherwise after the body and the query. */
+  /** Whether to check the subject before the body. By default, the service checks it after the body and the query. */
   readonly isCheckedFirst?: boolean;
   handle(request: RouteRequest<Access, z.output<Body>, z.output<Query>>, subject: Found): Promise<Outcome> | Outcome;
 }
 
-/** Declares a route about a subject. Answers with the refusal of `find`, or calls `handle` with what it found. */
+/** Declares a route with a subject. Responds with the refusal of `find`, or calls `handle` with the found subject. */
 export function subjectRoute<
   Found,
   Access extends SignedInAccess,

@@ -7,8 +7,8 @@ import { type SignedInAccess, type SubjectRoute, subjectRoute } from "./subject-
 const finders = { team: findVisibleTeam, outcomes: findTeamOfOutcomes };
 
 /**
- * Declares a route about the team in `{teamId}` of its path, for those who see the team, or only for those who may read
- * its outcomes. Others get 404.
+ * Declares a route for the team in `{teamId}` of its path. `team` allows everyone who sees the team, `outcomes` only
+ * those who may read its outcomes. Other callers get 404.
  */
 export function teamRoute<
   Access extends SignedInAccess,

@@ -1,11 +1,14 @@
 import { z } from "zod";
 
-/** What the service answers about a check, as far as it is read here; a later release may answer more. */
+/**
+ * The service's response about a check. The schemas cover only the fields that this program reads, and accept others,
+ * because a later release may add some.
+ */
 
-/** An id, as it may stand in a path. */
+/** An id that is safe in a path. */
 export const idSchema = z.string().regex(/^[\w-]{1,100}$/);
 
-/** A word of the service's own: it is shown as it is, so it must be nothing else. */
+/** A keyword of the service. It is printed unescaped, so the pattern allows nothing else. */
 const word = z.string().regex(/^[a-z]+(-[a-z]+){0,9}$/);
 
 const interval = z.looseObject({ low: z.number(), high: z.number() });
@@ -57,7 +60,7 @@ export const checkSchema = z.looseObject({
   compared: z.number(),
   candidate: side,
   baseline: side,
-  // Releases before did not say it.
+  // Absent in responses of earlier releases.
   waiting: z.looseObject({ for: word, since: z.iso.datetime() }).nullish(),
   regressions: z.array(regression),
   replayUrl: z.string().nullable(),
@@ -70,5 +73,5 @@ export type CheckSide = z.output<typeof side>;
 export type Regression = z.output<typeof regression>;
 export type Money = z.output<typeof money>;
 
-/** A problem, as far as it is read here. */
+/** A problem response. Covers only the fields that this program reads. */
 export const problemSchema = z.looseObject({ type: z.string().default(""), detail: z.string().default("") });

@@ -5,7 +5,10 @@ import { type CheckRunOptions, runChecks } from "./run-checks.js";
 
 export interface CheckPlanOptions extends CheckRunOptions, PlanLinesOptions {}
 
-/** Starts and awaits the checks of a plan. What of it could not be asked is told beside what could. */
+/**
+ * Starts the checks of a plan and waits for them. Returns their outcomes, and an outcome for each part that could not
+ * be checked.
+ */
 export async function checkPlan(lines: readonly PlannedLine[], options: CheckPlanOptions): Promise<readonly Outcome[]> {
   const planned = await planLines(lines, options);
   const ran = await runChecks(

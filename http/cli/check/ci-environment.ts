@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 
-/** What a CI job says of itself. */
+/** Data about the current CI job. */
 export interface CiJob {
   readonly commit: string | null;
   readonly pullRequest: number | null;
-  /** The run of the workflow and its attempt: another one asks anew. Null outside of CI. */
+  /** The workflow run and its attempt. Another attempt starts a new check. Null outside of CI. */
   readonly attempt: string | null;
 }
 
@@ -16,8 +16,8 @@ const pullRequestEvent = z.looseObject({
 });
 
 /**
- * What GitHub Actions says of the job, from its environment and the file of its event. The commit of a pull request is
- * its newest one: `GITHUB_SHA` is that of a merge with its base, which nobody else sees.
+ * Reads the job's data from the environment of GitHub Actions and the event file. For a pull request, the commit is its
+ * newest one: `GITHUB_SHA` would be a merge with the base, which exists nowhere else.
  */
 export function readCiJob(environment: Environment): CiJob {
   const { GITHUB_EVENT_PATH: path, GITHUB_SHA: sha, GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT: attempt } = environment;
@@ -29,7 +29,7 @@ export function readCiJob(environment: Environment): CiJob {
   };
 }
 
-/** The pull request of the event; undefined for other events, and for a file that cannot be read. */
+/** Returns the event's pull request; undefined for another event or an unreadable file. */
 function readEvent(path: string) {
   try {
     return pullRequestEvent.safeParse(JSON.parse(readFileSync(path, "utf8"))).data?.pull_request;

@@ -16,25 +16,25 @@ Examples:
   signalbox check --url https://signalbox.example --line core/dev station.json
 In a clone, npm run check -- stands for signalbox check.`;
 
-/** What the command line and the environment ask for. */
+/** The request that the command line and the environment describe. */
 export interface CheckWish {
   readonly url: string;
-  /** The plan's file; `-` for standard input. */
+  /** The path of the plan; `-` for standard input. */
   readonly file: string;
-  /** An id, or `<team key>/<line key>`; null for the lines that the plan names. */
+  /** An id or `<team key>/<line key>`. Null to use the lines that the plan names. */
   readonly line: string | null;
-  /** Keys of the stations to check; null for all that the plan changes. */
+  /** Keys of the stations to check; null for all stations that the plan changes. */
   readonly stations: readonly string[] | null;
   readonly access: Access;
   readonly job: CiJob;
   readonly repeats: number | null;
-  /** Files to append the summary to. */
+  /** The file to append the summary to. */
   readonly summary: string | null;
   readonly timeLimitMs: number;
   readonly everyMs: number;
 }
 
-/** How the command is admitted. */
+/** How the command authenticates. */
 export type Access =
   | { readonly kind: "token"; readonly token: string }
   | { readonly kind: "file"; readonly trust: string; readonly file: string }
@@ -63,7 +63,7 @@ interface Options {
   readonly every: number;
 }
 
-/** The command line, not read yet. A wrong one ends the process with 3: 1 says that a change failed. */
+/** Creates the parser. Wrong arguments end the process with exit code 3, because 1 means that a change failed. */
 export function createCommandLine(): Command {
   return new Command("signalbox check")
     .description("Replays what a planned change would do to past runs, waits, and says whether it does worse.")
@@ -95,11 +95,12 @@ export function createCommandLine(): Command {
     .configureOutput({ outputError: (text, write) => write(`${text.trimEnd().replaceAll("\n", " ")}\n`) });
 }
 
-/** Reads the arguments after the program's name. Ends the process with one line when they are wrong. */
+/** Parses the arguments after the program's name. Wrong arguments end the process with a one-line message. */
 export function readCommandLine(program: Command, args: readonly string[], environment: Environment): CheckWish {
   const options = program.parse(args, { from: "user" }).opts<Options>();
   const { username, password } = new URL(options.url);
-  // Not the option's parser's, whose errors print the value; nor is that of the token.
+  // Check this here and not in the option's parser, because a parser's errors print the value. The token is checked
+  // here for the same reason.
   if (username !== "" || password !== "") program.error("error: --url must hold no credentials");
   const job = readCiJob(environment);
   const { line = null, station = null, repeats = null, summary = "" } = options;
@@ -125,7 +126,7 @@ function accessOf(program: Command, options: Options, environment: Environment):
   const { token = "", trust = "", trustTokenFile, audience } = options;
   if (token !== "" && trust !== "") return program.error("error: there is a token and a trust: one of them is enough");
   if (token !== "") {
-    // Other characters cannot be sent in a header.
+    // Other characters are not allowed in a header.
     if (!/^[\x21-\x7e]+$/.test(token)) return program.error("error: the token must be visible ASCII characters");
     return { kind: "token", token };
   }
@@ -164,7 +165,7 @@ function gather(key: string, before: readonly string[] = []): string[] {
   return [...before, key];
 }
 
-/** `most` is told where there is one; no number has more than nine digits. */
+/** Parses an integer of at most nine digits. The error message states `most` if it is given. */
 function wholeFrom(least: number, most: number | null = null): (text: string) => number {
   const range = most === null ? `from ${least}` : `from ${least} to ${most}`;
   return (text) => {
@@ -175,7 +176,7 @@ function wholeFrom(least: number, most: number | null = null): (text: string) =>
   };
 }
 
-/** Above 0; a timer takes no more than 24 days. */
+/** Parses a number above 0. The limit is needed because a timer can run at most about 24 days. */
 function upTo(most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);

@@ -1,4 +1,7 @@
-/** A check could not be asked for, or its verdict not be read. The message is a sentence for people, without secrets. */
+/**
+ * A check could not be started, or its verdict could not be read. The message is a sentence for people and contains no
+ * secrets.
+ */
 export class CouldNotAsk extends Error {
   override readonly name = "CouldNotAsk";
 }

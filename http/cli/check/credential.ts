@@ -3,22 +3,28 @@ import { z } from "zod";
 import { CouldNotAsk } from "./could-not-ask.js";
 import type { Requests } from "./requests.js";
 
-/** The workspace token that the command acts with. */
+/** The workspace token that the command uses. */
 export interface Credential {
-  /** The current token; a new one where the last has run out. Throws {@link CouldNotAsk} where there is none. */
+  /**
+   * Returns the current token, or a new one if the last has expired. Throws {@link CouldNotAsk} if no token is
+   * available.
+   */
   token(): Promise<string>;
-  /** Call it when the service refuses the last token; whether another may be had. */
+  /** Call it when the service rejects the last token. Returns whether another token may be available. */
   refused(): boolean;
-  /** Values that no output may have. */
+  /** Secret values, which no output may contain. */
   hidden(): readonly string[];
 }
 
-/** A workspace token that was issued to keep. */
+/** Returns the credential for a fixed workspace token. */
 export function keptToken(token: string): Credential {
   return { token: async () => token, refused: () => false, hidden: () => [token] };
 }
 
-/** Where the platform's OIDC token comes from: a new one each time, and what is secret about it. */
+/**
+ * The source of the platform's OIDC token. `get` returns a new token each time; `hidden` returns the secrets that it
+ * uses.
+ */
 export interface Proof {
   get(): Promise<string>;
   hidden(): readonly string[];
@@ -26,19 +32,22 @@ export interface Proof {
 
 export interface TrustOptions {
   readonly requests: Requests;
-  /** The service's base address. */
+  /** The base address of the service. */
   readonly url: string;
-  /** The token trust's id. */
+  /** The id of the token trust. */
   readonly trust: string;
   readonly proof: Proof;
 }
 
-/** A token that has less than this left is exchanged anew, in milliseconds. */
+/** A token is replaced when less than this time is left, in milliseconds. */
 const SPARE_MS = 20_000;
 
 const exchanged = z.looseObject({ token: z.string().min(1), expiresAt: z.string() });
 
-/** Exchanges the platform's OIDC token for a workspace token by a token trust, anew when one runs out. */
+/**
+ * Returns a credential that exchanges the platform's OIDC token for a workspace token through a token trust. It
+ * exchanges again when the token expires.
+ */
 export function trustedToken({ requests, url, trust, proof }: TrustOptions): Credential {
   const seen = new Set<string>();
   let held: { readonly token: string; readonly untilMs: number } | null = null;
@@ -66,7 +75,7 @@ export function trustedToken({ requests, url, trust, proof }: TrustOptions): Cre
       }
       seen.add(given.token);
       const untilMs = Date.parse(given.expiresAt) - SPARE_MS;
-      // A clock that is behind the service's, or ahead of it, is put right by the 401 that follows.
+      // If this machine's clock is wrong, the token is used until the service rejects it with 401.
       held = { token: given.token, untilMs: untilMs > requests.nowMs() ? untilMs : Number.POSITIVE_INFINITY };
       return held.token;
     },
@@ -78,7 +87,7 @@ export function trustedToken({ requests, url, trust, proof }: TrustOptions): Cre
   };
 }
 
-/** A file in which the platform puts the job's OIDC token, and renews it. */
+/** Reads the job's OIDC token from a file, which the platform creates and renews. */
 export function fileProof(file: string): Proof {
   return {
     hidden: () => [],
@@ -93,7 +102,7 @@ export function fileProof(file: string): Proof {
   };
 }
 
-/** What GitHub Actions gives a job with `id-token: write`. */
+/** The values that GitHub Actions gives to a job with `id-token: write`. */
 export interface GithubProofOptions {
   readonly requests: Requests;
   readonly audience: string;
@@ -104,7 +113,7 @@ export interface GithubProofOptions {
 
 const issued = z.looseObject({ value: z.string().min(1) });
 
-/** Asks GitHub Actions for an OIDC token of the audience. */
+/** Requests an OIDC token for the audience from GitHub Actions. */
 export function githubProof({ requests, audience, requestUrl, requestToken }: GithubProofOptions): Proof {
   return {
     hidden: () => [requestToken],

@@ -1,9 +1,9 @@
-/** What a shell has for a process that a signal ended. */
+/** The shell's exit codes of a process that a signal ended. */
 export const signalCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 
 type Signal = keyof typeof signalCodes;
 
-/** When the command stops waiting: at its time limit, or at the first signal. A second one ends the process at once. */
+/** Ends the wait: at the time limit or at the first signal. A second signal ends the process at once. */
 export class Ending {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -12,7 +12,7 @@ export class Ending {
     this.#stop(`The command was interrupted (${signal}).`);
   };
 
-  /** Why it stopped, as a sentence; null while it has not. */
+  /** Why the wait ended, as a sentence; null before that. */
   why: string | null = null;
   signal: Signal | null = null;
   readonly ended = this.#controller.signal;
@@ -23,7 +23,7 @@ export class Ending {
     for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, this.#onSignal);
   }
 
-  /** Signals end the process by themselves again, and there is no time limit any more. */
+  /** Removes the signal handlers and the time limit. Signals end the process by themselves again. */
   end(): void {
     clearTimeout(this.#timer);
     for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, this.#onSignal);

@@ -1,13 +1,13 @@
 import type { CheckAnswer, CheckSide, Money } from "./check-answer.js";
 
-/** Figures of a check in words, the same on the terminal and in a summary. */
+/** Formats the figures of a check, for the terminal and the summary. */
 
-/** `3.2 EUR`; `nothing` for none. Amounts are shown to a hundredth of a cent. */
+/** Formats an amount: `3.2 EUR`, or `nothing` for null. Rounds to a hundredth of a cent. */
 export function moneyText(money: Money | null): string {
   return money === null ? "nothing" : `${Number(money.amount.toFixed(4))} ${money.currency}`;
 }
 
-/** `70.0 %` of 0.7. */
+/** Formats a share: `70.0 %` for 0.7. */
 export function percentText(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }
@@ -20,14 +20,14 @@ export function tasksText(count: number): string {
   return count === 1 ? "1 task" : `${count} tasks`;
 }
 
-/** `70.0 % (52.1 % to 85.0 %)`; what it says of a side that scored nothing. */
+/** Formats a success rate: `70.0 % (52.1 % to 85.0 %)`, or `none scored`. */
 export function successText({ successRate, interval }: CheckSide): string {
   if (successRate === null) return "none scored";
   const around = interval === null ? "" : ` (${percentText(interval.low)} to ${percentText(interval.high)})`;
   return `${percentText(successRate)}${around}`;
 }
 
-/** What a regression shows of one side: `2 of 3 succeeded`, of the copies that were scored. */
+/** Formats the results of one side of a regression: `2 of 3 succeeded`. The total counts scored copies only. */
 export function resultsText(copies: readonly unknown[]): string {
   const results = copies.map((copy) => resultOf(copy));
   const scored = results.filter((result) => result === "succeeded" || result === "failed");
@@ -36,12 +36,12 @@ export function resultsText(copies: readonly unknown[]): string {
   return `${succeeded} of ${scored.length} succeeded${unscored === 0 ? "" : `, ${unscored} not scored`}`;
 }
 
-/** A copy's result is told as such, or in a member `result`. */
+/** A copy is either its result, or an object with a member `result`. */
 function resultOf(copy: unknown): unknown {
   return typeof copy === "object" && copy !== null && "result" in copy ? copy.result : copy;
 }
 
-/** Reasons why a check is undecided, as the reference words them. */
+/** The reasons for an undecided check, in the words of the reference. */
 const undecided: Readonly<Record<string, string>> = {
   "replay-gone": "replay is gone",
   stopped: "replay was stopped",
@@ -51,7 +51,10 @@ const undecided: Readonly<Record<string, string>> = {
   "too-few-scored": "under half the tasks scored on both sides",
 };
 
-/** `2 of 20 tasks regressed, 1 may`; for an undecided one its reason, and that none is compared where none is. */
+/**
+ * Formats a verdict: `2 of 20 tasks regressed, 1 may`. An undecided check includes its reason. If no task was compared,
+ * says so.
+ */
 export function verdictText({ verdict, undecidedBecause, regressions, compared, threshold }: CheckAnswer): string {
   const count = `${regressions.length} of ${tasksText(compared)} that both sides scored regressed, ${threshold.mostRegressions} may`;
   if (verdict === "failed") return `failed: ${count}`;
@@ -61,7 +64,7 @@ export function verdictText({ verdict, undecidedBecause, regressions, compared, 
   return `undecided: ${undecided[undecidedBecause ?? ""] ?? undecidedBecause ?? "no reason was told"}; ${soFar}`;
 }
 
-/** The gain in words; it decides no verdict. */
+/** Formats the gain. It does not affect the verdict. */
 export function gainText({ gain, threshold }: CheckAnswer): string | null {
   if (gain === null) return null;
   const points = (share: number) => `${share > 0 ? "+" : ""}${(100 * share).toFixed(1)}`;

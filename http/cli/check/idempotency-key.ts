@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 
-/** What makes one start of a check the same as another. */
+/** The values that identify one start of a check. */
 export interface CheckStart {
   readonly lineId: string;
   readonly stationKey: string;
   readonly commit: string | null;
-  /** The CI attempt, or what stands for it. */
+  /** The CI attempt, or a value in its place. */
   readonly attempt: string;
 }
 
-/** The `Idempotency-Key` of a start: the same for a start whose answer was lost, another one for each attempt. */
+/** Returns the `Idempotency-Key` of a start. A retry of a start has the same key; another attempt has another key. */
 export function idempotencyKeyOf({ lineId, stationKey, commit, attempt }: CheckStart): string {
   const parts = JSON.stringify([lineId, stationKey, commit, attempt]);
   return `replay-check-${createHash("sha256").update(parts).digest("hex")}`;

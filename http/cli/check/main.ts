@@ -19,17 +19,17 @@ import { Service } from "./service.js";
 import { writeSummary } from "./summary.js";
 
 /**
- * `signalbox check`: starts the replay checks of a planned change, and waits for their verdicts. The exit code says what
- * came of them (`check/outcome.ts`); whatever goes wrong here is "could not be asked", and never looks like a failure of
- * the change. Prints no token.
+ * `signalbox check`: starts the replay checks of a planned change and waits for their verdicts. The exit code states
+ * the result (`check/outcome.ts`). The program reports its own errors as "could not be asked", never as a failed
+ * change. It prints no token.
  */
 
-/** The longest plan that is read, in bytes. */
+/** Maximum size of a plan, in bytes. */
 const MOST_BYTES = 256 * 1024 ** 2;
-/** The longest line that is printed, in characters. */
+/** Maximum length of a printed line, in characters. */
 const MOST_CHARACTERS = 2_000;
 
-/** Values that are never printed; grows as tokens are exchanged. */
+/** Returns the values that must not be printed. The list grows as tokens are exchanged. */
 let secrets: () => readonly string[] = () => [];
 
 function say(line: string): void {
@@ -51,7 +51,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** The outcomes; what kept the whole plan from being asked is one of them. */
+/** Returns the outcomes. If an error affects the whole plan, that error is the only outcome. */
 async function settle(wish: CheckWish, ending: Ending): Promise<readonly Outcome[]> {
   const nowMs = () => Date.now();
   const wait = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => undefined);

@@ -1,9 +1,9 @@
 import { oneLine } from "./plain-text.js";
 
 /**
- * Text of others within Markdown. It stands in a code span, in which GitHub reads nothing: no markup, no HTML, no mention,
- * no reference to an issue, no address. Not for cells of a table, which a `|` would end.
- * Source: CommonMark 0.31, 6.1 Code spans.
+ * Embeds untrusted text in Markdown. It becomes a code span, in which GitHub interprets nothing: no markup, HTML,
+ * mention, issue reference or link. Do not use it in table cells: a `|` would end the cell. Source: CommonMark 0.31,
+ * 6.1 Code spans.
  */
 export function codeSpan(text: string, most: number): string {
   const content = oneLine(text, most);
@@ -14,7 +14,7 @@ export function codeSpan(text: string, most: number): string {
   return `${fence}${space}${content}${space}${fence}`;
 }
 
-/** A link, or null for what is no address of the web. `words` are ours. */
+/** Creates a link, or returns null if the address is not http or https. `words` must be trusted text. */
 export function linkTo(address: string, words: string): string | null {
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return null;
   const { href } = new URL(address);

@@ -1,17 +1,20 @@
 import type { CheckAnswer } from "./check-answer.js";
 
-/** What became of a station that a plan changes. `title` is `<team>/<line>/<station>`, or a line, or the plan. */
+/**
+ * The outcome for a station that a plan changes. `title` is `<team>/<line>/<station>`, or the name of a line or of the
+ * plan.
+ */
 export type Outcome =
   | { readonly title: string; readonly what: "checked"; readonly check: CheckAnswer }
   | { readonly title: string; readonly what: "still-running"; readonly check: CheckAnswer; readonly why: string }
   | { readonly title: string; readonly what: "nothing-to-replay"; readonly why: string }
-  /** `check` is the one that goes on all the same, where it was started. */
+  /** `check` is the started check, which continues although its verdict could not be read; null if none was started. */
   | { readonly title: string; readonly what: "not-asked"; readonly why: string; readonly check: CheckAnswer | null };
 
-/** In words: `passed`, `failed`, `undecided`, `could not be asked`. */
+/** The verdict, as printed. */
 export type Verdict = "failed" | "could not be asked" | "undecided" | "passed" | "nothing to replay";
 
-/** What the command ends with. Nothing to replay is no reason against a change. */
+/** The exit codes. A change with nothing to replay passes. */
 export const exitCodes: Readonly<Record<Verdict, number>> = {
   failed: 1,
   "could not be asked": 3,
@@ -21,8 +24,8 @@ export const exitCodes: Readonly<Record<Verdict, number>> = {
 };
 
 /**
- * The worst first. A failure outweighs a check that could not be asked, since it never becomes anything else, and since
- * who lets 3 pass (a service that is down shall not block) must not let a failed check pass with it.
+ * Verdicts, worst first. A failure outranks a check that could not be asked, for two reasons. A failure is final. And a
+ * pipeline that tolerates exit code 3, so that a stopped service does not block changes, must still see a failed check.
  */
 const worstFirst: readonly Verdict[] = ["failed", "could not be asked", "undecided", "passed", "nothing to replay"];
 
@@ -33,7 +36,7 @@ export function verdictOf(outcome: Outcome): Verdict {
   return verdict === "running" ? "undecided" : verdict;
 }
 
-/** The worst verdict of all; without any, there was nothing to replay. */
+/** Returns the worst verdict. Without outcomes there was nothing to replay. */
 export function worstOf(outcomes: readonly Outcome[]): Verdict {
   const verdicts = new Set(outcomes.map(verdictOf));
   return worstFirst.find((verdict) => verdicts.has(verdict)) ?? "nothing to replay";

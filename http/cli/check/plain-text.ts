@@ -1,18 +1,18 @@
 /**
- * What others wrote (titles, reasons, a service's sentences) as plain text of one line. Control characters, what turns
- * the direction of writing and what nobody sees become a space. A CI's log reads commands out of lines: those of GitHub
- * begin a line with `::`, or stand anywhere after `##[`.
+ * Makes untrusted text (titles, reasons, messages of a service) printable on one line. Control, bidirectional and
+ * invisible characters become a space. CI logs interpret commands in lines: GitHub's start a line with `::`, or follow
+ * `##[` anywhere in it.
  */
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;
 
-/** One line of at most `most` characters. */
+/** Converts text to one line of at most `most` characters. */
 export function oneLine(text: string, most: number): string {
   const characters = [...text.replace(UNSEEN, " ").trim()];
   return characters.length <= most ? characters.join("") : `${characters.slice(0, most - 1).join("")}…`;
 }
 
-/** A line for a terminal and a CI's log. */
+/** Converts text to a line that is safe in a terminal and a CI log. */
 export function toLogLine(text: string, most: number): string {
   return oneLine(text, most)
     .replaceAll("##[", "## [")
@@ -20,7 +20,7 @@ export function toLogLine(text: string, most: number): string {
     .trimStart();
 }
 
-/** The text without any of the secrets. */
+/** Replaces every secret in the text. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   return secrets.reduce((left, secret) => (secret === "" ? left : left.replaceAll(secret, "***")), text);
 }

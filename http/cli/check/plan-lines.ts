@@ -6,18 +6,18 @@ import type { LineName, Service } from "./service.js";
 
 export interface PlanLinesOptions {
   readonly service: Service;
-  /** An id or an address; null for the lines that the plan names. */
+  /** An id or an address. Null to use the lines that the plan names. */
   readonly line: string | null;
-  /** Keys; null for every station that the plan changes. */
+  /** Station keys; null for every station that the plan changes. */
   readonly stations: readonly string[] | null;
-  /** Why the command was told to end, as a sentence; empty while it was not. */
+  /** Returns why the command must end, as a sentence; empty before that. */
   readonly whyEnded: () => string;
 }
 
 /**
- * What is to be checked of the lines of a plan, each looked up in the service. A line that was asked for and is not there
- * throws `CouldNotAsk`; a station that was asked for and stands in none of the lines is told, since to be silent about a
- * wrong name would let every change pass.
+ * Determines what to check of a plan's lines, and looks up each line in the service. Throws `CouldNotAsk` if the
+ * requested line does not exist. Reports a requested station that is in none of the lines: if it were ignored, a wrong
+ * name would let every change pass.
  */
 export async function planLines(lines: readonly PlannedLine[], options: PlanLinesOptions): Promise<readonly Planned[]> {
   const { service, line, stations } = options;
@@ -39,13 +39,13 @@ export async function planLines(lines: readonly PlannedLine[], options: PlanLine
 
 interface LinePlan {
   readonly planned: readonly Planned[];
-  /** Keys of the stations that the line has, live or as planned. */
+  /** Keys of the line's stations, live or planned. */
   readonly keys: readonly string[];
 }
 
 const nowhere: LinePlan = { planned: [], keys: [] };
 
-/** `named` is the one line that is asked for; null for all. */
+/** `named` is the requested line; null for all lines. */
 async function planLine(
   line: PlannedLine,
   named: LiveLine | null,
@@ -78,7 +78,7 @@ async function planLine(
   }
 }
 
-/** The line that the plan names; where it names none, the one that is asked for. */
+/** Finds the line that the plan names, or else the requested line. */
 async function findLive(
   { id, teamId, key, place }: PlannedLine,
   named: LiveLine | null,

@@ -18,19 +18,19 @@ export interface LiveLine {
 
 export type LiveStation = Readonly<Record<string, unknown>> & { readonly key: string };
 
-/** One check to start. */
+/** A check to start. */
 export interface PlannedCheck {
   readonly teamId: string;
   readonly lineId: string;
   readonly stationKey: string;
   readonly station: Readonly<Record<string, unknown>>;
-  /** Null for the live line's. */
+  /** Null to use the live line's repositories. */
   readonly repositories: readonly unknown[] | null;
 }
 
 /**
- * What becomes of a station, or of something else of the plan: a check, or why there is none. Titles of stations are
- * `<team>/<line>/<station>`; `station` is its key, null for what is of none.
+ * What happens to a station, or to another part of the plan: a check, or the reason why there is none. The title of a
+ * station is `<team>/<line>/<station>`. `station` is its key; null for a part that is not a station.
  */
 export type Planned = { readonly title: string; readonly station: string | null } & (
   | { readonly what: "check"; readonly check: PlannedCheck }
@@ -38,10 +38,10 @@ export type Planned = { readonly title: string; readonly station: string | null 
 );
 
 /**
- * What is to be checked of a planned line: each work station whose block the plan changes, and every work station when it
- * changes the repositories. A station that is new has no past runs, nor has a repository that is new: the station is not
- * checked, the repository is left out. A station block alone that names no station of the line is not asked about: who
- * plans a new station plans the line.
+ * Determines what to check of a planned line: each work station whose block the plan changes, or every work station if
+ * the plan changes the repositories. A new station has no past runs, so it is not checked; a new repository has none
+ * either, so it is left out. A single station block that matches no station of the line is reported as an error,
+ * because a new station requires a plan of the whole line.
  */
 export function planChecks(planned: PlannedLine, live: LiveLine): readonly Planned[] {
   const repositories = plannedRepositories(planned, live);
@@ -93,7 +93,7 @@ function planStation({ planned, live, repositories, isOtherLine }: Scope, statio
   return [{ title, station: key, what: "check", check }];
 }
 
-/** `station.json: key names no station of core/dev, which has "work", "fix".` */
+/** For example: `station.json: key names no station of core/dev, which has "work", "fix".` */
 function noStationText({ place }: PlannedLine, { address, stations }: LiveLine): string {
   const keys = stations.map(({ key }) => JSON.stringify(key)).join(", ");
   return `${place}: key names no station of ${address}, which has ${keys === "" ? "none" : keys}.`;
@@ -103,7 +103,7 @@ function nothing(title: string, station: string | null, why: string): Planned {
   return { title, station, what: "nothing-to-replay", why };
 }
 
-/** `service_line.dev: stations[0].prompt is known only once the plan is applied.` */
+/** For example: `service_line.dev: stations[0].prompt is known only once the plan is applied.` */
 function faultsText(place: string, faults: readonly AttributeFault[]): string {
   return faults
     .map(({ path, message }) => `${path === "" ? place : `${place}: ${path}`} ${message}.`)
@@ -113,7 +113,7 @@ function faultsText(place: string, faults: readonly AttributeFault[]): string {
 
 const named = z.looseObject({ name: z.string() });
 
-/** The planned repositories that the line has; null where the plan says nothing of them. */
+/** Returns the planned repositories that the line already has; null if the plan does not define repositories. */
 function plannedRepositories(planned: PlannedLine, live: LiveLine): readonly unknown[] | null {
   const added = newRepositories(planned, live);
   return planned.repositories?.filter((each) => !added.includes(nameOf(each))) ?? null;
@@ -128,14 +128,14 @@ function nameOf(repository: unknown): string {
   return named.safeParse(repository).data?.name ?? "";
 }
 
-/** Whether two values are equal once defaults are filled in; a value that is of another form is like no other. */
+/** Whether two values are equal after defaults are filled in. A value of the wrong form equals no valid value. */
 function isAlike(planned: unknown, live: unknown, toBody: (value: unknown) => unknown): boolean {
   return canonicalJson(toBody(planned)) === canonicalJson(toBody(live));
 }
 
 /**
- * Without its id, and without members that are not known here, which a later release may have. What a check takes from
- * the live station when a block omits it, is taken here too.
+ * Removes the id and unknown members, which a later release may have added. If `passesTo` is omitted, takes it from the
+ * live station, as a check does.
  */
 function toStation(value: unknown, live: LiveStation): unknown {
   const { data } = stationSchema.strip().safeParse(value);

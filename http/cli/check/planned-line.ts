@@ -1,28 +1,28 @@
 import type { AttributeFault } from "../../../actors/export/from-attributes.js";
 
-/** A line as a plan would leave it; or another resource that changes how runs go, which no check replays. */
+/** A line as the plan would leave it, or another resource that affects runs and that no check replays. */
 export interface PlannedLine {
-  /** What messages call it: a resource's address in the plan, or the file. */
+  /** The name in messages: a resource's address in the plan, or the file. */
   readonly place: string;
   readonly what: "changed" | "added" | "removed" | "not-replayed";
-  /** Which line it is: by its id, else by the team's id and its key; null where the plan does not say. */
+  /** Identifies the line: by its id, else by the team's id and its key. Null if the plan does not say. */
   readonly id: string | null;
   readonly teamId: string | null;
   readonly key: string | null;
-  /** Null where the plan says nothing of them: a station block alone. */
+  /** Null if the plan does not define them, as in a single station block. */
   readonly repositories: readonly unknown[] | null;
   readonly stations: readonly PlannedStation[];
-  /** Whether `stations` are all of the line's. */
+  /** Whether `stations` are all stations of the line. */
   readonly isWhole: boolean;
-  /** What of the repositories cannot be taken. */
+  /** Errors in the repositories. */
   readonly faults: readonly AttributeFault[];
 }
 
 export interface PlannedStation {
   readonly key: string;
   readonly kind: unknown;
-  /** The block, in the form of the API, without its id. */
+  /** The block in the API's form, without its id. */
   readonly block: Readonly<Record<string, unknown>>;
-  /** What of it cannot be taken. */
+  /** Errors in the block. */
   readonly faults: readonly AttributeFault[];
 }

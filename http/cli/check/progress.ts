@@ -2,16 +2,16 @@ import type { CheckAnswer, CheckSide } from "./check-answer.js";
 import { copiesText, moneyText } from "./figures.js";
 import type { Outcome } from "./outcome.js";
 
-/** Is told how the checks come along. */
+/** Receives the progress of the checks. */
 export interface Progress {
   started(outcome: Outcome): void;
   moved(before: Outcome, after: Outcome): void;
 }
 
-/** Lines of progress of one check that follow each other closely are left out, in milliseconds. */
+/** Minimum time between two progress lines of one check, in milliseconds. */
 const BETWEEN_MS = 30_000;
 
-/** Writes a line for each check that starts, that came along or waits since its last line, and for each new warning. */
+/** Writes a line when a check starts, when it has progressed or waits since its last line, and for each new warning. */
 export function writeProgress(say: (line: string) => void, nowMs: () => number): Progress {
   const last = new Map<string, { readonly ms: number; readonly text: string }>();
   return {
@@ -19,7 +19,7 @@ export function writeProgress(say: (line: string) => void, nowMs: () => number):
       if (outcome.what !== "still-running" && outcome.what !== "checked") return;
       const { title, check } = outcome;
       for (const line of startLines(check)) say(`${title}: ${line}`);
-      // One that waits from its start says so too, once it does so for a while.
+      // A check that waits from its start reports that at a later read, once it has waited for a while.
       last.set(title, { ms: nowMs(), text: check.waiting ? "" : progressText(check) });
     },
     moved(before, after) {
@@ -39,7 +39,7 @@ function checkOf(outcome: Outcome): CheckAnswer | null {
   return "check" in outcome ? outcome.check : null;
 }
 
-/** What the service did not warn of before: some of it is known only once the live config was replayed. */
+/** Returns the new warnings. The service can give some of them only after the replay of the live config. */
 function newWarnings(before: CheckAnswer, after: CheckAnswer | null): readonly string[] {
   const known = new Set(before.warnings.map(({ text }) => text));
   return (after?.warnings ?? []).map(({ text }) => text).filter((text) => !known.has(text));
@@ -51,7 +51,7 @@ function startLines({ id, attempt, reused, tasks, repeats, threshold, warnings }
   return [`${id} ${begun} (attempt ${attempt}): ${what}`, ...warnings.map(({ text }) => `warning: ${text}`)];
 }
 
-/** What a check waits for, by the service's word; a later release may have others. */
+/** What a check waits for, by the service's keyword. A later release may have others. */
 const waited: Readonly<Record<string, string>> = {
   runner: "a runner: none that fits is connected and free",
   model: "the model that judges: it does not answer for now",

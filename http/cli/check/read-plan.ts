@@ -7,7 +7,10 @@ import type { PlannedLine, PlannedStation } from "./planned-line.js";
 import { readTerraformPlan } from "./terraform-plan.js";
 import { listUnknownMembers } from "./unknown-members.js";
 
-/** Most levels of nested objects and lists. Plans have some dozens; deeper ones only serve to exhaust the stack. */
+/**
+ * Maximum nesting depth of objects and lists. Plans have some dozens of levels; deeper ones only serve to exhaust the
+ * stack.
+ */
 const MAX_DEPTH = 500;
 
 const stationBlock = z.looseObject({ key: z.string(), kind: z.unknown() });
@@ -21,8 +24,8 @@ const lineBlock = z.looseObject({
 const terraformPlan = z.looseObject({ format_version: z.string() });
 
 /**
- * The lines that a plan would change, from what `terraform show -json` prints of it, or from a planned line or a station
- * block in the API's form. `file` is what messages call it.
+ * Reads the lines that a plan would change. The text is the output of `terraform show -json`, or a line or station
+ * block in the API's form. `file` is the plan's name in messages.
  */
 export function readPlan(text: string, file: string): readonly PlannedLine[] {
   const value = parseJson(text, file);
@@ -58,7 +61,7 @@ function parseJson(text: string, file: string): unknown {
   try {
     return readJson(text.replace(/^\ufeff/, ""));
   } catch {
-    // What the parser says may quote the file, which may hold secrets.
+    // The parser's message may quote the file, which may contain secrets.
     throw new CouldNotAsk(`${file} is no JSON.`);
   }
 }

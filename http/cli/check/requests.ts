@@ -1,10 +1,12 @@
 import { readJson } from "../../../actors/exact-json.js";
 import { CouldNotAsk } from "./could-not-ask.js";
 
-/** One request. */
+/** A request to send. */
 export interface Asked {
   readonly url: string;
-  /** What messages call it: `the checks of https://…`. Never the address itself, which may hold a token. */
+  /**
+   * The target's name in messages: `the checks of https://…`. Never the address itself, because it may contain a token.
+   */
   readonly what: string;
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
@@ -13,50 +15,54 @@ export interface Asked {
 
 export interface Answered {
   readonly status: number;
-  /** The JSON of the body; null where it is none. */
+  /** The parsed JSON body; null if the body is not JSON. */
   readonly body: unknown;
 }
 
-/** Sends requests, again and again while their answers are lost or the other side has no room. */
+/** Sends requests, and retries if the response is lost or the other side is temporarily unavailable. */
 export interface Requests {
-  /** Throws {@link CouldNotAsk} when nothing answers for long, and {@link Interrupted} when it is told to end. */
+  /**
+   * Throws {@link CouldNotAsk} if no response arrives for a long time, and {@link Interrupted} if the command must end.
+   */
   send(asked: Asked): Promise<Answered>;
-  /** Waits; throws {@link Interrupted} when it is told to end. */
+  /** Waits. Throws {@link Interrupted} if the command must end. */
   wait(ms: number): Promise<void>;
   nowMs(): number;
 }
 
-/** The command was told to end: by a signal, or because its time is up. */
+/** The command must end, because of a signal or its time limit. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }
 
 export interface RequestsOptions {
   readonly nowMs: () => number;
-  /** Resolves after that time, or as soon as the signal is aborted. */
+  /** Resolves after `ms` milliseconds, or as soon as the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Aborted when the command is told to end. */
+  /** Aborts when the command must end. */
   readonly ended: AbortSignal;
-  /** Is told of each request that is sent again. */
+  /** Receives a line for each retry. */
   readonly log: (line: string) => void;
 }
 
-/** How long one request may take, in milliseconds. */
+/** Timeout of one request, in milliseconds. */
 const ANSWER_MS = 30_000;
-/** The longest body that is read, in bytes: a check of 50 tasks with reasons has far less. */
+/** Maximum size of a response body, in bytes. A check of 50 tasks with reasons is far smaller. */
 const MOST_BYTES = 16 * 1024 ** 2;
-/** The first wait before a request is sent again doubles up to the longest, in milliseconds. */
+/** The wait before the first retry, and the maximum to which it doubles, in milliseconds. */
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
-/** The longest `retry-after` that is waited for, in milliseconds. */
+/** Maximum `retry-after` to wait for, in milliseconds. */
 const LONGEST_RETRY_AFTER_MS = 5 * 60_000;
-/** For how long a request is sent again, in milliseconds. */
+/** How long to retry a request, in milliseconds. */
 const PATIENCE_MS = 10 * 60_000;
 
-/** Answers that say that another may come: of the service, and of proxies before it. */
+/** Statuses to retry, from the service or from a proxy before it. */
 const passing: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** Requests by Node's own `fetch`. A redirect is followed nowhere: a token must not be sent to another host. */
+/**
+ * Creates requests on Node's own `fetch`. They follow no redirects, because a token must not be sent to another host.
+ */
 export function createRequests({ nowMs, wait, ended, log }: RequestsOptions): Requests {
   const checked = async (ms: number): Promise<void> => {
     await wait(ms, ended);
@@ -83,9 +89,9 @@ export function createRequests({ nowMs, wait, ended, log }: RequestsOptions): Re
 }
 
 interface Tried {
-  /** Null where it was lost. */
+  /** Null if the response was lost. */
   readonly answer: Answered | null;
-  /** What the answer asks to wait for at least, in milliseconds; null where it says nothing. */
+  /** The minimum wait that the response demands, in milliseconds; null if it demands none. */
   readonly retryAfterMs: number | null;
 }
 
@@ -102,12 +108,12 @@ async function attempt({ url, method, headers, body }: Asked, ended: AbortSignal
     const retryAfterMs = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : null;
     return { answer: { status: answer.status, body: parsed(await textOf(answer)) }, retryAfterMs };
   } catch {
-    // Refused, cut or too slow; the causes of `fetch` may quote the address.
+    // Refused, cut or too slow. Do not report the cause, because `fetch` may quote the address.
     return { answer: null, retryAfterMs: null };
   }
 }
 
-/** The body, up to its longest; what is longer reads as no JSON. */
+/** Reads the body up to the maximum size. A longer body counts as invalid JSON. */
 async function textOf(answer: Response): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;

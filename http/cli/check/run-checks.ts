@@ -15,25 +15,25 @@ export interface CheckRunOptions {
   /** Null for the service's default. */
   readonly repeats: number | null;
   readonly attempt: string;
-  /** Between two looks at a check, in milliseconds; the first ones come sooner. */
+  /** The interval between reads of a check, in milliseconds. The first reads come sooner. */
   readonly everyMs: number;
-  /** Why the command was told to end, as a sentence; empty while it was not. */
+  /** Returns why the command must end, as a sentence; empty before that. */
   readonly whyEnded: () => string;
   readonly progress: Progress;
 }
 
-/** A check to be started, and what messages call it. */
+/** A check to start, with its name in messages. */
 export interface TitledCheck {
   readonly title: string;
   readonly check: PlannedCheck;
 }
 
-/** The wait before the first look doubles up to the usual one, in milliseconds. */
+/** The wait before the first read, in milliseconds. It doubles up to the usual interval. */
 const FIRST_LOOK_MS = 1_000;
 
 const NOTHING_TO_REPLAY = "urn:service:problem:nothing-to-replay";
 
-/** Starts the checks, one after the other, and waits until each has its verdict, or the command is told to end. */
+/** Starts the checks one after the other, and waits until each has its verdict or the command must end. */
 export async function runChecks(
   planned: readonly TitledCheck[],
   options: CheckRunOptions,
@@ -101,14 +101,14 @@ async function readCheck(outcome: Running, { service }: CheckRunOptions): Promis
   return answer.status === 200 ? outcomeOf(title, answer, check) : lost(refusal("The read failed", answer).message);
 }
 
-/** `before` is the check as it was read last. */
+/** `before` is the check as last read. */
 function outcomeOf(title: string, { body }: Answered, before: CheckAnswer | null): Outcome {
   const { data } = checkSchema.safeParse(body);
   if (data === undefined) {
     const why = "The service's answer is not understood; is it of another release?";
     return { title, what: "not-asked", why, check: before };
   }
-  // What only a start says stays: a read never says that a check was there before, nor always what it warned of.
+  // Keep the data that only the start returns: a read never says that the check was reused, and may omit the warnings.
   const warnings = data.warnings.length === 0 && before !== null ? before.warnings : data.warnings;
   const check = { ...data, reused: data.reused || before?.reused === true, warnings };
   return check.verdict === "running"
@@ -116,7 +116,7 @@ function outcomeOf(title: string, { body }: Answered, before: CheckAnswer | null
     : { title, what: "checked", check };
 }
 
-/** The path of a check's read. */
+/** Returns the API path of a check. */
 export function checkPath({ teamId, id }: CheckAnswer): string {
   return `${teamPath(teamId)}/replay-checks/${id}`;
 }
@@ -125,7 +125,7 @@ function teamPath(teamId: string): string {
   return `/api/teams/${teamId}`;
 }
 
-/** What a promise gives, or the expected reason why it gives nothing. */
+/** Awaits a promise. Returns its value, or the expected error that it rejects with. */
 async function settled<Value>(promise: Promise<Value>): Promise<Value | CouldNotAsk | Interrupted> {
   try {
     return await promise;

@@ -8,12 +8,12 @@ import type { Answered, Requests } from "./requests.js";
 
 export interface ServiceOptions {
   readonly requests: Requests;
-  /** The service's base address, without a slash at its end. */
+  /** The base address of the service, without a trailing slash. */
   readonly url: string;
   readonly credential: Credential;
 }
 
-/** Which line is meant; ids as they may stand in a path. */
+/** Identifies a line. Its ids are safe in a path. */
 export type LineName =
   | { readonly id: string }
   /** `<team key>/<line key>` */
@@ -30,7 +30,7 @@ const lineSchema = z.looseObject({
 const workspaces = z.looseObject({ items: z.array(z.looseObject({ id: idSchema })) });
 const teamSchema = z.looseObject({ key: z.string(), workspaceId: idSchema });
 
-/** The service, asked with the command's credential. All of it throws what {@link Requests} throws. */
+/** Sends requests to the service with the command's credential. All methods throw the errors of {@link Requests}. */
 export class Service {
   readonly url: string;
   readonly #requests: Requests;
@@ -53,7 +53,7 @@ export class Service {
     });
   }
 
-  /** The line as it is now. Throws {@link CouldNotAsk} where there is none that the credential may see. */
+  /** Reads the current line. Throws {@link CouldNotAsk} if there is none that the credential may see. */
   async findLine(name: LineName): Promise<LiveLine> {
     const path = await this.#pathOf(name);
     const answer = await this.get(path);
@@ -72,7 +72,7 @@ export class Service {
     return importPath(team.workspaceId, `${team.key}/${name.key}`);
   }
 
-  /** The one workspace that the token acts in. */
+  /** Returns the one workspace that the token belongs to. */
   async #workspaceId(): Promise<string> {
     const answer = await this.get("/api/resources/workspaces");
     const [first] = workspaces.safeParse(answer.body).data?.items ?? [];
@@ -80,7 +80,7 @@ export class Service {
     return first.id;
   }
 
-  /** Sends; a token that the service refuses is exchanged anew, once a request. */
+  /** Sends a request. If the service rejects the token, exchanges a new one and retries, once per request. */
   async #send(
     method: "GET" | "POST",
     path: string,
@@ -99,7 +99,7 @@ export class Service {
   }
 }
 
-/** What a message calls the line: its id or its address, as it was given. */
+/** Returns the line's name in messages: its id or address, as given. */
 function nameOf(name: LineName): string {
   if ("id" in name) return name.id;
   return "address" in name ? name.address : `${name.key} of ${name.teamId}`;
@@ -110,7 +110,7 @@ function importPath(workspaceId: string, address: string): string {
   return `/api/resources/workspaces/${workspaceId}/lines/import?${query}`;
 }
 
-/** What the service refused, in its own words. */
+/** Creates an error from a refusal, with the service's message. */
 export function refusal(what: string, { status, body }: Answered): CouldNotAsk {
   const detail = problemSchema.safeParse(body).data?.detail ?? "";
   return new CouldNotAsk(`${what}: the service answered ${status}${detail === "" ? "." : `: ${detail}`}`);

@@ -4,10 +4,10 @@ import { codeSpan, linkTo } from "./markdown.js";
 import { type Outcome, type Verdict, verdictOf, worstOf } from "./outcome.js";
 import { checkPath } from "./run-checks.js";
 
-/** What of a check a page shows at most. A job's page takes 1 MiB. */
+/** Maximum counts and text lengths of a check in the summary. A job summary may have 1 MiB. */
 const MOST = { regressions: 20, reasons: 3, title: 200, why: 1_000, detail: 300, word: 100 };
 
-/** Most bytes of sections, and of sections with lines; what follows the lines is one more. */
+/** Maximum number of bytes of sections, and of sections and one-line entries together. One more line may follow. */
 const MOST_BYTES = { sections: 512 * 1024, page: 768 * 1024 };
 
 const marks: Readonly<Record<Verdict, string>> = {
@@ -19,9 +19,10 @@ const marks: Readonly<Record<Verdict, string>> = {
 };
 
 /**
- * The page of a job, in Markdown, for who reviews the change: each station's verdict, what both sides did, what regressed
- * and why. `url` is the service's base address. Texts of others stand in code spans. Once a page is long, the
- * stations that are left have one line each; once that is long too, they are counted.
+ * Writes the job summary, in Markdown, for reviewers of the change: each station's verdict, the results of both sides,
+ * the regressions and their reasons. `url` is the service's base address. Untrusted text is in code spans. When the
+ * summary gets long, each remaining station has only one line; when it gets longer still, the remaining stations are
+ * only counted.
  */
 export function writeSummary(outcomes: readonly Outcome[], url: string): string {
   const worst = worstOf(outcomes);
@@ -40,12 +41,12 @@ export function writeSummary(outcomes: readonly Outcome[], url: string): string 
   return `${parts.join("\n")}\n`;
 }
 
-/** The part, if a page of so many bytes takes it. */
+/** Returns the part if it fits into the rest of the page; otherwise null. */
 function fit(bytes: number, part: string, most: number): string | null {
   return bytes + Buffer.byteLength(part) > most ? null : part;
 }
 
-/** How many stations are left out, by their verdicts. */
+/** Counts the stations that were left out, by verdict. */
 function leftOutLine(outcomes: readonly Outcome[]): string {
   const verdicts = outcomes.map(verdictOf);
   const counts = Object.entries(marks).flatMap(([verdict, mark]) => {

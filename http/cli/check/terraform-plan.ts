@@ -9,8 +9,8 @@ import { CouldNotAsk } from "./could-not-ask.js";
 import type { PlannedLine, PlannedStation } from "./planned-line.js";
 
 /**
- * What `terraform show -json` (or `tofu show -json`) prints of a plan.
- * Source: the JSON output format of Terraform, format version 1; later minor versions only add to it.
+ * Reads the output of `terraform show -json` (or `tofu show -json`) for a plan. Source: the JSON output format of
+ * Terraform, format version 1. Later minor versions only add to it.
  */
 
 const change = z.looseObject({
@@ -29,7 +29,7 @@ const resourceChange = z.looseObject({
 });
 
 const plan = z.looseObject({
-  // Left out by a plan that changes no resource.
+  // Absent in a plan that changes no resource.
   resource_changes: z.array(resourceChange).default([]),
   planned_values: z.unknown(),
   errored: z.boolean().optional(),
@@ -39,12 +39,12 @@ type ResourceChange = z.output<typeof resourceChange>;
 
 const kind = lineKind({});
 const LINE = resourceType(kind);
-/** What stations give their runs besides their blocks. */
+/** Resources besides the station blocks that affect runs. */
 const BESIDE = [skillKind, harnessProfileKind].map(resourceType);
 
 /**
- * The lines that the plan adds, changes or removes, and the skills and profiles that it changes, in its order. A resource
- * of any module counts; data does not.
+ * Reads the lines that the plan adds, changes or removes, and the skills and profiles that it changes, in the plan's
+ * order. Includes resources of all modules, but no data sources.
  */
 export function readTerraformPlan(value: unknown, version: string): readonly PlannedLine[] {
   if (!/^[01]\./.test(version)) {
@@ -77,7 +77,7 @@ function plannedLine({ address, change }: ResourceChange): readonly PlannedLine[
   const was = { id: idOf(before, "id"), teamId: idOf(before, "team_id"), key: textOf(before, "key") };
   if (!["create", "update", "delete"].some((action) => actions.includes(action))) return [];
   if (actions.includes("create")) {
-    // A line that is replaced is another one afterwards, without past runs.
+    // A replaced line is a new line, without past runs.
     const named = { teamId: idOf(after, "team_id"), key: textOf(after, "key") };
     return [{ ...nothing, place: address, what: "added", ...named }];
   }
@@ -106,7 +106,7 @@ function plannedStation(block: unknown, faults: readonly AttributeFault[]): Plan
   return { key: String(key), kind, block: fields, faults };
 }
 
-/** The faults of an attribute, or of one element of it, and of all below. */
+/** Returns the errors of an attribute or of one of its elements, including errors below it. */
 function faultsBelow(faults: readonly AttributeFault[], name: string, index?: number): readonly AttributeFault[] {
   const place = index === undefined ? name : `${name}[${index}]`;
   const next = index === undefined ? ["", ".", "["] : ["", "."];

@@ -4,8 +4,9 @@ import { stationSchema } from "../../../actors/lines/station.js";
 import { pathText } from "../../../actors/refusal.js";
 
 /**
- * The members of a station block, in the API's form, that no station has. They are told and not left out: a mistyped name
- * would look like a block that changes nothing. Values are not judged: the service does. `at` is the block's place.
+ * Lists the members of a station block, in the API's form, that stations do not have. They are reported, not ignored: a
+ * mistyped name would look like a block that changes nothing. The values are not checked here; the service checks them.
+ * `at` is the path of the block.
  */
 export function listUnknownMembers(block: unknown, at: readonly PropertyKey[]): readonly AttributeFault[] {
   const { error } = stationSchema.safeParse(block);
@@ -16,7 +17,10 @@ export function listUnknownMembers(block: unknown, at: readonly PropertyKey[]): 
 
 type Path = readonly PropertyKey[];
 
-/** The places that one issue is about; of alternatives, those of the one that would be taken without such members. */
+/**
+ * Returns the paths of unknown members in one issue. For a union, uses the option that would be valid without such
+ * members.
+ */
 function unknownIn(issue: z.core.$ZodIssue): readonly Path[] {
   if (issue.code === "unrecognized_keys") return issue.keys.map((key) => [...issue.path, key]);
   if (issue.code !== "invalid_union") return [];

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { openStoreForReading } from "../../process/open-store.js";
 
-/** Copies a store into a folder, even while a service uses it. */
+/** `signalbox backup`: copies a store into a folder, even while a service uses it. */
 const program = new Command("signalbox backup")
   .description("Copies a store into a folder, also while a service uses it.")
   .requiredOption("--data <folder>", "the service's data folder")

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { compactStoppedStore } from "../../process/open-store.js";
 
-/** Gives the free room in a stopped service's file back to the disk. */
+/** `signalbox compact`: returns the free space in a stopped service's file to the disk. */
 const program = new Command("signalbox compact")
   .description("Makes the file of a stopped service's store as small as what is stored.")
   .requiredOption("--data <folder>", "the data folder of a service that is stopped");

@@ -5,15 +5,15 @@ import { openStoreForReading } from "../../process/open-store.js";
 import { openStoppedStore } from "./stopped-store.js";
 
 /**
- * Lists the dead letters of every workspace and of the service itself, even while a service uses the store. Retries one
- * on a store that no service has open; the next service delivers it.
+ * `signalbox dead-letters`: lists the dead letters of every workspace and of the service itself, even while a service
+ * uses the store. Retries one if no service has the store open; the next service delivers it.
  */
 const program = new Command("signalbox dead-letters")
   .description("Lists the messages that were set aside, also while a service uses the store, or sends one again.")
   .requiredOption("--data <folder>", "the service's data folder")
   .option("--retry <id>", "sends this one again; the service must be stopped");
 
-/** Most dead letters listed of each workspace. */
+/** Maximum number of dead letters to list per workspace. */
 const LISTED = 1_000;
 
 try {
@@ -41,7 +41,7 @@ async function sendAgain(folder: string, id: string): Promise<void> {
   console.log(`${id} is sent again when the service starts`);
 }
 
-/** A dead letter without its contents, which may be secret. */
+/** Formats a dead letter without its content, which may be secret. */
 function line({ id, to, message, error, atMs }: DeadLetter): string {
   const [first = ""] = error.split("\n");
   return [new Date(atMs).toISOString(), id, to.partition, `${to.kind}/${to.id}`, message.type, first].join("\t");

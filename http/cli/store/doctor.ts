@@ -9,8 +9,8 @@ import { isDamage, type Store } from "../../../storage/store.js";
 import { openStoreForDoctor } from "../../process/open-store.js";
 
 /**
- * Looks for damage in the store of a stopped service, or in a backup, and repairs what follows from other rows. Ends
- * with 1 when something is left. Prints places, never what is stored there.
+ * `signalbox doctor`: looks for damage in the store of a stopped service, or in a backup, and repairs rows that can be
+ * derived from other rows. Exits with 1 if damage is left. Prints keys, never values.
  */
 const program = new Command("signalbox doctor")
   .description(
@@ -19,9 +19,9 @@ const program = new Command("signalbox doctor")
   .requiredOption("--data <folder>", "the data folder of a service that is stopped, or a backup")
   .option("--repair", "writes again what can be derived from other rows, and removes damaged rows that can be spared");
 
-/** Findings of one kind that are printed. */
+/** Maximum number of findings to print per kind. */
 const PRINTED = 20;
-/** Changes in one batch. */
+/** Number of changes per batch. */
 const BATCH = 500;
 
 try {
@@ -33,7 +33,7 @@ try {
   process.exitCode = 1;
 }
 
-/** Prints what is wrong; returns the number of findings that are left. */
+/** Prints the findings. Returns the number of those that are left. */
 async function examine(folder: string, repairs: boolean): Promise<number> {
   const store = await openStoreForDoctor(folder);
   try {
@@ -55,7 +55,7 @@ async function examine(folder: string, repairs: boolean): Promise<number> {
   }
 }
 
-/** Prints the findings of one examination, and repairs them if asked to; returns their number. */
+/** Prints the findings of one examination, and repairs them if requested. Returns their number. */
 async function look(store: Store, examination: Examination, repairs: boolean): Promise<number> {
   const findings: Finding[] = [];
   try {

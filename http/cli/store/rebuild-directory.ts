@@ -5,7 +5,7 @@ import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { rebuildDirectories } from "../../../runtime/directories/rebuild-directories.js";
 import { openStoppedStore } from "./stopped-store.js";
 
-/** Rebuilds the directories by which ids, tokens and members are found in all workspaces. */
+/** `signalbox rebuild-directory`: rebuilds the directories that map ids, tokens and members to workspaces. */
 const program = new Command("signalbox rebuild-directory")
   .description("Makes anew by which ids, tokens and members are found over all workspaces.")
   .requiredOption("--data <folder>", "the data folder of a service that is stopped");

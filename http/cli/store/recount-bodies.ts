@@ -3,7 +3,10 @@ import { referringTables } from "../../../actors/referring-tables.js";
 import { type RecountFinding, recountAllBlobs } from "../../../actors/tables/blob-recount.js";
 import { openStoppedStore } from "./stopped-store.js";
 
-/** Recounts the rows that refer to diffs, skills and other bodies; prints and corrects the differences. */
+/**
+ * `signalbox recount-bodies`: recounts the rows that refer to diffs, skills and other large bodies. Prints and corrects
+ * the differences.
+ */
 const program = new Command("signalbox recount-bodies")
   .description("Counts again which rows refer to diffs and other large bodies, and puts right what differs.")
   .requiredOption("--data <folder>", "the data folder of a service that is stopped");
@@ -24,7 +27,7 @@ try {
   process.exitCode = 1;
 }
 
-/** Workspace, digest, and what was wrong. */
+/** Formats a finding: workspace, digest and error. */
 function line({ workspaceId, digest, counted, rows, isMissing }: RecountFinding): string {
   const before = counted === null ? "not counted" : `counted ${counted}`;
   return [workspaceId, digest, `${isMissing ? "missing, " : ""}${before}, rows that refer to it: ${rows}`].join("\t");

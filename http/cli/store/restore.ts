@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { restoreBackup } from "../../../storage/backup.js";
 
-/** Copies a backup into a folder on which a service can then be started. */
+/** `signalbox restore`: copies a backup into a folder, so that a service can start on it. */
 const program = new Command("signalbox restore")
   .description("Copies a backup into a folder on which a service can then be started.")
   .requiredOption("--from <folder>", "the backup")
