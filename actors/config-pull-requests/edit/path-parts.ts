@@ -55,7 +55,7 @@ function templateParts(
   for (const each of template.children.filter(({ type }) => /^template_(interpolation|directive)$/.test(type))) {
     const expression = each.type === "template_interpolation" ? each.children.find(isExpression) : undefined;
     parts.push(readPart(text.slice(at, each.start)));
-    parts.push(...(expression === undefined ? [null] : partsOf(text, expression, names)));
+    for (const part of expression === undefined ? [null] : partsOf(text, expression, names)) parts.push(part);
     at = each.end;
   }
   return [...parts, readPart(text.slice(at, end))].filter((each) => each !== "");

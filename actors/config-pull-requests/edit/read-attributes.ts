@@ -80,7 +80,7 @@ export function wordsOf(parts: readonly Part[]): readonly (readonly Part[])[] {
       for (const piece of part.split(/([\s"'`;|&<>()=,:@]+|\$\w+|\$\{[^}]*\})/)) {
         if (/^[\s"'`;|&<>()=,:@]/.test(piece)) words.push([]);
         else if (/^\$[\w{]/.test(piece)) words.at(-1)?.push(null);
-        else if (piece !== "") words.at(-1)?.push(...globbed(piece));
+        else if (piece !== "") for (const each of globbed(piece)) words.at(-1)?.push(each);
       }
   }
   return words.filter((word) => word.some((part) => part !== ""));

@@ -102,16 +102,21 @@ function localsOf(repository: Repository, files: readonly CodeFile[]): (folder: 
     modules.set(folder, found);
     return found;
   };
+  let left = MAX_FOLLOWED;
   const names =
     (folder: string, hops: number): Names =>
     (local) => {
       const [only, other] = (modules.get(folder) ?? read(folder)).get(local) ?? [];
       if (only === undefined || other !== undefined || hops === 0) return null;
+      left -= only.node.end - only.node.start;
+      if (left < 0) return null;
       return { ...only, names: names(folder, hops - 1) };
     };
   return (folder) => names(folder, MAX_HOPS);
 }
 
+/** Maximum number of characters of all locals that an edit follows. Further locals are unknown. */
+const MAX_FOLLOWED = 100_000;
 /** Maximum number of locals to follow, one after the other. */
 const MAX_HOPS = 10;
 
