@@ -37,7 +37,7 @@ export function partsOf(text: string, expression: SyntaxNode, names: Names = noN
 }
 
 /** Returns the parts of a heredoc's content. It has no escapes. */
-export function heredocParts(text: string, heredoc: SyntaxNode, names: Names = noNames): readonly Part[] {
+function heredocParts(text: string, heredoc: SyntaxNode, names: Names = noNames): readonly Part[] {
   const begin = text.indexOf("\n", heredoc.start) + 1;
   const end = text.lastIndexOf("\n", text.slice(heredoc.start, heredoc.end).trimEnd().length + heredoc.start - 1);
   return templateParts(text, heredoc, { start: begin, end: Math.max(begin, end), names, isRaw: true });
