@@ -133,7 +133,9 @@ t.test("a long expression that a team leads over is parsed once and given to no 
   for (const [team, text, code] of forms) {
     for (const isApart of [true, false]) {
       const source = own.replace("TEAM", team);
-      const files = isApart ? { [EDITED_PATH]: source, "lines/b.tf": text } : { [EDITED_PATH]: `${source}${text}` };
+      const files: TreeFiles = isApart
+        ? { [EDITED_PATH]: source, "lines/b.tf": text }
+        : { [EDITED_PATH]: `${source}${text}` };
       let [longParses, mostValues] = [0, 0];
       const counting = {
         syntax: {
