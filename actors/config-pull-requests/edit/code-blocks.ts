@@ -1,4 +1,5 @@
-import { type Holder, holderOf, textOf } from "./hcl-syntax.js";
+import { type Holder, holderOf, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { type Fields, isFields, isJson, LABELS, readJson, toExpression } from "./json-code.js";
 import type { CodeFile, Repository } from "./repository.js";
 
 /** A configuration block, from HCL or from Terraform's JSON syntax. */
@@ -10,6 +11,8 @@ export interface CodeBlock {
   readonly start: number;
   /** Attributes by name. Each value is the text of an expression. */
   readonly attributes: ReadonlyMap<string, string>;
+  /** The same expressions as nodes of the file's syntax tree; empty for JSON. */
+  readonly nodes: ReadonlyMap<string, SyntaxNode>;
   readonly blocks: readonly CodeBlock[];
 }
 
@@ -18,18 +21,19 @@ export function readCode(repository: Repository, file: CodeFile): CodeBlock {
   const root = repository.parse(file);
   const whole = { type: "", labels: [], file, start: 0 };
   if (root !== null) return { ...whole, ...contentOf(file, holderOf(file.text, root)) };
-  const json = file.path.endsWith(".json") ? readJson(file.text) : null;
+  const json = isJson(file.path) ? readJson(file.text) : null;
   return { ...whole, ...(json === null ? nothing : jsonContent(file, json)) };
 }
 
-const nothing = { attributes: new Map<string, string>(), blocks: [] };
+type Content = Pick<CodeBlock, "attributes" | "nodes" | "blocks">;
 
-function contentOf(file: CodeFile, { members, blocks }: Holder): Pick<CodeBlock, "attributes" | "blocks"> {
-  const named = members.flatMap(({ name, value }) =>
-    name === null ? [] : [[name, textOf(file.text, value).trim()] as const],
-  );
+const nothing: Content = { attributes: new Map(), nodes: new Map(), blocks: [] };
+
+function contentOf(file: CodeFile, { members, blocks }: Holder): Content {
+  const named = members.flatMap(({ name, value }) => (name === null ? [] : [[name, value] as const]));
   return {
-    attributes: new Map(named),
+    attributes: new Map(named.map(([name, value]) => [name, textOf(file.text, value).trim()])),
+    nodes: new Map(named),
     blocks: blocks.map(({ type, labels, node }) => ({
       type,
       labels,
@@ -40,22 +44,14 @@ function contentOf(file: CodeFile, { members, blocks }: Holder): Pick<CodeBlock,
   };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Number of labels that each block type has in JSON, where labels are nested object keys. Other types have none. */
-const labelled: ReadonlyMap<string, number> = new Map([
-  ...(["resource", "data"] as const).map((type) => [type, 2] as const),
-  ...(["module", "variable", "output", "provider", "component", "backend"] as const).map((type) => [type, 1] as const),
-]);
-
-function jsonContent(file: CodeFile, fields: Fields): Pick<CodeBlock, "attributes" | "blocks"> {
+function jsonContent(file: CodeFile, fields: Fields): Content {
   const attributes = new Map<string, string>();
   const blocks: CodeBlock[] = [];
   for (const [name, value] of Object.entries(fields)) {
     attributes.set(name, toExpression(value));
-    blocks.push(...jsonBlocks(file, value, { type: name, labels: [], left: labelled.get(name) ?? 0 }));
+    blocks.push(...jsonBlocks(file, value, { type: name, labels: [], left: LABELS.get(name) ?? 0 }));
   }
-  return { attributes, blocks };
+  return { attributes, nodes: nothing.nodes, blocks };
 }
 
 function jsonBlocks(
@@ -72,27 +68,4 @@ function jsonBlocks(
   }
   const start = Math.max(0, file.text.indexOf(JSON.stringify(labels.at(-1) ?? type)));
   return [{ type, labels, file, start, ...jsonContent(file, value) }];
-}
-
-/**
- * Converts a JSON value to an HCL expression. A string is a template; a string that is only `${…}` is the expression in
- * it.
- */
-function toExpression(value: unknown): string {
-  if (typeof value !== "string") return JSON.stringify(value);
-  const alone = /^\$\{([^{}]*)\}$/.exec(value)?.[1];
-  return alone?.trim() ?? (/[$%]\{/.test(value) ? `"${value}"` : JSON.stringify(value));
-}
-
-function readJson(text: string): Fields | null {
-  try {
-    const json: unknown = JSON.parse(text);
-    return isFields(json) ? json : null;
-  } catch {
-    return null;
-  }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -9,7 +9,8 @@ import {
   type SyntaxNode,
   textOf,
 } from "./hcl-syntax.js";
-import type { ModuleScope } from "./module-scope.js";
+import type { ModuleInstance } from "./module-instances.js";
+import type { ModuleScope, PossibleTeam } from "./module-scope.js";
 import type { WantedStation } from "./station-edit.js";
 
 /** A station that was found in its source. */
@@ -28,6 +29,8 @@ export interface FoundStation {
 /** The criteria for finding a station. */
 export interface SoughtStation extends Pick<WantedStation, "team" | "lineKey" | "live"> {
   readonly teamsOf: ModuleScope["teamsOf"];
+  /** Why the module is not instantiated exactly once; null if it is. */
+  readonly problem: ModuleInstance["problem"];
 }
 
 type Sought = SoughtStation;
@@ -40,8 +43,8 @@ const STATIONS = "stations";
  * Finds the station in the source. The line and the station must each be written exactly once. Refuses with
  * `not-found`, `ambiguous` or `computed`.
  *
- * A line belongs to the team that its `team_id` names. A line without a known team is accepted if it is the only line
- * with this key.
+ * A line belongs to the team that its `team_id` names. A line without `team_id`, or with one that is given outside of the
+ * repository, is accepted if it is the only line with this key.
  */
 export function findStation(source: Source, sought: Sought): FoundStation {
   const { block, body, path } = findLine(source, sought);
@@ -120,10 +123,7 @@ function findLine(source: Source, sought: Sought): FoundLine {
     const at = found.map(({ block }) => placeOf(source, block.node)).join(" and ");
     refuse("ambiguous", `The line ${lineKey} stands more than once: at ${at}.`);
   }
-  if (isOfTeam(source, only, sought) === "others too") {
-    const at = placeOf(source, memberNamed(only.body, "team_id")?.value ?? only.block.node);
-    refuse("ambiguous", `At ${at}, team_id may be that of another team than ${sought.team.key}.`);
-  }
+  if (isOfTeam(source, only, sought) === "maybe") refuseOtherTeam(source, only, sought);
   if (only.block.node.isBroken) {
     refuse("not-proven", `The line at ${placeOf(source, only.block.node)} is written in a way that cannot be edited.`);
   }
@@ -140,17 +140,41 @@ function lineAt(source: Source, block: InnerBlock): FoundLine {
 }
 
 /**
- * Whether a line belongs to the team. `others too`: the expression may also name another team. Null if the source does
- * not fully say which team.
+ * Whether a line belongs to the team. `maybe`: `team_id` may also name another team, its value is unknown, or a function
+ * gives another team. Null if the line names no team, or a team that is given outside of the repository.
  */
-function isOfTeam(source: Source, { body }: FoundLine, { team, teamsOf }: Sought): "yes" | "no" | "others too" | null {
+function isOfTeam(source: Source, line: FoundLine, { team, teamsOf }: Sought): "yes" | "no" | "maybe" | null {
+  const { own, others, hasInput } = teamsIn(source, line, { team, teamsOf });
+  if (others.length === 0) return own.length === 0 || hasInput ? null : "yes";
+  const isPlain = others.every((each) => each.team !== null && !each.isIndirect);
+  return own.length === 0 && isPlain && !hasInput ? "no" : "maybe";
+}
+
+function teamsIn({ text }: Source, { body }: FoundLine, { team, teamsOf }: Pick<Sought, "team" | "teamsOf">) {
   const written = memberNamed(body, "team_id");
-  const named = written === undefined ? [] : teamsOf(textOf(source.text, written.value));
-  const known = named.flatMap((each) => each ?? []);
-  const own = known.filter((each) => ("id" in each ? each.id === team.id : each.key === team.key));
-  if (known.length === 0) return null;
-  if (own.length === known.length) return known.length === named.length ? "yes" : null;
-  return own.length === 0 && known.length === named.length ? "no" : "others too";
+  const named = written === undefined ? [] : teamsOf(textOf(text, written.value));
+  const isOwn = ({ team: each }: PossibleTeam): boolean =>
+    each !== null && each !== "input" && ("id" in each ? each.id === team.id : each.key === team.key);
+  const isInput = ({ team: each }: PossibleTeam): boolean => each === "input";
+  const others = named.filter((each) => !isOwn(each) && !isInput(each));
+  return { own: named.filter(isOwn), others, hasInput: named.some(isInput) };
+}
+
+/** Refuses a line that may be another team's, with the place of the other team or of the unknown value. */
+function refuseOtherTeam(source: Source, line: FoundLine, sought: Sought): never {
+  const written = memberNamed(line.body, "team_id")?.value ?? line.block.node;
+  const { others } = teamsIn(source, line, sought);
+  const { problem } = sought;
+  if (problem !== null && others.every(({ team }) => team === null))
+    refuse(problem.code, `At ${placeOf(source, line.block.node)}: ${problem.message}`);
+  const [first] = [...others.filter(({ team }) => team !== null), ...others].flatMap(({ team, place }) => {
+    const at = place();
+    return at === null ? [] : [team === null ? `its value at ${at} is unknown` : `it may be the one at ${at}`];
+  });
+  const at = placeOf(source, written);
+  const why = first === undefined ? "" : `: ${first}`;
+  const expression = textOf(source.text, written);
+  refuse("ambiguous", `At ${at}, team_id may be that of another team than ${sought.team.key}${why}.`, { expression });
 }
 
 /** A place where a station can be written. `holder` is undefined for an expression. */

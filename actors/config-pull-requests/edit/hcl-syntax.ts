@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { Language, type Node, Parser } from "web-tree-sitter";
+import { Language, Parser, type Tree } from "web-tree-sitter";
 
 /** A node of a file's syntax tree. Offsets are in UTF-16 code units. */
 export interface SyntaxNode {
@@ -45,12 +45,24 @@ export async function loadSyntax(): Promise<Syntax> {
       const tree = parser.parse(text);
       if (tree === null) throw new Error("the parser has no language");
       try {
-        const root = copied(tree.rootNode);
+        const root = copied(tree);
         refuseDeepBrackets(text, root);
         return root;
       } finally {
         tree.delete();
       }
+    },
+  };
+}
+
+/** Parses each text once. */
+export function remembering(syntax: Syntax): Syntax {
+  const roots = new Map<string, SyntaxNode>();
+  return {
+    parse(text) {
+      const root = roots.get(text) ?? syntax.parse(text);
+      roots.set(text, root);
+      return root;
     },
   };
 }
@@ -74,28 +86,52 @@ function refuseDeepBrackets(text: string, root: SyntaxNode): void {
   }
 }
 
-/**
- * Copies the tree, because the parser's own tree must be freed. Copies level by level: recursion on a deep tree could
- * overflow the stack.
- */
-function copied(root: Node): SyntaxNode {
-  const whole = { node: root, copy: alone(root) };
-  let level = [whole];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    const [first] = level;
-    if (depth > MAX_LEVELS && first !== undefined) throw new TooDeep(first.copy.start);
-    level = level.flatMap(({ node, copy }) => {
-      const below = node.namedChildren.map((child) => ({ node: child, copy: alone(child) }));
-      for (const each of below) copy.children.push(each.copy);
-      return below;
-    });
-  }
-  return whole.copy;
+interface Copy {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  isBroken: boolean;
+  readonly children: Copy[];
 }
 
-function alone({ type, startIndex: start, endIndex: end, hasError: isBroken }: Node) {
-  const children: SyntaxNode[] = [];
-  return { type, start, end, isBroken, children };
+/**
+ * Copies the tree, because the parser's own tree must be freed. Visits each node once with a cursor: nodes and lists of
+ * children of the parser are slow to create. Recursion on a deep tree could overflow the stack.
+ */
+function copied(tree: Tree): SyntaxNode {
+  const { hasError } = tree.rootNode;
+  const cursor = tree.walk();
+  const open: Copy[] = [];
+  const whole: Copy = { type: "", start: 0, end: 0, isBroken: false, children: [] };
+  try {
+    for (;;) {
+      // Tokens without a name are not copied, but a missing one breaks its parent.
+      const isBroken = hasError && (cursor.nodeIsMissing || cursor.nodeType === "ERROR");
+      const parent = open.at(-1);
+      if (cursor.nodeIsNamed || parent === undefined) {
+        const { nodeType: type, startIndex: start, endIndex: end } = cursor;
+        if (open.length > MAX_LEVELS) throw new TooDeep(start);
+        const copy: Copy = { type, start, end, isBroken, children: [] };
+        (parent ?? whole).children.push(copy);
+        open.push(copy);
+        if (cursor.gotoFirstChild()) continue;
+        close(open);
+      } else if (isBroken) parent.isBroken = true;
+      while (!cursor.gotoNextSibling()) {
+        if (!cursor.gotoParent()) return whole.children[0] ?? whole;
+        close(open);
+      }
+    }
+  } finally {
+    cursor.delete();
+  }
+}
+
+/** Ends the innermost open node. A broken node breaks the nodes around it. */
+function close(open: Copy[]): void {
+  const ended = open.pop();
+  const parent = open.at(-1);
+  if (ended?.isBroken === true && parent !== undefined) parent.isBroken = true;
 }
 
 /** An attribute of a block, or an element of an object. */
@@ -230,7 +266,7 @@ export function nodesIn(node: SyntaxNode, type: string): readonly SyntaxNode[] {
   const open = [node];
   for (let each = open.pop(); each !== undefined; each = open.pop()) {
     if (each.type === type) found.push(each);
-    for (const child of [...each.children].reverse()) open.push(child);
+    for (let index = each.children.length - 1; index >= 0; index -= 1) open.push(each.children[index] ?? each);
   }
   return found;
 }

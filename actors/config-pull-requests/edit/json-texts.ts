@@ -1,29 +1,49 @@
-import { nodesIn, type Syntax, type SyntaxNode } from "./hcl-syntax.js";
-import { heredocPath, pathsIn, plainPath, type WrittenPath } from "./read-paths.js";
+import type { Syntax, SyntaxNode } from "./hcl-syntax.js";
+import { isFields, LABELS, readJson, toExpression } from "./json-code.js";
+import { pathsIn, type WrittenPath } from "./read-paths.js";
 
-/** Returns the paths that a JSON file may name. Every string in it is a template, as in HCL's JSON syntax. */
+/** Returns the paths that a JSON file may name, as its HCL form would. */
 export function jsonPaths(text: string, syntax: Syntax): readonly WrittenPath[] {
-  const texts = textsIn(text);
-  const isTemplate = ({ value }: { readonly value: string }): boolean => /[$%]\{/.test(value);
-  const plain = texts.filter((each) => !isTemplate(each)).map(({ value, node }) => plainPath(value, node));
-  const templates = texts.filter(isTemplate);
-  const { hcl, begins } = asHeredocs(templates.map(({ value }) => value));
-  const root = syntax.parse(hcl);
-  const wholes = nodesIn(root, "heredoc_template").filter(({ start }) => begins.includes(start));
-  const paths = [...pathsIn(hcl, root), ...wholes.map((heredoc) => heredocPath(hcl, heredoc))];
-  return plain.concat(
-    paths.map((path) => {
-      const index = begins.findLastIndex((begin) => begin <= path.node.start);
-      return { ...path, node: templates[index]?.node ?? path.node };
-    }),
-  );
+  const fields = readJson(text);
+  if (fields === null) return [{ from: "any", parts: [null], use: "read", node: nodeAt(text, 0) }];
+  let hcl = "";
+  const begins: { readonly start: number; readonly at: number }[] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    for (const { labels, content } of labelled(value, LABELS.get(name) ?? 0)) {
+      begins.push({ start: hcl.length, at: Math.max(0, text.indexOf(JSON.stringify(labels.at(-1) ?? name))) });
+      hcl += labels.length > 0 ? `${name} ${labels.map((each) => JSON.stringify(each)).join(" ")} {\n` : "_ {\n";
+      hcl += `_ = ${toExpression({ [labels.length > 0 ? "_" : name]: content })}\n}\n`;
+    }
+  }
+  return pathsIn(hcl, syntax.parse(hcl)).map((path) => {
+    const begin = begins.findLast(({ start }) => start <= path.node.start)?.at ?? 0;
+    const written = hcl.slice(path.node.start, path.node.end).trim();
+    const at = text.indexOf(written, begin);
+    return { ...path, node: nodeAt(text, at < 0 || written === "" ? begin : at) };
+  });
+}
+
+/** Returns the content of each block of a top-level JSON value, with its labels. */
+function labelled(
+  value: unknown,
+  left: number,
+  labels: readonly string[] = [],
+): readonly { readonly labels: readonly string[]; readonly content: unknown }[] {
+  if (left === 0) return [{ labels, content: value }];
+  if (Array.isArray(value)) return value.flatMap((each: unknown) => labelled(each, left, labels));
+  if (!isFields(value)) return [{ labels, content: value }];
+  return Object.entries(value).flatMap(([label, below]) => labelled(below, left - 1, [...labels, label]));
+}
+
+function nodeAt(text: string, start: number): SyntaxNode {
+  return { type: "json", start, end: Math.min(start + 1, text.length), isBroken: false, children: [] };
 }
 
 /** Returns the files that the functions in a template read. All other content is plain text. */
 export function templatePaths(text: string, syntax: Syntax): readonly WrittenPath[] {
-  const { hcl, begins } = asHeredocs([text]);
+  const hcl = asHeredoc(text);
   const root = syntax.parse(hcl);
-  const body = hcl.indexOf("\n", begins[0]) + 1;
+  const body = hcl.indexOf("\n") + 1;
   const placed = (node: SyntaxNode): SyntaxNode => ({ ...node, start: node.start - body, end: node.end - body });
   const paths = pathsIn(hcl, root).filter(({ use }) => use === "read");
   const found = paths.map((path) => ({ ...path, node: placed(path.node) }));
@@ -33,33 +53,8 @@ export function templatePaths(text: string, syntax: Syntax): readonly WrittenPat
   return [{ from: "any", parts: [null], use: "read", node: { ...root, start, end } }];
 }
 
-/** Writes templates as one HCL file and returns the offset at which each one starts. */
-function asHeredocs(templates: readonly string[]): { readonly hcl: string; readonly begins: readonly number[] } {
+function asHeredoc(template: string): string {
   let end = "END";
-  while (templates.some((template) => template.includes(end))) end += "_";
-  let hcl = "";
-  const begins: number[] = [];
-  for (const template of templates) {
-    hcl += "_ = ";
-    begins.push(hcl.length);
-    hcl += `<<${end}\n${template}\n${end}\n`;
-  }
-  return { hcl, begins };
-}
-
-function textsIn(text: string) {
-  return [...text.matchAll(/"(?:[^"\\]|\\.)*"/g)].flatMap(({ 0: written, index }) => {
-    const value = readText(written);
-    const [start, end] = [index, index + written.length];
-    return value === null ? [] : [{ value, node: { type: "json", start, end, isBroken: false, children: [] } }];
-  });
-}
-
-function readText(written: string): string | null {
-  try {
-    const value: unknown = JSON.parse(written);
-    return typeof value === "string" ? value : null;
-  } catch {
-    return null;
-  }
+  while (template.includes(end)) end += "_";
+  return `_ = <<${end}\n${template}\n${end}\n`;
 }

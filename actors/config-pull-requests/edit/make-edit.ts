@@ -4,7 +4,7 @@ import { EditRefused, placeOf, refuse, type Source } from "./edit-source.js";
 import { refuseOtherFile } from "./file-attribute.js";
 import { type FoundStation, findStation, memberNamed, type SoughtStation } from "./find-station.js";
 import { formatEdit } from "./format-edit.js";
-import { textOf } from "./hcl-syntax.js";
+import { remembering, textOf } from "./hcl-syntax.js";
 import { isAlphabetical } from "./insert-attribute.js";
 import { refuseIgnored } from "./lifecycle.js";
 import { findInstance, type ModuleInstance } from "./module-instances.js";
@@ -20,7 +20,8 @@ import type { EditOutcome, FileEdit, SourceTree, WantedStation } from "./station
 import { withWanted } from "./wanted-values.js";
 
 /** Like `editStation`, but runs in the current thread. */
-export async function makeEdit(parsers: Parsers, tree: SourceTree, wanted: WantedStation): Promise<EditOutcome> {
+export async function makeEdit(given: Parsers, tree: SourceTree, wanted: WantedStation): Promise<EditOutcome> {
+  const parsers: Parsers = { ...given, syntax: remembering(given.syntax) };
   try {
     const path = posix.normalize(wanted.path).replace(/^\/+/, "");
     const repository = await openRepository(tree, parsers);
@@ -39,7 +40,7 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   const instance = await findInstance(repository, path, wanted.repository);
   const scope = await openScope(repository, path, instance.calls);
   const before = await readSource(parsers, { path, text }, scope);
-  const sought = { ...wanted, teamsOf: scope.teamsOf };
+  const sought = { ...wanted, teamsOf: scope.teamsOf, problem: instance.problem };
   const found = findStation(before, sought);
   const editing = { source: before, found, live, wanted: wanted.wanted };
   const changes = listStationChanges(live, wanted.wanted, (attribute) => writesMembers(editing, attribute));
@@ -133,7 +134,9 @@ function refuseInstances(
   if (problem === null) return;
   const written = memberNamed(found.line, "team_id");
   const named = written === undefined ? [] : teamsOf(textOf(source.text, written.value));
-  const isOwn = named.length > 0 && named.every((each) => each !== null && "id" in each && each.id === team.id);
+  const isOwn =
+    named.length > 0 &&
+    named.every(({ team: each }) => each !== null && each !== "input" && "id" in each && each.id === team.id);
   if (problem.isUnknown && isOwn) return;
   refuse(problem.code, `At ${placeOf(source, found.resource)}: ${problem.message}`);
 }

@@ -4,7 +4,7 @@ import { elementsOf, holderOf, innerOf, nodesIn, type Syntax, textOf } from "./h
 import { isWithin } from "./links.js";
 import { mayBe, type PathParts, toPattern } from "./path-pattern.js";
 import { pathOf } from "./read-paths.js";
-import { isModuleFile, type Repository } from "./repository.js";
+import { isCode, isModuleFile, isValues, type Repository } from "./repository.js";
 
 /** A call that instantiates a module: a `module` block, or its equivalent in Terragrunt or Terraform stacks. */
 export interface ModuleCall {
@@ -62,7 +62,9 @@ export function includesIn(repository: Repository, { file: { path }, blocks }: C
  * test, because a test's resources are destroyed after it.
  */
 function isPlan(path: string): boolean {
-  return /\.hcl(\.json)?$/.test(path) && !/\.(tftest|tofutest|tfmock)\.hcl(\.json)?$/.test(path);
+  return (
+    isCode(path) && !isModuleFile(path) && !isValues(path) && !/\.(tftest|tofutest|tfmock|tofumock)\.\w+$/.test(path)
+  );
 }
 
 interface Source {

@@ -1,6 +1,7 @@
 import { basename, dirname } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
 import { placeOf } from "./edit-source.js";
+import { isJson } from "./json-code.js";
 import { callsIn, includesIn, type ModuleCall } from "./module-calls.js";
 import { foldersOf } from "./path-pattern.js";
 import { isModuleFile, isOverride, isValues, type Repository } from "./repository.js";
@@ -150,7 +151,9 @@ function runTwice(
   const deployments = own.flatMap((whole) => whole.blocks.filter(({ type }) => type === "deployment"));
   const backend = terraform.find(({ type }) => type === "backend" || type === "cloud");
   const places = [deployments, valuesFor(files, folder, blocks)].flat().map((each) => placeOf(each.file, each));
-  const given = [...new Set([...places, ...backendsFor(repository, files, { folder, backend })])];
+  const backends = backendsFor(repository, files, { folder, backend });
+  // Two blocks may have the same place: JSON is often on one line.
+  const given = [...places, ...backends.filter((place) => !places.includes(place))];
   const [first, second] = given;
   if (second !== undefined) return `${manyTimes(folder)}: with ${first} and ${second}. ${LOSS}`;
   const root = backend === undefined ? (first ?? rootFile(repository, folder)) : placeOf(backend.file, backend);
@@ -166,8 +169,8 @@ function manyTimes(folder: string): string {
 /** Whether a file may affect how modules are instantiated. Other files are not parsed. */
 function isTelling(path: string, text: string): boolean {
   return (
-    isValues(path) ||
-    /\.hcl$/.test(path) ||
+    !isModuleFile(path) ||
+    isJson(path) ||
     /\b(module|source|deployment|workspaces?|backend|cloud|variable)\b/.test(text)
   );
 }

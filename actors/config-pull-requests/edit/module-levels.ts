@@ -2,7 +2,7 @@ import { dirname, posix } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
 import type { ModuleCall } from "./module-calls.js";
 import { isModuleFile, type Repository } from "./repository.js";
-import { givenValues } from "./variable-values.js";
+import { type GivenValue, givenValues, inputsOf } from "./variable-values.js";
 
 /** The names in a module, linked to its callers and to the modules that it calls. */
 export interface ModuleLevel {
@@ -13,8 +13,8 @@ export interface ModuleLevel {
   readonly call: { readonly block: CodeBlock; readonly above: ModuleLevel } | null;
   /** The modules that this one calls with a literal relative path, by call name, if they were read. */
   readonly children: ReadonlyMap<string, ModuleLevel>;
-  /** Returns the values that files may give a variable of a root module, each as the text of an expression. */
-  valuesOf(variable: string): readonly string[];
+  /** Returns the values that files may give a variable of a root module. */
+  valuesOf(variable: string): readonly GivenValue[];
 }
 
 /** Maximum depth of called modules whose outputs are read, below the source's own module. */
@@ -32,7 +32,9 @@ export async function openLevel(
   const path = call?.block.file.path ?? "";
   const isCalled = call !== undefined && isModuleFile(path);
   const caller = isCalled ? { block: call.block, above: await openLevel(repository, dirname(path), above) } : null;
-  const values = caller === null ? await givenValues(repository, folder) : () => [];
+  const isUnit = call !== undefined && !isCalled;
+  const inputs = isUnit ? inputsOf(repository, call.block) : null;
+  const values = caller !== null ? () => [] : (inputs ?? (await givenValues(repository, folder)));
   return readLevel(repository, folder, { call: caller, valuesOf: values }, MAX_BELOW);
 }
 

@@ -1,7 +1,8 @@
 import { dirname } from "node:path";
 import type { ModuleCall } from "./module-calls.js";
 import { blockNamed, isMany, openLevel } from "./module-levels.js";
-import { type TeamNamed, valuesOf } from "./module-values.js";
+import type { ModuleValue, TeamNamed } from "./module-value.js";
+import { valuesOf } from "./module-values.js";
 import type { Repository } from "./repository.js";
 
 /** What is known about the names in a module. */
@@ -11,8 +12,18 @@ export interface ModuleScope {
    * unknown.
    */
   known(reference: string): string | null;
-  /** Returns the teams that an expression may name. A null element means that it may name other, unknown teams. */
-  teamsOf(expression: string): readonly (TeamNamed | null)[];
+  /** Returns the teams that an expression may name. Empty if it names none, as `null` does. */
+  teamsOf(expression: string): readonly PossibleTeam[];
+}
+
+/** A team that an expression may name. */
+export interface PossibleTeam {
+  /** Null if the expression may name any team; `input` if the team is given outside of the repository. */
+  readonly team: TeamNamed | "input" | null;
+  /** Returns the place of the value as `path:line`; null if it is in the expression itself. */
+  readonly place: () => string | null;
+  /** Whether an unknown index or a function selects or builds the team. */
+  readonly isIndirect: boolean;
 }
 
 /** Reads the files of a module, of its callers and of the modules that it calls, where they can be read. */
@@ -22,6 +33,7 @@ export async function openScope(
   calls: readonly ModuleCall[],
 ): Promise<ModuleScope> {
   const level = await openLevel(repository, dirname(path), calls);
+  const teams = new Map<string, readonly PossibleTeam[]>();
   return {
     known: (reference) => {
       const [, data, type = "", name = "", attribute = ""] = REFERENCE.exec(reference) ?? [];
@@ -29,11 +41,19 @@ export async function openScope(
         attribute === "id" ? undefined : blockNamed(level, data === undefined ? "resource" : "data", type, name);
       return block === undefined || isMany(block) ? null : literalOf(block.attributes.get(attribute) ?? "");
     },
-    teamsOf: (expression) =>
-      valuesOf(repository.syntax, expression, level).map((value) =>
-        value === null ? null : "team" in value ? value.team : { id: value.text },
-      ),
+    teamsOf: (expression) => {
+      const known = teams.get(expression) ?? valuesOf(repository.syntax, expression, level).map(toTeam);
+      teams.set(expression, known);
+      return known;
+    },
   };
+}
+
+function toTeam(value: ModuleValue): PossibleTeam {
+  const { place, isIndirect = false } = value;
+  if ("team" in value) return { team: value.team, place, isIndirect };
+  if ("unknown" in value && value.unknown === "input") return { team: "input", place, isIndirect };
+  return { team: "text" in value ? { id: value.text } : null, place, isIndirect };
 }
 
 const REFERENCE = /^(data\.)?([A-Za-z][\w-]*)\.([\w-]+)\.([\w-]+)$/;

@@ -1,40 +1,33 @@
+import type { CodeBlock } from "./code-blocks.js";
 import { elementsOf, holderOf, innerOf, nodesIn, type Syntax, type SyntaxNode, textOf } from "./hcl-syntax.js";
 import { isMany, type ModuleLevel } from "./module-levels.js";
+import {
+  type Expression,
+  indirect,
+  isExpression,
+  literalValues,
+  type ModuleValue,
+  type Names,
+  placeIn,
+  type Step,
+  stepsOf,
+  textChanges,
+  textValues,
+  unknownAt,
+} from "./module-value.js";
 
-/** A team, by id or by key, depending on what the source gives. */
-export type TeamNamed = { readonly id: string } | { readonly key: string };
-
-/** One possible value of an expression: a text, a team's id that comes from a resource, or null if unknown. */
-export type ModuleValue = { readonly text: string } | { readonly team: TeamNamed } | null;
-
-/** A step into a value: a member name, an element index, or `*` for each element. */
-type Step = string | number;
-
-/** An expression, with the names that it can use. */
-interface Expression {
-  /** The text that contains `node`. */
-  readonly text: string;
-  readonly node: SyntaxNode;
-  readonly level: ModuleLevel;
-  readonly each: Each | null;
-}
-
-/** The `each` object of a block with `for_each`. A null key means any key. */
-interface Each {
-  readonly key: string | null;
-  readonly values: Expression;
-}
-
+/** Maximum number of nodes of an expression that is not understood to search for teams. */
+const MAX_MENTIONED = 5_000;
 /** Maximum number of expressions to evaluate for one value. */
 const MAX_EXPRESSIONS = 300;
 
 /**
- * Returns all values that an expression may have, one per branch. If a part is not understood, the result contains null
- * and the teams mentioned in that part. The evaluation follows locals, variables, module outputs, objects, lists,
- * indexes, `for_each`, and functions that return their arguments.
+ * Returns all values that an expression may have: one per branch, and one per element that an unknown index may select.
+ * If a part is not understood, the result contains an unknown value and the teams mentioned in that part. The evaluation
+ * follows locals, variables, module outputs, objects, lists, indexes, `for_each`, and functions on lists, objects and texts.
  */
 export function valuesOf(syntax: Syntax, expression: string, level: ModuleLevel): readonly ModuleValue[] {
-  return new Evaluation(syntax).parsed(expression, { level, each: null }, []);
+  return new Evaluation(syntax).valuesOf(expression, level);
 }
 
 class Evaluation {
@@ -45,33 +38,58 @@ class Evaluation {
     this.#syntax = syntax;
   }
 
-  /** Returns the values of an expression, given as text, after these steps into it. */
-  parsed(
-    expression: string,
-    names: Pick<Expression, "level" | "each">,
-    steps: readonly Step[],
-  ): readonly ModuleValue[] {
-    const at = this.#parse(expression, names);
-    return at === null ? [null] : this.#values(at, steps);
+  valuesOf(expression: string, level: ModuleLevel): readonly ModuleValue[] {
+    return this.#parsed(expression, { block: null, level, each: null }, []);
   }
 
-  #parse(expression: string, names: Pick<Expression, "level" | "each">): Expression | null {
+  /** Returns the values of an expression, given as text, after these steps into it. */
+  #parsed(expression: string, of: Names & Pick<Expression, "block">, steps: readonly Step[]): readonly ModuleValue[] {
+    const at = this.#parse(expression, of);
+    return at === null ? [unknownAt(of)] : this.#values(at, steps);
+  }
+
+  #parse(expression: string, of: Names & Pick<Expression, "block">): Expression | null {
     const text = `_ = ${expression}\n`;
-    const node = holderOf(text, this.#syntax.parse(text)).members[0]?.value;
-    return node === undefined ? null : { text, node, ...names };
+    const root = this.#syntax.parse(text);
+    const node = root.isBroken ? undefined : holderOf(text, root).members[0]?.value;
+    return node === undefined ? null : { text, node, ...of };
+  }
+
+  /** Returns the expression of a block's attribute. An expression of a file is not parsed again. */
+  #attribute(block: CodeBlock, name: string, names: Names): Expression | null {
+    const node = block.nodes.get(name);
+    if (node?.isBroken === true) return null;
+    if (node !== undefined) return { text: block.file.text, node, block, ...names };
+    const written = block.attributes.get(name);
+    return written === undefined ? null : this.#parse(written, { block, ...names });
+  }
+
+  /** Returns the values of an attribute in each of the blocks that has it. */
+  #attributes(
+    { blocks, name, names, at }: { blocks: readonly CodeBlock[]; name: string; names: Names; at: Expression },
+    steps: readonly Step[],
+  ): readonly ModuleValue[] {
+    const values = blocks
+      .filter(({ attributes }) => attributes.has(name))
+      .flatMap((block) => {
+        const written = this.#attribute(block, name, names);
+        return written === null ? [unknownAt({ block })] : this.#values(written, steps);
+      });
+    return values.length === 0 && !blocks.some(({ attributes }) => attributes.has(name)) ? [unknownAt(at)] : values;
   }
 
   #values(at: Expression, steps: readonly Step[]): readonly ModuleValue[] {
     this.#left -= 1;
-    if (this.#left < 0) return [null];
+    if (this.#left < 0) return [unknownAt(at)];
     const { text, node } = at;
     const inner = innerOf(node);
     const of = (other: SyntaxNode, further = steps) => this.#values({ ...at, node: other }, further);
     switch (inner.type) {
       case "literal_value":
-        return steps.length > 0 ? [null] : literalValues(textOf(text, inner));
+        // A splat makes a list of a single value.
+        return steps.some((step) => step !== "*") ? [unknownAt(at)] : literalValues(textOf(text, inner), at);
       case "quoted_template":
-        return this.#template({ ...at, node: inner }, steps);
+        return this.#joined(at, this.#templateParts({ ...at, node: inner }), steps);
       case "variable_expr":
         return this.#reference(at, [textOf(text, inner), ...steps]);
       case "object":
@@ -89,7 +107,7 @@ class Evaluation {
         const own = rest.map((each) => stepsOf(text, each) ?? this.#computedStep(at, each));
         if (head === undefined || own.some((each) => each === null)) return this.#mentioned(at);
         const values = of(head, [...own.flatMap((each) => each ?? []), ...steps]);
-        return own.some((each) => each?.includes("*")) ? [null, ...values] : values;
+        return own.some((each) => each?.includes("*")) ? indirect(values) : values;
       }
     }
   }
@@ -102,7 +120,7 @@ class Evaluation {
   }
 
   #stepOf([value, other]: readonly ModuleValue[]): Step {
-    return value != null && other === undefined && "text" in value ? value.text : "*";
+    return value !== undefined && other === undefined && "text" in value ? value.text : "*";
   }
 
   /**
@@ -119,55 +137,112 @@ class Evaluation {
       : node.type === "tuple"
         ? elements.slice(Number(step), Number(step) + 1)
         : members.filter(({ name }) => name === String(step)).map(({ value }) => value);
-    if (step === undefined || (found.length !== 1 && !isAny)) return this.#mentioned(at);
+    const isRepeated = !isAny && (found.length !== 1 || members.some(({ name }) => name === null));
+    if (step === undefined || isRepeated || at.node.isBroken) return this.#mentioned(at);
     return found.flatMap((each) => this.#values({ ...at, node: each }, rest));
   }
 
-  #template(at: Expression, steps: readonly Step[]): readonly ModuleValue[] {
-    const parts = at.node.children.filter(({ type }) => type.startsWith("template_"));
-    const expressions = parts.map((part) => part.children.find(isExpression));
-    const [only] = expressions;
-    if (parts.length === 1 && only !== undefined) return this.#values({ ...at, node: only }, steps);
-    const texts = parts.map((part, index) => {
-      const expression = expressions[index];
-      if (part.type === "template_literal") return textOf(at.text, part);
-      const values = expression === undefined ? [] : this.#values({ ...at, node: expression }, []);
-      const [value] = values;
-      return values.length === 1 && value !== null && value !== undefined && "text" in value ? value.text : null;
-    });
-    return texts.some((text) => text === null || text.includes("\\"))
-      ? this.#mentioned(at)
-      : [{ text: texts.join("") }];
+  /** Returns the values of each part of a template. */
+  #templateParts(at: Expression): readonly (readonly ModuleValue[])[] {
+    return at.node.children
+      .filter(({ type }) => type.startsWith("template_"))
+      .map((part) => {
+        const expression = part.type === "template_interpolation" ? part.children.find(isExpression) : undefined;
+        if (part.type === "template_literal") return textValues(textOf(at.text, part), at);
+        return expression === undefined ? [unknownAt(at)] : this.#values({ ...at, node: expression }, []);
+      });
+  }
+
+  /** Returns the text that known parts make. A single part keeps its values, which may be teams. */
+  #joined(at: Expression, parts: readonly (readonly ModuleValue[])[], steps: readonly Step[]): readonly ModuleValue[] {
+    const [only] = parts;
+    if (steps.length > 0) return [unknownAt(at)];
+    if (only !== undefined && parts.length === 1) return only;
+    const texts = parts.flatMap(([value, other]) =>
+      value !== undefined && other === undefined && "text" in value ? value.text : [],
+    );
+    return texts.length === parts.length ? textValues(texts.join(""), at) : this.#mentioned(at);
   }
 
   #call(at: Expression, steps: readonly Step[]): readonly ModuleValue[] {
     const { text, node } = at;
     const name = textOf(text, node).slice(0, textOf(text, node).indexOf("(")).trim();
     const given = node.children.find(({ type }) => type === "function_arguments")?.children.filter(isExpression) ?? [];
-    const [first, second] = given;
+    const [first, second, third] = given;
     const of = (each: SyntaxNode, further: readonly Step[]) => this.#values({ ...at, node: each }, further);
-    if (first === undefined) return [null];
+    // `f(list...)` gives the elements of a list as arguments.
+    if (first === undefined || /\.\.\.\s*\)$/.test(textOf(text, node).slice(-50))) return this.#mentioned(at);
     if (/^(try|coalesce)$/.test(name)) return given.flatMap((each) => of(each, steps));
     const [key] = steps;
-    if (name === "toset" && steps.length === 1 && typeof key === "string" && key !== "*") return [{ text: key }];
+    if (name === "toset" && steps.length === 1 && typeof key === "string" && key !== "*")
+      return [{ text: key, place: placeIn(at) }];
     if (/^(tostring|tolist|toset|tomap|sensitive|nonsensitive)$/.test(name)) return of(first, steps);
     if (name === "one") return of(first, ["*", ...steps]);
+    if (name === "values")
+      return key === undefined ? this.#mentioned(at) : indirect(of(first, ["*", ...steps.slice(1)]));
+    if (name === "element" && second !== undefined) {
+      const index = textOf(text, second).trim();
+      return indirect(of(first, [/^\d+$/.test(index) ? Number(index) : "*", ...steps]));
+    }
     if (name === "lookup" && second !== undefined) {
       const key = this.#stepOf(of(second, []));
       const found = of(first, [key, ...steps]);
-      return key === "*" ? [null, ...found] : found;
+      const isKnown = key !== "*" && found.every((value) => !("unknown" in value));
+      return isKnown ? found : indirect([...found, ...(third === undefined ? [] : of(third, steps))]);
     }
-    return this.#mentioned(at);
+    const parts = steps.length > 0 ? null : this.#textParts(at, name, given);
+    if (parts !== null) return indirect(this.#joined(at, parts, steps));
+    const change = textChanges.get(name);
+    if (change === undefined || steps.length > 0 || second !== undefined) return this.#mentioned(at);
+    return indirect(of(first, [])).flatMap((value) => {
+      if ("text" in value) return indirect(textValues(change(value.text), at));
+      // An id has no space at its ends.
+      return "unknown" in value || /^(trimspace|chomp)$/.test(name) ? [value] : this.#mentioned(at);
+    });
   }
 
-  /** Returns null, and the teams that any part of an expression names. */
+  /** Returns the parts of the text that `format` or `join` makes of its arguments; null for any other call. */
+  #textParts(
+    at: Expression,
+    name: string,
+    [first, ...given]: readonly SyntaxNode[],
+  ): readonly (readonly ModuleValue[])[] | null {
+    const of = (each: SyntaxNode | undefined) =>
+      each === undefined ? [unknownAt(at)] : this.#values({ ...at, node: each }, []);
+    const [form, other] = of(first);
+    if (form === undefined || other !== undefined || !("text" in form)) {
+      // `join("", …)`: an empty text is no value.
+      const glue = first === undefined ? "" : textOf(at.text, first).trim();
+      const list = given[0] === undefined ? undefined : innerOf(given[0]);
+      if (name !== "join" || given.length !== 1 || glue !== '""' || list?.type !== "tuple") return null;
+      return elementsOf(list).map(of);
+    }
+    if (name === "join" && given.length === 1 && given[0] !== undefined) {
+      const list = innerOf(given[0]);
+      if (list.type !== "tuple") return null;
+      return elementsOf(list).flatMap((each, index) => [...(index > 0 ? [[form]] : []), of(each)]);
+    }
+    if (name !== "format" || /%[^sv%]/.test(form.text)) return null;
+    let next = 0;
+    return form.text.split(/(%[sv%])/).flatMap((part) => {
+      if (part === "") return [];
+      if (part === "%%") return [textValues("%", at)];
+      if (!/^%[sv]$/.test(part)) return [textValues(part, at)];
+      next += 1;
+      return [of(given[next - 1])];
+    });
+  }
+
+  /** Returns an unknown value, and the teams that some part of an expression names. */
   #mentioned({ node, ...at }: Expression): readonly ModuleValue[] {
-    const open = [...node.children];
-    const found: ModuleValue[] = [null];
-    for (let each = open.pop(); each !== undefined; each = open.pop()) {
-      const isReference = each.children[0]?.type === "variable_expr";
-      if (!isReference) open.push(...each.children);
-      else found.push(...this.#values({ ...at, node: each }, []).filter((value) => value !== null && "team" in value));
+    const open = [node];
+    const found: ModuleValue[] = [unknownAt(at, node)];
+    let left = MAX_MENTIONED;
+    for (let each = open.pop(); each !== undefined && left > 0; each = open.pop()) {
+      left -= 1;
+      const isReference = each !== node && each.children[0]?.type === "variable_expr";
+      if (isReference) found.push(...this.#values({ ...at, node: each }, []).filter((value) => "team" in value));
+      else for (const child of each.children.slice(0, left)) open.push(child);
     }
     return found;
   }
@@ -175,18 +250,13 @@ class Evaluation {
   #reference(at: Expression, [kind, ...steps]: readonly Step[]): readonly ModuleValue[] {
     const { level, each } = at;
     const [name = "", ...rest] = steps;
-    const of = (expressions: readonly string[], names: Pick<Expression, "level" | "each">, further = rest) =>
-      expressions.length === 0 ? [null] : expressions.flatMap((one) => this.parsed(one, names, further));
     if (kind === "local") {
-      const written = level.blocks.filter(({ type }) => type === "locals");
-      return of(
-        written.flatMap(({ attributes }) => attributes.get(String(name)) ?? []),
-        { level, each: null },
-      );
+      const blocks = level.blocks.filter(({ type }) => type === "locals");
+      return this.#attributes({ blocks, name: String(name), names: { level, each: null }, at }, rest);
     }
-    if (kind === "var") return this.#variable(level, String(name), rest);
+    if (kind === "var") return this.#variable(at, String(name), rest);
     if (kind === "each" && name === "key" && each !== null)
-      return each.key === null ? this.#keys(each.values) : [{ text: each.key }];
+      return each.key === null ? this.#keys(each.values) : [{ text: each.key, place: placeIn(at) }];
     if (kind === "each" && name === "value" && each !== null)
       return this.#values(each.values, [each.key ?? "*", ...rest]);
     if (kind === "module") {
@@ -196,86 +266,70 @@ class Evaluation {
       const [output, ...further] = isIndexed ? rest.slice(1) : rest;
       const blocks =
         child?.blocks.filter(({ type, labels }) => type === "output" && labels[0] === (output ?? labels[0])) ?? [];
-      const written = blocks.flatMap(({ attributes }) => attributes.get("value") ?? []);
-      return child === undefined ? [null] : of(written, { level: child, each: null }, further);
+      return child === undefined
+        ? [unknownAt(at)]
+        : this.#attributes({ blocks, name: "value", names: { level: child, each: null }, at }, further);
     }
-    if (kind === "service_team") return this.#team(level, "resource", steps);
-    return kind === "data" && name === "service_team" ? this.#team(level, "data", rest) : [null];
+    if (kind === "service_team") return this.#team(at, "resource", steps);
+    return kind === "data" && name === "service_team" ? this.#team(at, "data", rest) : [unknownAt(at)];
   }
 
   /** Returns the keys that `for_each` gives: member names of an object, and elements of a set. */
   #keys(values: Expression): readonly ModuleValue[] {
     const inner = innerOf(values.node);
     if (inner.type !== "object") return this.#values(values, ["*"]);
-    return holderOf(values.text, inner).members.map(({ name }) => (name === null ? null : { text: name }));
+    return holderOf(values.text, inner).members.map(({ name }) =>
+      name === null ? unknownAt(values) : { text: name, place: placeIn(values) },
+    );
   }
 
   /** Returns the values of a variable: from the call, otherwise from variable files, otherwise its default. */
-  #variable(level: ModuleLevel, name: string, steps: readonly Step[]): readonly ModuleValue[] {
+  #variable(at: Expression, name: string, steps: readonly Step[]): readonly ModuleValue[] {
+    const { level } = at;
     const { call, blocks } = level;
-    const given = call?.block.attributes.get(name);
-    if (call !== null && given !== undefined)
-      return this.parsed(given, this.#namesOf(call.block, call.above, null), steps);
-    const declared = blocks.find(({ type, labels }) => type === "variable" && labels[0] === name);
-    const values = level.valuesOf(name);
-    const all = values.length > 0 ? values : [declared?.attributes.get("default") ?? []].flat();
-    return all.length === 0 ? [null] : all.flatMap((one) => this.parsed(one, { level, each: null }, steps));
+    if (call?.block.attributes.has(name) === true) {
+      const names = this.#namesOf(call.block, call.above, null);
+      return this.#attributes({ blocks: [call.block], name, names, at }, steps);
+    }
+    const given = level.valuesOf(name);
+    const names = { level, each: null };
+    if (given.length > 0)
+      return given.flatMap(({ expression, block }) => this.#parsed(expression, { block, ...names }, steps));
+    const declared = blocks.filter(({ type, labels }) => type === "variable" && labels[0] === name);
+    const [first = at.block] = declared;
+    return declared.some(({ attributes }) => attributes.has("default"))
+      ? this.#attributes({ blocks: declared, name: "default", names, at }, steps)
+      : [{ ...unknownAt({ block: first }), unknown: call === null ? "input" : "expression" }];
   }
 
   /** Returns the names that a block can use: those of its module, and `each` if it has `for_each`. */
-  #namesOf(
-    { attributes }: ModuleLevel["blocks"][number],
-    level: ModuleLevel,
-    key: string | null,
-  ): Pick<Expression, "level" | "each"> {
-    const values = this.#parse(attributes.get("for_each") ?? "null", { level, each: null });
-    return { level, each: values === null || !attributes.has("for_each") ? null : { key, values } };
+  #namesOf(block: CodeBlock, level: ModuleLevel, key: string | null): Names {
+    const values = this.#attribute(block, "for_each", { level, each: null });
+    return { level, each: values === null ? null : { key, values } };
   }
 
   /** Returns the team of a resource or data block, by all of its blocks, because an override file may have another. */
-  #team(level: ModuleLevel, kind: string, [name, ...steps]: readonly Step[]): readonly ModuleValue[] {
-    const blocks = level.named.get(`${kind} service_team ${name}`) ?? [];
-    return blocks.length === 0 ? [null] : blocks.flatMap((block) => this.#teamOf(level, block, steps));
+  #team(at: Expression, kind: string, [name, ...steps]: readonly Step[]): readonly ModuleValue[] {
+    const blocks = at.level.named.get(`${kind} service_team ${name}`) ?? [];
+    return blocks.length === 0 ? [unknownAt(at)] : blocks.flatMap((block) => this.#teamOf(at.level, block, steps));
   }
 
-  #teamOf(level: ModuleLevel, block: ModuleLevel["blocks"][number], steps: readonly Step[]): readonly ModuleValue[] {
-    const [key, id] = ["key", "id"].map((name) => block.attributes.get(name));
-    const written = key ?? id;
-    if (written === undefined) return [null];
+  #teamOf(level: ModuleLevel, block: CodeBlock, steps: readonly Step[]): readonly ModuleValue[] {
+    const name = ["key", "id"].find((each) => block.attributes.has(each));
+    const unknown = unknownAt({ block });
+    if (name === undefined) return [unknown];
     // An index selects an instance: `service_team.all["core"]`, `service_team.core[0]`, `service_team.core[*]`.
     const [first] = steps;
     const isIndexed = typeof first === "number" || first === "*" || isMany(block);
     const [attribute] = isIndexed ? steps.slice(1) : steps;
     const instance = isMany(block) && typeof first === "string" && first !== "*" ? first : null;
-    return this.parsed(written, this.#namesOf(block, level, instance), []).flatMap((value): readonly ModuleValue[] => {
-      if (value === null || !("text" in value)) return [null];
-      if (attribute === "key" && key !== undefined) return [value];
-      const team = { team: key === undefined ? { id: value.text } : { key: value.text } };
-      return attribute === undefined || attribute === "id" ? [team] : [null, team];
+    const written = this.#attribute(block, name, this.#namesOf(block, level, instance));
+    if (written === null) return [unknown];
+    return this.#values(written, []).flatMap((value): readonly ModuleValue[] => {
+      if (!("text" in value)) return [unknown];
+      if (attribute === "key" && name === "key") return [value];
+      const team = { team: name === "id" ? { id: value.text } : { key: value.text }, place: unknown.place };
+      return attribute === undefined || attribute === "id" ? [team] : [unknown, team];
     });
   }
-}
-
-function isExpression({ type }: SyntaxNode): boolean {
-  return type === "expression";
-}
-
-/** `null` and an empty string name no team. */
-function literalValues(written: string): readonly ModuleValue[] {
-  if (written === "null" || written === '""') return [];
-  const plain = /^"([^"\\$%]*)"$/.exec(written)?.[1];
-  return [plain === undefined ? null : { text: plain }];
-}
-
-/**
- * Parses the steps after a value: `.name`, `["name"]`, `[0]`, `.0`, `[*].name`. Null if an expression computes a step.
- */
-function stepsOf(text: string, node: SyntaxNode): readonly Step[] | null {
-  const written = textOf(text, node).replace(/\s+/g, "");
-  const parts = [...written.matchAll(/\.([A-Za-z_][\w-]*)|\["([^"\\$%]*)"\]|\[(\d+)\]|\.(\d+)|\[(\*)\]|\.(\*)/g)];
-  if (parts.map(([whole]) => whole).join("") !== written) return null;
-  return parts.flatMap(([, name, key, place, dotted, ...any]) => {
-    const number = place ?? dotted;
-    return number === undefined ? (name ?? key ?? any[0] ?? any[1] ?? []) : Number(number);
-  });
 }

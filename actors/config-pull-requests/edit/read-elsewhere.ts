@@ -1,8 +1,12 @@
+import { dirname } from "node:path";
+import { readCode } from "./code-blocks.js";
 import { placeOf } from "./edit-source.js";
 import { nodesIn, type SyntaxNode, TooDeep } from "./hcl-syntax.js";
+import { isJson } from "./json-code.js";
 import { jsonPaths, templatePaths } from "./json-texts.js";
+import type { LocalValue, Names } from "./path-parts.js";
 import { hasNameOf, mayName, pathsIn, type ReadTarget, type WrittenPath } from "./read-paths.js";
-import { type CodeFile, isTemplate, type Repository } from "./repository.js";
+import { type CodeFile, isModuleFile, isTemplate, type Repository } from "./repository.js";
 import { withoutComments } from "./splice.js";
 
 /** An attribute that reads a file. */
@@ -31,8 +35,10 @@ export async function findOtherReader(repository: Repository, reading: FileReadi
   if ("fault" in templates) return `the templates cannot be looked through, since ${templates.fault}`;
   const { target, module } = reading;
   const { links } = repository;
+  const namesIn = localsOf(repository, code.files);
   for (const file of [...code.files, ...templates.files]) {
-    const found = readerIn(repository, file, { reading, of: { target, module, links } });
+    const names = namesIn(dirname(file.path));
+    const found = readerIn(repository, file, { reading, of: { target, module, links }, names });
     if (found !== null) return `at ${found}`;
   }
   return null;
@@ -42,18 +48,18 @@ export async function findOtherReader(repository: Repository, reading: FileReadi
  * Matches files that may call a reading function or build a path from parts. Other files that do not contain the name
  * are skipped.
  */
-const MAY_READ = /file|read|path|source_dir/i;
+const MAY_READ = /file|read|path|provisioner|command|inline|program|source|src|dir|folder|script|context|cwd/i;
 
 function readerIn(
   repository: Repository,
   file: CodeFile,
-  { reading, of }: { readonly reading: FileReading; readonly of: ReadTarget },
+  { reading, of, names }: { readonly reading: FileReading; readonly of: ReadTarget; readonly names: Names },
 ): string | null {
   const { path, text } = file;
   const isNamed = of.links.namesOf(of.target).some((name) => hasNameOf(text, name));
   if (!isNamed && !MAY_READ.test(text)) return null;
   repository.onFile(path);
-  const read = readPaths(repository, file);
+  const read = readPaths(repository, file, names);
   if (read === null) return `${path}, which nests too deeply to be looked through`;
   const { root, paths } = read;
   const isOwn = ({ start, end }: SyntaxNode) =>
@@ -68,19 +74,51 @@ function readerIn(
 function readPaths(
   repository: Repository,
   file: CodeFile,
+  names: Names,
 ): { readonly root: SyntaxNode | null; readonly paths: readonly WrittenPath[] } | null {
   const { path, text } = file;
   const { syntax } = repository;
   try {
     if (isTemplate(path)) return { root: null, paths: templatePaths(text, syntax) };
-    if (path.endsWith(".json")) return { root: null, paths: jsonPaths(text, syntax) };
+    if (isJson(path)) return { root: null, paths: jsonPaths(text, syntax) };
   } catch (error) {
     if (error instanceof TooDeep) return null;
     throw error;
   }
   const root = repository.parse(file);
-  return root === null ? null : { root, paths: pathsIn(text, root) };
+  return root === null ? null : { root, paths: pathsIn(text, root, names) };
 }
+
+/** Returns a function that gives the locals of the module in a folder. A local that is set twice is unknown. */
+function localsOf(repository: Repository, files: readonly CodeFile[]): (folder: string) => Names {
+  const modules = new Map<string, ReadonlyMap<string, readonly Pick<LocalValue, "text" | "node">[]>>();
+  const read = (folder: string) => {
+    const found = new Map<string, Pick<LocalValue, "text" | "node">[]>();
+    for (const file of files.filter(({ path }) => dirname(path) === folder && isModuleFile(path))) {
+      const blocks = readCode(repository, file).blocks.filter(({ type }) => type === "locals");
+      for (const [name, node] of blocks.flatMap(({ nodes }) => [...nodes]))
+        found.set(name, [...(found.get(name) ?? []), { text: file.text, node }]);
+    }
+    modules.set(folder, found);
+    return found;
+  };
+  let left = MAX_FOLLOWED;
+  const names =
+    (folder: string, hops: number): Names =>
+    (local) => {
+      const [only, other] = (modules.get(folder) ?? read(folder)).get(local) ?? [];
+      if (only === undefined || other !== undefined || hops === 0) return null;
+      left -= only.node.end - only.node.start;
+      if (left < 0) return null;
+      return { ...only, names: names(folder, hops - 1) };
+    };
+  return (folder) => names(folder, MAX_HOPS);
+}
+
+/** Maximum number of characters of all locals that an edit follows. Further locals are unknown. */
+const MAX_FOLLOWED = 100_000;
+/** Maximum number of locals to follow, one after the other. */
+const MAX_HOPS = 10;
 
 /** Returns the offset of an unparsed part of a file that may read a file or that names the target; otherwise null. */
 function missedIn(text: string, root: SyntaxNode, target: string): number | null {

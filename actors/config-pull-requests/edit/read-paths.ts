@@ -1,6 +1,7 @@
 import { basename, dirname, posix } from "node:path";
-import { elementsOf, innerOf, nodesIn, type Syntax, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { innerOf, nodesIn, type Syntax, type SyntaxNode, textOf } from "./hcl-syntax.js";
 import { isWithin, type Links } from "./links.js";
+import { callOf, globbed, MODULE, type Names, noNames, type Part, PROGRAM, partsOf } from "./path-parts.js";
 import {
   foldersOf,
   hasKnownEnd,
@@ -11,6 +12,7 @@ import {
   type PathPattern,
   toPattern,
 } from "./path-pattern.js";
+import { attributePaths, type BlockUse, useOf, wordsOf } from "./read-attributes.js";
 
 /** A path in an expression, as far as it is known. */
 export interface WrittenPath {
@@ -29,55 +31,92 @@ export interface WrittenPath {
 const READS = /file|read/i;
 /** Functions that build paths from their arguments. */
 const MAKES = /^(join|format|abspath|pathexpand)$/;
-/** Resource attributes that take a file to read. */
-const READ_ATTRIBUTE = /^(filename|folder|working_dir|\w+_(file|dir|directory)|dir|directory|source_path|src)$/;
+
+/** The block that contains a part of a file, and the locals of its module. */
+interface Context {
+  /** Undefined outside of blocks. */
+  readonly use: BlockUse | undefined;
+  readonly names: Names;
+}
 
 /** Returns all paths that a part of a file may name. */
-export function pathsIn(text: string, node: SyntaxNode): readonly WrittenPath[] {
+export function pathsIn(text: string, node: SyntaxNode, names: Names = noNames): readonly WrittenPath[] {
+  const found: WrittenPath[] = [];
+  collect(text, node, { use: undefined, names }, found);
+  return found;
+}
+
+function collect(text: string, node: SyntaxNode, context: Context, found: WrittenPath[]): void {
   const inner = innerOf(node);
-  const read = readingOf(text, inner);
-  const own = [...(read === null ? [] : [read.path]), ...readByAttribute(text, inner), ...writtenOut(text, inner)];
+  const { names } = context;
+  const read = readingOf(text, inner, names);
+  if (read !== null) found.push(read.path);
+  const below = contextIn(text, inner, context);
+  const { use = null } = below;
+  for (const each of readByAttribute(text, inner, { use, names })) found.push(each);
+  for (const each of writtenOut(text, inner, { use, names })) found.push(each);
   // A literal argument of a reading function is already listed as `read`; do not list it again as `text`.
-  const below = inner.children.flatMap((each) => (each.type === "function_arguments" ? each.children : [each]));
-  return [
-    ...own,
-    ...below.flatMap((each) => {
-      const given = innerOf(each);
-      return read?.given.includes(each) === true && /^(quoted_template|literal_value)$/.test(given.type)
-        ? given.children.flatMap((part) => pathsIn(text, part).filter(({ use }) => use === "read"))
-        : pathsIn(text, each);
-    }),
-  ];
+  const isLiteral = (each: SyntaxNode) =>
+    read?.given.includes(each) === true && /^(quoted_template|literal_value)$/.test(innerOf(each).type);
+  for (const child of inner.children) {
+    const own = child.type === "function_arguments" ? child.children : [child];
+    for (const each of own) {
+      if (!isLiteral(each)) collect(text, each, below, found);
+      else {
+        const parts: WrittenPath[] = [];
+        for (const part of innerOf(each).children) collect(text, part, below, parts);
+        for (const part of parts) if (part.use === "read") found.push(part);
+      }
+    }
+  }
+}
+
+/** Returns the context within a block, or within an attribute that is written in the place of one. */
+function contextIn(text: string, node: SyntaxNode, context: Context): Context {
+  if (!/^(block|attribute|object_elem)$/.test(node.type)) return context;
+  const [name = "", label = ""] = node.children.slice(0, 2).map((each) => textOf(text, each).replace(/"/g, "").trim());
+  const { use } = context;
+  if (node.type !== "block" && name !== "provisioner") return context;
+  return { ...context, use: useOf(name, label, use) };
 }
 
 /** Returns the path that a function call reads, and the arguments that give it; null if the function reads no file. */
-function readingOf(text: string, node: SyntaxNode) {
+function readingOf(text: string, node: SyntaxNode, names: Names) {
   if (node.type !== "function_call") return null;
   const { name, given } = callOf(text, node);
   const [first] = given;
   if (first === undefined || !READS.test(name)) return null;
   // `fileset` takes a folder and a pattern in it. For other functions, only the first argument is a path.
   const paths = name === "fileset" ? given : [first];
-  const parts = paths.flatMap((each, index) => [...(index > 0 ? ["/"] : []), ...partsOf(text, each)]);
+  const parts = paths.flatMap((each, index) => [...(index > 0 ? ["/"] : []), ...partsOf(text, each, names)]);
   return { path: toPath(name === "fileset" ? parts.flatMap(globbed) : parts, node, "read"), given: paths };
 }
 
-function readByAttribute(text: string, node: SyntaxNode): readonly WrittenPath[] {
-  const [name, value] = [node.children[0], node.children.at(-1)];
-  if (!/^(attribute|object_elem)$/.test(node.type) || name === undefined || value === undefined || name === value)
-    return [];
-  const parts = partsOf(text, value);
-  const [begin, ...rest] = parts;
-  // Code that is given the module's own folder may read everything in it.
-  const isFolder = (begin === MODULE || begin === PROGRAM) && rest.every((part) => /^[/.]*$/.test(String(part)));
-  const isTold = parts.some((part) => part !== null);
-  return isFolder || (READ_ATTRIBUTE.test(textOf(text, name)) && isTold) ? [toPath(parts, value, "read")] : [];
+function readByAttribute(
+  text: string,
+  node: SyntaxNode,
+  { use, names }: { readonly use: BlockUse; readonly names: Names },
+): readonly WrittenPath[] {
+  const [nameNode, value] = [node.children[0], node.children.at(-1)];
+  if (!/^(attribute|object_elem)$/.test(node.type) || nameNode === undefined || value === undefined) return [];
+  if (nameNode === value) return [];
+  const name = textOf(text, nameNode).replace(/"/g, "");
+  return attributePaths({ text, name, value }, use, names).map((parts) => toPath(parts, value, "read"));
 }
 
-function writtenOut(text: string, node: SyntaxNode): readonly WrittenPath[] {
+function writtenOut(
+  text: string,
+  node: SyntaxNode,
+  { use, names }: { readonly use: BlockUse; readonly names: Names },
+): readonly WrittenPath[] {
   const isMade = node.type === "function_call" && MAKES.test(callOf(text, node).name);
-  if (!isMade && !/^(quoted_template|string_lit|literal_value)$/.test(node.type)) return [];
-  return [toPath(partsOf(text, node), node, "text")];
+  if (!isMade && !/^(quoted_template|heredoc_template|string_lit|literal_value)$/.test(node.type)) return [];
+  const parts = partsOf(text, node, names);
+  if (use === null || node.type === "string_lit")
+    return node.type === "heredoc_template" ? [] : [toPath(parts, node, "text")];
+  // A text with several words may be a command, whatever its attribute.
+  const words = wordsOf(parts).filter((word) => word.some((part) => String(part).includes("/")));
+  return [parts, ...words].map((each) => toPath(each, node, "text"));
 }
 
 /** Returns the path in an expression that is given as text. */
@@ -85,108 +124,6 @@ export function pathOf(syntax: Syntax, expression: string): Pick<WrittenPath, "f
   const text = `_ = ${expression}\n`;
   const value = nodesIn(syntax.parse(text), "expression")[0];
   return value === undefined ? { from: "any", parts: [null] } : toPath(partsOf(text, value), value, "text");
-}
-
-/** Returns the path in a JSON string that is not a template. */
-export function plainPath(text: string, node: SyntaxNode): WrittenPath {
-  return toPath([text.normalize("NFC")], node, "text");
-}
-
-/** Returns the content of a heredoc as a path. */
-export function heredocPath(text: string, heredoc: SyntaxNode): WrittenPath {
-  const [start, end] = [text.indexOf("\n", heredoc.start) + 1, text.lastIndexOf("\n", heredoc.end - 1)];
-  return toPath(templateParts(text, heredoc, { start, end }), heredoc, "text");
-}
-
-/** Markers for the start of a path: the module's folder, and the program's folders, which a file does not reveal. */
-const MODULE = Symbol("path.module");
-const PROGRAM = Symbol("path.root, path.cwd");
-type Part = string | null | typeof MODULE | typeof PROGRAM;
-
-function partsOf(text: string, expression: SyntaxNode): readonly Part[] {
-  const inner = innerOf(expression);
-  switch (inner.type) {
-    case "literal_value":
-    case "string_lit":
-      return [readPart(textOf(text, inner).replace(/^"|"$/g, ""))];
-    case "quoted_template":
-      return templateParts(text, inner, { start: inner.start + 1, end: inner.end - 1 });
-    case "function_call":
-      return callParts(text, inner);
-    default:
-      return namedParts(text, inner);
-  }
-}
-
-function templateParts(
-  text: string,
-  template: SyntaxNode,
-  { start, end }: { readonly start: number; readonly end: number },
-): readonly Part[] {
-  let at = start;
-  const parts: Part[] = [];
-  for (const each of template.children.filter(({ type }) => /^template_(interpolation|directive)$/.test(type))) {
-    const expression = each.type === "template_interpolation" ? each.children.find(isExpression) : undefined;
-    parts.push(readPart(text.slice(at, each.start)));
-    parts.push(...(expression === undefined ? [null] : partsOf(text, expression)));
-    at = each.end;
-  }
-  return [...parts, readPart(text.slice(at, end))].filter((each) => each !== "");
-}
-
-/** Returns the parts of the path that `abspath`, `pathexpand`, `format` or `join` builds. Other calls are unknown. */
-function callParts(text: string, call: SyntaxNode): readonly Part[] {
-  const { name, given } = callOf(text, call);
-  const [first, second] = given;
-  if (first === undefined) return [null];
-  if (name === "abspath" || name === "pathexpand") return partsOf(text, first);
-  if (name === "format") return formatParts(text, first, given.slice(1));
-  const list = second === undefined ? second : innerOf(second);
-  if (name !== "join" || given.length !== 2 || list?.type !== "tuple") return [null];
-  const glue = partsOf(text, first);
-  return elementsOf(list).flatMap((each, index) => [...(index > 0 ? glue : []), ...partsOf(text, each)]);
-}
-
-/** Returns the parts that `format` produces. Each verb takes the next value; only `%s`, `%d` and `%v` are known. */
-function formatParts(text: string, format: SyntaxNode, values: readonly SyntaxNode[]): readonly Part[] {
-  const [written, ...more] = partsOf(text, format);
-  if (typeof written !== "string" || more.length > 0 || /%[^sdv%]/.test(written)) return [null];
-  let next = 0;
-  return written.split(/(%[sdv%])/).flatMap((part): readonly Part[] => {
-    if (part === "%%") return ["%"];
-    if (!/^%[sdv]$/.test(part)) return part === "" ? [] : [part];
-    const value = values[next];
-    next += 1;
-    return value === undefined ? [null] : partsOf(text, value);
-  });
-}
-
-function namedParts(text: string, node: SyntaxNode): readonly Part[] {
-  const [only] = node.children.filter(({ type }) => type !== "comment");
-  if (node.type === "expression" && only?.type === "expression") return partsOf(text, only);
-  const written = textOf(text, node).replace(/\s+/g, "");
-  if (written === "path.module") return [MODULE];
-  return [/^path\.\w+$/.test(written) ? PROGRAM : null];
-}
-
-function callOf(text: string, call: SyntaxNode) {
-  const [name, list] = [call.children[0], call.children.find(({ type }) => type === "function_arguments")];
-  return { name: name === undefined ? "" : textOf(text, name), given: list?.children.filter(isExpression) ?? [] };
-}
-
-function isExpression({ type }: SyntaxNode): boolean {
-  return type === "expression";
-}
-
-/** Returns a text in Unicode NFC, as HCL reads it. A text with escapes is unknown. */
-function readPart(written: string): string | null {
-  return written.includes("\\") ? null : written.normalize("NFC");
-}
-
-/** Splits a `fileset` pattern. Its wildcards are unknown parts. */
-function globbed(part: Part): readonly Part[] {
-  if (typeof part !== "string") return [part];
-  return part.split(/([*?]+|\{[^}]*\}|\[[^\]]*\])/).map((each) => (/^[*?{[]/.test(each) ? null : each));
 }
 
 function toPath(parts: readonly Part[], node: SyntaxNode, use: "read" | "text"): WrittenPath {

@@ -4,7 +4,7 @@ import { holderOf, nodesIn, type SyntaxNode, TooDeep, textOf } from "./hcl-synta
 import type { JsonObject, ParsedValues } from "./hcl-values.js";
 import type { ModuleScope } from "./module-scope.js";
 import type { Parsers } from "./parsers.js";
-import { spliced } from "./splice.js";
+import { type Splice, spliced } from "./splice.js";
 
 /**
  * Parses an HCL file in time proportional to its length. Refuses with `not-hcl` if the file is not HCL, and with
@@ -53,7 +53,7 @@ function brokenAt(root: SyntaxNode): number {
 /**
  * Parses the values of a file. HashiCorp's parser takes time proportional to the square of a heredoc's lines, so long
  * heredocs are replaced by their digests. Heredocs in `service_line` resources are kept, because the edit needs their
- * values. For a heredoc without an end, the parser gets only the file up to its first line, which is just as broken.
+ * values. Other long expressions are replaced too, because an edit only compares them. For a heredoc without an end, the parser gets only the file up to its first line, which is just as broken.
  *
  * If a digest is missing from the result, the whole file is parsed.
  */
@@ -94,6 +94,9 @@ function endlessHeredoc({ text, root }: File): number | null {
 /** Maximum length of a line that can start or end a heredoc, in characters. */
 const MAX_WORD = 1_000;
 
+/** Maximum length of an expression that is kept, outside `service_line` resources, in characters. */
+const MAX_EXPRESSION = 10_000;
+
 /** Maximum number of lines of a heredoc that is kept, outside `service_line` resources. */
 const MAX_HEREDOC_LINES = 500;
 
@@ -106,24 +109,45 @@ interface Shortened {
 
 function shorten({ text, root }: File, end: number | null): Shortened {
   const lines = holderOf(text, root).blocks.filter(({ labels }) => labels[0] === "service_line");
-  const bodies = nodesIn(root, "heredoc_template").flatMap((node) => {
-    const isOfLine = lines.some(({ node: line }) => node.start >= line.start && node.end <= line.end);
-    const body = isOfLine || (end !== null && node.end > end) ? null : bodyOf(text, node);
-    return body === null ? [] : [body];
-  });
-  const splices = bodies.map(({ start, end: last }) => {
-    const digest = createHash("sha256").update(text.slice(start, last)).digest("hex");
-    return { start, end: last, text: `${digest}\n`, digest };
-  });
+  const isCut = (node: SyntaxNode): boolean =>
+    (end === null || node.end <= end) &&
+    !lines.some(({ node: line }) => node.start >= line.start && node.end <= line.end);
+  const long = end === null && !root.isBroken ? longExpressions(text, root).filter(isCut) : [];
+  const bodies = nodesIn(root, "heredoc_template")
+    .filter((node) => isCut(node) && !long.some(({ start, end: last }) => node.start >= start && node.end <= last))
+    .flatMap((node) => bodyOf(text, node) ?? []);
+  const splices = [
+    ...long.map(({ start, end: last }) => cutOf(text, { start, end: last }, (digest) => `"${digest}"`)),
+    ...bodies.map((body) => cutOf(text, body, (digest) => `${digest}\n`)),
+  ].sort((left, right) => left.start - right.start);
   const cuts: { line: number; lines: number }[] = [];
   let [at, line] = [0, 1];
-  for (const { start, end: last } of splices) {
-    line += countLines(text.slice(at, start)) + 1;
-    cuts.push({ line, lines: countLines(text.slice(start, last)) - 1 });
+  for (const { start, end: last, text: now } of splices) {
+    line += countLines(text.slice(at, start)) + countLines(now);
+    cuts.push({ line, lines: countLines(text.slice(start, last)) - countLines(now) });
     at = last;
   }
   const kept = end === null ? splices : [...splices, { start: end, end: text.length, text: "" }];
   return { text: spliced(text, kept), digests: splices.map(({ digest }) => digest), cuts };
+}
+
+function cutOf(
+  text: string,
+  { start, end }: { readonly start: number; readonly end: number },
+  write: (digest: string) => string,
+): Splice & { readonly digest: string } {
+  const digest = createHash("sha256").update(text.slice(start, end)).digest("hex");
+  return { start, end, text: write(digest), digest };
+}
+
+/** Returns the attribute expressions in blocks that are longer than {@link MAX_EXPRESSION}. */
+function longExpressions(text: string, node: SyntaxNode): readonly SyntaxNode[] {
+  return holderOf(text, node).blocks.flatMap(({ node: block }) => {
+    const long = holderOf(text, block).members.filter(({ value }) => value.end - value.start > MAX_EXPRESSION);
+    // An expression that ends with a heredoc includes the newline after it.
+    const whole = long.map(({ value }) => value).filter(({ end }) => text[end - 1] !== "\n");
+    return [...whole, ...longExpressions(text, block)];
+  });
 }
 
 /** Returns the offsets of a heredoc's body if it has many lines and no templates; otherwise null. */

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { type Syntax, type SyntaxNode, TooDeep } from "./hcl-syntax.js";
+import { isJson, readJson } from "./json-code.js";
 import { findLinks, type Links } from "./links.js";
 import type { Parsers } from "./parsers.js";
 import type { SourceTree, TreeEntry, UnreadFile } from "./station-edit.js";
@@ -37,6 +38,7 @@ export interface Repository {
 
 /** Maximum number of configuration files to read. Each is a request to the code host. */
 const MAX_FILES = 400;
+const NO_JSON = "is not a JSON object, or repeats a name in an object";
 /** Maximum number of files to read at the same time. */
 const TOGETHER = 8;
 
@@ -61,6 +63,7 @@ export async function openRepository(
       for (const [index, text] of (await Promise.all(some.map(read))).entries()) {
         const path = some[index] ?? "";
         if (typeof text !== "string") return { fault: `${path} ${whyUnread(text)}` };
+        if (isJson(path) && readJson(text) === null) return { fault: `${path}:1 ${NO_JSON}` };
         files.push({ path, text });
       }
     }
@@ -85,7 +88,7 @@ export async function openRepository(
       const known = roots.get(file.path);
       if (known !== undefined) return known;
       onFile?.(file.path);
-      const root = file.path.endsWith(".json") ? null : parseOrNull(syntax, file.text);
+      const root = isJson(file.path) ? null : parseOrNull(syntax, file.text);
       roots.set(file.path, root);
       return root;
     },
@@ -103,7 +106,8 @@ function parseOrNull(syntax: Syntax, text: string): SyntaxNode | null {
 
 /** Whether a file holds configuration: a module, variable values, or module calls of a tool such as Terragrunt. */
 export function isCode(path: string): boolean {
-  return /\.(tf|tofu|tfvars|hcl)(\.json)?$/.test(path) && !path.endsWith(".terraform.lock.hcl");
+  const isHcl = /\.(tf|tofu|tfvars|hcl)(\.json)?$/.test(path) && !path.endsWith(".terraform.lock.hcl");
+  return isHcl || /\.(tftest|tofutest|tfmock|tofumock|tfquery|tfstack|tfcomponent|tfdeploy)\.json$/.test(path);
 }
 
 /** Whether a file is a template for Terraform's template functions. */

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
+import { holderOf, innerOf, textOf } from "./hcl-syntax.js";
 import { isWithin } from "./links.js";
 import { foldersOf } from "./path-pattern.js";
 import { isModuleFile, type Repository } from "./repository.js";
@@ -23,6 +24,12 @@ export function moduleFolders(paths: readonly string[]): ReadonlySet<string> {
   return new Set(paths.filter(isModuleFile).map((path) => dirname(path)));
 }
 
+/** A value of a variable, as the text of an expression, and the block that gives it. */
+export interface GivenValue {
+  readonly expression: string;
+  readonly block: CodeBlock;
+}
+
 /**
  * Returns a function that lists the values which files may give a variable of the root module in a folder. It covers
  * files that every run loads and files that a run may take by name.
@@ -30,9 +37,38 @@ export function moduleFolders(paths: readonly string[]): ReadonlySet<string> {
 export async function givenValues(
   repository: Repository,
   folder: string,
-): Promise<(variable: string) => readonly string[]> {
+): Promise<(variable: string) => readonly GivenValue[]> {
   const modules = moduleFolders(repository.entries.map(({ path }) => path));
   const read = await repository.values((path) => isValuesFor(path, folder, modules) !== false);
   const files: readonly CodeBlock[] = "fault" in read ? [] : read.files.map((file) => readCode(repository, file));
-  return (variable) => files.flatMap(({ attributes }) => attributes.get(variable) ?? []);
+  return (variable) =>
+    files.flatMap((block) => {
+      const expression = block.attributes.get(variable);
+      return expression === undefined ? [] : [{ expression, block }];
+    });
+}
+
+/** Stands for a value that Terragrunt or a stack computes. Its names are not those of the module. */
+const COMPUTED = "dependency.unknown";
+
+/**
+ * Returns a function that lists the values which a Terragrunt unit or a stack component gives a variable with `inputs`.
+ * Null if it has no `inputs`.
+ */
+export function inputsOf(
+  repository: Repository,
+  block: CodeBlock,
+): ((variable: string) => readonly GivenValue[]) | null {
+  const written = block.attributes.get("inputs") ?? readCode(repository, block.file).attributes.get("inputs");
+  if (written === undefined) return null;
+  const text = `_ = ${written}\n`;
+  const [inputs] = holderOf(text, repository.syntax.parse(text)).members;
+  const node = inputs === undefined ? undefined : innerOf(inputs.value);
+  const members = node?.type === "object" ? holderOf(text, node).members : [];
+  const isWhole = node?.type === "object" && members.every(({ name }) => name !== null);
+  return (variable) => {
+    const given = members.filter(({ name }) => name === variable).map(({ value }) => textOf(text, value));
+    const known = given.map((each) => (/^"[^"\\$%]*"$/.test(each) ? each : COMPUTED));
+    return (isWhole ? known : [COMPUTED]).map((expression) => ({ expression, block }));
+  };
 }

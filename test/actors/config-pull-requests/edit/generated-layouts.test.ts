@@ -1,16 +1,11 @@
 import t, { type Test } from "tap";
 import type { Tally } from "./generated-edits.js";
-import {
-  editLayouts,
-  instanceLayouts,
-  type Layout,
-  lifecycleLayouts,
-  mixedTeamLayouts,
-  otherTeamLayouts,
-  ownOverrideLayouts,
-  readerLayouts,
-  teamLayouts,
-} from "./generated-layouts.js";
+import { instanceLayouts } from "./instance-layouts.js";
+import { editLayouts, type Layout } from "./layout.js";
+import { lifecycleLayouts } from "./lifecycle-layouts.js";
+import { ownOverrideLayouts } from "./override-layouts.js";
+import { readerLayouts } from "./reader-layouts.js";
+import { mixedTeamLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
 
 /** Edits layouts, of which so many at least are to be edited and as many refused. */
 async function editAll(t: Test, layouts: readonly Layout[], least: number, leastEdited = least): Promise<void> {

@@ -1,5 +1,5 @@
 import t from "tap";
-import { TooDeep } from "../../../../actors/config-pull-requests/edit/hcl-syntax.js";
+import { type SyntaxNode, TooDeep } from "../../../../actors/config-pull-requests/edit/hcl-syntax.js";
 import { makeEdit } from "../../../../actors/config-pull-requests/edit/make-edit.js";
 import type { EditOutcome } from "../../../../actors/config-pull-requests/edit/station-edit.js";
 import {
@@ -114,9 +114,58 @@ t.test("a team is followed over some hundred names at most, whatever branches th
     const own = line().replace("  key", "  team_id = local.t0\n  key");
     const tree = treeOf({ [EDITED_PATH]: own, "lines/locals.tf": `locals {\n${locals}}\n` });
     const outcome = await makeEdit(counting, tree, wantedOf(stationOf({ model: "m" }), { model: "n" }));
-    t.match(outcome, { files: { length: 1 } }, step(0));
-    t.ok(parses < 2_000, `${step(0)}: ${parses} texts parsed`);
+    t.match(outcome, { refused: { code: "ambiguous", message: /lines\/locals\.tf:\d+ is unknown/ } }, step(0));
+    t.ok(parses < 10, `${step(0)}: ${parses} texts parsed`);
   }
+});
+
+t.test("a long expression that a team leads over is parsed once and given to no other parser", async (t) => {
+  const { syntax, parseValues } = await editParsers();
+  const list = (element: string) => `locals {\n  a = [${long(`${element}, `, 400_000)}]\n}\n`;
+  const object = `locals {\n  a = {\n${long('    k = "x"\n', 400_000)}  }\n}\n`;
+  const own = line().replace("  key", "  team_id = TEAM\n  key");
+  const forms: readonly (readonly [string, string, string | null])[] = [
+    ["trimspace(local.a)", list('"x"'), "ambiguous"],
+    ["trimspace(local.a)", list("local.b"), "ambiguous"],
+    ["trimspace(local.a)", object, "ambiguous"],
+    ['"team_1"', list('"x"'), null],
+  ];
+  for (const [team, text, code] of forms) {
+    for (const isApart of [true, false]) {
+      const source = own.replace("TEAM", team);
+      const files: TreeFiles = isApart
+        ? { [EDITED_PATH]: source, "lines/b.tf": text }
+        : { [EDITED_PATH]: `${source}${text}` };
+      let [longParses, mostValues] = [0, 0];
+      const counting = {
+        syntax: {
+          parse: (written: string) => {
+            if (written.length > 100_000) longParses += 1;
+            return syntax.parse(written);
+          },
+        },
+        parseValues: (path: string, written: string) => {
+          mostValues = Math.max(mostValues, written.length);
+          return parseValues(path, written);
+        },
+      };
+      const outcome = await makeEdit(counting, treeOf(files), wantedOf(stationOf({ model: "m" }), { model: "n" }));
+      const about = `${team} and ${text.slice(0, 30)}, ${isApart ? "apart" : "together"}`;
+      t.match(outcome, code === null ? { files: { length: 1 } } : { refused: { code } }, about);
+      // The edited text is a second one.
+      t.ok(longParses <= (code === null && !isApart ? 2 : 1), `${about}: ${longParses} long texts parsed`);
+      t.ok(mostValues < 10_000, `${about}: ${mostValues} characters for HashiCorp's parser`);
+    }
+  }
+});
+
+t.test("the tree of a text is walked with one visit of each node", async (t) => {
+  const { syntax } = await editParsers();
+  const root = syntax.parse(`a = [${long('"x", ', 50_000)}]\nb = [\n`);
+  const count = (node: SyntaxNode): number => node.children.reduce((sum, each) => sum + count(each), 1);
+  t.ok(count(root) > 30_000 && count(root) < 100_000, `${count(root)} nodes`);
+  t.ok(root.isBroken, "a part that is missing breaks the nodes around it");
+  t.notOk(syntax.parse("a = [1]\n").isBroken);
 });
 
 t.test("an edit notes the file that each parser is given", async (t) => {

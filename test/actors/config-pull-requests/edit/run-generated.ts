@@ -1,12 +1,10 @@
 import { editGenerated, type Tally } from "./generated-edits.js";
-import {
-  editLayouts,
-  instanceLayouts,
-  lifecycleLayouts,
-  mixedTeamLayouts,
-  readerLayouts,
-  teamLayouts,
-} from "./generated-layouts.js";
+import { instanceLayouts } from "./instance-layouts.js";
+import { editLayouts } from "./layout.js";
+import { lifecycleLayouts } from "./lifecycle-layouts.js";
+import { ownOverrideLayouts } from "./override-layouts.js";
+import { readerLayouts } from "./reader-layouts.js";
+import { mixedTeamLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
 
 /**
  * Edits the exports of many generated workspaces, each in three layouts, each attribute alone in a tenth, and the generated
@@ -21,6 +19,8 @@ const layouts = [
   ...instanceLayouts(),
   ...teamLayouts(),
   ...mixedTeamLayouts(),
+  ...otherTeamLayouts(),
+  ...ownOverrideLayouts(),
   ...lifecycleLayouts(),
 ];
 await editLayouts(layouts, tally);

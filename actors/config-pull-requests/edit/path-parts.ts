@@ -1,0 +1,141 @@
+import { elementsOf, innerOf, type SyntaxNode, textOf } from "./hcl-syntax.js";
+
+/** Markers for the start of a path: the module's folder, and the program's folders, which a file does not reveal. */
+export const MODULE = Symbol("path.module");
+export const PROGRAM = Symbol("path.root, path.cwd");
+export type Part = string | null | typeof MODULE | typeof PROGRAM;
+
+/** A local value of a module: its expression, and the locals that this may use. */
+export interface LocalValue {
+  readonly text: string;
+  readonly node: SyntaxNode;
+  readonly names: Names;
+}
+
+/** Returns the value of a local in a module; null if it is unknown. */
+export type Names = (local: string) => LocalValue | null;
+
+/** Knows no local. */
+export const noNames: Names = () => null;
+
+/** Returns the parts of the text that an expression gives, in order. Unknown parts are null. */
+export function partsOf(text: string, expression: SyntaxNode, names: Names = noNames): readonly Part[] {
+  const inner = innerOf(expression);
+  switch (inner.type) {
+    case "literal_value":
+    case "string_lit":
+      return [escapedPart(textOf(text, inner).replace(/^"|"$/g, ""))];
+    case "quoted_template":
+      return templateParts(text, inner, { start: inner.start + 1, end: inner.end - 1, names });
+    case "heredoc_template":
+      return heredocParts(text, inner, names);
+    case "function_call":
+      return callParts(text, inner, names);
+    default:
+      return namedParts(text, inner, names);
+  }
+}
+
+/** Returns the parts of a heredoc's content. It has no escapes. */
+function heredocParts(text: string, heredoc: SyntaxNode, names: Names = noNames): readonly Part[] {
+  const begin = text.indexOf("\n", heredoc.start) + 1;
+  const end = text.lastIndexOf("\n", text.slice(heredoc.start, heredoc.end).trimEnd().length + heredoc.start - 1);
+  return templateParts(text, heredoc, { start: begin, end: Math.max(begin, end), names, isRaw: true });
+}
+
+function templateParts(
+  text: string,
+  template: SyntaxNode,
+  of: { readonly start: number; readonly end: number; readonly names: Names; readonly isRaw?: boolean },
+): readonly Part[] {
+  const { start, end, names, isRaw = false } = of;
+  const readPart = isRaw ? rawPart : escapedPart;
+  let at = start;
+  const parts: Part[] = [];
+  for (const each of template.children.filter(({ type }) => /^template_(interpolation|directive)$/.test(type))) {
+    const expression = each.type === "template_interpolation" ? each.children.find(isExpression) : undefined;
+    parts.push(readPart(text.slice(at, each.start)));
+    for (const part of expression === undefined ? [null] : partsOf(text, expression, names)) parts.push(part);
+    at = each.end;
+  }
+  return [...parts, readPart(text.slice(at, end))].filter((each) => each !== "");
+}
+
+/** Returns the parts of the path that `abspath`, `pathexpand`, `format` or `join` builds. Other calls are unknown. */
+function callParts(text: string, call: SyntaxNode, names: Names): readonly Part[] {
+  const { name, given } = callOf(text, call);
+  const [first, second] = given;
+  if (first === undefined) return [null];
+  if (/^(abspath|pathexpand|trimspace|chomp|tostring)$/.test(name)) return partsOf(text, first, names);
+  if (name === "format") return formatParts(text, given, names);
+  const list = second === undefined ? second : innerOf(second);
+  if (name !== "join" || given.length !== 2 || list?.type !== "tuple") return [null];
+  const glue = partsOf(text, first, names);
+  return elementsOf(list).flatMap((each, index) => [...(index > 0 ? glue : []), ...partsOf(text, each, names)]);
+}
+
+/** Returns the parts that `format` produces. Each verb takes the next value; only `%s`, `%d` and `%v` are known. */
+function formatParts(text: string, [format, ...values]: readonly SyntaxNode[], names: Names): readonly Part[] {
+  const [written, ...more] = format === undefined ? [null] : partsOf(text, format, names);
+  if (typeof written !== "string" || more.length > 0 || /%[^sdv%]/.test(written)) return [null];
+  let next = 0;
+  return written.split(/(%[sdv%])/).flatMap((part): readonly Part[] => {
+    if (part === "%%") return ["%"];
+    if (!/^%[sdv]$/.test(part)) return part === "" ? [] : [part];
+    const value = values[next];
+    next += 1;
+    return value === undefined ? [null] : partsOf(text, value, names);
+  });
+}
+
+function namedParts(text: string, node: SyntaxNode, names: Names): readonly Part[] {
+  const [only] = node.children.filter(({ type }) => type !== "comment");
+  if (node.type === "expression" && only?.type === "expression") return partsOf(text, only, names);
+  const written = textOf(text, node).replace(/\s+/g, "");
+  if (written === "path.module") return [MODULE];
+  const local = /^local\.([A-Za-z_][\w-]*)$/.exec(written)?.[1];
+  const known = local === undefined ? null : names(local);
+  if (known !== null) return partsOf(known.text, known.node, known.names);
+  return [/^path\.\w+$/.test(written) ? PROGRAM : null];
+}
+
+/** Returns the name and the arguments of a function call. */
+export function callOf(text: string, call: SyntaxNode) {
+  const [name, list] = [call.children[0], call.children.find(({ type }) => type === "function_arguments")];
+  return { name: name === undefined ? "" : textOf(text, name), given: list?.children.filter(isExpression) ?? [] };
+}
+
+/** Whether a node is a complete expression, such as an element of a list. */
+export function isExpression({ type }: SyntaxNode): boolean {
+  return type === "expression";
+}
+
+/** Returns a text in Unicode NFC, as HCL reads it, without escapes. Null for an escape that HCL does not have. */
+function escapedPart(written: string): string | null {
+  const plain = written.replace(ESCAPE, (_, sign: string, short = "", long = "") =>
+    short + long !== "" ? fromCode(Number.parseInt(`${short}${long}`, 16)) : (SIGNS.get(sign) ?? "\\"),
+  );
+  return plain.includes("\\") ? null : rawPart(plain);
+}
+
+function fromCode(code: number): string {
+  return code <= 0x10_ff_ff ? String.fromCodePoint(code) : "\\";
+}
+
+const ESCAPE = /\\(u(?=([\da-fA-F]{4}))\2|U(?=([\da-fA-F]{8}))\3|.)/gs;
+const SIGNS: ReadonlyMap<string, string> = new Map([
+  ["n", "\n"],
+  ["r", "\r"],
+  ["t", "\t"],
+  ['"', '"'],
+]);
+
+function rawPart(written: string): string {
+  return written.replace(/([$%])\1\{/g, "$1{").normalize("NFC");
+}
+
+/** Splits a `fileset` pattern. Its wildcards are unknown parts. */
+export function globbed(part: Part): readonly Part[] {
+  if (typeof part !== "string") return [part];
+  return part.split(/([*?]+|\{[^}]*\}|\[[^\]]*\])/).map((each) => (/^[*?{[]/.test(each) ? null : each));
+}

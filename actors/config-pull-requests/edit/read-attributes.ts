@@ -1,0 +1,87 @@
+import { elementsOf, holderOf, innerOf, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { callOf, globbed, isExpression, MODULE, type Names, type Part, PROGRAM, partsOf } from "./path-parts.js";
+
+/**
+ * The kind of block that contains a part of a file. `reads`: its attributes may name files for the provider or a
+ * command. `module`: the same, but `source` is the called module. Null for all other blocks.
+ */
+export type BlockUse = "reads" | "module" | null;
+
+/** Attributes that name a file or a folder to read, by the last word of their names. */
+const READS =
+  /(^|_)(files?|filenames?|dirs?|director(y|ies)|folders?|paths?|src|sources?|scripts?|context|cwd|chdir|workdir|basedir|rootdir)$/;
+/** Attributes of this kind name a file to write. */
+const WRITES = /^(output|dest|destination|target|remote|mount|log)_/;
+/** Attributes that name a file or a folder in any block, for example in an object of a local. */
+const READS_ANYWHERE = /^(filename|folder|working_dir|\w+_(file|dir|directory)|dir|directory|source_path|src)$/;
+/** Attributes whose value is a command, and attributes whose texts a command or a trigger uses. */
+const COMMANDS = /(^|_)(commands?|cmd|inline|program)$/;
+const COMMAND_TEXTS =
+  /(^|_)(args?|arguments|entrypoint|environment|interpreter|query|user_data|triggers\w*|keepers|input)$/;
+
+/** Returns the use of a block or of an attribute with blocks, within a block of another use. */
+export function useOf(name: string, label: string, outer: BlockUse | undefined): BlockUse {
+  if (name === "provisioner") return "reads";
+  if (outer !== undefined) return outer;
+  if (name === "module") return "module";
+  // The service's own resources read no files.
+  return /^(resource|data|ephemeral|action|provider|list|check)$/.test(name) && !label.startsWith("service_")
+    ? "reads"
+    : null;
+}
+
+/** Returns the paths that the value of an attribute may name, each as its parts. */
+export function attributePaths(
+  { text, name, value }: { readonly text: string; readonly name: string; readonly value: SyntaxNode },
+  use: BlockUse,
+  names: Names,
+): readonly (readonly Part[])[] {
+  const isReading =
+    use !== null && READS.test(name) && !WRITES.test(name) && !(use === "module" && /^sources?$/.test(name));
+  const isCommand = use !== null && COMMANDS.test(name);
+  const isText = use !== null && COMMAND_TEXTS.test(name);
+  const leaves = isReading || isCommand || isText ? leavesOf(text, value) : [value];
+  return leaves.flatMap((leaf): readonly (readonly Part[])[] => {
+    const parts = isArchive(textOf(text, leaf)) ? [] : partsOf(text, leaf, names);
+    const [begin, ...rest] = parts;
+    // Code that is given the module's own folder may read everything in it.
+    const isFolder = (begin === MODULE || begin === PROGRAM) && rest.every((part) => /^[/.]*$/.test(String(part)));
+    const isTold = parts.some((part) => part !== null);
+    if (isFolder || (isReading && parts.length > 0) || (READS_ANYWHERE.test(name) && isTold)) return [parts];
+    return isCommand || isText ? wordsOf(parts).filter((word) => isCommand || word.some((part) => part !== null)) : [];
+  });
+}
+
+/** Whether an expression is the file that `archive_file` writes. It is not the file that the archive reads. */
+function isArchive(expression: string): boolean {
+  return /^data\.archive_file\.[\w-]+\.output_path$/.test(expression.trim());
+}
+
+/** Returns the single values in a list, an object or the branches of a conditional. */
+function leavesOf(text: string, expression: SyntaxNode): readonly SyntaxNode[] {
+  const inner = innerOf(expression);
+  const of = (nodes: readonly SyntaxNode[]) => nodes.flatMap((each) => leavesOf(text, each));
+  const only = inner.children.filter(({ type }) => type !== "comment");
+  if (inner.type === "tuple") return of(elementsOf(inner));
+  if (inner.type === "object") return of(holderOf(text, inner).members.map(({ value }) => value));
+  if (inner.type === "conditional") return of(inner.children.filter(isExpression).slice(1));
+  if (inner.type === "expression" && only.length === 1 && only[0]?.type === "expression") return of(only);
+  if (inner.type !== "function_call") return [inner];
+  const { name, given } = callOf(text, inner);
+  return /^(concat|flatten|compact|distinct|toset|tolist|tomap|merge|try|coalesce)$/.test(name) ? of(given) : [inner];
+}
+
+/** Splits a command into its words. A shell variable and a wildcard can be any text. */
+export function wordsOf(parts: readonly Part[]): readonly (readonly Part[])[] {
+  const words: Part[][] = [[]];
+  for (const part of parts) {
+    if (typeof part !== "string") words.at(-1)?.push(part);
+    else
+      for (const piece of part.split(/([\s"'`;|&<>()=,:@]+|\$\w+|\$\{[^}]*\})/)) {
+        if (/^[\s"'`;|&<>()=,:@]/.test(piece)) words.push([]);
+        else if (/^\$[\w{]/.test(piece)) words.at(-1)?.push(null);
+        else if (piece !== "") for (const each of globbed(piece)) words.at(-1)?.push(each);
+      }
+  }
+  return words.filter((word) => word.some((part) => part !== ""));
+}

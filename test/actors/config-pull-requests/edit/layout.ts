@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from "node:util";
+import type { EditOutcome } from "../../../../actors/config-pull-requests/edit/station-edit.js";
+import { editIn, stationOf, type TreeFiles, treeOf, wantedOf } from "../../../support/station-edit.js";
+import type { Tally } from "./generated-edits.js";
+
+/** `${` */
+export const OPEN = "$" + "{";
+/** The text of a prompt before and after an edit. */
+export const [WAS, IS] = ["Do it.\n", "Do it well.\n"];
+
+/** A layout of a repository, and what its edit comes to. */
+export interface Layout {
+  readonly says: string;
+  /** The line's source. */
+  readonly path: string;
+  readonly files: TreeFiles;
+  /** `model` of the station in the source, or its prompt in a file. */
+  readonly change: "model" | "prompt";
+  /** The code of the refusal and the place that it names; null where it is edited. */
+  readonly refused: { readonly code: string; readonly place: RegExp } | null;
+}
+
+interface Written {
+  readonly prompt?: string;
+  readonly team?: string;
+  readonly more?: string;
+  readonly name?: string;
+}
+
+/** The line `web` with the station `plan`. */
+export function line({ prompt, team, more = "", name = "web" }: Written): string {
+  const attributes = [
+    ...['key    = "plan"', 'name   = "Plan"', 'kind   = "work"', 'model  = "m"'],
+    ...(prompt === undefined ? [] : [`prompt = ${prompt}`]),
+  ];
+  return [
+    `resource "service_line" "${name}" {`,
+    ...(team === undefined ? [] : [`  team_id = ${team}`]),
+    '  key = "web"',
+    ...["  stations = [", "    {", ...attributes.map((each) => `      ${each}`), "    },", "  ]"],
+    ...[more, "}", ""],
+  ].join("\n");
+}
+
+/** Edits a layout, and says what is wrong with the outcome; null for nothing. */
+export async function editLayout({ path, files, change, refused }: Layout, tally: Tally): Promise<string | null> {
+  const [live, now] =
+    change === "model" ? [{ model: "m" }, { model: "n" }] : [{ model: "m", prompt: WAS }, { prompt: IS }];
+  const wanted = { ...wantedOf(stationOf(live), now, path), repository: "acme/infra" };
+  const outcome = await editIn(treeOf(files), wanted);
+  if ("refused" in outcome) {
+    const { code, message, attribute } = outcome.refused;
+    tally.refused.set(code, (tally.refused.get(code) ?? 0) + 1);
+    if (refused === null) return `refused: ${code} ${message}`;
+    if (code !== refused.code || !refused.place.test(message)) return `${code} ${message}`;
+    const set = change === "model" ? "n" : IS;
+    return outcome.refused.wanted === set && attribute === change ? null : `it wants ${outcome.refused.wanted}`;
+  }
+  tally.edited += 1;
+  return refused === null ? faultOf(outcome, files, { path, change }) : "it should be refused";
+}
+
+/** What is wrong with an edit that changes one value and no other byte. */
+function faultOf(
+  outcome: Extract<EditOutcome, { readonly files: unknown }>,
+  files: TreeFiles,
+  { path, change }: Pick<Layout, "path" | "change">,
+): string | null {
+  const edited = change === "model" ? path : path.replace("main.tf", "prompts/w.md");
+  const text = files[edited];
+  const after = change === "model" ? String(text).replace('model  = "m"', 'model  = "n"') : IS;
+  const right = [{ path: edited, before: text, after }];
+  return isDeepStrictEqual(outcome.files, right) ? null : `it is ${JSON.stringify(outcome.files)}`;
+}
+
+/** Edits all layouts; what is wrong goes to the tally. */
+export async function editLayouts(layouts: readonly Layout[], tally: Tally): Promise<void> {
+  for (const layout of layouts) {
+    const wrong = await editLayout(layout, tally);
+    if (wrong !== null) tally.wrong.push(`${layout.says}: ${wrong}`);
+  }
+}

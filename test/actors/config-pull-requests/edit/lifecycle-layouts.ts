@@ -1,0 +1,45 @@
+import { type Layout, line } from "./layout.js";
+
+/** Each attribute of `lifecycle`, and what of it keeps a change of the station's model from any effect. */
+export function lifecycleLayouts(): readonly Layout[] {
+  const ignoring = [
+    ...[
+      "all",
+      "[stations]",
+      '["stations"]',
+      "[stations[0]]",
+      "[stations[0].model]",
+      "[ name, stations ]",
+      "[stations[*].model]",
+    ],
+    ...['["stations.0.model"]', "[stations[0].model, team_id]", '[stations[0]["model"]]', "(all)", "[all]", '["*"]'],
+    "[ # why\n      stations, # all of it\n    ]",
+  ].map((value) => `ignore_changes = ${value}`);
+  const harmless = [
+    ...["create_before_destroy = true", "prevent_destroy = true", "ignore_changes = []", "ignore_changes = [name]"],
+    ...[
+      "ignore_changes = [stations[0].prompt]",
+      "ignore_changes = [stations[1]]",
+      "ignore_changes = [stations[1].model]",
+      'ignore_changes = [stations[0]["prompt"]]',
+      "ignore_changes = [ /* stations */ name ]",
+    ],
+    ...["replace_triggered_by = [service_team.core]", "enabled = true", "destroy = false"],
+    ...[
+      'precondition {\n      condition = true\n      error_message = "x"\n    }',
+      'postcondition {\n      condition = self.key != ""\n      error_message = "x"\n    }',
+    ],
+    ...["action_trigger {\n      events = [after_update]\n      actions = [action.x.y]\n    }"],
+  ];
+  const of = (body: string, isRefused: boolean): Layout => ({
+    says: `lifecycle { ${body} }`,
+    path: "main.tf",
+    change: "model",
+    files: { "main.tf": line({ more: `  lifecycle {\n    ${body}\n  }` }) },
+    refused: isRefused ? { code: "not-proven", place: /At main\.tf:1[23], lifecycle/ } : null,
+  });
+  return [
+    ...[...ignoring, "enabled = false", "enabled = var.on"].map((body) => of(body, true)),
+    ...harmless.map((body) => of(body, false)),
+  ];
+}

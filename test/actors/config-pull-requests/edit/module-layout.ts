@@ -1,0 +1,24 @@
+import type { TreeFiles } from "../../../support/station-edit.js";
+import { type Layout, line } from "./layout.js";
+
+/** Two teams in a module. */
+export const core =
+  'resource "service_team" "core" {\n  key = "core"\n}\nresource "service_team" "web" {\n  key = "web"\n}\n';
+/** A call of a module for the team core. */
+export const call = (name: string, source: string, more = "") =>
+  `module "${name}" {\n  source  = "${source}"\n  team_id = service_team.core.id\n${more}}\n`;
+/** The source in the module. */
+export const MADE = "modules/line/main.tf";
+const module = line({ team: "var.team_id" });
+
+/** A repository with a module in `modules/line`. */
+export function made(says: string, files: TreeFiles, place: RegExp | null): Layout {
+  const whole = { [MADE]: module, "teams.tf": core, ...files };
+  return {
+    says,
+    path: MADE,
+    change: "model",
+    files: whole,
+    refused: place === null ? null : { code: "ambiguous", place },
+  };
+}
