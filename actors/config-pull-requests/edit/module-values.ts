@@ -1,4 +1,5 @@
 import type { CodeBlock } from "./code-blocks.js";
+import { callValues, type Evaluator, toStep } from "./function-values.js";
 import { elementsOf, holderOf, innerOf, nodesIn, type Syntax, type SyntaxNode, textOf } from "./hcl-syntax.js";
 import { isMany, type ModuleLevel } from "./module-levels.js";
 import {
@@ -11,7 +12,6 @@ import {
   placeIn,
   type Step,
   stepsOf,
-  textChanges,
   textValues,
   unknownAt,
 } from "./module-value.js";
@@ -32,6 +32,11 @@ export function valuesOf(syntax: Syntax, expression: string, level: ModuleLevel)
 
 class Evaluation {
   readonly #syntax: Syntax;
+  readonly #evaluator: Evaluator = {
+    values: (at, steps) => this.#values(at, steps),
+    mentioned: (at) => this.#mentioned(at),
+    joined: (at, parts) => this.#joined(at, parts, []),
+  };
   #left = MAX_EXPRESSIONS;
 
   constructor(syntax: Syntax) {
@@ -101,7 +106,7 @@ class Evaluation {
           .slice(1)
           .flatMap((each) => of(each));
       case "function_call":
-        return this.#call({ ...at, node: inner }, steps);
+        return callValues({ ...at, node: inner }, steps, this.#evaluator);
       default: {
         const [head, ...rest] = inner.children.filter(({ type }) => type !== "comment");
         const own = rest.map((each) => stepsOf(text, each) ?? this.#computedStep(at, each));
@@ -116,11 +121,7 @@ class Evaluation {
   #computedStep(at: Expression, node: SyntaxNode): readonly Step[] | null {
     const index = nodesIn(node, "new_index")[0]?.children.find(isExpression);
     if (index === undefined) return null;
-    return [this.#stepOf(this.#values({ ...at, node: index }, []))];
-  }
-
-  #stepOf([value, other]: readonly ModuleValue[]): Step {
-    return value !== undefined && other === undefined && "text" in value ? value.text : "*";
+    return [toStep(this.#values({ ...at, node: index }, []))];
   }
 
   /**
@@ -162,75 +163,6 @@ class Evaluation {
       value !== undefined && other === undefined && "text" in value ? value.text : [],
     );
     return texts.length === parts.length ? textValues(texts.join(""), at) : this.#mentioned(at);
-  }
-
-  #call(at: Expression, steps: readonly Step[]): readonly ModuleValue[] {
-    const { text, node } = at;
-    const name = textOf(text, node).slice(0, textOf(text, node).indexOf("(")).trim();
-    const given = node.children.find(({ type }) => type === "function_arguments")?.children.filter(isExpression) ?? [];
-    const [first, second, third] = given;
-    const of = (each: SyntaxNode, further: readonly Step[]) => this.#values({ ...at, node: each }, further);
-    // `f(list...)` gives the elements of a list as arguments.
-    if (first === undefined || /\.\.\.\s*\)$/.test(textOf(text, node).slice(-50))) return this.#mentioned(at);
-    if (/^(try|coalesce)$/.test(name)) return given.flatMap((each) => of(each, steps));
-    const [key] = steps;
-    if (name === "toset" && steps.length === 1 && typeof key === "string" && key !== "*")
-      return [{ text: key, place: placeIn(at) }];
-    if (/^(tostring|tolist|toset|tomap|sensitive|nonsensitive)$/.test(name)) return of(first, steps);
-    if (name === "one") return of(first, ["*", ...steps]);
-    if (name === "values")
-      return key === undefined ? this.#mentioned(at) : indirect(of(first, ["*", ...steps.slice(1)]));
-    if (name === "element" && second !== undefined) {
-      const index = textOf(text, second).trim();
-      return indirect(of(first, [/^\d+$/.test(index) ? Number(index) : "*", ...steps]));
-    }
-    if (name === "lookup" && second !== undefined) {
-      const key = this.#stepOf(of(second, []));
-      const found = of(first, [key, ...steps]);
-      const isKnown = key !== "*" && found.every((value) => !("unknown" in value));
-      return isKnown ? found : indirect([...found, ...(third === undefined ? [] : of(third, steps))]);
-    }
-    const parts = steps.length > 0 ? null : this.#textParts(at, name, given);
-    if (parts !== null) return indirect(this.#joined(at, parts, steps));
-    const change = textChanges.get(name);
-    if (change === undefined || steps.length > 0 || second !== undefined) return this.#mentioned(at);
-    return indirect(of(first, [])).flatMap((value) => {
-      if ("text" in value) return indirect(textValues(change(value.text), at));
-      // An id has no space at its ends.
-      return "unknown" in value || /^(trimspace|chomp)$/.test(name) ? [value] : this.#mentioned(at);
-    });
-  }
-
-  /** Returns the parts of the text that `format` or `join` makes of its arguments; null for any other call. */
-  #textParts(
-    at: Expression,
-    name: string,
-    [first, ...given]: readonly SyntaxNode[],
-  ): readonly (readonly ModuleValue[])[] | null {
-    const of = (each: SyntaxNode | undefined) =>
-      each === undefined ? [unknownAt(at)] : this.#values({ ...at, node: each }, []);
-    const [form, other] = of(first);
-    if (form === undefined || other !== undefined || !("text" in form)) {
-      // `join("", …)`: an empty text is no value.
-      const glue = first === undefined ? "" : textOf(at.text, first).trim();
-      const list = given[0] === undefined ? undefined : innerOf(given[0]);
-      if (name !== "join" || given.length !== 1 || glue !== '""' || list?.type !== "tuple") return null;
-      return elementsOf(list).map(of);
-    }
-    if (name === "join" && given.length === 1 && given[0] !== undefined) {
-      const list = innerOf(given[0]);
-      if (list.type !== "tuple") return null;
-      return elementsOf(list).flatMap((each, index) => [...(index > 0 ? [[form]] : []), of(each)]);
-    }
-    if (name !== "format" || /%[^sv%]/.test(form.text)) return null;
-    let next = 0;
-    return form.text.split(/(%[sv%])/).flatMap((part) => {
-      if (part === "") return [];
-      if (part === "%%") return [textValues("%", at)];
-      if (!/^%[sv]$/.test(part)) return [textValues(part, at)];
-      next += 1;
-      return [of(given[next - 1])];
-    });
   }
 
   /** Returns an unknown value, and the teams that some part of an expression names. */

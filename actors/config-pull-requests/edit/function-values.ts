@@ -1,0 +1,98 @@
+import { elementsOf, innerOf, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import {
+  type Expression,
+  indirect,
+  isExpression,
+  type ModuleValue,
+  placeIn,
+  type Step,
+  textChanges,
+  textValues,
+  unknownAt,
+} from "./module-value.js";
+
+/** The parts of an evaluation that the evaluation of a function call needs. */
+export interface Evaluator {
+  /** Returns all values of an expression, after these steps into it. */
+  values(at: Expression, steps: readonly Step[]): readonly ModuleValue[];
+  /** Returns an unknown value, and the teams that some part of the expression names. */
+  mentioned(at: Expression): readonly ModuleValue[];
+  /** Returns the text that known parts make. */
+  joined(at: Expression, parts: readonly (readonly ModuleValue[])[]): readonly ModuleValue[];
+}
+
+/** Returns the step that an index selects: its only text, or `*` if it is unknown. */
+export function toStep([value, other]: readonly ModuleValue[]): Step {
+  return value !== undefined && other === undefined && "text" in value ? value.text : "*";
+}
+
+/** Returns the values of a function call, after these steps into the result. */
+export function callValues(at: Expression, steps: readonly Step[], evaluator: Evaluator): readonly ModuleValue[] {
+  const { text, node } = at;
+  const name = textOf(text, node).slice(0, textOf(text, node).indexOf("(")).trim();
+  const given = node.children.find(({ type }) => type === "function_arguments")?.children.filter(isExpression) ?? [];
+  const [first, second, third] = given;
+  const of = (each: SyntaxNode, further: readonly Step[]) => evaluator.values({ ...at, node: each }, further);
+  // `f(list...)` gives the elements of a list as arguments.
+  if (first === undefined || /\.\.\.\s*\)$/.test(textOf(text, node).slice(-50))) return evaluator.mentioned(at);
+  if (/^(try|coalesce)$/.test(name)) return given.flatMap((each) => of(each, steps));
+  const [key] = steps;
+  if (name === "toset" && steps.length === 1 && typeof key === "string" && key !== "*")
+    return [{ text: key, place: placeIn(at) }];
+  if (/^(tostring|tolist|toset|tomap|sensitive|nonsensitive)$/.test(name)) return of(first, steps);
+  if (name === "one") return of(first, ["*", ...steps]);
+  if (name === "values")
+    return key === undefined ? evaluator.mentioned(at) : indirect(of(first, ["*", ...steps.slice(1)]));
+  if (name === "element" && second !== undefined) {
+    const index = textOf(text, second).trim();
+    return indirect(of(first, [/^\d+$/.test(index) ? Number(index) : "*", ...steps]));
+  }
+  if (name === "lookup" && second !== undefined) {
+    const key = toStep(of(second, []));
+    const found = of(first, [key, ...steps]);
+    const isKnown = key !== "*" && found.every((value) => !("unknown" in value));
+    return isKnown ? found : indirect([...found, ...(third === undefined ? [] : of(third, steps))]);
+  }
+  const parts = steps.length > 0 ? null : listTextParts(evaluator, at, name, given);
+  if (parts !== null) return indirect(evaluator.joined(at, parts));
+  const change = textChanges.get(name);
+  if (change === undefined || steps.length > 0 || second !== undefined) return evaluator.mentioned(at);
+  return indirect(of(first, [])).flatMap((value) => {
+    if ("text" in value) return indirect(textValues(change(value.text), at));
+    // An id has no space at its ends.
+    return "unknown" in value || /^(trimspace|chomp)$/.test(name) ? [value] : evaluator.mentioned(at);
+  });
+}
+
+/** Returns the parts of the text that `format` or `join` makes of its arguments; null for any other call. */
+function listTextParts(
+  evaluator: Evaluator,
+  at: Expression,
+  name: string,
+  [first, ...given]: readonly SyntaxNode[],
+): readonly (readonly ModuleValue[])[] | null {
+  const of = (each: SyntaxNode | undefined) =>
+    each === undefined ? [unknownAt(at)] : evaluator.values({ ...at, node: each }, []);
+  const [form, other] = of(first);
+  if (form === undefined || other !== undefined || !("text" in form)) {
+    // `join("", …)`: an empty text is no value.
+    const glue = first === undefined ? "" : textOf(at.text, first).trim();
+    const list = given[0] === undefined ? undefined : innerOf(given[0]);
+    if (name !== "join" || given.length !== 1 || glue !== '""' || list?.type !== "tuple") return null;
+    return elementsOf(list).map(of);
+  }
+  if (name === "join" && given.length === 1 && given[0] !== undefined) {
+    const list = innerOf(given[0]);
+    if (list.type !== "tuple") return null;
+    return elementsOf(list).flatMap((each, index) => [...(index > 0 ? [[form]] : []), of(each)]);
+  }
+  if (name !== "format" || /%[^sv%]/.test(form.text)) return null;
+  let next = 0;
+  return form.text.split(/(%[sv%])/).flatMap((part) => {
+    if (part === "") return [];
+    if (part === "%%") return [textValues("%", at)];
+    if (!/^%[sv]$/.test(part)) return [textValues(part, at)];
+    next += 1;
+    return [of(given[next - 1])];
+  });
+}
