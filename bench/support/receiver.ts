@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 
-/** A receiver in its own process: answers every POST with 200 and `{}`, and sends its port to the parent. */
+/** A receiver in a separate process: answers every POST with 200 and `{}`, and sends its port to the parent. */
 async function listen(): Promise<number> {
   try {
     const { default: uws } = await import("uWebSockets.js");
