@@ -24,7 +24,7 @@ function rowOf({ rows, runId }: SteppedWork): RunRow {
   return row;
 }
 
-/** Says a step of each amount; what the run's row says was spent after each. */
+/** Reports one step per amount; returns the run's spent amount after each. */
 function spend(work: SteppedWork, amounts: readonly number[]): RunRow["spent"][] {
   return amounts.map((amount, index) => {
     const spent = { amount, currency: "USD" };

@@ -19,7 +19,7 @@ function started(terms: object = {}, tasks = 5): SteppedSearch {
   return scene;
 }
 
-/** What is under way or queued of a search that has ended. */
+/** Returns what is still in progress or queued of an ended search. */
 function left(scene: SteppedSearch): readonly string[] {
   const replaysNow = replays.all(scene.rows, workspaceId, { searchId: SEARCH_ID });
   return [

@@ -3,19 +3,19 @@ import type { EditOutcome } from "../../../../actors/config-pull-requests/edit/s
 import { editIn, stationOf, type TreeFiles, treeOf, wantedOf } from "../../../support/station-edit.js";
 import type { Tally } from "./generated-edits.js";
 
-/** `${` */
+/** The start of an HCL interpolation; split so that it does not look like a JavaScript template. */
 const OPEN = "$" + "{";
 const [WAS, IS] = ["Do it.\n", "Do it well.\n"];
 
-/** A layout of a repository, and what its edit comes to. */
+/** A repository layout with the expected result of its edit. */
 export interface Layout {
   readonly says: string;
-  /** The line's source. */
+  /** Path of the file that defines the line (`service_line`). */
   readonly path: string;
   readonly files: TreeFiles;
-  /** `model` of the station in the source, or its prompt in a file. */
+  /** What to change: the station's `model` in the source, or its prompt in a file. */
   readonly change: "model" | "prompt";
-  /** The code of the refusal and the place that it names; null where it is edited. */
+  /** The expected refusal's code and the place that it names; null if the edit succeeds. */
   readonly refused: { readonly code: string; readonly place: RegExp } | null;
 }
 
@@ -26,7 +26,7 @@ interface Written {
   readonly name?: string;
 }
 
-/** The line `web` with the station `plan`. */
+/** Returns the line `web` with the station `plan`. */
 export function line({ prompt, team, more = "", name = "web" }: Written): string {
   const attributes = [
     ...['key    = "plan"', 'name   = "Plan"', 'kind   = "work"', 'model  = "m"'],
@@ -41,7 +41,7 @@ export function line({ prompt, team, more = "", name = "web" }: Written): string
   ].join("\n");
 }
 
-/** A repository with a text file of its source, and one more line that gives `expression`. */
+/** Returns a repository with a text file of its source, and another line that uses `expression`. */
 function readers(folder: string, other: string, expression: string, refused = true): Layout {
   const below = (name: string) => (folder === "" ? name : `${folder}/${name}`);
   const path = below("main.tf");
@@ -62,14 +62,14 @@ function readers(folder: string, other: string, expression: string, refused = tr
   };
 }
 
-/** All forms of a path are within a template. */
+/** All forms of a path occur inside a template. */
 function file(path: string): string {
   return `file("${path}")`;
 }
 
 const [MODULE, ROOT, CWD] = ["module", "root", "cwd"].map((name) => `${OPEN}path.${name}}`);
 
-/** Names of one file of the module in `folder`, in the many forms that they have. */
+/** Returns names of one file of the module in `folder`, in all their forms. */
 function namesIn(folder: string): readonly string[] {
   const whole = folder === "" ? "prompts" : `${folder}/prompts`;
   const last = folder.split("/").at(-1) ?? "";
@@ -113,7 +113,7 @@ function namesIn(folder: string): readonly string[] {
   ].filter((expression) => !/terraform\.workspace/.test(expression));
 }
 
-/** Names of other files, in the forms that might be taken for the first. */
+/** Returns names of other files, in forms that could be mistaken for the first file. */
 function othersIn(folder: string): readonly string[] {
   const whole = folder === "" ? "prompts" : `${folder}/prompts`;
   return [
@@ -142,7 +142,7 @@ function othersIn(folder: string): readonly string[] {
     ]);
 }
 
-/** Files that are no HCL and read the file of a source, by functions within templates. */
+/** Returns layouts with files that are not HCL and read the source's file through functions in templates. */
 function readerFiles(): readonly Layout[] {
   const json = `{"locals":{"a":"${OPEN}path.root}/lines/prompts/w.md"}}`;
   const files: readonly (readonly [string, string, boolean])[] = [
@@ -163,7 +163,7 @@ function readerFiles(): readonly Layout[] {
   });
 }
 
-/** Folders that hold the file of a source, given to something that reads files. */
+/** Returns layouts that pass a folder with the source's file to something that reads files. */
 function folderReaders(): readonly Layout[] {
   const values = [
     ...[
@@ -194,7 +194,10 @@ function folderReaders(): readonly Layout[] {
   );
 }
 
-/** Each form of a name, in the source's module and in another one, for a source at the root and below. */
+/**
+ * Returns layouts with each form of a name, in the source's module and in another module, for sources at the root and
+ * below.
+ */
 export function readerLayouts(): readonly Layout[] {
   const forms = ["", "lines", "infra/lines"].flatMap((folder) => {
     const own = folder === "" ? "b.tf" : `${folder}/b.tf`;
@@ -223,7 +226,7 @@ function made(says: string, files: TreeFiles, place: RegExp | null): Layout {
   };
 }
 
-/** The ways in which the block of a module is made more than once, and those in which it is made once. */
+/** Returns layouts that instantiate a module's block more than once, and layouts that instantiate it once. */
 export function instanceLayouts(): readonly Layout[] {
   const one = call("core", "./modules/line");
   const twoCalls = (source: string) => `${one}${call("web", source).replace(".core.", ".web.")}`;
@@ -334,7 +337,10 @@ export function instanceLayouts(): readonly Layout[] {
   ];
 }
 
-/** Ways to run a module more than once that its calls do not show, each beside the like that runs it once. */
+/**
+ * Returns layouts that run a module more than once without showing it in its calls, each with a similar layout that
+ * runs it once.
+ */
 function runLayouts(one: string, unit: string): readonly Layout[] {
   const backend = { "main.tf": `terraform {\n  backend "s3" {}\n}\n${one}` };
   const cloud = (attribute: string) => ({
@@ -437,7 +443,10 @@ function runLayouts(one: string, unit: string): readonly Layout[] {
   ];
 }
 
-/** Override files of a caller, in each form of their names, and an override that is of another call. */
+/**
+ * Returns layouts with override files of a caller, in each form of their names, and one with an override of another
+ * call.
+ */
 function overrideLayouts(one: string): readonly Layout[] {
   const many = 'module "core" {\n  for_each = var.teams\n}\n';
   const forms: readonly (readonly [string, string])[] = [
@@ -484,7 +493,7 @@ function overrideLayouts(one: string): readonly Layout[] {
   ];
 }
 
-/** Override files beside the source, which may change the resource of the line. */
+/** Returns layouts with override files next to the source, which may change the line's resource. */
 export function ownOverrideLayouts(): readonly Layout[] {
   const own = 'resource "service_line" "web" {\n  count = 2\n}\n';
   const json = '{"resource":{"service_line":{"web":{"count":2}}}}';
@@ -504,7 +513,7 @@ export function ownOverrideLayouts(): readonly Layout[] {
   ];
 }
 
-/** References to a team that are followed, with what they lead over. */
+/** Returns references to a team that the edit follows, with the expressions on the way. */
 function teamReferences(): readonly (readonly [string, string])[] {
   const locals = (body: string) => `locals {\n${body}}\n`;
   const ids = "core = service_team.core.id, web = service_team.web.id";
@@ -541,7 +550,7 @@ const oneTeam: TreeFiles = {
     'variable "key" {}\nresource "service_team" "this" {\n  key = var.key\n}\noutput "id" {\n  value = service_team.this.id\n}\n',
 };
 
-/** Lines of which it is not known that their team is the one, while another team is named. */
+/** Returns layouts with lines that may not belong to the team, while another team is named. */
 export function mixedTeamLayouts(): readonly Layout[] {
   const values = 'team = "team_2"\n';
   const variable = 'variable "team" {\n  default = "team_1"\n}\n';
@@ -565,7 +574,7 @@ export function mixedTeamLayouts(): readonly Layout[] {
   ];
 }
 
-/** References that mention only other teams, in forms whose value is not fully known. */
+/** Returns layouts with references that mention only other teams, in forms whose value is not fully known. */
 export function otherTeamLayouts(): readonly Layout[] {
   const more = `${core}variable "k" {}
 resource "service_team" "all" {
@@ -610,7 +619,7 @@ module "t" {
   ];
 }
 
-/** Lines of two teams, whose teams stand anywhere in the module. */
+/** Returns layouts with lines of two teams, whose teams are defined anywhere in the module. */
 export function teamLayouts(): readonly Layout[] {
   const refused = { code: "not-found", place: /main\.tf:1: / };
   const of = (says: string, main: string, teams: TreeFiles, isRefused: boolean): Layout => ({
@@ -681,7 +690,10 @@ export function teamLayouts(): readonly Layout[] {
   ];
 }
 
-/** Each attribute of `lifecycle`, and what of it keeps a change of the station's model from any effect. */
+/**
+ * Returns layouts with each attribute of `lifecycle`, including values that make a change of the station's model
+ * ineffective.
+ */
 export function lifecycleLayouts(): readonly Layout[] {
   const ignoring = [
     ...[
@@ -725,7 +737,7 @@ export function lifecycleLayouts(): readonly Layout[] {
   ];
 }
 
-/** Edits a layout, and says what is wrong with the outcome; null for nothing. */
+/** Edits a layout; describes what is wrong with the outcome, or returns null. */
 export async function editLayout({ path, files, change, refused }: Layout, tally: Tally): Promise<string | null> {
   const [live, now] =
     change === "model" ? [{ model: "m" }, { model: "n" }] : [{ model: "m", prompt: WAS }, { prompt: IS }];
@@ -743,7 +755,7 @@ export async function editLayout({ path, files, change, refused }: Layout, tally
   return refused === null ? faultOf(outcome, files, { path, change }) : "it should be refused";
 }
 
-/** What is wrong with an edit that changes one value and no other byte. */
+/** Describes what is wrong with an edit that should change one value and no other byte. */
 function faultOf(
   outcome: Extract<EditOutcome, { readonly files: unknown }>,
   files: TreeFiles,
@@ -756,7 +768,7 @@ function faultOf(
   return isDeepStrictEqual(outcome.files, right) ? null : `it is ${JSON.stringify(outcome.files)}`;
 }
 
-/** Edits all layouts; what is wrong goes to the tally. */
+/** Edits all layouts; records faults in the tally. */
 export async function editLayouts(layouts: readonly Layout[], tally: Tally): Promise<void> {
   for (const layout of layouts) {
     const wrong = await editLayout(layout, tally);
