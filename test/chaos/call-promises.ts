@@ -20,7 +20,10 @@ export function* checkDeliveries(
   }
 }
 
-/** Checks the promises about calls: no call is made twice, and each call's record matches what the tracker received. */
+/**
+ * Checks the promises about calls: no call is made twice. A call that is done arrived once, a call that failed with a
+ * code of {@link MAYBE_MADE} may have arrived, and no other call arrived.
+ */
 export function* checkCalls(tasks: readonly FoundTask[], comments: readonly string[]): Generator<string> {
   const arrived = new Map<string, number>();
   for (const comment of comments) arrived.set(comment, (arrived.get(comment) ?? 0) + 1);
