@@ -51,7 +51,7 @@ async function sealHooks(): Promise<(string | number)[]> {
   let [count, bytes] = [0, 0];
   await inspectHookValues((puts) => {
     const values = puts.map(({ key, value }) => {
-      // The store has also read the key by then.
+      // Read the key first, as the store does before it seals a value, so that the key is in the caches.
       checkKey(key);
       const whole = Buffer.concat([Buffer.alloc(SEAL_BYTES), packr.pack(value)]);
       return { key, whole, own: whole.subarray(SEAL_BYTES) };

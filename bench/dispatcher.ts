@@ -137,7 +137,10 @@ async function messageRounds(store: Store, count: number, labelling: Labelling):
   return { runtime, round: () => takeRound(scene, suffix) };
 }
 
-/** Sends the same number of messages of each kind. What the messages need is created before and removed afterwards. */
+/**
+ * Sends the same number of messages of each kind. Creates the runs and claims for them before, and removes them
+ * afterwards.
+ */
 async function* takeRound(scene: Scene, suffix: string): AsyncGenerator<Measured, void, void> {
   const { runtime, offers } = scene;
   const from = scene.queued;

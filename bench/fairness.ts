@@ -17,8 +17,8 @@ const { PRIORITY_LOW } = constants.priority;
 
 /**
  * Measures the read latency of one workspace in one run: alone, while another workspace sends as many requests as it
- * can, and while another service on this machine gets the same load. The last case shows the share that the processors
- * have in it.
+ * can, and while another service on this machine gets the same load. The last case shows how much of the delay is due
+ * to the shared processors.
  */
 export async function run(): Promise<void> {
   for (const transport of ["uws", "node"] as const) {

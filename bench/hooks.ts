@@ -14,8 +14,8 @@ export const INSPECTED_EVENTS = 30_000;
 export type Put = Extract<Change, { op: "put" }>;
 
 /**
- * Measures what hook deliveries cost with and without the actors, in one run; see the printed note. Fewer rounds or
- * events make it shorter.
+ * Measures the cost of hook deliveries with and without the actors, in one run; see the printed note. Fewer rounds or
+ * events shorten the measurement.
  */
 export async function run(rounds = ROUNDS, events = EVENTS): Promise<void> {
   const runs = new Map<HookSide, Figures[]>(hookSides.map((side) => [side, []]));

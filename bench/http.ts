@@ -32,7 +32,7 @@ interface Server {
   readonly opened: ServerOpened;
 }
 
-/** What one server used in one round. */
+/** The figures of one server in one round. */
 interface Round {
   readonly cpuMicros: number;
   readonly perSecond: number;
@@ -40,9 +40,9 @@ interface Round {
 }
 
 /**
- * Measures reads, lists and creates over HTTP with a token, in one run with a bare uWebSockets.js handler that answers
- * the same bytes and with fastify over an in-memory map. Each server and the load generator have separate processes;
- * the load comes over loopback. Select rows and servers by parts of their names: `HTTP_ROWS=reads,lists
+ * Measures reads, lists and creates over HTTP with a token. In the same run it measures a bare uWebSockets.js handler
+ * that answers the same bytes, and fastify over an in-memory map. Each server and the load generator have separate
+ * processes; the load comes over loopback. Select rows and servers by parts of their names: `HTTP_ROWS=reads,lists
  * HTTP_SERVERS=bare,uws npm run bench -- http`.
  */
 export async function run(): Promise<void> {

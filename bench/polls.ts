@@ -31,7 +31,7 @@ const IDLE_MS = 5_000;
 const AT_ONCE = 200;
 /** After this time all polls are due again. */
 const AHEAD_MS = (EVERY_MINUTES + 2) * 60_000;
-/** The same as in a service with a single client. */
+/** The same as in a service without other active clients. */
 const ROUND_MS = 4;
 /** Response time of every host, in milliseconds. */
 const HOST_MS = 5;
@@ -41,9 +41,9 @@ const answer = Buffer.from(JSON.stringify({ items, next: "20" }));
 const expression = (cel: string) => ["$", `{{ ${cel} }}`].join("");
 
 /**
- * Measures the longest round of the event loop while 10,000 polls fall due within one minute, and while all of them are
- * overdue at startup, compared with an idle loop. The hosts are simulated in memory; everything else is real, including
- * the delivery of a poll whose events match nothing.
+ * Measures the longest round of the event loop while 10,000 polls fall due within one minute, while all of them are
+ * overdue at startup, and in an idle loop. The hosts are simulated in memory; everything else is real, including the
+ * delivery of a poll whose events match nothing.
  */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
@@ -58,7 +58,7 @@ export async function run(): Promise<void> {
       await untilAsked(first, sinceMs);
     });
     await first.stop();
-    // The runtime polls some of them before the test can read its clock, so read the time first.
+    // The runtime may start polls before its own clock can be read, so read the time first.
     const sinceMs = Date.now() + AHEAD_MS;
     const second = await start(store, AHEAD_MS);
     const overdue = await watchLoop(() => untilAsked(second, sinceMs));

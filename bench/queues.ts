@@ -20,8 +20,8 @@ interface Side {
 }
 
 /**
- * Measures deliveries of Signalbox and of queues with a server; see the printed note. Fewer rounds make it shorter, and
- * so does a pattern for the names of the queues.
+ * Measures deliveries of Signalbox and of queues with a server; see the printed note. Fewer rounds, or a pattern that
+ * selects queues by name, shorten the measurement.
  */
 export async function run(rounds = ROUNDS, fitting = /./): Promise<void> {
   const servers: QueueServer[] = [];
@@ -56,7 +56,7 @@ export async function run(rounds = ROUNDS, fitting = /./): Promise<void> {
   }
 }
 
-/** Measures one round. Its CPU time includes the server's. */
+/** Measures one round, including the CPU time of the queue's server. */
 async function deliverRound({ process, server }: Side): Promise<Figures> {
   const before = server?.cpuMicros() ?? 0;
   const figures = await deliverBy(process, EVENTS);

@@ -21,8 +21,8 @@ const SLOTS = { task: 16, replay: 32 };
 const ROUNDS = 3;
 
 /**
- * Measures the start of a replay of 50 runs with five copies each, its effect on another workspace's reads, and how
- * many runs per second the dispatcher passes to a runner without work, for tasks and for replays.
+ * Measures the start of a replay of 50 runs with five copies each, and its effect on another workspace's reads. Also
+ * measures how many runs per second the dispatcher passes to a runner without work, for tasks and for replays.
  */
 export async function run(): Promise<void> {
   const service = await openBenchService("uws");

@@ -60,7 +60,7 @@ export async function run(most = Math.max(...SIZES)): Promise<void> {
   });
 }
 
-/** How to fill stores, and with what. */
+/** A title, a unit, and a function that fills a store. */
 interface Growing {
   readonly title: string;
   readonly what: string;

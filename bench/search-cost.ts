@@ -68,7 +68,7 @@ export async function run(): Promise<void> {
     const plainOne = async () => {
       const replayId = await runner.count(() => startPlain(runtime, setId));
       await runner.workUntil(() => isOver(replayId));
-      // Work after a plain replay's end counts as the replay's. The first one also has a baseline of the live config.
+      // Include the work that follows the end of the replay. The first replay also has a baseline of the live config.
       await runner.workUntil(() => replays.all(runtime.reading, workspaceId, {}).every((one) => !isUnderWay(one)));
     };
     await plainOne();

@@ -34,7 +34,7 @@ const PROPOSERS: readonly { readonly name: string; readonly helpsOnceIn: number 
   { name: "one edit of 5 helps", helpsOnceIn: 5 },
 ];
 
-/** The result of one search. */
+/** The result of one search, or of one random search. */
 interface Outcome {
   /** The true gain of the picked config over the live one; 0 if the live one was picked. */
   readonly trueGain: number;
@@ -47,8 +47,8 @@ interface Outcome {
 
 /**
  * Compares a search with a random search that has the same proposer and spends the same amount. The random search edits
- * only the live config, replays every candidate on the whole set, and picks the one with the highest success: of all
- * candidates, or of those that beat the live config beyond noise. This is a simulation of the rules with random
+ * only the live config and replays every candidate on the whole set. It picks the candidate with the highest success,
+ * of all candidates or of those that beat the live config beyond noise. Both are simulated from the rules and random
  * numbers, without machines.
  */
 export async function run(): Promise<Table> {

@@ -69,7 +69,7 @@ async function close({ process, runner, agent }: Side): Promise<void> {
   await exit;
 }
 
-/** Returns what each task of a round used. */
+/** Returns the usage per task of one round. */
 async function workTasks(side: Side, pace: number): Promise<TaskUse> {
   const before = await use(side);
   const last = side.opened + TASKS;

@@ -7,7 +7,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** What a queue's worker does with an event, and the callback for its recorded outcome. */
+/** How a queue's worker delivers an event, and the callback for the recorded outcome. */
 export interface Work {
   deliver(work: WorkEvent): Promise<Answer>;
   ended(occurrence: string): void;

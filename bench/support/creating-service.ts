@@ -38,7 +38,7 @@ async function open(product: string | null): Promise<Opened> {
   return { port, bearer, path: `/api/resources/workspaces/${workspaceId}/secrets` };
 }
 
-/** Returns what was used since the last order; `creates` counts only the creates of {@link ask}. */
+/** Returns the usage since the last order; `creates` counts only the creates of {@link ask}. */
 function use(creates: number): Used {
   const { user, system } = process.cpuUsage(since);
   const used: Used = { micros: user + system, creates, batches: written.batches, rows: written.rows };

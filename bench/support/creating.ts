@@ -21,7 +21,7 @@ export interface Opened {
   readonly path: string;
 }
 
-/** The CPU time of the service's process, and what it wrote. */
+/** The CPU time of the service's process, and its committed rows and batches. */
 export interface Used {
   readonly micros: number;
   readonly creates: number;

@@ -27,13 +27,13 @@ export async function startRounds(module: URL, args: readonly string[]): Promise
   return started;
 }
 
-/** Lets such a process deliver this many events. */
+/** Delivers this many events with a process of {@link startRounds}; returns the figures. */
 export async function deliverBy(process: ChildProcess, events: number): Promise<Figures> {
   process.send(events);
   return (await nextMessage(process)) as Figures;
 }
 
-/** Stops such a process, unless it has already exited. */
+/** Stops a process of {@link startRounds}, unless it has already exited. */
 export async function endRounds(process: ChildProcess): Promise<void> {
   if (process.exitCode !== null || process.signalCode !== null) return;
   const exit = once(process, "exit");

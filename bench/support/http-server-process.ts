@@ -47,8 +47,8 @@ async function open(wanted: ServerWanted): Promise<ServerOpened> {
   return { scene, ports: scene.exchanges.map(() => service.port) };
 }
 
-// Entry point of the child process. It runs only the server, so its CPU time is the server's; exits with the measuring
-// process.
+// Entry point of the child process. It runs nothing but the server, so its CPU time is that of the server. Exits with
+// the measuring process.
 process.on("message", async (message: ServerMessage) => {
   if (message === "cpu") {
     const { user, system } = process.cpuUsage();

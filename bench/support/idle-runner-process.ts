@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { IdleRunner } from "./idle-runner.js";
 
-/** Describes what is still unfinished; null if nothing is. */
+/** Describes the unfinished work; null if everything is finished. */
 type FindUndone = () => Promise<string | null>;
 
 /** A runner without work (`idle-runner.ts`), in a separate process. */
@@ -28,8 +28,8 @@ export class IdleRunnerProcess {
   }
 
   /**
-   * Checks every `everyMs` milliseconds until nothing is unfinished. If the runner stopped first, throws with its
-   * reason and what is unfinished.
+   * Checks every `everyMs` milliseconds until all work is finished. If the runner stops first, throws with its reason
+   * and the unfinished work.
    */
   async waitFor(findUndone: FindUndone, everyMs: number): Promise<void> {
     for (let undone = await findUndone(); undone !== null; undone = await findUndone()) {

@@ -29,7 +29,7 @@ const ISSUE = {
   assignee: { name: "Ada", email: "ada@example.com" },
 };
 
-/** The ids of what the service created for the issue. */
+/** The ids of the integration, and of the issue's task and run. */
 export interface IssueWork {
   readonly integrationId: string;
   readonly taskId: string;

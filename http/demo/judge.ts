@@ -6,8 +6,8 @@ const LISTED = /^\+- \[.*\]\(.*\.md\)$/m;
 const SECOND = /^[0-9a-f]{16,64} the second change/m;
 
 /**
- * Plays the judging model: a change passes if it lists its note in the index, and of two changes the one that does is
- * better.
+ * Plays the judging model: a change passes if it lists its note in the index. Of two changes, the change that lists its
+ * note is better.
  */
 export function judge({ messages, response_format }: AskedModel): ScriptedAnswer {
   const shown = messages.at(-1)?.content ?? "";

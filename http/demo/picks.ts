@@ -59,7 +59,7 @@ export async function showPick(
   return (await repository.commits(repository.defaultBranch, branch)).length === 1;
 }
 
-/** Returns the lines about the gains and about what got worse. */
+/** Returns the lines about gains and regressions. */
 function said(body: string): readonly string[] {
   const lines = body.split("\n").map((text) => text.replaceAll("**", ""));
   return lines.filter((text) => /^- (?!\[)|^### What got worse/.test(text)).map((text) => text.replace(/^(-|#+) /, ""));

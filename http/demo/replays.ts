@@ -4,8 +4,8 @@ import { line } from "./show.js";
 import { until } from "./until.js";
 
 /**
- * Replays a past run: the one that review sent back because its note was not in the index. Under the live prompt the
- * agent forgets the index again; under a better one it does not, and the judge can tell the difference.
+ * Replays the run that review sent back because its note was not in the index. Under the live prompt the agent forgets
+ * the index again. Under a better prompt it lists the note, and the judge tells the difference.
  */
 
 const FORGOTTEN = "Fencing tokens";

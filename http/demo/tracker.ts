@@ -73,9 +73,9 @@ interface Change {
 }
 
 /**
- * A tracker on the loopback interface: the part of Linear's API and webhooks that the shipped integration uses. Actions
- * of people are signed and delivered like the real tracker's. They resolve with the answer, or with null if there is no
- * delivery address. Changes by the service over the API are delivered too.
+ * A tracker on the loopback interface: the part of Linear's API and webhooks that the shipped integration uses. It
+ * signs and delivers people's actions in the same way as Linear. Their methods resolve with the answer, or with null if
+ * there is no delivery address. It also delivers changes that the service makes over the API.
  */
 export class Tracker {
   /** The API key of the member that the service acts as. */

@@ -28,7 +28,10 @@ const catalogue = {
 const ada = { kind: "person", userId: "usr_ada", email: "ada@example.com", sessionId: "ses_1" } as const;
 const bob = { userId: "usr_bob", email: "bob@example.com" };
 
-/** A request to the service. Requests run one after another; repeated ones are refused or change nothing. */
+/**
+ * A request to the service. Requests run one after another; the service refuses a repeated request, or it changes
+ * nothing.
+ */
 type Deed = (harness: Harness, workspaceId: string) => Promise<unknown>;
 
 const find = ({ durable }: Harness, workspaceId: string, kind: string): ResourceRow | undefined =>

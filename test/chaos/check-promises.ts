@@ -15,7 +15,7 @@ export interface CheckedCopy {
   readonly result: string | null;
 }
 
-/** What sources other than the check itself report about it. */
+/** Other sources about a check: its replays' copies, the verdicts read during the kills, and the list of checks. */
 export interface AroundCheck {
   readonly candidate: readonly CheckedCopy[];
   readonly baseline: readonly CheckedCopy[];

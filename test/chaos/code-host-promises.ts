@@ -35,7 +35,7 @@ export function* checkPullRequests(found: FoundPulls): Generator<string> {
   yield* checkMerges(found);
 }
 
-/** Finds differences between the service's records and the code host's. */
+/** Finds differences between the records of the service and of the code host. */
 export function* checkUnsettled({
   pullRequests,
   pulls,

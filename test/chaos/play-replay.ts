@@ -117,7 +117,7 @@ function isOpen({ result, judge, secondJudge }: FoundCopy): boolean {
   return result === null || (judge.reasons.length > 0 && secondJudge === null);
 }
 
-/** Describes what is not at rest. */
+/** Describes the replay's state and its open copies. */
 function describe(replay: Readonly<Record<string, unknown>> | null): string {
   const { state, entries } = replay as unknown as FoundReplay;
   const open = entries.filter(isOpen).map(({ originalRunId, repeat, state: of, result, secondJudge }) => {

@@ -135,8 +135,8 @@ function headerOf(request: IncomingMessage, name: string): string {
 }
 
 /**
- * Whether the signature matches the reference library's; the request's time comes from the service, whose clock is
- * stepped.
+ * Whether the signature equals that of the reference library. Uses the time in the request, because the service's clock
+ * is stepped.
  */
 function isSigned(request: IncomingMessage, text: string): boolean {
   const at = new Date(Number(headerOf(request, "webhook-timestamp")) * 1_000);

@@ -8,7 +8,7 @@ const PAUSE_MS = 40;
 /** One in this many acknowledged requests is repeated, as if its answer had been lost. */
 const REPEATED_ONCE_IN = 6;
 
-/** The request's key, or headers that replace the session's. */
+/** The request's key, or headers that replace those of the session. */
 interface Sending {
   readonly key?: string;
   readonly headers?: Readonly<Record<string, string>>;

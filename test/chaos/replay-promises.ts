@@ -35,7 +35,7 @@ interface FoundVerdict {
   readonly reasons: readonly { readonly text: string }[];
 }
 
-/** What sources other than the replay itself report about it. */
+/** Other sources about a replay: its set, the started agents, the service's list of copies, and the model. */
 export interface Outside {
   /** The runs in the set. */
   readonly runIds: readonly string[];
@@ -94,8 +94,8 @@ function* checkAttempts({ entries }: FoundReplay, { starts, copyOf }: Outside): 
 }
 
 /**
- * Checks that the total contains each copy's spending once, and that a copy spent what its agent reported, or more
- * after further attempts.
+ * Checks that the total contains each copy's spending once. Also checks that a copy spent the amount that its agent
+ * reported, or more after further attempts.
  */
 function* checkSpending({ entries, totals }: FoundReplay): Generator<string> {
   const cents = (money: FoundMoney | null) => Math.round((money?.amount ?? 0) * 1e9);

@@ -21,7 +21,7 @@ interface FoundCandidate {
   readonly heldOutReplayState: string | null;
 }
 
-/** What sources other than the search itself report about it. */
+/** Other sources about a search: its replays and the started agents. */
 export interface AroundSearch {
   /** Its replays, by id. */
   readonly replays: ReadonlyMap<string, FoundReplay>;

@@ -165,7 +165,7 @@ export class World {
     this.service.close();
   }
 
-  /** Stores each process's output next to the store, and what clients know. */
+  /** Stores each process's output next to the store, and the ledger of the clients. */
   keepLogs(): void {
     const logs = join(this.folder, "logs");
     mkdirSync(logs, { recursive: true });

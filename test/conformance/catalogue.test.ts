@@ -5,8 +5,8 @@ import { tablesOf } from "../support/route-table.js";
 import { startTestService } from "../support/service.js";
 
 /**
- * Conforms to "Resource kinds and addresses", "Catalogue of paths", "Export", and the endpoints next to them
- * (configuration API).
+ * Tests "Resource kinds and addresses", "Catalogue of paths", "Export", and the endpoints next to them (configuration
+ * API).
  */
 
 interface Catalogued {

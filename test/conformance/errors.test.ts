@@ -13,7 +13,7 @@ import {
 } from "../support/resources.js";
 import { type Client, type Reply, startTestService } from "../support/service.js";
 
-/** Conforms to "Errors", their paths, and "Titles of 403 answers" (configuration API). */
+/** Tests "Errors", their paths, and "Titles of 403 answers" (configuration API). */
 
 const base = "/api/resources";
 const everyProblem = ["type", "title", "status", "detail"];

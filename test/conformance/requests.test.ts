@@ -3,7 +3,7 @@ import { createUnder, slugOf, workspaceWithTeam } from "../support/resources.js"
 import { tablesOf } from "../support/route-table.js";
 import { startTestService } from "../support/service.js";
 
-/** Conforms to `If-Match`, the scope of an idempotency key, and "Versioning" (configuration API). */
+/** Tests `If-Match`, the scope of an idempotency key, and "Versioning" (configuration API). */
 
 const VERSION = "2026-09-23";
 const base = "/api/resources";

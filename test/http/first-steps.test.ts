@@ -8,7 +8,7 @@ import { until } from "../support/until.js";
 
 /** The main page's commands are sent as printed, in order. */
 
-/** Ids whose prefix differs from their kind's name. */
+/** Kinds whose id prefix differs from their name in the page's placeholders. */
 const NAMES: Readonly<Record<string, string>> = { ws: "workspace", int: "integration", usr: "user" };
 
 /** The values that a reader puts in place of `<…>`. */

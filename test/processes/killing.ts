@@ -22,7 +22,10 @@ export interface KillingReport {
   /** Requests that were cut by a kill, and those answered as a replay. */
   readonly cut: number;
   readonly replayed: number;
-  /** Resources created by a process that was killed before it answered; the repetition found them. */
+  /**
+   * Resources created by a process that was killed before it answered. Clients found them when they repeated the
+   * request.
+   */
   readonly unanswered: number;
   /** Every broken promise; empty if all hold. */
   readonly complaints: readonly string[];
@@ -154,7 +157,7 @@ export class Killing {
       })
       .catch(() => undefined);
     if (answer === undefined) return undefined;
-    // A process that is shutting down may still answer this.
+    // A process that is shutting down may answer 503.
     if (answer.status === 503) return undefined;
     if (answer.status !== 201) {
       this.#complaints.push(`creating ${name} answered ${answer.status} ${JSON.stringify(answer.body)}`);

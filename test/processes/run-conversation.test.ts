@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { arrange, openTask, runner, runsOf, type Setting, SHORT_LEASE, until } from "./work-setting.js";
 
-/** Reports its messages until it is told to end. */
+/** Reports its messages until one tells it to end. */
 const listening = `
 tr -d '\\n' < "$SIGNALBOX_CONTEXT_FILE"; echo
 while read -r line; do

@@ -20,7 +20,7 @@ export interface Setting {
   readonly folder: string;
   readonly gate: string;
   service: ServiceProcess;
-  /** Kills the service with SIGKILL and starts it again on its store. It does not notice what happens `meanwhile`. */
+  /** Kills the service with SIGKILL and starts it again on its store. Calls `meanwhile` while no service runs. */
   readonly restart: (meanwhile?: () => void) => Promise<void>;
   readonly cookie: Record<string, string>;
   readonly token: string;

@@ -13,7 +13,7 @@ const flags = [
 /** Why tests of pages are skipped; false if there is a browser. */
 export const noBrowser: string | false = path === undefined ? "there is no Chromium on this machine" : false;
 
-/** A real browser, with a record of what its pages did. */
+/** A real browser, with a record of its pages' requests and errors. */
 export interface WatchedBrowser {
   /** Starts without cookies; its pages share them. */
   readonly context: BrowserContext;

@@ -61,7 +61,7 @@ export class Canaries {
     };
   }
 
-  /** Returns all canaries in the output, with their context. */
+  /** Returns all canaries in the output, whatever text surrounds them. */
   sightings(): Sighting[] {
     return this.#seen.flatMap(({ where, text }) => {
       const found: Sighting[] = [];

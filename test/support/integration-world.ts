@@ -6,7 +6,7 @@ import { effectSpace } from "../../storage/keys.js";
 import { Harness } from "./harness.js";
 import { integrationRows, sealer, WORKSPACE } from "./integration-rows.js";
 
-/** What runs over an integration, and how its host answers. */
+/** An integration's definition, the actors of each process, and the host that answers them. */
 export interface IntegrationWorldOptions {
   readonly definition: Readonly<Record<string, unknown>>;
   readonly actors: readonly ActorType[];

@@ -5,7 +5,7 @@ import type { Cleaning } from "./service.js";
 /** Claims of a workload's token; undefined claims are omitted. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** An OIDC token issuer on the loopback interface, with discovery and keys like a platform's. */
+/** An OIDC token issuer on the loopback interface, with discovery and keys like those of a CI platform. */
 export interface TestIssuer {
   readonly url: string;
   /** The issuer's private keys, in the order given. */

@@ -47,9 +47,7 @@ export class KilledWorld {
   }
 }
 
-/**
- * Runs the scenario without a kill, then once for every commit that it makes with a kill before and after that commit.
- */
+/** Runs the scenario without a kill. Then runs it with a kill before and after each of its commits. */
 export async function atEveryBorder(
   t: Test,
   scenario: (killed: KilledWorld) => Promise<readonly string[]>,

@@ -30,7 +30,7 @@ export function liveWorld(): { readonly rows: Rows; readonly live: Partial<Repla
   return { rows, live };
 }
 
-/** Returns the same results for each run of the set, in the notation of {@link Pictured}. */
+/** Returns the same results for each run of the set, in the notation of `pictured-replays.ts`. */
 export function six(results: string): Readonly<Record<string, string>> {
   return Object.fromEntries([..."abcdef"].map((task) => [task, results]));
 }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-/** A request that a page tells its reader to send. */
+/** A request that a page's reader sends. */
 export interface PageCommand {
   readonly method: string;
   /** With its `<…>` placeholders, which the reader replaces. */

@@ -229,8 +229,8 @@ class Simulation {
   }
 
   /**
-   * Finds runs that started after the ceiling was reached and were not in progress then. If a copy lost its runner, its
-   * share of the ceiling still counts, and the copy may start again: the ceiling is reached only because of that share.
+   * Returns the runs that started after the ceiling was reached and were not in progress then. Excludes copies that
+   * lost their runner: they count their share of the ceiling, which alone may reach it, and they may start again.
    */
   #overspent(counted: Fraction): readonly string[] {
     if (this.#reached === null) return [];

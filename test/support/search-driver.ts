@@ -10,7 +10,7 @@ import { workspaceId } from "./work.js";
 
 /** How runners handle a stepped search. */
 export interface Driving {
-  /** Whether a copy succeeds, and what it costs; null for an unreported cost. */
+  /** Whether a copy succeeds, and its cost; null for an unreported cost. */
   copy?(candidate: string, taskId: string): { readonly succeeds?: boolean; readonly amount?: number | null };
   /** The agent's proposals, one prompt per name, and how its run ends. */
   agent?(iteration: SearchIterationRow): AgentRun;

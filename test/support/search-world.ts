@@ -36,7 +36,7 @@ export interface WorkedCopy {
 
 /** How the runner handles a search. */
 export interface SearchScript {
-  /** Whether a copy succeeds, and what it costs; null for an unreported cost. */
+  /** Whether a copy succeeds, and its cost; null for an unreported cost. */
   copy?(copy: WorkedCopy): { readonly succeeds: boolean; readonly amount?: number | null; readonly diff?: string };
   /** The agent's proposals in an iteration, one prompt per name. */
   propose?(iteration: SearchIterationRow): Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ export interface SearchScript {
    * The causes that a reflection finds, by task. By default every failure has a cause in the config, with a suggestion.
    */
   reflect?(iteration: SearchIterationRow): readonly Readonly<Record<string, unknown>>[];
-  /** How the agent's run ends, and what it costs. */
+  /** How the agent's run ends, and its cost. */
   agent?(iteration: SearchIterationRow): { readonly amount?: number | null; readonly fails?: boolean };
 }
 

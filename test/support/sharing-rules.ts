@@ -29,7 +29,7 @@ const programs = ["../http/runner/", "../http/demo/"];
 
 /**
  * Decides which test files can share a process. Looks for code that starts threads, replaces globals, measures memory
- * or starts processes, in the file and in the modules of the tests or of {@link programs} that it imports.
+ * or starts processes. Searches the file, and the modules of the tests or of {@link programs} that it imports.
  */
 export class SharingRules {
   readonly #folders: readonly string[];
@@ -67,7 +67,7 @@ export class SharingRules {
   }
 }
 
-/** What a module's own code needs, and which of the examined modules it imports. */
+/** How a module's own code can share a process, and which of the examined modules it imports. */
 interface Module {
   readonly does: Sharing;
   readonly imports: readonly string[];

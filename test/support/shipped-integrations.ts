@@ -6,9 +6,7 @@ export interface ShippedIntegration {
   /** `tracker/integration.json` */
   readonly file: string;
   readonly definition: Readonly<Record<string, unknown>>;
-  /**
-   * The secrets that the integration's page tells people to create, by name, each with the hosts that it is bound to.
-   */
+  /** The secrets that a reader of the integration's page creates, by name, each with its bound hosts. */
   readonly secrets: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -152,7 +152,7 @@ export class SteppedSearch {
     }
   }
 
-  /** Restarts the process: every actor's state is restored from what is stored. */
+  /** Restarts the process: restores every actor's state from its stored form. */
   restart(): void {
     for (const [key, { at, stepping }] of this.#actors) {
       const stored = JSON.stringify({ value: stepping.value, context: stepping.context() });
@@ -247,7 +247,7 @@ export class SteppedSearch {
     this.turns += 1;
     stepping.now = this.now;
     const taken = stepping.take(message);
-    // A run that has ended ignores messages from its runner and its owner.
+    // A run that has ended ignores messages from its runner and its owner, so this is not a fault.
     if (!taken.taken && to.kind !== "run")
       this.complaints.push(`${key} did not take ${JSON.stringify(message).slice(0, 200)}`);
     if (taken.replied) this.#answer = taken.answer;

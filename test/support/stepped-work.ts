@@ -134,7 +134,7 @@ export class SteppedWork {
     for (const message of [{ type: "run.claim", runnerId: "runner_1" }, agreed]) this.run().take(message);
   }
 
-  /** Sends the current run a message from its runner, and the task what the run reports. */
+  /** Delivers the runner's message to the current run, and the run's resulting messages to its task. */
   say(message: object): TurnTaken {
     const said = { runId: this.runId, fence: 1, ...message };
     return this.#tellRun(this.runId, { type: "run.said", runnerId: "runner_1", said } as Message);

@@ -289,7 +289,7 @@ export class ToolCallScene {
     });
   }
 
-  /** Returns what the run reported to the task as its current wait. */
+  /** Returns what the run waits for, as it reported to the task, in order. */
   asks(): readonly (string | null)[] {
     return this.sent.flatMap(({ message }) => ("asks" in message ? [message.asks as string | null] : []));
   }

@@ -1,7 +1,7 @@
 import asyncHooks from "node:async_hooks";
 import { syncBuiltinESMExports } from "node:module";
 
-/** A hook that never becomes active, for a domain of tap's. */
+/** The disabled replacement for every asynchronous hook that tap creates. */
 const unhooked: asyncHooks.AsyncHook = { enable: () => unhooked, disable: () => unhooked };
 
 /**

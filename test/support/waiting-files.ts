@@ -40,8 +40,8 @@ export class WaitingFiles {
   }
 
   /**
-   * Returns how many files the next process gets: half of the remaining ones that may share it, divided among all
-   * processes.
+   * Returns the number of files for the next process: half of the remaining files that can share it, divided by the
+   * number of processes.
    */
   #share(left: number): number {
     const { together, jobs } = this.#dealing;

@@ -274,7 +274,7 @@ t.test("the chance of a false failure is known once a baseline with repeated cop
 t.test("no check starts beyond the replays that a team may have under way, or that a set keeps", async (t) => {
   const states = [
     [{ state: "running", endedAt: null, judged: false }, 100, /^100 replays of the team are under way/],
-    // Each replay is the counterpart of the next one, so none may be removed.
+    // Each replay is paired with the next one, so none may be removed.
     [{ state: "finished", judged: true }, 200, /^The set has its 200 replays/],
   ] as const;
   for (const [more, count, detail] of states) {

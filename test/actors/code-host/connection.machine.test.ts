@@ -28,8 +28,8 @@ const NAME = { host: "code.example", installationId: 7 };
 const KNOWN_MS = 1_000_000;
 
 /**
- * Returns a connection stepped by hand together with the actor of installation claims. Their messages to each other are
- * delivered before any other.
+ * Returns a connection stepped by hand together with the actor of installation claims. Delivers their messages to each
+ * other first.
  */
 function settling(workspaceId: string, name: InstallationKey, rows: DirectedWriting): Stepping {
   const connected = stepByHand(codeHostConnectionActor, codeHostConnectionRef(workspaceId, name), { rows });
@@ -230,7 +230,7 @@ const connectedOnes = {
   release: "absent null",
 };
 
-/** State x message -> next state (`same`), the answer, and what pending attempts are told. */
+/** State x message -> next state (`same`), the answer, and the outcome sent to pending attempts. */
 const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   absent: {
     ...unseen,
@@ -297,7 +297,7 @@ function rowOf(more: Partial<CodeHostConnection>): CodeHostConnection {
   };
 }
 
-/** Returns what the sender, or the pending confirmation attempt, is told. */
+/** Returns the answer to the sender, or the outcome sent to the pending confirmation attempt. */
 function toldOf({ replied, answer, changes }: TurnTaken): string {
   const attempt = changes.find(({ topic }) => topic.startsWith("code-host-attempt/"));
   const slug = (value: unknown) => (value as { readonly refused?: string } | null)?.refused;

@@ -28,7 +28,7 @@ const values = {
   map: toValue({ a: "b" }, types.DYN),
 };
 
-/** Repeats a part, which gets its index each time. */
+/** Concatenates this many parts; `part` gets the index. */
 function repeated(times: number, part: (index: number) => string): string {
   return Array.from({ length: times }, (_, index) => part(index)).join("");
 }

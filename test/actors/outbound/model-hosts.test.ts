@@ -9,7 +9,10 @@ const rolesOf = ({ messages }: AskedModel) => messages.map(({ role }) => role).j
 interface Host {
   readonly name: string;
   readonly answer: (asked: AskedModel) => ScriptedAnswer;
-  /** Number of requests for the first question, and for the second, which uses what the first one learned. */
+  /**
+   * Number of requests for the first question. Then the number for the second, which uses what the service learned
+   * about the host.
+   */
   readonly requests: readonly [number, number];
   /** The parts of the request that the host answers. */
   readonly taken: { readonly roles: string; readonly names: string };

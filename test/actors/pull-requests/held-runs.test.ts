@@ -67,7 +67,7 @@ class Finishing extends SteppedWork {
     return taken.sent.find(({ to }) => to.kind === "pull-request")?.to.id ?? "";
   }
 
-  /** Sends the run a message from a pull request, and the task what the run reports. */
+  /** Delivers a pull request's message to the run, and the run's resulting messages to the task. */
   tellRun(message: object): TurnTaken {
     const runId = this.runId;
     const taken = this.run(runId).take(message as Message);

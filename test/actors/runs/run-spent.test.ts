@@ -7,7 +7,7 @@ import type { Message } from "../../../runtime/turns/turn.js";
 import { SteppedWork } from "../../support/stepped-work.js";
 import { workspaceId } from "../../support/work.js";
 
-/** What a run spent: the sum of its steps, or what its runner reports at the end. */
+/** The spent amount of a run: the sum of its steps, or the amount in its runner's final report. */
 
 const most = { amount: MAX_AMOUNT, currency: "USD" };
 

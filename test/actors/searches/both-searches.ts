@@ -64,7 +64,7 @@ export function searchBoth(shape: SearchedShape, number: number, rates: TrueRate
   return { machines: searchByMachines(shape, number, draws), rules: searchByRules(shape, number, draws) };
 }
 
-/** Derives copies' results and costs from their names and a random seed, so that both ways get the same. */
+/** Derives copies' results and costs from their names and a seed, so that both searches get the same values. */
 function drawByName(number: number, rates: TrueRates): Draws {
   const draw = (...of: readonly (string | number)[]) =>
     createHash("sha256")

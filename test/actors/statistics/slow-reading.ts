@@ -40,8 +40,8 @@ export interface SlowInterval {
 }
 
 /**
- * Enumerates all n^n resamples of n values and sorts their sums; returns the first sums that 2.5 % and 97.5 % of them
- * do not exceed.
+ * Enumerates all n^n resamples of n values, and returns the interval of their sums: the smallest sums that are at least
+ * as large as 2.5 % and 97.5 % of all sums.
  */
 export function slowInterval(values: readonly number[]): SlowInterval {
   let sums = [0];

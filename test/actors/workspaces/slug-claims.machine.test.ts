@@ -51,7 +51,7 @@ function standing({ rows }: Stepping): string {
   return row === undefined ? "free" : `${row.workspaceId} ${row.pending === undefined ? "confirmed" : "pending"}`;
 }
 
-/** Returns what the sender is told, or the messages sent: the workspace, or the refusal. */
+/** Returns the answer to the sender, or the sent messages: the workspace, or the refusal. */
 function told({ answer, sent }: TurnTaken): string {
   const { refused, workspaceId } = (answer ?? {}) as { refused?: string } & Partial<SlugClaimed>;
   return refused ?? workspaceId ?? sent.map(({ to, message }) => `${message.type} to ${to.id}`).join();

@@ -69,7 +69,7 @@ t.test("no payload of a code host breaks a route; order, repeats and losses leav
       const states = ["accepted", "working", "waiting"].map((state) => owner.request("GET", `${at}?state=${state}`));
       return (await Promise.all(states)).every((reply) => itemsOf(reply).length === 0);
     });
-  /** Returns a team's tasks by their marks. */
+  /** Returns a team's tasks as sorted texts of their titles and marks. */
   const tasks = async (team: string) => {
     const found: string[] = [];
     for (let path: string | null = `/api/teams/${team}/tasks?limit=100`; path !== null; ) {
@@ -106,7 +106,10 @@ t.test("no payload of a code host breaks a route; order, repeats and losses leav
   t.equal(service.logLines.filter((line) => line.includes('"level":50')).length, 0);
 });
 
-/** Omits the title: if an issue has several titles, the first delivery decides the task's title. */
+/**
+ * Returns a task's marks without its title: if an issue has several titles, the first delivery decides the task's
+ * title.
+ */
 function toMarks(task: string): string {
   return JSON.stringify((JSON.parse(task) as { marks: unknown }).marks);
 }

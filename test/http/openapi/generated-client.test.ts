@@ -7,7 +7,7 @@ import openapiTypescript, { astToString } from "openapi-typescript";
 import t from "tap";
 import { startTestService } from "../../support/service.js";
 
-/** A user's program that relies only on what is generated from the API document. */
+/** A user's program that relies only on code generated from the API document. */
 const program = `
 import createClient from "openapi-fetch";
 import type { components, paths } from "./api.js";

@@ -6,7 +6,7 @@ import { startTestService } from "../../support/service.js";
 
 const MEMBERS = "/api/workspaces/acme/members";
 const INVITES = "/api/workspaces/acme/invites";
-/** Browser messages about answers that a page handles. */
+/** Matches browser console messages about error answers that the page handles. */
 const READY_FOR = /status of (401|404|409)/;
 
 t.test(

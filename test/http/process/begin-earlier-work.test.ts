@@ -48,7 +48,7 @@ async function left(t: Test, workspaces: number) {
   return { store, ids };
 }
 
-/** Returns the number of reads until a service serves, and shortly after. */
+/** Returns the number of store reads from a service's start until shortly after it listens. */
 async function readsOfStart(t: Test, store: Store): Promise<number> {
   const { counted, reads } = countReads(store);
   const service = await startTestService(t, { settings, store: counted });

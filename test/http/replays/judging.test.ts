@@ -128,7 +128,7 @@ t.test("a baseline that checks its set is judged and checked twice, a candidate 
 
 const firstEntry = ({ body }: Reply): unknown => ((body?.entries ?? []) as unknown[])[0];
 
-/** Checks what clients read about it. */
+/** Checks the answers to reads of the baseline and of the replay. */
 async function isRead(t: Test, { ada, team, set }: Judged, of: { readonly baseline: string; readonly replay: string }) {
   const cost = { amount: 0.0011, currency: "EUR" };
   const baseline = await ada.request("GET", `${team}/replays/${of.baseline}`);

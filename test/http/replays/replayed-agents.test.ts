@@ -164,7 +164,7 @@ t.test("an agent that tries to get out of a replay changes nothing outside of it
   );
 });
 
-/** Returns the id of the live config's replay that started with the first candidate's. */
+/** Returns the id of the live config's replay, which started together with the first candidate's replay. */
 function baselineOf({ service, workspaceId, teamId }: Scene): string {
   const found = replays.all(service.runtime.reading, workspaceId, { teamId });
   return found.find(({ candidate }) => candidate.kind === "live")?.id ?? "";

@@ -9,8 +9,8 @@ export interface OddGit {
 }
 
 /**
- * Puts such a `git` first on PATH; otherwise it acts as this machine's git. Returns a function that removes it; the
- * test's end removes it, too.
+ * Puts a `git` with these answers first on PATH; for all other commands it runs this machine's git. Returns a function
+ * that removes it. The test's end removes it too.
  */
 export function putGitFirst(t: Test, folder: string, { version, merging }: OddGit): () => void {
   const path = process.env.PATH ?? "";

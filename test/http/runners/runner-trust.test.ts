@@ -9,7 +9,10 @@ import { openWorkplace } from "../../support/workplace.js";
 const keys: readonly IssuerKey[] = await makeKeys(["ES256"]);
 const HOUR_MS = 60 * 60_000;
 
-/** Opens a workspace with two pools that an issuer's hosts may join, and the actions of a host. */
+/**
+ * Opens a workspace with a trust for two pools that an issuer's hosts may join, and returns functions that act as a
+ * host.
+ */
 async function openYard(t: Test) {
   const issuer = await startIssuer(t, keys);
   const clock = new ManualClock();

@@ -31,7 +31,7 @@ t.test(
         outcome = error;
       });
     const nextRound = () => new Promise((resolve) => setImmediate(resolve));
-    // The service waits for body bytes that did not arrive with the head by then.
+    // Let one round pass: the service then waits for body bytes that did not arrive with the head.
     await nextRound();
     for (let quietMs = 0; quietMs < 29_000; quietMs += LIBRARY_MS / 2) {
       const before = resumed;

@@ -13,7 +13,7 @@ export interface Layout {
   /** Path of the file that defines the line (`service_line`). */
   readonly path: string;
   readonly files: TreeFiles;
-  /** What to change: the station's `model` in the source, or its prompt in a file. */
+  /** The change: the station's `model` in the source, or its prompt in a file. */
   readonly change: "model" | "prompt";
   /** The expected refusal's code and the place that it names; null if the edit succeeds. */
   readonly refused: { readonly code: string; readonly place: RegExp } | null;

@@ -35,9 +35,9 @@ export interface CiMachineOptions {
 }
 
 /**
- * Provides what GitHub gives a job, and nothing else: the checkout's files, the environment, an issuer's OIDC tokens,
- * and a machine with node and npm. Its npm has no network and links the local build; `test/http/cli/signalbox.test.ts`
- * shows that the package contains all of it.
+ * Simulates the machine of a GitHub job: the checkout's files, the environment, an issuer's OIDC tokens, node and npm,
+ * and nothing else. Its npm has no network and links the local build; `test/http/cli/signalbox.test.ts` shows that the
+ * package contains all of it.
  */
 export async function startCiMachine(t: Test, options: CiMachineOptions): Promise<CiMachine> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-ci-"));

@@ -9,7 +9,7 @@ import { Ending } from "../../../../http/cli/check/ending.js";
 import { failedCheck, runningCheck } from "./checks.js";
 import { type Scripted, startScripted } from "./scripted-service.js";
 
-/** The command as a process: its exit codes, signals and files, and what it never prints. */
+/** The command as a process: its exit codes, signals and files, and the secrets that it never prints. */
 
 const program = resolve("http/cli/signalbox.mjs");
 const secret = "kept-token-canary";

@@ -20,7 +20,7 @@ import { changesOf, leftOutOf, snapshotOf } from "../read-changes.js";
 import { inRepository } from "../run-scene.js";
 import { bytesOf, carried, changeScene, pathsOf, put } from "./change-scene.js";
 
-/** Folders as people and agents leave them: the snapshot takes what git can store, and names the rest. */
+/** Folders as people and agents leave them: the snapshot takes everything that git can store, and names the rest. */
 
 t.test("a repository inside is taken as its files, at any depth, with or without commits", async (t) => {
   const made = changeScene(t, { "a.txt": "one\n", ".gitignore": "*.log\nbuild/\n" });

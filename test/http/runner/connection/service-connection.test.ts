@@ -42,11 +42,11 @@ interface Scene {
   readonly connection: ServiceConnection;
   readonly taken: ServiceMessage[];
   readonly dropped: string[];
-  /** What it reported about commits. */
+  /** The runner's reports about commits. */
   readonly told: string[];
   readonly said: string[];
   readonly leasesOver: () => number;
-  /** Changes what the runner announces about itself from now on. */
+  /** Changes the runner's next hello. */
   readonly be: (more: Partial<Hello>) => void;
 }
 

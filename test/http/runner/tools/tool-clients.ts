@@ -35,7 +35,7 @@ export async function connectTo(t: Test, path: string): Promise<Socket> {
   return socket;
 }
 
-/** Connects a client of `@modelcontextprotocol/client`, at a revision of the protocol. */
+/** Connects a client of `@modelcontextprotocol/client`; `mode` selects how it negotiates the protocol revision. */
 export async function laterClient(t: Test, path: string, mode: "legacy" | "auto"): Promise<ToolClient> {
   const socket = await connectTo(t, path);
   const client = new LaterClient(INFO, { versionNegotiation: { mode } });
