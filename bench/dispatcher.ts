@@ -138,8 +138,8 @@ async function messageRounds(store: Store, count: number, labelling: Labelling):
 }
 
 /**
- * Sends the same number of messages of each kind. Creates the runs and claims for them before, and removes them
- * afterwards.
+ * Sends the same number of messages of each kind. First queues runs that the dispatcher places, so that there are
+ * claims to release. At the end, removes the waiting runs from the queue.
  */
 async function* takeRound(scene: Scene, suffix: string): AsyncGenerator<Measured, void, void> {
   const { runtime, offers } = scene;

@@ -9,7 +9,10 @@ const LINES = 1_000;
 /** The size of the workspace exported last, as a multiple of the first. */
 const TIMES = 4;
 const AT_ONCE = 64;
-/** Requests per measurement, and its repetitions. The best one counts, because other load disturbs only some. */
+/**
+ * Requests per measurement, and the number of measurements. The best measurement counts, because other load disturbs
+ * only some of them.
+ */
 const REQUESTS = 2_000;
 const CREATES = 200;
 const ROUNDS = 5;

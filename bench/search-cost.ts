@@ -214,7 +214,7 @@ class InstantRunner {
   }
 }
 
-/** Each candidate does better than the one before it, so that the search continues. */
+/** Whether a copy succeeds. Each candidate does better than the previous one, so that the search continues. */
 function doesSucceed({ reading }: Runtime, replayId: string, runId: string): boolean {
   const name = replays.get(reading, workspaceId, replayId)?.search?.candidateName ?? "";
   const task = findCopyOfRun(reading, workspaceId, { replayId, runId })?.taskId ?? "";

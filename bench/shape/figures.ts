@@ -9,9 +9,9 @@ export interface Figure {
   readonly count: number | string;
 }
 
-/** A file with fewer lines is small. */
+/** Files with fewer lines count as small. */
 const SMALL = 60;
-/** A folder with more files directly in it is flat. */
+/** Folders with more files of their own count as flat. */
 const FLAT = 40;
 
 /** Counts the source's habits that affect a reader, in the order of a table. */

@@ -169,7 +169,7 @@ async function openHome(
 ): Promise<Home> {
   let workspaceId = "";
   const caller = { kind: "person", userId: "usr_1", email: "bench@localhost", sessionId: "ses_1" } as const;
-  // The HTTP layer passes parsed fields to a workspace, with every default filled in.
+  // Parses fields as the HTTP layer does, with every default filled in.
   const parsed = (name: string, fields: unknown) => kinds.find((kind) => kind.name === name)?.schema.parse(fields);
   const create = async (kind: string, teamId: string | null, fields: unknown, hidden: Record<string, string> = {}) => {
     const wanted = {

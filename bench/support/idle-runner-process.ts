@@ -19,7 +19,7 @@ export class IdleRunnerProcess {
     this.#child.on("message", (why) => {
       this.#ended = String(why);
     });
-    // Emitted after the last message.
+    // Node emits `disconnect` after the last message.
     this.#child.on("disconnect", () => {
       this.#ended ??= "its process ended";
     });

@@ -70,7 +70,7 @@ t.test("each status and slug has its cause and exactly its documented members", 
   ]);
 });
 
-/** The forms of a path, each caused by a body of a kind that has such a position. */
+/** The forms of a path, each with a body that causes it. */
 const pathForms: readonly [path: string, collection: string, wrong: Record<string, unknown>][] = [
   ["name", "skills", { name: "" }],
   ["files[1].content", "skills", { files: [{ path: "SKILL.md", content: "x" }, { path: "more.md" }] }],

@@ -5,7 +5,7 @@ import { deliveryIntakeActor } from "../../actors/integration-work/intake/delive
 import { INTEGRATION, integrationRows, TEAM, WORKSPACE } from "./integration-rows.js";
 import { stepByHand } from "./turn.js";
 
-/** The intake of an integration's deliveries, stepped by hand over in-memory rows. */
+/** Returns the intake of an integration's deliveries, stepped by hand over in-memory rows. */
 export function intake(context: Partial<IntakeContext> = {}) {
   const rows = integrationRows({ webhook: { events: [{ raise: {} }] } });
   const actor = stepByHand(deliveryIntakeActor, deliveryIntakeRef(WORKSPACE, INTEGRATION), { rows });

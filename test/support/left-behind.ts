@@ -64,7 +64,10 @@ function childrenNow(): string[] {
   }
 }
 
-/** A child process that does not keep this process alive is not an active resource, but it still runs. */
+/**
+ * Returns child processes that do not keep this process alive: Node does not list them as active resources, but they
+ * still run.
+ */
 function startedSince(before: ProcessPicture, now: ProcessPicture): string[] {
   const more = now.children.filter((id) => !before.children.includes(id)).length;
   return more > 0 && !now.active.has("ProcessWrap") ? [`keeps up: ${more} × process`] : [];

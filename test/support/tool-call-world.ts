@@ -77,7 +77,7 @@ export class ToolCallWorld {
     return world;
   }
 
-  /** Sends a message from the runner; it may never be acknowledged. A repeat has the same number. */
+  /** Sends a message from the runner, which a kill may leave unacknowledged. A repeat has the same number. */
   say(workspace: string, message: object, n = this.#next(workspace)): Promise<unknown> {
     const said = { type: "runner.said", connection: "c", n, ack: 0, message };
     return this.harness.runtime.ask(runnerRef(workspace, RUNNER), said as never).catch(() => undefined);

@@ -41,7 +41,7 @@ export class CodeHost {
   readonly work: HostedWork;
   /** The app's webhook. It delivers only on request of the code host's user. */
   readonly hooks: HostedHooks;
-  /** Method and path of all requests. */
+  /** Methods and paths of all requests. */
   readonly asked: string[] = [];
   /** All secrets that it sent or received: codes, verifiers, tokens, the app's JWTs. */
   readonly secrets: string[] = [];
@@ -235,7 +235,7 @@ interface GitRequest {
   readonly response: ServerResponse;
   /** `owner/name` */
   readonly repository: string;
-  /** Performs the request, and drops the connection instead of answering. */
+  /** Whether to drop the connection instead of answering, after performing the request. */
   readonly isLost: boolean;
 }
 

@@ -10,7 +10,7 @@ export interface GitBackend {
   readonly user: string;
   /** Additional environment variables, for example for hooks. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Performs the request, and drops the connection instead of answering. */
+  /** Whether to drop the connection instead of answering, after performing the request. */
   readonly isLost?: boolean;
 }
 

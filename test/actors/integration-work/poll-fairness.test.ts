@@ -13,7 +13,7 @@ import { Harness } from "../../support/harness.js";
 import { expr } from "../../support/integration.js";
 import { INTEGRATION, integrationRows, sealer, WORKSPACE } from "../../support/integration-rows.js";
 
-/** The other workspace, {@link WORKSPACE}, makes the burst. */
+/** The quiet workspace. The other one, {@link WORKSPACE}, makes the burst. */
 const QUIET = "ws_2";
 const FLOOD = 2_000;
 const ANSWER_MS = 5;

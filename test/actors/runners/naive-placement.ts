@@ -199,7 +199,7 @@ function claimsIn(pool: PlacementPool, { runners, claims }: PlacementState): Cla
   return claims.filter((claim) => members.some(({ runnerId }) => runnerId === claim.runnerId));
 }
 
-/** A runner of a removed pool gets no more runs. */
+/** Whether the runner is in the run's pool. A runner of a removed pool gets no more runs. */
 function isInPool(run: RunNeeds, runner: RunnerRow, state: PlacementState): boolean {
   const wanted = poolOf(run, state);
   return findPool(runner.poolId, state) !== undefined && (wanted === null || wanted === runner.poolId);

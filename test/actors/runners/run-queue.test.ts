@@ -22,7 +22,9 @@ function inOrder(runs: readonly QueuedRun[]): QueuedRun[] {
   return [...runs].sort((left, right) => (isOlder(left, right) ? -1 : 1));
 }
 
-/** A queue with one line, and its rows, which the test writes like the dispatcher: before it updates the queue. */
+/**
+ * Returns a queue with one line, and its rows. Like the dispatcher, the test writes rows before it updates the queue.
+ */
 function lineOf(count: number) {
   let rows = inOrder(Array.from({ length: count }, (_, n) => run(n)));
   let read = 0;

@@ -45,7 +45,9 @@ function raising(key: string, more: Partial<RaiseTask> = {}): RaiseTask {
   };
 }
 
-/** A team's marks and its tasks. The test delivers their messages one by one, in order for each pair. */
+/**
+ * Creates a team's marks and its tasks. The test delivers their messages one by one, in order for each pair of actors.
+ */
 function createTeam() {
   const rows = memoryRows();
   putLine(rows);

@@ -22,7 +22,7 @@ interface Office {
   readonly codeHost: CodeHost;
   readonly service: TestService;
   readonly clock: ManualClock;
-  /** The owner of the workspace `acme`, and an admin of the organisation at the code host. */
+  /** The owner of the workspace `acme`, who is also an admin of the organisation at the code host. */
   readonly ada: Person;
   readonly workspaceId: string;
 }

@@ -145,7 +145,7 @@ t.test("the last lines before the end of the process are written, in order", asy
     for (let n = 0; n < 50; n += 1) log.info(String(n));
     process.exit(0);`;
   const wanted = Array.from({ length: 50 }, (_, n) => String(n));
-  // Another thread's output arrives late only sometimes.
+  // The output of another thread arrives late only sometimes, so try several times.
   for (let tries = 0; tries < 10; tries += 1) {
     const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
     const lines = stdout.trimEnd().split("\n");

@@ -46,7 +46,7 @@ t.test("an id that a directory alone knows is not there, whichever read asks for
   const { service, ada } = await misled(t, (workspaceId) =>
     located.map((kind) => locationEntry(`stale_${kind}`, { workspaceId, kind })),
   );
-  // A runner authenticates with its pool's token, which a person does not have.
+  // Whether a route requires a pool's token, which only runners have.
   const isRunners = (credential: string | undefined) => credential === "pool";
   const reads = tablesOf(service).routes.filter(
     // Pages have the same text for every id, because they read nothing themselves.

@@ -56,7 +56,10 @@ export async function editGenerated(seed: number, alone: boolean, tally: Tally):
   }
 }
 
-/** The forms write a line's stations as objects over several lines, as blocks, and as one-line objects. */
+/**
+ * Writes the module in one of three forms: a line's stations as objects over several lines, as blocks, or as one-line
+ * objects.
+ */
 function writeByHand(module: GeneratedModule, form: number, seed: number): Written {
   const chance = createChance(seed * 8 + form);
   const style: HandStyle = {

@@ -62,7 +62,7 @@ function readers(folder: string, other: string, expression: string, refused = tr
   };
 }
 
-/** All forms of a path occur inside a template. */
+/** Returns a call of HCL's `file` function. All forms of a path are valid in its template. */
 function file(path: string): string {
   return `file("${path}")`;
 }

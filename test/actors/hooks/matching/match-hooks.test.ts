@@ -19,7 +19,7 @@ const kind = hookKind({ allowList: parseAllowList(""), signsTokens: false });
 const workspaceId = "ws_1";
 const teamId = "team_1";
 
-/** Each row has its own id, because compiled conditions are cached by id and version. */
+/** Returns a hook row with its own id, because compiled conditions are cached by id and version. */
 function row(index: number, fields: Partial<Record<keyof HookFields, unknown>>): HookRow {
   const id = `hook_${String(index).padStart(26, "0")}`;
   const key = `hook-${index}`;

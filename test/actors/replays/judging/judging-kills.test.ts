@@ -50,7 +50,7 @@ const judgedActor = probe("replay", {
   woken: (_context, _message, turn) => goOnJudging(toScene(turn)),
 });
 
-/** A model that needs a second for an answer; a killed process never receives it. */
+/** Returns a model that needs a second for an answer. A killed process never receives the answer. */
 function slowModel({ world }: Harness): Model {
   const settings = { ...pricedModel, url: "http://localhost", key: null };
   const complete: Model["complete"] = ({ schema }) =>
@@ -141,7 +141,7 @@ const sumOf = (rows: readonly { readonly spent: ModelSpent }[]): string =>
     ),
   );
 
-/** Each answer counts at its cost; each lost answer counts as an estimate, which is higher. */
+/** Whether each answer counts at its cost. A lost answer counts as an estimate, which is higher. */
 function isCountedOnce({ calls, cost, isEstimate }: ModelSpent): boolean {
   const amount = cost?.amount ?? 0;
   const known = [1, 2].find((answers) => Math.abs(amount - answers * KNOWN) < 1e-9);

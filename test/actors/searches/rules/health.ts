@@ -7,7 +7,7 @@ export const unmeasured: SetHealth = { noise: null, saturation: null, judge: nul
 
 /**
  * Returns the noise of a set with two copies per task: all first copies succeeded, and all second copies except
- * `failed`.
+ * `failed` of them.
  */
 export function noiseOf(tasks: number, failed: number, minGain: number): SetHealth["noise"] {
   const copies = Array.from({ length: tasks }, (_, task) =>

@@ -361,7 +361,7 @@ export class Simulation {
     };
   }
 
-  /** A stop ends the parts in progress; their allotments count as spent. */
+  /** Returns the amount spent after a stop. A stop ends the parts in progress, and their allotments count as spent. */
   #spentAtEnd(): Fraction {
     return sum([this.#counted, ...this.#underWay.map(({ allotted }) => fromAmount(allotted))]);
   }
