@@ -11,20 +11,20 @@ import { SEAL_BYTES, seal } from "../storage/stored-value.js";
 import { INSPECTED_EVENTS, inspectHookValues } from "./hooks.js";
 import { percentile, type Table } from "./support/table.js";
 
-/** More than the processor's caches hold. */
+/** More rows than fit in the processor's caches. */
 const ROWS = 200_000;
 const BATCH = 10_000;
 const ROUNDS = 7;
 const READS = 100_000;
-/** Rows of a list. */
+/** Rows in a list read. */
 const LIST = 100;
 const SMALL = { status: "working", title: "x".repeat(60), attempts: 2, startedAtMs: 1_790_000_000_000 };
-/** As large as a hook with its condition and body. */
+/** The size of a hook with a condition and a body. */
 const LARGE = { ...SMALL, condition: "x".repeat(300), body: "y".repeat(900) };
 
 type KeyOf = (row: number) => (string | number)[];
 
-/** What checksums cost: the store's reads beside its reads of values that have none, and what hooks write. */
+/** Measures the cost of checksums: store reads compared with reads of values without checksums, and hook writes. */
 export async function run(): Promise<Table> {
   const rows = [await sealHooks()];
   for (const [size, value] of Object.entries({ "a row of 150 bytes": SMALL, "one of 1.3 KB": LARGE })) {
@@ -42,14 +42,16 @@ takes for the same bytes, of as many places in memory.`,
   };
 }
 
-/** The checksums of one hook's values, timed batch by batch as they are written, so that caches are as they are then. */
+/**
+ * Times the checksums of one hook's values, batch by batch during the writes, so that the caches are as in production.
+ */
 async function sealHooks(): Promise<(string | number)[]> {
   const packr = new Packr({ structures: [], maxSharedStructures: 512 });
   const usEach: { readonly seal: number[]; readonly crc32: number[] } = { seal: [], crc32: [] };
   let [count, bytes] = [0, 0];
   await inspectHookValues((puts) => {
     const values = puts.map(({ key, value }) => {
-      // The store has gone over the key by then, too.
+      // Read the key first, as the store does before it seals a value, so that the key is in the caches.
       checkKey(key);
       const whole = Buffer.concat([Buffer.alloc(SEAL_BYTES), packr.pack(value)]);
       return { key, whole, own: whole.subarray(SEAL_BYTES) };
@@ -71,7 +73,7 @@ async function sealHooks(): Promise<(string | number)[]> {
   return [what, "", "", usOfHook(usEach.seal), "", usOfHook(usEach.crc32)];
 }
 
-/** Microseconds of the processor that `work` takes: the median of {@link ROUNDS}, after one that does not count. */
+/** Returns the median CPU time of `work` over {@link ROUNDS} rounds, in microseconds. An extra first round warms up. */
 function medianUs(work: () => void): number {
   const figures = [];
   for (let round = 0; round <= ROUNDS; round++) {
@@ -83,7 +85,7 @@ function medianUs(work: () => void): number {
   return percentile(figures, 0.5);
 }
 
-/** Microseconds that zlib's crc32 takes for a value of so many bytes. */
+/** Returns the CPU time of zlib's crc32 for one value of this length, in microseconds. */
 function usOfCrc32(length: number): number {
   const bytes = Buffer.alloc(ROWS * 256 + length);
   const views = Array.from({ length: READS }, (_, index) => {
@@ -141,7 +143,7 @@ async function compareSize(size: string, value: object): Promise<(string | numbe
   }
 }
 
-/** Measures both in turns, so that other load affects both alike. */
+/** Alternates between the two sides, so that other load affects both equally. */
 function compare(
   what: string,
   rowsOfRead: number,
@@ -161,7 +163,7 @@ function compare(
   return [what, ...[costs.with, costs.without, ...more].map((figure) => figure.toFixed(2))];
 }
 
-/** Microseconds of the processor for one row. */
+/** Returns the CPU time per row, in microseconds. */
 function usOfRead(read: (row: number) => unknown, rowsOfRead: number): number {
   const begun = process.cpuUsage();
   const reads = READS / rowsOfRead;

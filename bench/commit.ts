@@ -11,10 +11,10 @@ const ROUND_MS = 600;
 const ROWS = 3;
 const ROW = { status: "working", title: "x".repeat(60), attempts: 2, startedAtMs: 1_790_000_000_000 };
 
-/** Commits the batch of a number; resolves when it is durable. */
+/** Commits the batch with this number; resolves when the batch is durable. */
 type Commit = (batch: number) => Promise<unknown>;
 
-/** Durable batches a second, compared with the same batches written by LMDB's binding alone. */
+/** Measures durable batches per second, compared with the same batches written through LMDB's binding alone. */
 export async function run(): Promise<Table> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = await openLmdbStore({ folder: join(folder, "store") });
@@ -45,7 +45,7 @@ own defaults, waiting on \`flushed\`. Medians of ${ROUNDS} rounds each, in turns
   }
 }
 
-/** Measures both in turns, so that other load affects both alike. The first round of each only warms up. */
+/** Alternates between the two sides, so that other load affects both equally. The first round of each warms up. */
 async function compare(inFlight: number, store: Commit, lmdb: Commit): Promise<(string | number)[]> {
   const figures = { store: [] as number[], lmdb: [] as number[] };
   for (let round = 0; round <= ROUNDS; round++) {

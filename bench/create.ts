@@ -13,17 +13,17 @@ const ROUNDS = 5;
 const ROUND_MS = 1_000;
 const WARM_UP_MS = 300;
 
-/** A round of creates, each value for one of them. */
+/** Figures of one round; each value is per create. */
 interface Round {
-  /** The processor's time in microseconds. */
+  /** CPU time in microseconds. */
   readonly micros: number;
   readonly perSecond: number;
   readonly rows: number;
-  /** Creates in a batch. */
+  /** Creates per batch. */
   readonly inBatch: number;
 }
 
-/** One way to make creates. */
+/** One way to create secrets: over HTTP, without HTTP, or the rows alone. */
 interface Way {
   readonly name: string;
   readonly rounds: Round[];
@@ -31,8 +31,9 @@ interface Way {
 }
 
 /**
- * What a durable create costs the process that makes it: a secret under an idempotency key, over HTTP, asked of its
- * workspace without HTTP, and its rows alone. The service that is built in `folder` is measured beside it, if given.
+ * Measures what a durable create costs the process that handles it: a secret under an idempotency key, created over
+ * HTTP, created through its workspace without HTTP, and its rows alone. If `folder` is given, the service built there
+ * is measured too.
  */
 export async function run(folder?: string): Promise<void> {
   const before = folder === undefined ? null : await CreatingService.open(folder);
@@ -75,7 +76,7 @@ function askOf(service: CreatingService): Promise<Used> {
   return service.ask(ROUND_MS, CONNECTIONS);
 }
 
-/** The load comes from another process over loopback; what the service does for its warm-up counts too. */
+/** Another process generates the load over loopback. The figures include the service's warm-up. */
 async function createOverHttp(service: CreatingService): Promise<Round> {
   const { port, bearer, path } = service.opened;
   const body = JSON.stringify(secretNamed("secret-{n}"));
@@ -142,7 +143,7 @@ function printRounds(ways: readonly Way[]): void {
   });
 }
 
-/** The rows of a create that is alone in its batch, with their bytes before the checksum. */
+/** Prints the rows of a create that is alone in its batch, with their sizes in bytes without the checksum. */
 function printRows(title: string, changes: readonly Change[]): void {
   const packr = new Packr({ structures: [], maxSharedStructures: 512 });
   const bytesOf = (value: unknown): number => {

@@ -18,14 +18,17 @@ type Uws = Pick<typeof uWebSockets, "App" | "us_socket_local_port">;
 
 const CONNECTIONS = 64;
 const ROUNDS = 9;
-/** Rounds before those that count: the code of a service that runs for long is compiled. */
+/** Uncounted rounds: afterwards the code is compiled, as in a long-running service. */
 const UNCOUNTED = 6;
-/** Short enough that what is taken and not worked yet stays below what an integration may have waiting. */
+/** Short enough that accepted, unprocessed deliveries stay below an integration's backlog limit. */
 const TIMES = { warmUpMs: 150, durationMs: 350 };
 const AT_ONCE = 1_000;
-/** Made once, and sent again and again under other keys. */
+/** Bodies are made once and sent repeatedly under different keys. */
 const BODIES = 1_000;
-/** Deliveries taken a second beside a bare handler, a thousand at once, and how fast they are worked off. */
+/**
+ * Measures accepted deliveries per second, a thousand at once, compared with a bare handler; and how fast they are
+ * processed.
+ */
 export async function run(): Promise<void> {
   const uws = await import("uWebSockets.js").then(
     (loaded) => loaded.default,
@@ -40,12 +43,12 @@ export async function run(): Promise<void> {
   const recorded = listRecorded();
   printTaken("as a code host shows for all its events", recorded, await takenOf(uws, recorded));
   const sent = short.slice(0, AT_ONCE);
-  // The code that opens tasks is compiled by then.
+  // The first burst compiles the code that opens tasks.
   await burstOf(sent);
   printBurst(await burstOf(sent));
 }
 
-/** The payloads that a code host shows for all its events. */
+/** Lists the code host's sample payloads for all its events. */
 function listRecorded(): readonly string[] {
   const definitions: readonly WebhookDefinition[] = createRequire(import.meta.url)("@octokit/webhooks-examples");
   return definitions.flatMap(({ examples }) => examples.map((example) => JSON.stringify(example)));
@@ -56,7 +59,10 @@ interface Taken {
   readonly own: TakenFigures;
 }
 
-/** Deliveries with these bodies, to the bare handler and to a service, in turns: other load affects both alike. */
+/**
+ * Sends deliveries with these bodies to the bare handler and to a service, alternating, so that other load affects both
+ * equally.
+ */
 async function takenOf(uws: Uws, bodies: readonly string[]): Promise<Taken> {
   const bare: TakenFigures[] = [];
   const own: TakenFigures[] = [];
@@ -76,7 +82,7 @@ async function takenOf(uws: Uws, bodies: readonly string[]): Promise<Taken> {
 }
 
 interface TakenFigures extends LoadFigures {
-  /** Time of the processor a delivery, of the process that takes it. */
+  /** CPU time per delivery of the receiving process. */
   readonly cpuMicros: number;
 }
 
@@ -84,7 +90,7 @@ interface WorkedOff extends BurstFigures {
   readonly perSecond: number;
 }
 
-/** Sends a thousand at once, each of which opens a task; how fast all of them are worked. */
+/** Sends a thousand deliveries at once, each of which opens a task; measures how fast all of them are processed. */
 async function burstOf(bodies: readonly string[]): Promise<WorkedOff> {
   const service = await openBenchService("uws");
   const integration = await receiverOf(service, "true");
@@ -98,7 +104,7 @@ async function burstOf(bodies: readonly string[]): Promise<WorkedOff> {
   return { ...figures, perSecond };
 }
 
-/** The least that takes a delivery: verified with the same HMAC, and one row with the body flushed before the answer. */
+/** Opens the minimal receiver: it verifies the same HMAC and flushes one row with the body before it answers. */
 async function openBareReceiver(uws: Uws): Promise<Rival> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = open({ path: join(folder, "data.mdb"), encoding: "binary" });
@@ -138,7 +144,7 @@ async function openBareReceiver(uws: Uws): Promise<Rival> {
 async function loadBy(of: Pick<Load, "port" | "request">): Promise<TakenFigures> {
   const load: Load = { connections: CONNECTIONS, ...TIMES, status: 202, ...of };
   const sent = measureLoad(load);
-  // What is sent there was written here, and is no work of the receiver's.
+  // This process wrote the requests in advance, so their cost does not count as the receiver's.
   const begun = process.cpuUsage();
   const figures = await sent;
   const { user, system } = process.cpuUsage(begun);

@@ -18,33 +18,33 @@ import { percentile, printTable } from "./support/table.js";
 
 const FEW = 10;
 const MANY = 1_000;
-/** Queued runs that no runner fits, and the number of their different needs. */
+/** Queued runs that fit no runner, and the number of their distinct requirements. */
 const WAITING = 1_000;
 const NEEDS = 20;
-/** Messages of a kind in one round. */
+/** Messages of one kind per round. */
 const MESSAGES = 4_000;
 const ROUNDS = 5;
-/** Runs that are placed at once, on {@link MANY} runners of two places. */
+/** Runs placed at once on {@link MANY} runners with two places each. */
 const PLACED = 2_000;
 const PLACED_ROUNDS = 3;
-/** Reads of why a run waits in one round, and of a placement made of all rows; reads between which the loop turns. */
+/** Per round: reads of why a run waits, builds of a placement from all rows, and reads per turn of the event loop. */
 const READS = 10_000;
 const BUILDS = 40;
 const READS_AT_ONCE = 50;
 
-/** The labels of runners besides `here`: the same one for a tenth of them, or one of each runner's own. */
+/** Runner labels in addition to `here`: one label shared by a tenth of the runners, or one unique to each runner. */
 type Labelling = "shared" | "own";
 
-/** CPU time of one message or read, in microseconds. */
+/** CPU time per message or read, in microseconds. */
 interface Measured {
   readonly what: string;
   readonly micros: number;
 }
 
-/** One side of a comparison. */
+/** One side of a comparison: a runtime with few or with many runners. */
 interface Side {
   readonly runtime: Runtime;
-  /** Measures one figure after the other, the same ones on every side. */
+  /** Measures one figure after another, the same figures on each side. */
   round(): AsyncGenerator<Measured, void, void>;
 }
 
@@ -55,7 +55,7 @@ interface Scene {
   queued: number;
 }
 
-/** The dispatcher's CPU time for a message while many runs wait that no runner fits, and for placing a run. */
+/** Measures the dispatcher's CPU time per message while many runs wait that fit no runner, and per placed run. */
 export async function run(): Promise<void> {
   const rows = [
     ...(await compare((store, count) => messageRounds(store, count, "shared"))),
@@ -78,17 +78,19 @@ export async function run(): Promise<void> {
   });
 }
 
-/** Measures each figure with few and with many runners before the next, so that other load affects both alike. */
+/**
+ * Measures each figure with few and with many runners before the next figure, so that other load affects both equally.
+ */
 async function compare(open: (store: Store, count: number) => Promise<Side>): Promise<(string | number)[][]> {
   return inStore((few) =>
     inStore(async (many) => {
       const sides = [await open(few, FEW), await open(many, MANY)];
-      /** By figure and side, one value for each round. */
+      /** By figure name, then by side: one value per round. */
       const figures = new Map<string, number[][]>();
       for (let n = 0; n <= ROUNDS; n++) {
         const rounds = sides.map((side) => side.round());
         for (let measured = await nextOf(rounds); measured.length > 0; measured = await nextOf(rounds)) {
-          // The first round only warms up.
+          // The first round warms up.
           if (n > 0)
             for (const [index, { what, micros }] of measured.entries()) {
               figures.set(what, figures.get(what) ?? sides.map(() => []));
@@ -105,7 +107,7 @@ async function compare(open: (store: Store, count: number) => Promise<Side>): Pr
   );
 }
 
-/** The next figure of each side; none at the end of the round. */
+/** Returns the next figure of each side; empty at the end of the round. */
 async function nextOf(rounds: readonly AsyncGenerator<Measured, void, void>[]): Promise<Measured[]> {
   const measured: Measured[] = [];
   for (const round of rounds) {
@@ -135,7 +137,10 @@ async function messageRounds(store: Store, count: number, labelling: Labelling):
   return { runtime, round: () => takeRound(scene, suffix) };
 }
 
-/** Sends the same number of messages of each kind; what they need is created before and removed afterwards. */
+/**
+ * Sends the same number of messages of each kind. First queues runs that the dispatcher places, so that there are
+ * claims to release. At the end, removes the waiting runs from the queue.
+ */
 async function* takeRound(scene: Scene, suffix: string): AsyncGenerator<Measured, void, void> {
   const { runtime, offers } = scene;
   const from = scene.queued;
@@ -165,7 +170,7 @@ async function* takeRound(scene: Scene, suffix: string): AsyncGenerator<Measured
   );
 }
 
-/** New offers of all runners: one place less, or one more. */
+/** Creates new offers of all runners, each with one place less or one place more. */
 function changing(offers: readonly OfferRunner[]): OfferRunner[] {
   return Array.from({ length: MESSAGES }, (_, n) => {
     const offer = offers[n % offers.length];
@@ -175,7 +180,7 @@ function changing(offers: readonly OfferRunner[]): OfferRunner[] {
   });
 }
 
-/** Why runs wait while every runner has a claim, from what reads hold and from all rows. */
+/** Measures reads of why runs wait while every runner has a claim: from cached rows and from all rows. */
 async function readRounds(store: Store, count: number): Promise<Side> {
   const runtime = await start(store);
   const { reading } = runtime;
@@ -205,7 +210,7 @@ function waitingRuns(from: number, count: number): QueueRun[] {
   return Array.from({ length: count }, (_, n) => queueRun(from + n, [`missing-${n % NEEDS}`]));
 }
 
-/** Microseconds of CPU a run. */
+/** Returns the CPU time per run, in microseconds. */
 async function placeAll(store: Store): Promise<number> {
   const runtime = await start(store);
   await sendToDispatcher(

@@ -48,7 +48,7 @@ const conditions = compileConditions({
   when,
 });
 
-/** The rate a second, and microseconds each. */
+/** Returns the rate per second and the microseconds per call. */
 function timed(name: string, once: (n: number) => unknown): (string | number)[] {
   for (let n = 0; n < 200; n++) once(n);
   const begun = performance.now();
@@ -60,7 +60,7 @@ function timed(name: string, once: (n: number) => unknown): (string | number)[] 
   return [name, Math.round(1e6 / micros), micros.toFixed(2)];
 }
 
-/** Expressions that would run forever, or use all memory, without a budget. */
+/** Expressions that would run forever or use all memory without a budget. */
 const endless = {
   "three loops over 10,000": "big.all(a, big.all(b, big.all(c, true)))",
   "45 loops begun, each in another": `${"big.map(v, ".repeat(45)}1${")".repeat(45)}`,
@@ -95,7 +95,7 @@ function worst(name: string, source: string): (string | number)[] {
   return [name, peak.ms.toFixed(1), Math.max(0, peak.megabytes).toFixed(0)];
 }
 
-/** Expressions a second, and the longest time of a hostile one. */
+/** Measures expressions per second, and the longest time of a hostile expression. */
 export async function run(): Promise<void> {
   const parsed = parseExpression(when);
   if ("fault" in parsed) throw new Error(parsed.fault.message);

@@ -16,8 +16,9 @@ const DURATION_MS = 5_000;
 const { PRIORITY_LOW } = constants.priority;
 
 /**
- * How long reads of one workspace take, in one run: alone, while another workspace asks for as much as it can, and while
- * the same is asked of another service on this machine, which says what the machine's processors have part in it.
+ * Measures the read latency of one workspace in one run: alone, while another workspace sends as many requests as it
+ * can, and while another service on this machine gets the same load. The last case shows how much of the delay is due
+ * to the shared processors.
  */
 export async function run(): Promise<void> {
   for (const transport of ["uws", "node"] as const) {
@@ -47,7 +48,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** A service in a process of its own, and how its only workspace is read. */
+/** Opens a service in a separate process; returns how to read its only workspace. */
 async function openOtherService(transport: "uws" | "node"): Promise<{ readonly quiet: Asked; close(): void }> {
   const child = fork(fileURLToPath(new URL("./support/quiet-service.js", import.meta.url)));
   child.send(transport);

@@ -7,13 +7,16 @@ import { printTable } from "./support/table.js";
 
 const TASKS = 2_000;
 const TEXT_BYTES = 50_000;
-/** Tasks opened before the runner works off what is queued. */
+/** Tasks opened before the runner works on the queue. */
 const AT_ONCE = 100;
-/** The runner sends no beats, and no measurement takes as long. */
+/** Long enough for any measurement, because the runner sends no heartbeats. */
 const LEASE_SECONDS = 3_600;
 const MEGABYTE = 1_000_000;
 
-/** The size of a store after tasks with long texts were opened and worked, with all that is stored of their runs. */
+/**
+ * Measures the size of a store after a runner worked on tasks with long texts, including everything stored about their
+ * runs.
+ */
 export async function run(): Promise<void> {
   const service = await openBenchService("node", { LEASE_SECONDS: LEASE_SECONDS.toString() });
   try {

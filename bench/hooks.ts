@@ -6,23 +6,23 @@ import { alike, type HookSide, hookSides, least, plain, written } from "./suppor
 import { printTable } from "./support/table.js";
 
 const ROUNDS = 5;
-/** Events of a round. */
+/** Events per round. */
 const EVENTS = 20_000;
-/** The values that {@link inspectHookValues} shows are those of so many events. */
+/** {@link inspectHookValues} shows the values of this many events. */
 export const INSPECTED_EVENTS = 30_000;
 
 export type Put = Extract<Change, { op: "put" }>;
 
 /**
- * What hook deliveries cost, with and without the actors, in one run; see the printed note. Shorter with fewer rounds
- * or events.
+ * Measures the cost of hook deliveries with and without the actors, in one run; see the printed note. Fewer rounds or
+ * events shorten the measurement.
  */
 export async function run(rounds = ROUNDS, events = EVENTS): Promise<void> {
   const runs = new Map<HookSide, Figures[]>(hookSides.map((side) => [side, []]));
   await withReceiver(async (url) => {
     const processes = new Map<HookSide, ChildProcess>();
     for (const side of hookSides) processes.set(side, await startRounds(HOOK_PROCESS, [side.name, url]));
-    // In turns, so that other load affects all of them alike. After the first round the code is compiled.
+    // The sides alternate, so that other load affects all of them equally. The first round compiles the code.
     for (let round = 0; round <= rounds; round++) {
       for (const [side, process] of processes) {
         const figures = await deliverBy(process, events);
@@ -63,7 +63,9 @@ export async function run(rounds = ROUNDS, events = EVENTS): Promise<void> {
   });
 }
 
-/** Shows `inspect` the values of each batch that is written for hooks without expressions, before it is committed. */
+/**
+ * Passes to `inspect` the values of each batch written for hooks without expressions, before the batch is committed.
+ */
 export async function inspectHookValues(inspect: (values: readonly Put[]) => void): Promise<void> {
   const inspected = (store: Store): Store => ({
     reading: store.reading,

@@ -6,18 +6,21 @@ import { percentile, printTable } from "./support/table.js";
 
 const HOOKS = 10_000;
 const LINES = 1_000;
-/** The size of the workspace that is exported last, relative to the first. */
+/** The size of the workspace exported last, as a multiple of the first. */
 const TIMES = 4;
 const AT_ONCE = 64;
-/** Requests of a measurement, and its repetitions; the best one counts, since other load disturbs only some. */
+/**
+ * Requests per measurement, and the number of measurements. The best measurement counts, because other load disturbs
+ * only some of them.
+ */
 const REQUESTS = 2_000;
 const CREATES = 200;
 const ROUNDS = 5;
 
-/** Bytes of an export between two samples of memory. */
+/** Bytes of an export between two memory samples. */
 const LOOK_BYTES = 512 * 1024;
 
-/** A team and its contents. */
+/** A team and its resources. */
 interface Team {
   readonly teamId: string;
   readonly hookId: string;
@@ -27,8 +30,8 @@ interface Team {
 type Send = (n: number) => { readonly method: "GET" | "POST"; readonly path: string; readonly body?: object };
 
 /**
- * Reads and creates in a workspace of 10,000 hooks and 1,000 lines, compared with an almost empty one, in turns. The
- * ratio should be near 1.
+ * Measures reads and creates in a workspace with 10,000 hooks and 1,000 lines, alternating with an almost empty
+ * workspace. The ratio should be near 1.
  */
 export async function run(): Promise<void> {
   const small = await openBenchService("uws", { OUTBOUND_ALLOW: "hooks.example.com" });
@@ -87,7 +90,7 @@ async function exported(name: string, service: BenchService): Promise<readonly (
     delay.disable();
     peak.wait = Math.max(peak.wait, delay.max / 1e6);
   }
-  // A separate export, since collecting garbage takes time: the memory that is held while it is sent.
+  // A separate export, because garbage collection takes time: the memory in use while the service sends it.
   const before = liveBytes();
   await readExport(service, () => {
     peak.heap = Math.max(peak.heap, liveBytes() - before);
@@ -101,7 +104,7 @@ async function exported(name: string, service: BenchService): Promise<readonly (
   ];
 }
 
-/** Reads an export without keeping it; returns its length in bytes. */
+/** Reads an export and drops it; returns its length in bytes. */
 async function readExport(service: BenchService, look: () => void): Promise<number> {
   let bytes = 0;
   let looked = 0;
@@ -134,7 +137,7 @@ const hook = (key: string) => ({
   signing: { secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}`, secretVersion: 1 },
 });
 
-/** Creates the resources of a team; with `times`, what is missing to `times` as many. */
+/** Creates a team's resources. With `times`, creates as many as are missing for `times` as many. */
 async function fill(
   service: BenchService,
   { hooks, lines }: { readonly hooks: number; readonly lines: number },
@@ -148,7 +151,7 @@ async function fill(
   return { teamId, lineId, hookId };
 }
 
-/** Creates resources for these numbers, several at once. Returns the id of the middle one. */
+/** Creates resources with these numbers, several at a time. Returns the id of the middle one. */
 async function createMany(
   service: BenchService,
   path: string,
@@ -190,6 +193,6 @@ async function perSecond(service: BenchService, send: Send, requests: number, ro
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   await pool.close();
-  // The median shows the time of a request; the slowest ones are due to the machine.
+  // The median is the time of a request; the machine causes the slowest ones.
   return (AT_ONCE * 1_000) / percentile(times, 0.5);
 }

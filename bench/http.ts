@@ -8,7 +8,7 @@ import { percentile, printTable } from "./support/table.js";
 
 const ROUNDS = 5;
 const WARM_UP_MS = 2_000;
-/** Of each server in each round: at a pace, and after that as fast as it can. */
+/** Durations and connections per server and round: first at a fixed pace, then as fast as possible. */
 const PACED_MS = 1_000;
 const FULL_MS = 500;
 const PACED_CONNECTIONS = 32;
@@ -25,14 +25,14 @@ const titles: Readonly<Record<ServerName, string>> = {
   node: "Signalbox over node",
 };
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 interface Server {
   readonly name: ServerName;
   readonly child: ChildProcess;
   readonly opened: ServerOpened;
 }
 
-/** What one server took in one round. */
+/** The figures of one server in one round. */
 interface Round {
   readonly cpuMicros: number;
   readonly perSecond: number;
@@ -40,9 +40,9 @@ interface Round {
 }
 
 /**
- * What reads, lists and creates over HTTP with a token cost, compared with a bare uWebSockets.js handler that answers the
- * same bytes, and with fastify over a map in memory, in one run. Each server has a process of its own, and so has the
- * load, which comes over loopback. Rows and servers may be chosen by parts of their names: `HTTP_ROWS=reads,lists
+ * Measures reads, lists and creates over HTTP with a token. In the same run it measures a bare uWebSockets.js handler
+ * that answers the same bytes, and fastify over an in-memory map. Each server and the load generator have separate
+ * processes; the load comes over loopback. Select rows and servers by parts of their names: `HTTP_ROWS=reads,lists
  * HTTP_SERVERS=bare,uws npm run bench -- http`.
  */
 export async function run(): Promise<void> {
@@ -91,7 +91,10 @@ async function ask<Answer>(child: ChildProcess, message: ServerMessage | Load): 
   return answer;
 }
 
-/** The rounds of each server, in turns, so that other work on the machine disturbs all of them alike. */
+/**
+ * Measures the rounds of each server. The servers alternate, so that other work on the machine disturbs all of them
+ * equally.
+ */
 async function measureAll(running: readonly Server[], index: number, load: ChildProcess): Promise<Round[][]> {
   const rounds: Round[][] = running.map(() => []);
   for (const server of running) await ask(load, loadOf(server, index, { warmUpMs: WARM_UP_MS, durationMs: 1 }));
@@ -129,7 +132,10 @@ function loadOf(
   return { port: opened.ports[index] ?? 0, connections: FULL_CONNECTIONS, ...times, request, status };
 }
 
-/** Writes the exchange's resource again and again until it is ended; null for an exchange without one, and rivals. */
+/**
+ * Starts to write the exchange's resource repeatedly until stopped; null for rivals and for an exchange without a
+ * resource.
+ */
 async function beginWriting(
   { name, opened }: Server,
   { written }: Exchange,

@@ -12,15 +12,15 @@ import { openLmdbStore } from "../storage/lmdb-store.js";
 
 type Counted = Delivered<Answered<number> & { readonly type: "add" | "pass" }>;
 
-/** The number of actors. */
+/** Number of actors. */
 const ACTORS = 5_000;
 const ASKS = 200_000;
 const IN_FLIGHT = 256;
-/** Rings of actors that pass a message on, and the number of passes of each message. */
+/** Rings of actors that pass a message on, and how many times each message is passed. */
 const RINGS = 64;
 const PASSES = 2_000;
 
-/** Two states, a counter, and one transition for each message: like a frequently used machine. */
+/** Two states, a counter, and one transition per message, like a frequently used machine. */
 const counter = setup({
   types: { context: {} as { readonly count: number }, events: {} as Counted },
   actions: {
@@ -43,7 +43,7 @@ const counter = setup({
   },
 });
 
-/** Turns a second on LMDB: asks from outside, and messages between actors. */
+/** Measures turns per second on LMDB: asks from outside the runtime, and messages between actors. */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = await openLmdbStore({ folder });
@@ -92,7 +92,7 @@ async function passes(runtime: Runtime): Promise<void> {
   while (runtime.stats().turns - before < RINGS * PASSES) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** One row of the table: the rate a second, and the time of each. */
+/** Returns one table row: the rate per second, and the time per turn. */
 async function measured(turns: number, work: () => Promise<void>): Promise<Record<string, number>> {
   const cpu = process.cpuUsage();
   const begunMs = performance.now();

@@ -4,8 +4,8 @@ import { cpus, release, totalmem } from "node:os";
 import { tables, usage } from "./tables.js";
 
 /**
- * Prints every table, or those that are named: `npm run bench -- hooks`. Each is measured in its own process, so that
- * the JIT state of one does not affect another.
+ * Prints all tables or the named tables: `npm run bench -- hooks`. Each table is measured in a separate process, so
+ * that the JIT state of one table does not affect another.
  */
 const wanted = process.argv.slice(2);
 if (wanted.includes("--help")) {

@@ -28,7 +28,10 @@ import { tables } from "./tables.js";
 import { run as task } from "./task.js";
 import { run as toolCalls } from "./tool-calls.js";
 
-/** Measures one table, named by the first argument, and prints it. `create` and `task` take a built checkout to measure beside. */
+/**
+ * Measures and prints the table named by the first argument. `create` and `task` also measure a built checkout if its
+ * folder is given.
+ */
 const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = {
   checksums: async () => printTable(await checksums()),
   commit: async () => printTable(await commit()),

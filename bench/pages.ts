@@ -15,12 +15,12 @@ import { liveBytes } from "../test/support/live-heap.js";
 import { percentile, printTable } from "./support/table.js";
 
 const TASKS = 100_000;
-/** Tasks of one half that have one value of the other. */
+/** Number of tasks that have one value of the first half and another value of the second half. */
 const IN_COMMON = 10;
 const PAGES = 500;
-/** Pages read before the first one that counts, so that the code is compiled. */
+/** Pages read before counting starts, so that the code is compiled. */
 const WARM_UP = 100;
-/** How often each page is read: the time of a slice is the least of its times, which other processes held up least. */
+/** How often each page is read. The least time of a slice counts, because other processes delayed it least. */
 const READS = 3;
 const LIMIT = 50;
 const workspaceId = "ws_bench";
@@ -30,7 +30,7 @@ const facets = ["state", "lineId", "station", "assignee"] as const;
 type Facet = (typeof facets)[number];
 type Facets = Pick<TaskRow, Facet>;
 
-/** What the tasks of two halves have; one in ten has any mix, so that there are many lines, stations and people. */
+/** The facets of tasks in each half. One task in ten has a mix, so that there are many lines, stations and people. */
 const halves: readonly [Facets, Facets] = [
   { state: "done", lineId: "line_a", station: "work", assignee: "usr_a" },
   { state: "inbox", lineId: "line_b", station: "review", assignee: "usr_b" },
@@ -38,7 +38,7 @@ const halves: readonly [Facets, Facets] = [
 const states: readonly TaskState[] = ["queued", "running", "inbox", "done", "closed"];
 const pairs = facets.flatMap((one, index) => facets.slice(index + 1).map((other) => [one, other] as const));
 
-/** One of this many tasks is among the few that have a value of each half. */
+/** One in this many tasks belongs to the few that combine a value of each half. */
 const APART = Math.floor(TASKS / (pairs.length * IN_COMMON));
 
 function task(n: number): TaskRow {
@@ -79,27 +79,27 @@ function mixed(n: number): Facets {
   };
 }
 
-/** Times of pages, in milliseconds. */
+/** Page times in milliseconds. */
 interface Times {
-  /** From the request to the last row. */
+  /** From the request until the last row. */
   readonly pages: number[];
   /** CPU time. */
   readonly cpu: number[];
-  /** A list for each slice, of each time that its page was read. */
+  /** One list per slice, with one entry per read of its page. */
   readonly slices: (readonly Slice[])[];
 }
 
-/** A slice of a page. */
+/** A slice of a page read. */
 interface Slice {
   readonly begun: number;
   readonly ended: number;
-  /** Time of the processor: less than what passed where other processes had it. */
+  /** CPU time: less than the elapsed time if other processes ran meanwhile. */
   readonly cpu: number;
 }
 
 const noTimes = (): Times => ({ pages: [], cpu: [], slices: [] });
 
-/** Pages of a team with 100,000 tasks, with every pair of filters. */
+/** Measures page reads of a team with 100,000 tasks, for every pair of filters. */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = await openLmdbStore({ folder });
@@ -157,14 +157,14 @@ async function figures(store: Store, name: string, filter: object): Promise<(str
   ];
 }
 
-/** Reads pages, every second one from the beginning of the list. */
+/** Reads pages, every second one from the start of the list. */
 async function readPages(store: Store, filter: object, count: number): Promise<Times> {
   const times = noTimes();
   for (let n = 0; n < count; n++) {
     const from = n % 2 === 0 ? undefined : task(Math.floor((TASKS * (n + 1)) / count)).id;
     const reads: Slice[][] = [];
     for (let read = 0; read < READS; read++) {
-      // As between two requests, the event loop runs and frees what a page leaves.
+      // Let the event loop run, as between two requests, so that it frees the memory of the last page.
       await setImmediate();
       reads.push((await page(store, filter, from, times)).slices);
     }
@@ -174,20 +174,20 @@ async function readPages(store: Store, filter: object, count: number): Promise<T
   return times;
 }
 
-/** The time in which a slice computed, without other processes and the garbage collector. */
+/** Returns the time that a slice computed, without other processes and garbage collection. */
 function ownTime({ begun, ended, cpu }: Slice, pauses: readonly PerformanceEntry[]): number {
   const within = pauses.filter(({ startTime }) => startTime >= begun && startTime < ended);
   return Math.max(0, Math.min(ended - begun, cpu) - within.reduce((sum, { duration }) => sum + duration, 0));
 }
 
-/** Records the pauses of the garbage collector. */
+/** Records garbage collection pauses. */
 function watchPauses(): { end(): Promise<readonly PerformanceEntry[]> } {
   const pauses: PerformanceEntry[] = [];
   const observer = new PerformanceObserver((list) => pauses.push(...list.getEntries()));
   observer.observe({ entryTypes: ["gc"] });
   return {
     end: async () => {
-      // Pauses are reported in the next turn of the event loop.
+      // Node reports pauses in the next turn of the event loop.
       for (let turn = 0; turn < 3; turn++) await setImmediate();
       pauses.push(...observer.takeRecords());
       observer.disconnect();
@@ -201,7 +201,7 @@ function cpuMs(): number {
   return (user + system) / 1_000;
 }
 
-/** Reads a page; returns the number of its rows and the times of its slices. */
+/** Reads a page; returns the number of rows and the times of its slices. */
 async function page(store: Store, filter: object, before: string | undefined, times: Times) {
   const slices: Slice[] = [];
   const [begun, cpuBegun] = [performance.now(), cpuMs()];

@@ -29,11 +29,11 @@ const ALL = WORKSPACES * POLLS_EACH;
 const EVERY_MINUTES = 60;
 const IDLE_MS = 5_000;
 const AT_ONCE = 200;
-/** After this all polls are due again. */
+/** After this time all polls are due again. */
 const AHEAD_MS = (EVERY_MINUTES + 2) * 60_000;
-/** As the service's, while nobody else is about. */
+/** The same as in a service without other active clients. */
 const ROUND_MS = 4;
-/** Every host answers so late, with this. */
+/** Response time of every host, in milliseconds. */
 const HOST_MS = 5;
 const items = Array.from({ length: 20 }, (_, n) => ({ id: n, title: `Item ${n}`, text: "x".repeat(80) }));
 const answer = Buffer.from(JSON.stringify({ items, next: "20" }));
@@ -41,9 +41,9 @@ const answer = Buffer.from(JSON.stringify({ items, next: "20" }));
 const expression = (cel: string) => ["$", `{{ ${cel} }}`].join("");
 
 /**
- * How long a round of the event loop takes at most while 10,000 polls fall due in one minute, and while all of them are
- * overdue at a start: beside a loop with nothing to do. Hosts are in memory; everything else of a poll is real, its
- * delivery with no event that holds, too.
+ * Measures the longest round of the event loop while 10,000 polls fall due within one minute, while all of them are
+ * overdue at startup, and in an idle loop. The hosts are simulated in memory; everything else is real, including the
+ * delivery of a poll whose events match nothing.
  */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
@@ -58,7 +58,7 @@ export async function run(): Promise<void> {
       await untilAsked(first, sinceMs);
     });
     await first.stop();
-    // Some are asked before the runtime is there to be asked for the time.
+    // The runtime may start polls before its own clock can be read, so read the time first.
     const sinceMs = Date.now() + AHEAD_MS;
     const second = await start(store, AHEAD_MS);
     const overdue = await watchLoop(() => untilAsked(second, sinceMs));
@@ -70,7 +70,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** How late a timer of a millisecond came during some work, in milliseconds. */
+/** How late a timer of 1 ms fired during some work, in milliseconds. */
 interface Lateness {
   readonly tookMs: number;
   readonly p50: number;
@@ -166,7 +166,7 @@ async function start(store: Store, aheadMs: number): Promise<Runtime> {
   return runtime;
 }
 
-/** Has every poll begin, some of them at once. */
+/** Starts every poll, some of them at once. */
 async function beginAll(runtime: Runtime): Promise<void> {
   const polled = [...each()];
   for (let from = 0; from < polled.length; from += AT_ONCE) {
@@ -175,12 +175,12 @@ async function beginAll(runtime: Runtime): Promise<void> {
   }
 }
 
-/** Resolves when every poll was answered since then. */
+/** Resolves when every poll has succeeded since that time. */
 async function untilAsked({ reading }: Runtime, sinceMs: number): Promise<void> {
   const left = new Set(each());
   while (left.size > 0) {
     await pause(250);
-    // A few at a time: what looks must not hold the loop itself.
+    // Check a few at a time, so that the check does not block the loop itself.
     let looks = 0;
     for (const poll of left) {
       const row = polls.get(reading, poll.workspaceId, poll.id);

@@ -7,11 +7,11 @@ import { plain } from "./support/hook-sides.js";
 import { printTable } from "./support/table.js";
 
 const ROUNDS = 3;
-/** Events of a round. */
+/** Events per round. */
 const EVENTS = 6_000;
 const QUEUE_PROCESS = new URL("./queues/queue-process.js", import.meta.url);
 
-/** One row of the table: the process that adds and works, and the server of its queue. */
+/** One row of the table: the process that adds and processes events, and the queue's server. */
 interface Side {
   readonly name: string;
   readonly process: ChildProcess;
@@ -20,8 +20,8 @@ interface Side {
 }
 
 /**
- * Deliveries of Signalbox beside those of queues with a server; see the printed note. Shorter with fewer rounds, and
- * with those queues alone whose names fit.
+ * Measures deliveries of Signalbox and of queues with a server; see the printed note. Fewer rounds, or a pattern that
+ * selects queues by name, shorten the measurement.
  */
 export async function run(rounds = ROUNDS, fitting = /./): Promise<void> {
   const servers: QueueServer[] = [];
@@ -40,7 +40,7 @@ export async function run(rounds = ROUNDS, fitting = /./): Promise<void> {
           sides.push({ name, process, server, rounds: [] });
         }
       }
-      // In turns, so that other load affects all of them alike. After the first round the code is compiled.
+      // The sides alternate, so that other load affects all of them equally. The first round compiles the code.
       for (let round = 0; round <= rounds; round++) {
         for (const side of sides) {
           const figures = await deliverRound(side);
@@ -50,13 +50,13 @@ export async function run(rounds = ROUNDS, fitting = /./): Promise<void> {
       print(sides, { rounds, missing });
     });
   } finally {
-    // A queue is closed before its server.
+    // Close each queue before its server.
     for (const { process } of sides) await endRounds(process);
     for (const server of servers) await server.stop();
   }
 }
 
-/** A round's figures, whose time of the processor is the server's too. */
+/** Measures one round, including the CPU time of the queue's server. */
 async function deliverRound({ process, server }: Side): Promise<Figures> {
   const before = server?.cpuMicros() ?? 0;
   const figures = await deliverBy(process, EVENTS);

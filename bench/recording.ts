@@ -7,26 +7,26 @@ import { findUndoneTask } from "./support/undone-task.js";
 
 const TASKS = 60;
 const SLOTS = 16;
-/** After some that warm up, in the last of which commits are counted. */
+/** Counted rounds and warm-up rounds. Commits are counted in the last warm-up round. */
 const ROUNDS = 5;
 const WARM_UP = 3;
-/** How many steps agents report: as many as one of a small task, or none, which is the least that a task may be. */
+/** Steps that an agent reports: as many as in a small task, or none, the minimum for a task. */
 const STEPS = [20, 0] as const;
 
-/** The modules that record what runs begin from, what becomes of them, and where tasks stay. */
+/** The modules that record run inputs, run outcomes and the stays of tasks. */
 const modules = ["/actors/runs/run-input.js", "/actors/runs/run-fact.js", "/actors/run-facts/", "/tasks/ended-runs.js"];
-/** The tables that these write. */
+/** The tables that these modules write. */
 const recorded = ["run-input", "run-base", "run-fact", "run-fact-by-station", "run-outcome", "stay"];
-/** What encodes the rows of a batch and hands them to the disk. */
+/** The module that encodes a batch's rows and writes them to disk. */
 const COMMITS = "/storage/lmdb-commits.js";
 
-/** Rows and about how many bytes were committed. */
+/** The number of committed rows, and their approximate size in bytes. */
 interface Written {
   rows: number;
   bytes: number;
 }
 
-/** Counts what is committed while it is told to. */
+/** Counts commits while `counts` is set. */
 class CommitCounter {
   counts = false;
   all: Written = { rows: 0, bytes: 0 };
@@ -61,7 +61,7 @@ class CommitCounter {
   }
 }
 
-/** What recording takes of tasks whose agents report so many steps. */
+/** The recording cost of tasks whose agents report this many steps. */
 interface Recording {
   readonly steps: number;
   readonly rowsEach: number;
@@ -70,7 +70,7 @@ interface Recording {
   readonly rounds: Shares[];
 }
 
-/** What recording takes of an ordinary task. */
+/** Measures the recording cost of an ordinary task. */
 export async function run(): Promise<void> {
   const counter = new CommitCounter();
   const service = await openBenchService("uws", {}, { around: (store) => counter.around(store) });
@@ -99,7 +99,7 @@ async function countRecorded(counter: CommitCounter, steps: number, work: () => 
   return { steps, rowsEach: own.rows / TASKS, ofRows: own.rows / all.rows, ofBytes: own.bytes / all.bytes, rounds: [] };
 }
 
-/** A line of one station over a repository, with a prompt of 2 KB; returns the token of its pool. */
+/** Creates a line with one station over a repository, with a 2 KB prompt; returns its pool's token. */
 async function arrange({ create, workspaceId, teamId }: BenchService): Promise<string> {
   const pool = await create(`/api/resources/workspaces/${workspaceId}/runner-pools`, { key: "main" }, "pool");
   const prompt = "Read the issue, mend what it says, and show it with a test. ".repeat(34);
@@ -109,7 +109,7 @@ async function arrange({ create, workspaceId, teamId }: BenchService): Promise<s
   return pool.headers.get("service-pool-token") ?? "";
 }
 
-/** Where tasks are opened, and how many were. */
+/** Where to open tasks, and how many are open so far. */
 interface Work {
   readonly service: BenchService;
   readonly poolToken: string;
@@ -130,10 +130,10 @@ async function runTasks(work: Work, steps: number): Promise<void> {
   await runner.end();
 }
 
-/** Shares of the processor's time of the service's main thread, without what the clients in it take. */
+/** Shares of the CPU time of the service's main thread, without the clients in this process. */
 interface Shares {
   readonly turns: number;
-  /** The share of commits, by the bytes of the recorded rows. */
+  /** The recorded rows' share of the commits, by bytes. */
   readonly commits: number;
   readonly microsEach: number;
 }

@@ -38,7 +38,7 @@ const sleeper = setup({
   },
 });
 
-/** The time of a restart with overdue wake-ups, and the memory of idle actors. */
+/** Measures the restart time with overdue wake-ups, and the memory of idle actors. */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = await openLmdbStore({ folder });
@@ -50,7 +50,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** Sets the wake-ups, stops, and restarts when all of them are due. */
+/** Sets wake-ups, stops, and restarts when all of them are due. */
 async function recovery(store: Store): Promise<Record<string, Record<string, unknown>>> {
   const before = await start(store, 0);
   await askAll(before, TIMERS, "sleeper", "sleep");
@@ -70,7 +70,7 @@ async function recovery(store: Store): Promise<Record<string, Record<string, unk
   };
 }
 
-/** Sends a message to many actors, and measures their memory afterwards. */
+/** Sends a message to many actors, then measures their memory. */
 async function idleActors(store: Store): Promise<Record<string, Record<string, unknown>>> {
   const runtime = await start(store, 0);
   await askAll(runtime, 1_000, "warm", "touch");

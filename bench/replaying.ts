@@ -13,16 +13,16 @@ const RUNS = 50;
 const REPEATS = 5;
 const COPIES = RUNS * REPEATS;
 const STARTS = 8;
-/** Time between two starts, and how long a quiet workspace is read, in milliseconds. */
+/** The time between two starts, and how long the quiet workspace's reads are measured, in milliseconds. */
 const START_EVERY_MS = 500;
 const READ_MS = START_EVERY_MS * STARTS;
-/** Places of the runner; replays have half of them, so that tasks are given as many. */
+/** Places of the runner. Replays may use half of them, so tasks get the same number. */
 const SLOTS = { task: 16, replay: 32 };
 const ROUNDS = 3;
 
 /**
- * What it takes to start a replay of 50 runs, five copies of each, what that does to another workspace's reads, and how
- * many runs a second go through the dispatcher to a runner that does nothing, of tasks and of replays.
+ * Measures the start of a replay of 50 runs with five copies each, and its effect on another workspace's reads. Also
+ * measures how many runs per second the dispatcher passes to a runner without work, for tasks and for replays.
  */
 export async function run(): Promise<void> {
   const service = await openBenchService("uws");
@@ -44,7 +44,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** A set of runs that may be repeated. */
+/** A replay set whose runs can be replayed. */
 interface Scene {
   readonly service: BenchService;
   readonly poolToken: string;
@@ -76,7 +76,7 @@ async function arrange(service: BenchService): Promise<Scene> {
   return scene;
 }
 
-/** The milliseconds of each start; the replays are stopped afterwards. */
+/** Returns the milliseconds of each start; stops the replays afterwards. */
 async function startMany(
   scene: Scene,
 ): Promise<{ readonly times: readonly number[]; readonly ids: readonly string[] }> {
@@ -97,7 +97,7 @@ async function start({ service, setPath }: Scene, key: string): Promise<string> 
   return (await service.create(`${setPath}/replays`, asked, key)).id;
 }
 
-/** Tasks a second, from the runner's hello to the last end. */
+/** Returns tasks per second, from the runner's hello until the last task ends. */
 async function runTasks(scene: Scene, round: number, count = COPIES): Promise<number> {
   const { service, teamPath } = scene;
   for (let n = 0; n < count; n++) {
@@ -106,7 +106,7 @@ async function runTasks(scene: Scene, round: number, count = COPIES): Promise<nu
   return count / (await timed(scene, SLOTS.task, () => findUndoneTask(service)));
 }
 
-/** Copies of a replay a second, from the runner's hello to the replay's end. */
+/** Returns replay copies per second, from the runner's hello until the replay ends. */
 async function runReplay(scene: Scene, key: string): Promise<number> {
   const id = await start(scene, key);
   const findUndone = async () => {
@@ -116,7 +116,7 @@ async function runReplay(scene: Scene, key: string): Promise<number> {
   return COPIES / (await timed(scene, SLOTS.replay, findUndone));
 }
 
-/** Seconds from the connection of a runner to what is waited for. */
+/** Returns the seconds from a runner's connection until `findUndone` finds nothing left. */
 async function timed(
   { service, poolToken }: Scene,
   slots: number,

@@ -26,24 +26,24 @@ const RUNS = 50;
 const REPEATS = 5;
 const LISTED = 20;
 const READS = 60;
-/** Nobody goes away here. */
+/** A signal that never aborts: no client disconnects here. */
 const { signal } = new AbortController();
-/** Reads before the first one that counts, so that the code is compiled. */
+/** Reads before counting starts, so that the code is compiled. */
 const WARM_UP = 20;
 
 const set = setRow({ lineId, stationId: "sta_work" });
 const live = { candidate: { id: "cand_live", name: "Live config", kind: "live" }, state: "finished" } as const;
 const judging = notJudging;
 
-/** What reading takes that a measurement calls, in milliseconds. */
+/** Times of the measured reads, in milliseconds. */
 interface Times {
-  /** Of the processor, of a whole read. */
+  /** CPU time of a whole read. */
   readonly cpu: number[];
-  /** Between two pauses. */
+  /** Time between two pauses. */
   readonly slices: number[];
 }
 
-/** Reads of a replay of 50 runs with 5 copies, beside a baseline of the same size. */
+/** Measures reads of a replay of 50 runs with 5 copies, next to a baseline of the same size. */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = await openLmdbStore({ folder });
@@ -95,7 +95,7 @@ function figuresOf(read: ReplayRead, id: string) {
   return JSON.stringify(readFigures(read.view, termsOf(read), rowOf(read, id), read.memory));
 }
 
-/** The answer about a replay, as an object. */
+/** Returns the answer to a replay read, parsed. */
 async function readBody(store: Store, id: string): Promise<unknown> {
   const view = store.view();
   const read = {
@@ -144,7 +144,7 @@ async function measure(
   ];
 }
 
-/** One read; returns the bytes of its answer. */
+/** Reads once; returns the size of the answer in bytes. */
 async function once(store: Store, answer: (read: ReplayRead) => Promise<string>, times: Times): Promise<number> {
   await setImmediate();
   const view = store.view();
@@ -171,7 +171,7 @@ function cpuMs(): number {
   return (user + system) / 1_000;
 }
 
-/** A baseline and its candidates, one of them judged and paired. */
+/** Writes a baseline and its candidates; one of them is judged and paired. */
 async function fill(store: Store): Promise<void> {
   const rows = memoryRows();
   putLine(rows);
@@ -192,7 +192,7 @@ async function fill(store: Store): Promise<void> {
   await store.commit(rows.range({ prefix: [] }).map(({ key, value }) => ({ op: "put", key, value }) as const));
 }
 
-/** Results that differ from task to task and from copy to copy, the same in each run of the benchmark. */
+/** Creates results that vary by task and copy, but are the same in each run of the benchmark. */
 function pictured(seed: number): Readonly<Record<string, string>> {
   const resultOf = (task: number, copy: number) => "+++-?"[(task * 7 + copy * 3 + seed * 5 + task * copy) % 5];
   const results = (task: number) => Array.from({ length: REPEATS }, (_, copy) => resultOf(task, copy)).join("");

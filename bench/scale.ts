@@ -14,11 +14,11 @@ import { percentile, printTable } from "./support/table.js";
 const SIZES = [1_000, 30_000, 1_000_000];
 const WORKSPACES = [1, 100, 10_000];
 const ROUNDS = 5;
-/** Rounds of each operation before those that count. */
+/** Uncounted rounds of each operation before the counted ones. */
 const WARM_UPS = 2;
 const START_ROUNDS = 3;
 const MEGABYTE = 1_000_000;
-/** Sweepers rest for up to an hour and a quarter. */
+/** Longer than a sweeper's longest pause, 75 minutes. */
 const AHEAD_MS = 80 * 60 * 1_000;
 
 type Row = readonly (string | number)[];
@@ -31,7 +31,10 @@ interface Filled {
   readonly taskIds: readonly string[];
 }
 
-/** What an operation costs in stores of different sizes; `most` is the most tasks, a million by default. */
+/**
+ * Measures what an operation costs in stores of different sizes; `most` is the maximum number of tasks, one million by
+ * default.
+ */
 export async function run(most = Math.max(...SIZES)): Promise<void> {
   const sizes = [...SIZES.filter((size) => size < most), most];
   const spaces = WORKSPACES.filter((count) => count <= most);
@@ -57,7 +60,7 @@ export async function run(most = Math.max(...SIZES)): Promise<void> {
   });
 }
 
-/** How stores are filled, and with what. */
+/** A title, a unit, and a function that fills a store. */
 interface Growing {
   readonly title: string;
   readonly what: string;
@@ -92,7 +95,7 @@ async function megabytes({ folder }: Filled): Promise<number> {
   return Math.round((await stat(join(folder, DATA_FILE))).size / MEGABYTE);
 }
 
-/** Microseconds of each operation, by turns in stores of all sizes. */
+/** Measures each operation in microseconds, alternating between stores of all sizes. */
 async function measureAll(sides: readonly Side[], operations: readonly Operation[]): Promise<Row[]> {
   const measured = operations.map(() => sides.map((): number[] => []));
   for (let round = 0; round < WARM_UPS + ROUNDS; round++) {
@@ -112,7 +115,7 @@ async function measureAll(sides: readonly Side[], operations: readonly Operation
   );
 }
 
-/** Microseconds for each task that goes with its run, step and hook occurrence, of those that ended too long ago. */
+/** Measures the microseconds that retention takes per expired task, including its run, step and hook occurrence. */
 async function measureRetention(sides: readonly Side[]): Promise<Row> {
   const micros: number[] = [];
   for (const { served } of sides) {
@@ -121,7 +124,7 @@ async function measureRetention(sides: readonly Side[]): Promise<Row> {
   return toRow("retention: a task removed, with all that belongs to it", micros);
 }
 
-/** What starts take, after a stop and after a kill. */
+/** Measures startup, after a stop and after a kill. */
 async function measureStarts(stores: readonly Filled[]): Promise<Row[]> {
   const rows: Row[] = [];
   for (const end of ["stop", "kill"] as const) {
@@ -129,7 +132,7 @@ async function measureStarts(stores: readonly Filled[]): Promise<Row[]> {
     for (let round = 0; round <= START_ROUNDS; round++) {
       for (const [at, { folder, seed }] of stores.entries()) {
         const served = await Served.start(folder, seed);
-        // The first one of each follows on another end.
+        // The first start of each kind follows the other kind of end, so it does not count.
         if (round > 0) starts[at]?.push(served.started);
         await served.tell({ type: "settle" });
         await served[end]();
@@ -159,7 +162,7 @@ async function measureStarts(stores: readonly Filled[]): Promise<Row[]> {
   return rows;
 }
 
-/** A row of figures, each but the first with its ratio to the first. */
+/** Returns a row of figures, with the ratio of the last to the first. */
 function toRow(name: string, figures: readonly number[]): Row {
   const [first = 1] = figures;
   return [name, ...figures.map((figure) => Math.round(figure)), ((figures.at(-1) ?? 0) / first).toFixed(2)];

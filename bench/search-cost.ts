@@ -43,8 +43,8 @@ const SECOND_MS = 1_000;
 const caller = { kind: "person", userId: "usr_1", email: "usr_1@example.com", sessionId: "ses_1" } as const;
 
 /**
- * What a copy of a search takes of the processor beside one of a plain replay, and whether the heap grows: a search of
- * 10 x 5 candidates over 50 tasks, three copies of each, with a runner and an agent that take no time.
+ * Measures the CPU time per copy in a search compared with a plain replay, and whether the heap grows. The search has
+ * 10 x 5 candidates over 50 tasks with three copies each; the runner and the agent take no time.
  */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
@@ -68,7 +68,7 @@ export async function run(): Promise<void> {
     const plainOne = async () => {
       const replayId = await runner.count(() => startPlain(runtime, setId));
       await runner.workUntil(() => isOver(replayId));
-      // What follows its end is of the plain replay too. The first has a baseline of the live config beside it.
+      // Include the work that follows the end of the replay. The first replay also has a baseline of the live config.
       await runner.workUntil(() => replays.all(runtime.reading, workspaceId, {}).every((one) => !isUnderWay(one)));
     };
     await plainOne();
@@ -81,7 +81,7 @@ export async function run(): Promise<void> {
       for (let n = 1; n <= budget.iterations + 1; n++) {
         await runner.workUntil(() => state()?.endedAt !== null || begun() >= n);
         if (n === 1 || n > budget.iterations) heap.push(liveBytes());
-        // Nothing of the search goes on until its agent does.
+        // Nothing in the search proceeds until its agent does.
         await runner.measure(plain, () => runner.withoutSearches(plainOne));
       }
     });
@@ -93,10 +93,10 @@ export async function run(): Promise<void> {
   }
 }
 
-/** What was measured of one kind of copies. */
+/** The measurements of one kind of copies. */
 class Tally {
   copies = 0;
-  /** Of the processor. */
+  /** CPU milliseconds. */
   ms = 0;
 }
 
@@ -105,13 +105,13 @@ interface Job {
   readonly fence: number;
 }
 
-/** A runner whose agents take no time, in this process. */
+/** An in-process runner whose agents take no time. */
 class InstantRunner {
   readonly #runtime: Runtime;
   #said = 0;
   #received = 0;
   #tally = new Tally();
-  /** Agents of searches, and whether these wait. */
+  /** Search agents that wait, and whether new ones must wait. */
   #held: readonly Job[] = [];
   #holds = false;
 
@@ -126,7 +126,7 @@ class InstantRunner {
       version: "1",
       labels: [],
       harnesses: ["command"],
-      // Replays have half of its places.
+      // Replays may use half of the runner's places.
       slots: 2 * COPIES_AT_ONCE,
       received: 0,
       claims: [],
@@ -136,7 +136,10 @@ class InstantRunner {
     await this.#tell({ type: "runner.hello", connection: "c", poolId: "pool_1", leaseMs, hello });
   }
 
-  /** Adds what work takes that is done in {@link count} and {@link workUntil}, but for what another tally measures. */
+  /**
+   * Adds the cost of the work done in {@link count} and {@link workUntil} to this tally, except work that another tally
+   * measures.
+   */
   async measure(tally: Tally, work: () => Promise<void>): Promise<void> {
     const outer = this.#tally;
     this.#tally = tally;
@@ -144,7 +147,7 @@ class InstantRunner {
     this.#tally = outer;
   }
 
-  /** Agents of searches wait until the work is done. */
+  /** Runs the work while search agents wait. */
   async withoutSearches(work: () => Promise<void>): Promise<void> {
     this.#holds = true;
     await work();
@@ -211,7 +214,7 @@ class InstantRunner {
   }
 }
 
-/** Each candidate does better than the one before it, so that the search goes on. */
+/** Whether a copy succeeds. Each candidate does better than the previous one, so that the search continues. */
 function doesSucceed({ reading }: Runtime, replayId: string, runId: string): boolean {
   const name = replays.get(reading, workspaceId, replayId)?.search?.candidateName ?? "";
   const task = findCopyOfRun(reading, workspaceId, { replayId, runId })?.taskId ?? "";

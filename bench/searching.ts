@@ -16,36 +16,40 @@ const TASKS = 50;
 const REPEATS = 3;
 const MIN_GAIN = 0.05;
 const BUDGET = { iterations: 10, perIteration: 5, repeats: REPEATS, ceiling: { amount: 10_000, currency: "EUR" } };
-/** What a run costs on average, and how many runs an agent's run costs. */
+/** The average cost of a run, and the cost of an agent's run as a number of runs. */
 const COST = 0.1;
 const AGENT_RUNS = 3;
-/** An edit of a config concerns one kind of task of so many. */
+/** An edit of a config affects one of this many kinds of tasks. */
 const KINDS = 5;
-/** What an edit that helps adds to the rates of its kind, up to 1: 0.08 over all tasks. One that does not takes up to a tenth. */
+/**
+ * A helpful edit adds this to the rates of its kind, up to 1: 0.08 over all tasks. Any other edit subtracts up to a
+ * tenth.
+ */
 const HELP = 0.6;
 
-/** Once in how many edits one helps; never for null. */
+/** One in this many edits helps; null means that none does. */
 const PROPOSERS: readonly { readonly name: string; readonly helpsOnceIn: number | null }[] = [
   { name: "no edit helps", helpsOnceIn: null },
   { name: "one edit of 20 helps", helpsOnceIn: 20 },
   { name: "one edit of 5 helps", helpsOnceIn: 5 },
 ];
 
-/** What somebody ended up with. */
+/** The result of one search, or of one random search. */
 interface Outcome {
-  /** The true gain of the config that was picked over the live one: 0 for the live one itself. */
+  /** The true gain of the picked config over the live one; 0 if the live one was picked. */
   readonly trueGain: number;
-  /** Whether another config than the live one was picked. */
+  /** Whether a config other than the live one was picked. */
   readonly isOther: boolean;
-  /** The gain that is claimed of it; null when none is. */
+  /** The claimed gain; null if the search claims none. */
   readonly claimed: number | null;
   readonly candidates: number;
 }
 
 /**
- * A search beside a random search with the same proposer, which spends as much: it edits the live config alone, replays
- * every candidate on the whole set, and picks the one with the highest success, of all or of those that did better than
- * the live config beyond noise. All by the rules and by chance, without machines.
+ * Compares a search with a random search that has the same proposer and spends the same amount. The random search edits
+ * only the live config and replays every candidate on the whole set. It picks the candidate with the highest success,
+ * of all candidates or of those that beat the live config beyond noise. Both are simulated from the rules and random
+ * numbers, without machines.
  */
 export async function run(): Promise<Table> {
   const rows = PROPOSERS.flatMap(({ name, helpsOnceIn }) => {
@@ -121,7 +125,7 @@ function compete(number: number, helpsOnceIn: number | null) {
   return { search, ...searchAtRandom(chance, { seed, edit, budget: toNumber(found.spent) }) };
 }
 
-/** A config with one edit more. */
+/** Returns a config with one more edit. */
 type Edit = (config: TrueConfig) => TrueConfig;
 
 function editor(chance: Chance, helpsOnceIn: number | null): Edit {
@@ -136,7 +140,7 @@ function editor(chance: Chance, helpsOnceIn: number | null): Edit {
   };
 }
 
-/** A parent of the per-task frontier, more often one that is best at many tasks. */
+/** Picks a parent from the per-task frontier. A parent that is best at many tasks is more likely. */
 function pickParent(chance: Chance, shown: readonly SimulatedCandidate[]): SimulatedCandidate {
   const tickets = findParents(shown, "success").parents.flatMap(({ candidateId, tasks }) =>
     Array.from({ length: tasks }, () => candidateId),
@@ -150,7 +154,7 @@ function pickParent(chance: Chance, shown: readonly SimulatedCandidate[]): Simul
 interface RandomTerms {
   readonly seed: TrueConfig;
   readonly edit: Edit;
-  /** What the search spent. */
+  /** The amount that the search spent. */
   readonly budget: number;
 }
 

@@ -9,12 +9,12 @@ import { issueBody, receiverOf, toDeliveryRequest, workedOff } from "./support/w
 const ROUNDS = 5;
 const FLOOD_CONNECTIONS = 128;
 const QUIET_A_SECOND = 50;
-/** As long as what a flood brings stays below what an integration may have waiting. */
+/** Short enough that a burst's deliveries stay below an integration's backlog limit. */
 const TIMES = { warmUpMs: 200, durationMs: 700 };
 
 /**
- * How long deliveries to one workspace take beside a flood to another's that comes from the same address, as those of a
- * code host do; in turns with the same alone.
+ * Measures the latency of deliveries to one workspace during a burst to another workspace from the same address, as
+ * from a code host; alternates with the same deliveries alone.
  */
 export async function run(): Promise<void> {
   const rows: (string | number)[][] = [];
@@ -67,7 +67,7 @@ async function measureIn(service: BenchService): Promise<{
   const few: Load = { ...loadOn(quiet.path, 1), pacedPerSecond: QUIET_A_SECOND };
   const many = loadOn(busy.path, FLOOD_CONNECTIONS);
   const [alone, beside, floods]: [LoadFigures[], LoadFigures[], LoadFigures[]] = [[], [], []];
-  // The first round is not counted: code is compiled by then.
+  // The first round compiles the code and does not count.
   for (let round = 0; round <= ROUNDS; round++) {
     alone.push(await measureLoad(few));
     const [flood, its] = await Promise.all([measureLoad(many, constants.priority.PRIORITY_LOW), measureLoad(few)]);
@@ -80,7 +80,10 @@ async function measureIn(service: BenchService): Promise<{
   return { alone: medians(alone.slice(1)), beside: medians(beside.slice(1)), flood };
 }
 
-/** Makes a workspace whose deliveries count for another share of their sender than those of the service's first one. */
+/**
+ * Creates a workspace whose deliveries count in another share of the sender's limit than those of the service's first
+ * workspace.
+ */
 async function createInOtherShare(service: BenchService): Promise<string> {
   for (let n = 0; ; n++) {
     const body = { slug: `quiet-${n}`, name: "Quiet" };

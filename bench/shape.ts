@@ -15,22 +15,23 @@ const USAGE = `npm run shape -- [FOLDER] [--test-seconds N] [--time]
   --time            measures it`;
 
 /**
- * Prints the shape of a checkout as Markdown: `node dist/bench/shape.js [FOLDER]`, by default its own. The folder must
- * be built and may be at another commit. `--test-seconds N` gives the time of `npm test` there, `--time` measures it.
+ * Prints the shape of a checkout as Markdown: `node dist/bench/shape.js [FOLDER]`. The default is its own checkout. The
+ * folder must be built and may be at another commit. `--test-seconds N` supplies the time of `npm test` there; `--time`
+ * measures it.
  */
 const { values, positionals } = readArguments(USAGE, {
   allowPositionals: true,
   options: { "test-seconds": { type: "string" }, time: { type: "boolean", default: false } },
 });
-/** The longest function that the house style allows; longer ones are counted. */
+/** The maximum function length of the house style, in lines; longer functions are counted. */
 const LONG = 70;
 
-/** The parts of http, lowest first, then its programs: {@link listArrowsUp}. */
+/** The parts of http, lowest first, then its programs; see {@link listArrowsUp}. */
 interface HttpParts {
   readonly lines: readonly (readonly string[])[];
   readonly programs: Readonly<Record<string, unknown>>;
 }
-/** Number of the files with the largest fan-out that are shown. */
+/** How many of the files with the largest fan-out to show. */
 const FAN_OUT_SHOWN = 8;
 const folder = resolve(positionals[0] ?? ".");
 const files = readProduct(folder);

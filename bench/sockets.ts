@@ -6,10 +6,10 @@ import type { ServiceOrder, SocketCounts, SocketWorld } from "./support/socket-w
 import { percentile, printTable } from "./support/table.js";
 
 const ROUNDS = 5;
-/** Changes that are written first, so that the code of a write is compiled. */
+/** Changes written first, so that the code of a write is compiled. */
 const WARM_UP = { changes: 1_500, perSecond: 500, isHeard: false };
 
-/** What is measured: how many sockets there are, and how many changes are written how fast. */
+/** What to measure: the number of sockets, the number of changes, and their rate. */
 interface Scene {
   readonly title: string;
   readonly counts: SocketCounts;
@@ -30,24 +30,27 @@ const manyTopics: Scene = {
   changes: 3_000,
 };
 
-/** The figures of one side in one round. */
+/** One side's figures in one round. */
 interface Round extends Arrivals {
-  /** CPU of the changes, and of as many that nobody reads, in microseconds. */
+  /** CPU time of the changes, and of the same number of changes without readers, in microseconds. */
   readonly cpuMicros: number;
   readonly silentMicros: number;
 }
 
-/** A service in a process of its own, and in another the sockets that it has. */
+/** A service in a separate process, and its sockets in another process. */
 interface Side {
   readonly name: string;
   readonly world: SocketWorld;
-  /** What a change looks like on the wire. */
+  /** The text of a change on the wire. */
   readonly text: () => string;
   measure(scene: Scene): Promise<Round>;
   close(): Promise<void>;
 }
 
-/** The CPU of changes that are sent to many sockets, compared with a bare uWebSockets.js server that sends the same bytes. */
+/**
+ * Measures the CPU time of changes sent to many sockets, compared with a bare uWebSockets.js server that sends the same
+ * bytes.
+ */
 export async function run(): Promise<void> {
   const isThere = await import("uWebSockets.js").then(
     () => true,
@@ -64,14 +67,14 @@ async function measureScene(scene: Scene): Promise<void> {
   const own = await openSide("Signalbox", { open: scene.counts, bare: null });
   const sides = [own];
   try {
-    // Its first changes say what bytes are sent, and count for nothing.
+    // The service's first changes show which bytes it sends; they do not count.
     await own.measure(scene);
     const { topics, silent } = own.world;
     const bare = { topics, silent, text: own.text() };
     sides.unshift(await openSide("bare uWebSockets.js", { open: scene.counts, bare }));
     await sides[0]?.measure(scene);
     const rounds = new Map<Side, Round[]>(sides.map((side) => [side, []]));
-    // In turns, so that other load affects all of them alike.
+    // The sides alternate, so that other load affects all of them equally.
     for (let round = 0; round < ROUNDS; round++) {
       for (const side of sides) rounds.get(side)?.push(await side.measure(scene));
     }
@@ -110,9 +113,9 @@ async function openSide(name: string, order: ServiceOrder): Promise<Side> {
   };
 }
 
-/** A process of a module in `support/`, which answers each order with a message. */
+/** A process of a module in `support/` that answers each order with a message. */
 interface Process<Order> {
-  /** Throws when the process ends before. */
+  /** Throws if the process exits before it answers. */
   ask<Answer>(order: Order): Promise<Answer>;
   close(): Promise<void>;
 }

@@ -9,12 +9,12 @@ import { percentile, type Table } from "./support/table.js";
 
 const ROUNDS = 7;
 
-/** The least that serves: `node -e`. */
+/** A minimal server, run with `node -e`. */
 const BARE = `require("node:http").createServer((_, answer) => answer.end("ok")).listen(0, "127.0.0.1", function () {
   console.log("listening on http://127.0.0.1:" + this.address().port);
 });`;
 
-/** What is started, by the arguments of node. */
+/** The programs to start, as arguments of node. */
 const programs: Readonly<Record<string, readonly string[]>> = {
   "bare node": ["-e", BARE],
   "`signalbox serve`, compiled": ["dist/http/cli/main.js", "serve"],
@@ -27,7 +27,10 @@ interface Started {
   readonly residentMib: number;
 }
 
-/** From the start of a process to its first answer at /healthz on an empty store, each kind in turn. */
+/**
+ * Measures the time from the start of a process until its first answer at /healthz on an empty store, alternating the
+ * kinds.
+ */
 export async function run(): Promise<Table> {
   const starts = new Map<string, Started[]>(Object.keys(programs).map((name) => [name, []]));
   for (let round = 0; round < ROUNDS; round++) {
@@ -77,7 +80,7 @@ async function start(args: readonly string[]): Promise<Started> {
   }
 }
 
-/** Processor time of all threads, user's and the system's, and what is resident. */
+/** Returns the user and system CPU time of all threads, and the resident memory. */
 function usedBy(pid: number): Pick<Started, "cpuMs" | "residentMib"> {
   const nanoseconds = readdirSync(`/proc/${pid}/task`)
     .map((id) => Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, "utf8").split(" ")[0]))

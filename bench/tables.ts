@@ -1,4 +1,4 @@
-/** The tables that can be measured, in the order they are printed. */
+/** All tables, in printing order. */
 export const tables = [
   "checksums",
   "commit",
@@ -29,7 +29,7 @@ export const tables = [
   "toolCalls",
 ] as const;
 
-/** How the benchmark is called. */
+/** Usage text of the benchmark command. */
 export const usage = `npm run bench -- [TABLE …]
 
   TABLE  one of ${tables.join(", ")}; without one, all`;

@@ -7,32 +7,32 @@ import { percentile, printTable } from "./support/table.js";
 import type { TaskPlace, TaskUse } from "./support/task-service.js";
 
 const ROUNDS = 7;
-/** Tasks of a round, and how many of them may be run at once. */
+/** Tasks per round, and the maximum number that run at once. */
 const TASKS = 150;
 const SLOTS = 16;
-/** How many tasks are opened at once. */
+/** Numbers of tasks to open at once. */
 const PACES = [SLOTS, 1];
-/** After this many rounds the code is compiled. */
+/** Warm-up rounds that compile the code. */
 const WARM_UP = 3;
-/** Between two looks whether all are done, in milliseconds. */
+/** Time between two checks whether all tasks are done, in milliseconds. */
 const LOOK_MS = 10;
 const DESCRIPTION = "What happens, what should happen, and how to see it. ".repeat(10);
 
-/** A service in a process of its own, and the runner that works its tasks. */
+/** A service in a separate process, and the runner that works on its tasks. */
 interface Side {
   readonly name: string;
   readonly process: ChildProcess;
   readonly place: TaskPlace;
   readonly runner: InstantRunner;
   readonly agent: Agent;
-  /** By how many tasks were opened at once. */
+  /** By the number of tasks opened at once. */
   readonly rounds: Map<number, TaskUse[]>;
   opened: number;
 }
 
 /**
- * What an ordinary task costs the service: opened, run by an instant agent at the one station of its line, ended. The
- * service that is built in `folder`, another checkout, is measured beside it, if given.
+ * Measures what an ordinary task costs the service: opened, run by an instant agent at its line's only station, and
+ * ended. If `folder` is given, the service built in that checkout is measured too.
  */
 export async function run(folder?: string, rounds = ROUNDS): Promise<void> {
   const sides: Side[] = [];
@@ -69,7 +69,7 @@ async function close({ process, runner, agent }: Side): Promise<void> {
   await exit;
 }
 
-/** What each task of a round used. */
+/** Returns the usage per task of one round. */
 async function workTasks(side: Side, pace: number): Promise<TaskUse> {
   const before = await use(side);
   const last = side.opened + TASKS;
@@ -104,7 +104,7 @@ async function openTask({ place: { port, teamId, cookie }, agent }: Side, n: num
   if (statusCode !== 201) throw new Error(`opening a task answered ${statusCode} ${text}`);
 }
 
-/** Asks the service only once the runner has said that every run ended. */
+/** Asks the service only once the runner has ended every run. */
 async function isAllDone({ place: { port, teamId, cookie }, agent, runner, opened }: Side): Promise<boolean> {
   if (runner.runs() < opened) return false;
   for (const state of ["queued", "running"]) {

@@ -8,34 +8,34 @@ import { RunnerPeer } from "../test/support/runner-peer.js";
 import { openBenchService } from "./support/bench-service.js";
 import { percentile, type Table } from "./support/table.js";
 
-/** Runs whose agents call, and calls of each that are open at once. */
+/** Runs whose agents call tools, and open calls per run. */
 const RUNS = 8;
 const OPEN_CALLS = 8;
 const CALLS = 500;
-/** Calls one after another, each alone. */
+/** Calls made one after another, each alone. */
 const CALLS_ALONE = 100;
 const ROUNDS = 3;
-/** Rounds before those that count: the code of a service that runs for long is compiled. */
+/** Uncounted rounds: afterwards the code is compiled, as in a long-running service. */
 const UNCOUNTED = 2;
 
-/** How long each call took, in milliseconds, and all of them together. */
+/** The duration of each call in milliseconds, and the rate of all of them. */
 interface Timed {
   readonly perSecond: number;
   readonly each: readonly number[];
-  /** Time of the processor a call, of this process. */
+  /** CPU time per call of this process. */
   readonly cpuMicros: number;
 }
 
-/** The same of requests made directly, and of calls. */
+/** Times of direct requests, and of tool calls. */
 interface Round {
   readonly direct: Timed;
   readonly called: Timed;
 }
 
-/** Makes a call, the n-th of all; `lane` is one of {@link RUNS} times {@link OPEN_CALLS}. */
+/** Makes the n-th call of all; `lane` is below {@link RUNS} times {@link OPEN_CALLS}. */
 type Calling = (n: number, lane: number) => Promise<void>;
 
-/** Calls of tools, from the runner's message to its answer, beside the same HTTP requests made directly. */
+/** Measures tool calls, from the runner's message to its answer, compared with the same HTTP requests made directly. */
 export async function run(): Promise<Table> {
   const receiver = fork(new URL("./support/receiver.js", import.meta.url));
   const [port] = (await once(receiver, "message")) as [number];
@@ -60,7 +60,7 @@ export async function run(): Promise<Table> {
     from += of.calls;
     return { direct: await time(direct, wanted), called: await time(calling, wanted) };
   };
-  // In turns, so that other load affects both alike.
+  // The two sides alternate, so that other load affects both equally.
   for (let round = 0; round < UNCOUNTED + ROUNDS; round++) {
     together.push(await measure({ calls: CALLS, open: RUNS * OPEN_CALLS }));
     alone.push(await measure({ calls: CALLS_ALONE, open: 1 }));
@@ -102,7 +102,7 @@ function middleOf(rounds: readonly Round[]): Round {
   return middle;
 }
 
-/** Which calls are made, and how many of them are open at once. */
+/** Which calls to make, and how many of them are open at once. */
 interface Wanted {
   readonly from: number;
   readonly calls: number;
@@ -130,7 +130,7 @@ async function time(call: Calling, { from, calls, open }: Wanted): Promise<Timed
   return { perSecond, each, cpuMicros: (user + system) / calls };
 }
 
-/** A service whose runs may call a tool that posts to `url`. */
+/** Opens a service whose runs can call a tool that posts to `url`. */
 async function openCalls(url: string): Promise<{ readonly calling: Calling; close(): Promise<void> }> {
   const service = await openBenchService("uws", { OUTBOUND_ALLOW: url, LEASE_SECONDS: "600" });
   const team = `/api/resources/teams/${service.teamId}`;
@@ -186,7 +186,7 @@ interface Answered {
   readonly text: string;
 }
 
-/** The answers to calls that come over a socket. */
+/** Collects the answers to calls from a socket. */
 class Answers {
   readonly #waiting = new Map<string, (answered: Answered) => void>();
 

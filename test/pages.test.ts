@@ -2,13 +2,13 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import t from "tap";
 
-/** What the Markdown pages of the repository say about its files is true. */
+/** The repository's Markdown pages name only existing files. */
 
 const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { encoding: "utf8" })
   .split("\n")
   .filter((path) => path !== "" && existsSync(path));
 
-/** File names between backticks, with or without a folder; a bare suffix such as `.kind.ts` is no name. */
+/** File names in backticks, with or without a folder. A bare suffix such as `.kind.ts` does not count. */
 const NAME = /`((?:[\w.-]+\/)*[\w-][\w.-]*\.(?:ts|mjs|cjs))`/g;
 
 t.test("every source file that a page names is there: name it as it is called now", async (t) => {

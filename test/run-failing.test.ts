@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { passing, type Ran, runFiles } from "./support/run-files.js";
 
-/** Bodies of files that fail, each in a way of its own: what is said of it. */
+/** Bodies of files that each fail in a different way, with the expected report. */
 const bad = {
   "has-a-false-check": [`t.test("adds", async (t) => t.equal(2, 3, "sum"));`, "not ok adds > sum"],
   "is-killed": [`t.test("dies", async () => { process.kill(process.pid, "SIGSEGV"); await 0; });`, "ended by SIGSEGV"],
@@ -40,7 +40,7 @@ const bad = {
   ],
 } as const;
 
-/** What is said of each of the files that fail, and of those that stand before and after it. */
+/** Checks the report on each failing file and on the files before and after it. */
 function checkTold(t: Test, { code, output }: Ran): void {
   t.equal(code, 1);
   const [live = "", last = ""] = output.split("\nThe slowest of ");

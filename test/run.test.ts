@@ -69,7 +69,7 @@ t.test("files that share a process have each its own checks, and one that fails 
 
 const { on, off, chdir, umask, cwd } = process;
 
-/** What a file can leave behind, by what is said of it, and how that is undone. */
+/** Things that a file can leave behind, by the expected report, each with a function that undoes it. */
 const leaving: Readonly<Record<string, () => () => unknown>> = {
   "keeps up: 1 × Timeout": () => {
     const timer = setInterval(() => 0, 1_000);

@@ -16,11 +16,11 @@ const USAGE = `npm test -- [FILE …] [--jobs N] [--limit 180] [--together N] [-
   --seed N      runs the files in an order of that number's`;
 
 /**
- * `npm test` runs every test file; `npm test -- FILE…` those of dist that are named, each in a process of its own;
- * `--together N` says how many may share one, where they can ({@link SharingRules}), `--jobs N` how many
- * processes at once (else one more than there are processors, since files also wait), `--limit N` the seconds that each
- * file may take, and `--seed N` runs them in an order of that number's. The last line is "N passed, N failed", whatever
- * happens to a file; ends with 1 when one failed.
+ * `npm test` runs every test file. `npm test -- FILE…` runs the named files of dist, each in a separate process.
+ * `--together N` sets how many files may share a process, where they can ({@link SharingRules}). `--jobs N` sets the
+ * number of concurrent processes; the default is one more than there are processors, because files also wait. `--limit
+ * N` sets the time limit of each file in seconds, and `--seed N` runs the files in an order derived from this number.
+ * The last line is always "N passed, N failed". Exits with 1 if a file failed.
  */
 const { values, positionals } = readArguments(USAGE, {
   allowPositionals: true,
@@ -32,9 +32,9 @@ const { values, positionals } = readArguments(USAGE, {
   },
 });
 
-/** Number of files that share a process; loading the product takes longer than most of them. */
+/** Number of files per process; loading the product takes longer than most files. */
 const TOGETHER: Dealing["together"] = { most: 30, least: 8 };
-/** What takes longest is begun first, so that nothing long is left for the end. */
+/** The slowest folders come first, so that nothing long is left for the end. */
 const FIRST = ["processes/", "http/runner/", "simulation/", "contract/", "http/"];
 const SLOWEST_SHOWN = 10;
 
@@ -95,7 +95,7 @@ async function runAll(names: readonly string[]): Promise<FileResult[]> {
   return results;
 }
 
-/** As many as was asked for; of files that are named each has its own. */
+/** Returns the requested number of files per process; by default, named files each get their own process. */
 function together(): Dealing["together"] {
   const asked = values.together ?? (positionals.length > 0 ? "1" : undefined);
   return asked === undefined ? TOGETHER : { most: Number(asked), least: Number(asked) };
@@ -130,7 +130,7 @@ function reportFailed(result: FileResult): void {
   for (const line of [...output, ...result.errors]) console.log(`    | ${line}`);
 }
 
-/** Failed checks; a file that failed without one counts as one. */
+/** Returns the number of failed checks; a file that failed without a failed check counts as one. */
 function failuresOf(result: FileResult): number {
   return isPassed(result) ? 0 : Math.max(result.tap.failed, 1);
 }

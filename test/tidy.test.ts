@@ -15,7 +15,7 @@ const sources = tracked
   .map((path) => ({ path, text: readFileSync(path, "utf8") }));
 const product = sources.filter(({ path }) => /^(storage|runtime|actors|http)\//.test(path));
 
-/** The places where `pattern` stands, outside comments, as `path:line`. */
+/** Returns the places outside comments that match `pattern`, as `path:line`. */
 function places(files: readonly { path: string; text: string }[], pattern: RegExp): string[] {
   return files.flatMap(({ path, text }) =>
     text
@@ -41,9 +41,12 @@ t.test("what is no code stands beside it, in docs/ or at the top: README.md name
   );
 });
 
-/** Statements and members of classes and interfaces in a file: lines say how it is formatted, not how much it does. */
+/**
+ * Maximum number of statements and of class and interface members in a file. Lines depend on the formatting, not on how
+ * much a file does.
+ */
 const MOST_STATEMENTS = 320;
-/** Files of fewer lines have fewer statements; they are not parsed. */
+/** Shorter files have fewer statements than the limit, so they are not parsed. */
 const FEW_LINES = 200;
 
 t.test("no file has more than 320 statements: split it along its nouns", async (t) => {
@@ -56,9 +59,9 @@ t.test("no file has more than 320 statements: split it along its nouns", async (
   );
 });
 
-/** The longest function, in lines; {@link functionsOf} says what counts as one. */
+/** Maximum length of a function, in lines; {@link functionsOf} defines how to count. */
 const MOST_LINES = 70;
-/** What is being split: to be gone. */
+/** Functions that still need to be split; the list should become empty. */
 const notYet: readonly string[] = [];
 
 t.test("no function is longer than 70 lines: give its parts names", async (t) => {

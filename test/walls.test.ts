@@ -5,23 +5,23 @@ import { dirname, join, resolve } from "node:path";
 import { cruise, type IConfiguration, type ICruiseResult } from "dependency-cruiser";
 import t, { type Test } from "tap";
 
-/** The rules of `npm run lint` about who imports whom, tried on files that break them. */
+/** The import rules of `npm run lint`, applied to files that break them. */
 
 const load = createRequire(import.meta.url);
 const rules: IConfiguration = load(resolve(".dependency-cruiser.cjs"));
 const lines: readonly (readonly string[])[] = load(resolve("actors/areas.json"));
 const http: Parts = load(resolve("http/areas.json"));
 
-/** The parts of http: its lines, and by program what it may import. */
+/** The parts of http: its layers, and the allowed imports of each program. */
 interface Parts {
   readonly lines: readonly (readonly string[])[];
   readonly programs: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Files by path, each with what it imports as values and as types. */
+/** Files by path, each with its value imports and type imports. */
 type Files = Readonly<Record<string, { readonly values?: readonly string[]; readonly types?: readonly string[] }>>;
 
-/** Which rules a tree of files breaks, as `from -> to: rule`. */
+/** Returns the rules that a tree of files breaks, as `from -> to: rule`. */
 async function broken(t: Test, files: Files): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-walls-"));
   t.teardown(async () => rmSync(folder, { recursive: true }));

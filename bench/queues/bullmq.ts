@@ -8,7 +8,7 @@ const QUEUE = "deliveries";
 
 const addings: readonly Adding[] = ["each alone", "in batches"];
 
-/** BullMQ. It keeps each job with its answer. */
+/** BullMQ settings. BullMQ keeps each job with its answer. */
 export const bullmq: readonly QueueSetting[] = addings.map((adding) => ({
   name: `BullMQ, concurrency ${IN_FLIGHT}: added ${adding}, answers kept`,
   server: redis,

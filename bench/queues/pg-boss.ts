@@ -8,11 +8,11 @@ import { postgres } from "./servers.js";
 const QUEUE = "deliveries";
 const WORKERS = 2;
 const BATCH = IN_FLIGHT / WORKERS;
-/** How long a worker waits that found no job, in milliseconds: while some are under way, and otherwise. */
+/** How long a worker waits after it found no job, in milliseconds: while jobs are in progress, and otherwise. */
 const EMPTY_MS = 2;
 const IDLE_MS = 50;
 
-/** Jobs are completed one by one with their answers, or a batch at once, of which no answers are kept. */
+/** Jobs are completed one by one with their answers, or in batches without answers. */
 type Completing = "each alone, answers kept" | "in batches without answers";
 
 const ways: readonly (readonly [Adding, Completing])[] = [
@@ -21,7 +21,7 @@ const ways: readonly (readonly [Adding, Completing])[] = [
   ["in batches", "in batches without answers"],
 ];
 
-/** pg-boss, fetched from in batches without its pauses between polls. It keeps each job. */
+/** pg-boss settings: fetches jobs in batches, without pg-boss's pauses between polls. pg-boss keeps each job. */
 export const pgBoss: readonly QueueSetting[] = ways.map(([adding, completing]) => ({
   name: `pg-boss, ${WORKERS} workers with batches of ${BATCH}: added ${adding}, completed ${completing}`,
   server: postgres,

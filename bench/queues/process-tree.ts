@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The unit of times in `/proc`, which Linux shows to every program alike. */
+/** The unit of times in `/proc`, the same for every Linux program. */
 const MICROS_A_TICK = 10_000;
 
-/** One process, with its own time and that of its children who ended. */
+/** One process, with its own CPU time and that of its exited children. */
 interface Process {
   readonly pid: number;
   readonly parent: number;
   readonly ticks: number;
 }
 
-/** The processor's time that a process and all below it took so far, in microseconds, in steps of a hundredth second. */
+/** Returns the total CPU time of a process and its descendants, in microseconds, with a resolution of 10 ms. */
 export function cpuMicrosOfTree(root: number): number {
   const processes = listProcesses();
   const ticksOf = (one: Process): number =>
@@ -27,11 +27,12 @@ function listProcesses(): readonly Process[] {
   });
 }
 
-/** Null for a process that has ended meanwhile. */
+/** Reads a process's times; null if the process has exited. */
 function readProcess(pid: number): Process | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The name in parentheses may hold anything. After it: the state, the parent, and nine fields on four times.
+    // The name in parentheses can hold any character. After it: the state, the parent, nine other fields, then four
+    // times.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
     return { pid, parent: Number(fields[1]), ticks };

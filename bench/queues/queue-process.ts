@@ -6,13 +6,13 @@ import { serveRounds } from "../support/hook-rounds.js";
 import type { Answer } from "./queue.js";
 import { queueSettings } from "./settings.js";
 
-// A process that adds events to a queue and works them off: its arguments are the setting's name, the receiver's address
-// and the server's.
+// Adds events to a queue and processes them. Arguments: the setting's name, the receiver's address, the server's
+// address.
 const [name = "", url = "", address = ""] = process.argv.slice(2);
 const setting = queueSettings.find((each) => each.name === name);
 if (setting === undefined) throw new Error(`there is no setting ${name}`);
 
-/** As many bytes as the token has that a hook's receiver answers with. */
+/** As long as the callback token that a hook's receiver gets. */
 const CALLBACK_TOKEN = "t".repeat(150);
 
 const agent = new Agent({ connections: 64, pipelining: 1 });
@@ -38,7 +38,7 @@ await serveRounds({
   },
 });
 
-/** Sends the request that a hook sends. */
+/** Sends the same request as a hook. */
 async function send(work: WorkEvent): Promise<Answer> {
   const { event, occurrence, on, task } = work;
   const content = JSON.stringify({ hook: "bench", on, occurrence, event, task, run: null });

@@ -7,7 +7,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** What the worker of a queue does with an event, and whom it tells when the outcome is recorded. */
+/** How a queue's worker delivers an event, and the callback for the recorded outcome. */
 export interface Work {
   deliver(work: WorkEvent): Promise<Answer>;
   ended(occurrence: string): void;
@@ -24,14 +24,17 @@ export interface Queue {
 export interface QueueSetting {
   readonly name: string;
   readonly server: ServerKind;
-  /** Opens it at the address of a server that holds nothing yet. */
+  /** Opens the queue on an empty server at this address. */
   open(address: string, work: Work): Promise<Queue>;
 }
 
-/** Events are added one by one, or those together that came while others were on their way. */
+/** Events are added one by one, or in batches of those that arrive while the previous batch is in flight. */
 export type Adding = "each alone" | "in batches";
 
-/** Sends what is added one at a time in batches: each holds what was added while the one before was on its way. */
+/**
+ * Returns a function that adds single items but sends them in batches: each batch holds the items added while the
+ * previous batch was in flight.
+ */
 export function inBatches<Item>(send: (items: Item[]) => Promise<unknown>): (item: Item) => Promise<void> {
   let gathered: Item[] = [];
   let next: Promise<void> | null = null;

@@ -5,29 +5,29 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cpuMicrosOfTree } from "./process-tree.js";
 
-/** The server of a queue, on a socket in a folder of its own that only this user reaches. */
+/** A queue's server, on a socket in a separate folder that only this user can access. */
 export interface QueueServer {
-  /** How a client names it: the path of Redis' socket, the address of PostgreSQL's database. */
+  /** The address for clients: the path of Redis's socket, or PostgreSQL's database URL. */
   readonly address: string;
-  /** The processor's time that all its processes took so far, in microseconds. */
+  /** Returns the total CPU time of the server's processes, in microseconds. */
   cpuMicros(): number;
-  /** Ends it and removes its folder. */
+  /** Stops the server and removes its folder. */
   stop(): Promise<void>;
 }
 
-/** How to start one kind of server. */
+/** Starts one kind of server. */
 export interface ServerKind {
   readonly name: string;
-  /** Debian's package of it. */
+  /** The server's Debian package. */
   readonly debianPackage: string;
-  /** Starts it; null when the package is not there. */
+  /** Starts the server; null if its package is not installed. */
   start(): Promise<QueueServer | null>;
 }
 
-/** Redis that has every write on disk before it answers. */
+/** Redis, configured to flush every write to disk before it answers. */
 export const redis: ServerKind = { name: "Redis", debianPackage: "redis-server", start: startRedis };
 
-/** PostgreSQL with its defaults: a commit is on disk before it is answered. */
+/** PostgreSQL with its defaults: it flushes each commit to disk before it answers. */
 export const postgres: ServerKind = { name: "PostgreSQL", debianPackage: "postgresql", start: startPostgres };
 
 async function startRedis(): Promise<QueueServer | null> {
@@ -45,7 +45,7 @@ async function startPostgres(): Promise<QueueServer | null> {
   if (programs === null) return null;
   const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-postgres-"));
   const user = findUser();
-  // It refuses to serve as root.
+  // PostgreSQL refuses to run as root.
   if (user !== null) chownSync(folder, user.uid, user.gid);
   const as = user ?? {};
   const data = join(folder, "data");
@@ -65,7 +65,7 @@ async function startPostgres(): Promise<QueueServer | null> {
   return serving(child, { address, folder, signal: "SIGINT" });
 }
 
-/** The folder of the newest version's programs. */
+/** Returns the folder with the programs of the newest version. */
 function findPostgres(): string | null {
   const versions = "/usr/lib/postgresql";
   if (!existsSync(versions)) return null;
@@ -74,28 +74,31 @@ function findPostgres(): string | null {
   return existsSync(join(programs, "initdb")) ? programs : null;
 }
 
-/** Who serves when this process is root's: the user that the package made. Null for who runs this process. */
+/**
+ * Returns the user to run the servers as if this process runs as root: the package's user. Null means this process's
+ * user.
+ */
 function findUser(): { readonly uid: number; readonly gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const idOf = (option: string) => Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));
   return { uid: idOf("-u"), gid: idOf("-g") };
 }
 
-/** What both servers write to their logs once they serve. */
+/** Both servers log this text once they accept connections. */
 const READY = "ready to accept connections";
 
-/** A server that was begun, once it says that it is ready. */
+/** A server process that was started and may not be ready. */
 interface Begun {
   readonly address: string;
   readonly folder: string;
-  /** What ends it without waiting for its clients. */
+  /** The signal that stops the server without waiting for its clients. */
   readonly signal: NodeJS.Signals;
 }
 
 async function serving(child: ChildProcess, { address, folder, signal }: Begun): Promise<QueueServer> {
   const exit = once(child, "exit");
   const end = () => void child.kill(signal);
-  // It never outlives this process.
+  // The server must not outlive this process.
   const endings = ["SIGINT", "SIGTERM"] as const;
   const exitNow = () => process.exit(1);
   process.once("exit", end);
@@ -116,12 +119,12 @@ async function serving(child: ChildProcess, { address, folder, signal }: Begun):
   return { address, stop, cpuMicros: () => cpuMicrosOfTree(child.pid ?? 0) };
 }
 
-/** Throws with its log when it ends before it serves. */
+/** Throws with the server's log if the server exits before it is ready. */
 async function untilReady(child: ChildProcess): Promise<void> {
   let log = "";
   await new Promise<void>((resolve, reject) => {
     const read = (chunk: Buffer) => {
-      // What it writes later is read too, so that it never waits for that, and dropped.
+      // Keep reading and drop later output, so that the server never blocks on a full pipe.
       if (log.includes(READY)) return;
       log += chunk.toString();
       if (log.includes(READY)) resolve();

@@ -3,7 +3,7 @@ import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import type { Reading } from "../../storage/store.js";
 
-/** Shows that a filled store is like one that a service filled: throws what the doctor finds. */
+/** Verifies that a filled store looks like a service's own store: throws the doctor's findings. */
 export function checkStore(reading: Reading): void {
   const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
   const found = createExaminations(kinds, Date.now()).flatMap((examine) => [...examine(reading)]);

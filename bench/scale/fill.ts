@@ -19,29 +19,29 @@ import type { Store } from "../../storage/store.js";
 import { directedRows, seededBytes } from "../../test/support/turn.js";
 import { HOOK, type Samples, type SampleTask, type Seed } from "./seed.js";
 
-/** Tasks of one commit. */
+/** Tasks per commit. */
 const TASKS_AT_ONCE = 1_000;
 const SECOND_MS = 1_000;
 const DAY_MS = 24 * 60 * 60 * SECOND_MS;
-/** How far back the tasks of a store reach, in days. */
+/** The age of a store's oldest task, in days. */
 export const DAYS = 180;
-/** What ended so long ago goes with the next pass of retention, in days. */
+/** Tasks that ended this many days ago expire at the next retention pass. */
 const OLD_DAYS = 240;
-/** How many such tasks there are in a store of any size. */
+/** The number of such tasks, the same in a store of any size. */
 export const OLD_TASKS = 300;
-/** Run facts of the steady team, in a store of any size. */
+/** Run facts of the steady team, the same number in a store of any size. */
 export const STEADY_FACTS = 1_000;
-/** One task in so many has a description that is stored as a body; was closed; waits for its assignee. */
+/** One in this many tasks has a description stored as a body, was closed, or waits for its assignee. */
 const ONE_IN = { body: 50, closed: 20, inbox: 100 };
-/** One hook occurrence in so many failed, and one was delivered at the second attempt. */
+/** One in this many hook occurrences failed, or was delivered at the second attempt. */
 const FIRED_ONE_IN = { failed: 50, retried: 20 };
-/** Tasks whose events are recorded: a team keeps about as many. */
+/** Number of tasks whose events are recorded: about as many as a team keeps. */
 const EVENTS = 1_000;
 const SENTENCE = "What happens, what should happen, and how to see it. ";
 
 type Into = DirectedWriting & PublishingWriting & CountingWriting;
 
-/** Which tasks to write: their number, and when the first was opened and all had ended, in milliseconds since 1970. */
+/** The tasks to write: how many, when the first was opened, and when all had ended, in milliseconds since 1970. */
 interface Span {
   readonly count: number;
   readonly fromMs: number;
@@ -49,8 +49,8 @@ interface Span {
 }
 
 /**
- * Fills a store with tasks that were worked, their runs, facts and hook occurrences, as samples of a service have them,
- * through the functions that write the product's tables. Returns ids of tasks from its whole length.
+ * Fills a store with finished tasks, their runs, facts and hook occurrences, copied from samples that a service wrote.
+ * Uses the functions that write the product's tables. Returns ids of tasks from the whole period.
  */
 export async function fillTasks(store: Store, seed: Seed, { samples, count }: { samples: Samples; count: number }) {
   const filling = new Filling(store, seed, samples);
@@ -79,7 +79,7 @@ class Filling {
     this.#seed = seed;
     this.#samples = samples;
     this.#rows = new Overlays(store.reading);
-    // No stream is read, and no body is left without references.
+    // There are no stream readers to notify, and no body loses its references.
     this.#into = Object.assign(directedRows(this.#rows), {
       publishRow: () => undefined,
       now: 0,
@@ -87,10 +87,10 @@ class Filling {
     });
   }
 
-  /** Writes tasks, the oldest first; returns the ids of up to a thousand of them. */
+  /** Writes tasks, the oldest first; returns the ids of up to a thousand of them, evenly spread. */
   async tasks(span: Span): Promise<string[]> {
     const { count } = span;
-    // Odd, so that as many of them as of all have a body.
+    // An odd number, so that the sample has the same share of tasks with a body as the whole.
     const every = Math.floor(count / 1_000) | 1;
     const ids: string[] = [];
     for (let n = 0; n < count; n++) {
@@ -104,7 +104,7 @@ class Filling {
     return ids;
   }
 
-  /** Writes facts of the steady team, whose runs are gone. */
+  /** Writes facts of the steady team, whose runs are removed. */
   async facts(span: Span): Promise<void> {
     const { workspaceId, steadyTeamId: teamId } = this.#seed;
     for (let n = 0; n < span.count; n++) {
@@ -141,7 +141,7 @@ class Filling {
     return n % ONE_IN.closed === ONE_IN.closed - 1 ? closed : done;
   }
 
-  /** The run of a task, with its input, step, fact and stays. */
+  /** Writes the run of a task, with its input, step, fact and stays. */
   #run(sample: SampleTask, of: RunOf): void {
     const { workspaceId, teamId } = this.#seed;
     const into = this.#into;
@@ -180,7 +180,7 @@ class Filling {
     stays.put(this.#into, this.#seed.workspaceId, [stay.teamId, toDay(toMs), id], { ...stay, id, fromMs, toMs });
   }
 
-  /** The hook occurrence of a task's opening, and the event among the latest of its team. */
+  /** Writes the hook occurrence of a task's opening, and the event if it is among the latest of its team. */
   #fire(n: number, task: { readonly id: string; readonly title: string }, isRecent: boolean): void {
     const { workspaceId } = this.#seed;
     const into = this.#into;
@@ -205,7 +205,7 @@ class Filling {
     storeEnded(into, workspaceId, listed, { ...ended, refused: null, endedAt, attempt: last });
   }
 
-  /** Commits what was written, while the next tasks are. */
+  /** Starts to commit the written rows, so that the next tasks are written meanwhile. */
   async #commit(): Promise<void> {
     await this.#flushed();
     this.#flushing = this.#store.commit(this.#rows.close().changes());
@@ -217,7 +217,7 @@ class Filling {
   }
 }
 
-/** What a run's rows say of its task. */
+/** The facts about a task that its run's rows need. */
 interface RunOf {
   readonly n: number;
   readonly taskId: string;
@@ -226,7 +226,7 @@ interface RunOf {
   readonly description: ReturnType<typeof toStoredText>;
 }
 
-/** The input of a run; some tasks after one another begin from the same commit. */
+/** Returns the input of a run. Several consecutive tasks start from the same commit. */
 function inputOf({ input }: SampleTask, { n, taskId, runId, title, description }: RunOf) {
   const { beginning, claimed } = input;
   const base = createHash("sha1")
@@ -241,7 +241,7 @@ function inputOf({ input }: SampleTask, { n, taskId, runId, title, description }
   };
 }
 
-/** The time of the n-th of a span, in whole milliseconds. */
+/** Returns the time of the n-th item of a span, in whole milliseconds. */
 function atMs({ count, fromMs, toMs }: Span, n: number): number {
   return Math.floor(fromMs + ((toMs - fromMs) * n) / count);
 }

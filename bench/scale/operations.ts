@@ -2,17 +2,17 @@ import { connectRunner } from "../shape/instant-runner.js";
 import { HEARD, HOOK, QUIET } from "./seed.js";
 import type { Served } from "./served.js";
 
-/** Something that is done in stores of different sizes. */
+/** An operation measured in stores of different sizes. */
 export interface Operation {
   readonly name: string;
-  /** How often it is done in a round. */
+  /** How often to repeat it in a round. */
   readonly count: number;
-  /** Done before the measurement of a round. */
+  /** Runs before each measured round. */
   readonly prepare?: (side: Side) => Promise<unknown>;
   readonly work: (side: Side, round: number) => Promise<unknown>;
 }
 
-/** A service on a store, with ids of tasks from its whole length. */
+/** A service on a store, with ids of tasks from the whole period. */
 export interface Side {
   readonly size: number;
   readonly served: Served;
@@ -24,10 +24,10 @@ const LISTS = 100;
 const WRITES = 150;
 const WORKED = 60;
 const FOLDS = 40;
-/** Where the operations begin that write. */
+/** Index of the first operation that writes. */
 const FIRST_WRITE = 9;
 
-/** What is done in a store of tasks, in this order. */
+/** The operations in a store of tasks, in this order. */
 export const taskOperations: readonly Operation[] = [
   reads("a task read", (side, n) => `/api/tasks/${side.taskIds[n % side.taskIds.length]}`, READS),
   lists("tasks, the first page", "tasks?limit=50"),
@@ -54,7 +54,7 @@ export const taskOperations: readonly Operation[] = [
   },
   opens("a task opened, its hook delivered", HEARD, WORKED),
   { ...opens("a task opened, and queued", QUIET, WORKED), prepare: workOff },
-  // Those that were opened just before.
+  // Works on the tasks that the operation before opened.
   { name: "a run from its claim to its end, its task done", count: WORKED, work: workOff },
   { name: "run facts of 7 days, as many in each", count: FOLDS, work: (side) => fold(side, 7) },
   { name: "run facts of 180 days, as many in each", count: FOLDS, work: (side) => fold(side, 180) },
@@ -88,7 +88,7 @@ function open({ served }: Side, line: string, { round, count }: { readonly round
   }));
 }
 
-/** Has a runner of one place work on all that is queued. */
+/** Starts a runner with one place, and waits until it has worked through the queue. */
 async function workOff({ served }: Side): Promise<void> {
   const runner = await connectRunner(served.port, served.seed.poolToken);
   runner.offer(1);
@@ -110,7 +110,7 @@ function fold({ served }: Side, days: number): Promise<unknown> {
   return served.tell({ type: "facts", workspaceId, teamId, days, times: FOLDS });
 }
 
-/** What is done in one of the workspaces of a store. */
+/** The operations in one workspace of a store. */
 export const workspaceOperations: readonly Operation[] = [
   reads("a workspace read", ({ served: { seed } }) => `/api/resources/workspaces/${seed.workspaceId}`, READS),
   reads("its teams listed", ({ served: { seed } }) => `/api/resources/workspaces/${seed.workspaceId}/teams`, READS),

@@ -21,20 +21,20 @@ import { findUndoneTask } from "../support/undone-task.js";
 export interface Seed {
   readonly workspaceId: string;
   readonly userId: string;
-  /** Holds what grows. */
+  /** The team whose tasks grow with the store. */
   readonly teamId: string;
-  /** Holds as much in a store of any size. */
+  /** The team that has the same number of rows in a store of any size. */
   readonly steadyTeamId: string;
   readonly lineId: string;
-  /** Of one workspace, whatever the store holds. */
+  /** The credentials of one workspace, in a store of any size. */
   readonly cookie: string;
   readonly bearer: string;
   readonly poolToken: string;
-  /** Where hooks are delivered. */
+  /** The URL for hook deliveries. */
   readonly receiver: string;
 }
 
-/** A task that a service worked on, with all its rows: others are made like it. */
+/** A task that a service worked on, with all its rows: a template for others. */
 export interface SampleTask {
   readonly task: TaskRow;
   readonly run: RunRow;
@@ -42,11 +42,11 @@ export interface SampleTask {
   readonly fact: RunFact;
   readonly step: StoredStep;
   readonly stays: readonly Stay[];
-  /** The records of the actors. */
+  /** The actors' stored records. */
   readonly actors: { readonly task: CellRecord; readonly run: CellRecord };
 }
 
-/** Tasks by how they ended, or the one that waits for its assignee; and a delivered hook occurrence. */
+/** Tasks by outcome, one that waits for its assignee, and a delivered hook occurrence. */
 export interface Samples {
   readonly done: SampleTask;
   readonly inbox: SampleTask;
@@ -55,14 +55,14 @@ export interface Samples {
   readonly attempt: AttemptRow;
 }
 
-/** The line whose tasks hooks hear of, and the one whose tasks none does. */
+/** The line whose tasks trigger hooks, and the line whose tasks do not. */
 export const HEARD = "heard";
 export const QUIET = "quiet";
-/** The key of the hook. */
+/** The hook's key. */
 export const HOOK = "tell";
 const POLL_MS = 20;
 
-/** Makes a store with a workspace, and has a few tasks worked in it, over the service's own interfaces. */
+/** Creates a store with a workspace, and lets a few tasks finish in it, all through the service's own interfaces. */
 export async function makeSeed(folder: string, receiver: string): Promise<Seed> {
   const service = await openBenchService("node", { OUTBOUND_ALLOW: receiver }, { folder });
   try {
@@ -112,14 +112,14 @@ async function work(
   return ids;
 }
 
-/** Starts a program that takes the deliveries of hooks; returns its address, and what ends it. */
+/** Starts a program that receives hook deliveries; returns its URL, and a function that stops it. */
 export async function openReceiver(): Promise<{ readonly url: string; readonly close: () => void }> {
   const receiver = fork(new URL("../support/receiver.js", import.meta.url));
   const [port] = (await once(receiver, "message")) as [number];
   return { url: `http://127.0.0.1:${port}`, close: () => receiver.disconnect() };
 }
 
-/** Reads the tasks that {@link makeSeed} had worked. */
+/** Reads the tasks that {@link makeSeed} created. */
 export async function readSamples(folder: string, seed: Seed): Promise<Samples> {
   const store = await openLmdbStore({ folder });
   try {

@@ -6,16 +6,16 @@ import { createLog } from "../../http/process/log.js";
 import { type Service, startService } from "../../http/process/service.js";
 import { type Clock, createSystemClock } from "../../runtime/clock.js";
 
-/** Asks the process of a service for something; it answers with the same number. */
+/** A command for the service's process, which answers each one with the same number. */
 export type Command =
   | { readonly type: "start"; readonly folder: string; readonly receiver: string }
-  /** The time of the processor that it took so far, in microseconds. */
+  /** Returns the CPU time so far, in microseconds. */
   | { readonly type: "cpu" }
-  /** Waits until nothing goes on any more. */
+  /** Waits until the service is idle. */
   | { readonly type: "settle" }
-  /** Sets its clock ahead. */
+  /** Sets the service's clock ahead. */
   | { readonly type: "ahead"; readonly ms: number }
-  /** Folds the facts of a team's last days, so many times. */
+  /** Folds the facts of a team's last days this many times. */
   | {
       readonly type: "facts";
       readonly workspaceId: string;
@@ -25,23 +25,23 @@ export type Command =
     }
   | { readonly type: "stop" };
 
-/** How a start went: times in microseconds of the processor, of it alone and with the loading of modules. */
+/** How a start went. Times are CPU microseconds: of the start alone, and including module loading. */
 export interface Started {
   readonly port: number;
   readonly startMicros: number;
-  /** Until it listened, from the start of the process, in milliseconds. */
+  /** From the process start until the service listens, in milliseconds. */
   readonly listensMs: number;
   readonly residentBytes: number;
 }
 
 const QUIET_MS = 20;
-/** Times in a row that nothing went on. */
+/** How many times in a row the service must look idle. */
 const QUIET_TIMES = 4;
-/** Most time of the processor that nothing takes meanwhile, in microseconds: a search behind a start takes more. */
+/** CPU time below which an interval counts as idle, in microseconds. A background search after startup takes more. */
 const QUIET_MICROS = 4_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** The system's clock, which can be set ahead. */
+/** The system clock, which can be set ahead. */
 class AheadClock implements Clock {
   readonly #clock = createSystemClock();
   readonly #alarms = new Set<{ readonly atMs: number; readonly ring: () => void; cancel: () => void }>();
@@ -104,7 +104,7 @@ async function settle({ runtime }: Service): Promise<void> {
   }
 }
 
-/** Reads facts as a figure over a period does: all of its days, in order. Returns how many there were. */
+/** Reads facts like a figure over a period: all of its days, in order. Returns how many there were. */
 function foldFacts({ runtime }: Service, { workspaceId, teamId, days, times }: Extract<Command, { type: "facts" }>) {
   const from = toDay(runtime.clock.now() - days * DAY_MS);
   let completed = 0;
@@ -131,7 +131,7 @@ async function answer(command: Command): Promise<unknown> {
   return service.stop();
 }
 
-// Runs in its own process: answers one command after the other, and ends with its parent.
+// Entry point of the child process: answers one command after another, and exits with its parent.
 process.on("message", async (command: Command) => {
   try {
     process.send?.({ answer: (await answer(command)) ?? null });

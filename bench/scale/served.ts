@@ -10,7 +10,7 @@ import type { Command, Started } from "./serve.js";
 const AT_ONCE = 16;
 const READ_BYTES = 1 << 20;
 
-/** A request, and the status that it is to be answered with. */
+/** A request and its expected status. */
 export interface Sent {
   readonly method: "GET" | "POST";
   readonly path: string;
@@ -18,13 +18,13 @@ export interface Sent {
   readonly status: number;
 }
 
-/** A service on a filled store, in a process of its own, and its clients, in this one. */
+/** A service on a filled store in a separate process, with its clients in this process. */
 export class Served {
   readonly seed: Seed;
   readonly started: Started;
   readonly #child: ChildProcess;
   readonly #pool: Pool;
-  /** Requests so far, of which each has a key of its own. */
+  /** The number of requests so far; each has its own key. */
   #sent = 0;
 
   private constructor(child: ChildProcess, seed: Seed, started: Started) {
@@ -48,7 +48,7 @@ export class Served {
     return tell(this.#child, command);
   }
 
-  /** Sends so many requests, some at a time, and returns the last answer. */
+  /** Sends this many requests, some of them concurrently, and returns the last answer. */
   async send(count: number, request: (n: number) => Sent): Promise<string> {
     let next = 0;
     let last = "";
@@ -59,7 +59,7 @@ export class Served {
     return last;
   }
 
-  /** Microseconds of the processor that its process takes for some work and all that follows from it. */
+  /** Returns the CPU microseconds that the service's process uses for some work and everything that follows from it. */
   async measure(work: () => Promise<unknown>): Promise<number> {
     await this.tell({ type: "settle" });
     const before = Number(await this.tell({ type: "cpu" }));
@@ -74,7 +74,7 @@ export class Served {
     await this.#end("SIGTERM");
   }
 
-  /** Ends it as a crash does. */
+  /** Kills the process, as in a crash. */
   async kill(): Promise<void> {
     await this.#pool.close();
     await this.#end("SIGKILL");

@@ -10,7 +10,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 
 const AT_ONCE = 64;
 
-/** Opens workspaces, each with a team and an owner of its own, in the store of a folder, as its service does. */
+/** Opens workspaces, each with its own team and owner, in the store in a folder, through a running service. */
 export async function fillWorkspaces(folder: string, count: number): Promise<void> {
   const config = readConfig({ DATA_DIR: folder, PORT: "0", TRANSPORT: "node", LOG_LEVEL: "silent" });
   const service = await startService({ config, log: createLog("silent") });
@@ -41,7 +41,7 @@ async function openOne(runtime: Runtime, n: number): Promise<void> {
 
 const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
 
-/** Fields as the edge passes them, with every default filled in. */
+/** Parses fields as the HTTP layer does, with every default filled in. */
 function parse(name: string, fields: object): unknown {
   return kinds.find((kind) => kind.name === name)?.schema.parse(fields);
 }

@@ -3,12 +3,12 @@ import type { Store } from "../../storage/store.js";
 
 /** Counts of puts and removes in committed batches. */
 export interface RowCount {
-  /** Rows of the domain. */
+  /** Domain rows. */
   readonly domain: number;
-  /** Other rows of the runtime: snapshots, undelivered messages, effects, timers, feed, message ids. */
+  /** Other runtime rows: snapshots, undelivered messages, effects, timers, feed, message ids. */
   readonly runtime: number;
   readonly batches: number;
-  /** Rows of the domain by table, in order of the tables' names. */
+  /** Domain rows by table, in order of the tables' names. */
   readonly byTable: Readonly<Record<string, number>>;
 }
 
@@ -16,11 +16,11 @@ export interface CountingStore {
   readonly store: Store;
   /** Returns and resets the counts. */
   take(): RowCount;
-  /** Batches that are being committed, and the number of all so far. */
+  /** Number of batches that are being committed, and of all batches so far. */
   readonly state: { readonly underWay: number; readonly begun: number };
 }
 
-/** The counts of `whole` minus those of `part`. */
+/** Returns the counts of `whole` minus those of `part`. */
 export function without(whole: RowCount, part: RowCount): RowCount {
   const tables = new Set([...Object.keys(whole.byTable), ...Object.keys(part.byTable)]);
   const left = [...tables].map((table) => [table, (whole.byTable[table] ?? 0) - (part.byTable[table] ?? 0)] as const);
@@ -32,7 +32,7 @@ export function without(whole: RowCount, part: RowCount): RowCount {
   };
 }
 
-/** Wraps a store to count what is committed. */
+/** Wraps a store to count committed rows. */
 export function countRows(store: Store): CountingStore {
   const state = { underWay: 0, begun: 0 };
   let tables = new Map<string, number>();

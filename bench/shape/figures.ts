@@ -3,18 +3,18 @@ import { dirname, join } from "node:path";
 import ts from "typescript";
 import { type Import, importsOf, type SourceFile } from "../../test/support/source-code.js";
 
-/** A figure of the source's shape, with the places that it counts. */
+/** A figure of the source's shape. */
 export interface Figure {
   readonly name: string;
   readonly count: number | string;
 }
 
-/** Files of fewer lines are small. */
+/** Files with fewer lines count as small. */
 const SMALL = 60;
-/** A folder with more files of its own is flat. */
+/** Folders with more files of their own count as flat. */
 const FLAT = 40;
 
-/** What a reader of the source meets: counts of its habits, in the order of a table. */
+/** Counts the source's habits that affect a reader, in the order of a table. */
 export function measureHabits(files: readonly SourceFile[]): readonly Figure[] {
   const trees = files.map(({ tree }) => tree);
   const exported = trees.flatMap(listExports);
@@ -39,7 +39,7 @@ export function measureHabits(files: readonly SourceFile[]): readonly Figure[] {
   ];
 }
 
-/** The files that import the most others, with the number of each. */
+/** Returns the files that import the most other files, with the number for each. */
 export function listFanOut(files: readonly SourceFile[], most: number): readonly Figure[] {
   return files
     .map((file) => ({ name: file.path, count: new Set(importsOf(file).map(({ to }) => to)).size }))
@@ -47,7 +47,7 @@ export function listFanOut(files: readonly SourceFile[], most: number): readonly
     .slice(0, most);
 }
 
-/** Words in the READMEs of a checkout's code folders. */
+/** Counts the words in the READMEs of a checkout's code folders. */
 export function countReadmeWords(folder: string, files: readonly SourceFile[]): number {
   const folders = [...new Set(files.flatMap(({ path }) => listParents(path)))];
   return folders.reduce((sum, each) => sum + countWords(join(folder, each, "README.md")), 0);
@@ -67,8 +67,8 @@ function countWords(path: string): number {
 }
 
 /**
- * The imports inside a folder that lead up an order of its parts, lowest first. Each part is a list of paths below the folder (a
- * folder, or a file without its ending); a path that no part names belongs to `rest`.
+ * Lists the imports inside a folder that point upward in an order of its parts, lowest first. Each part is a list of
+ * paths below the folder (a folder, or a file without its extension). A path in no part belongs to `rest`.
  */
 export function listArrowsUp(
   files: readonly SourceFile[],
@@ -144,7 +144,7 @@ function isCallOf(node: ts.Node, name: string): boolean {
   return ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === name;
 }
 
-/** `...{ a, b }` inside an object literal. */
+/** Whether a node is `...{ a, b }` inside an object literal. */
 function isFold(node: ts.Node): boolean {
   return ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression);
 }

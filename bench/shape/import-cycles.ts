@@ -1,8 +1,9 @@
 import type { Import } from "../../test/support/source-code.js";
 
 /**
- * The strongly connected components of a graph of imports (Tarjan), of two files or more, or of one that imports
- * itself. Each has one cycle or several. The files of each in order of their paths, the largest component first.
+ * Returns the strongly connected components of an import graph (Tarjan) with two or more files, or with one file that
+ * imports itself. Each contains at least one cycle. The files of each are sorted by path, and the largest component is
+ * first.
  */
 export function findImportCycles(imports: readonly Import[]): readonly (readonly string[])[] {
   const next = new Map<string, Set<string>>();
@@ -12,7 +13,7 @@ export function findImportCycles(imports: readonly Import[]): readonly (readonly
   return search.components.map((component) => component.sort()).sort((left, right) => right.length - left.length);
 }
 
-/** Tarjan's walk. `low` is the earliest file on the stack that a file leads to. */
+/** Tarjan's depth-first search. `low` is the earliest file on the stack that is reachable from a file. */
 class Search {
   readonly components: string[][] = [];
   readonly #next: ReadonlyMap<string, ReadonlySet<string>>;

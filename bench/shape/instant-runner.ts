@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import WebSocket from "ws";
 
-/** A runner of one place that starts and completes each run as soon as its job arrives. */
+/** A runner with one place that starts and completes each run as soon as its job arrives. */
 export interface InstantRunner {
   /** Changes the number of offered places. */
   offer(slots: number): void;
-  /** The number of runs that it ended. */
+  /** Returns the number of runs that it ended. */
   runs(): number;
   close(): void;
 }
@@ -16,7 +16,7 @@ interface Frame {
   readonly message?: { readonly type: string; readonly job?: { readonly runId: string; readonly fence: number } };
 }
 
-/** Connects with a pool's token, without a place. Uses no code of the product, so it works with any release. */
+/** Connects with a pool's token, offering no places. Uses no product code, so it works with any release. */
 export async function connectRunner(port: number, poolToken: string): Promise<InstantRunner> {
   const headers = { authorization: `Bearer ${poolToken}` };
   const socket = new WebSocket(`ws://127.0.0.1:${port}/api/runner`, { headers });

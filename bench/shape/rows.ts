@@ -5,16 +5,16 @@ import { loadProduct } from "../support/product.js";
 import { type CountingStore, countRows, type RowCount, without } from "./counting-store.js";
 import { connectRunner } from "./instant-runner.js";
 
-/** The rows that an action wrote, in all batches together. */
+/** The rows that an action wrote, over all its batches. */
 export interface Written {
   readonly action: string;
   readonly count: RowCount;
 }
 
-/** An action is over when nothing was committed for this time, in milliseconds. */
+/** An action is complete when there was no commit for this time, in milliseconds. */
 const QUIET_MS = 300;
 
-/** Starts the service that is built in a checkout, and counts the rows that each action writes, one after the other. */
+/** Starts the service built in a checkout, and counts the rows that each action writes, one action after another. */
 export async function rowsWritten(folder: string): Promise<readonly Written[]> {
   const product = await loadProduct(folder);
   const receiver = fork(new URL("../support/receiver.js", import.meta.url));
@@ -72,7 +72,7 @@ async function runActions(service: BenchService, counting: CountingStore, url: s
   return written;
 }
 
-/** Resolves once nothing was committed for a while. */
+/** Resolves once there was no commit for {@link QUIET_MS}. */
 async function quiet({ state }: CountingStore): Promise<void> {
   for (let begun = -1; begun !== state.begun || state.underWay > 0; ) {
     begun = state.begun;

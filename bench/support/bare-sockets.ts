@@ -3,14 +3,14 @@ import { type BareWorld, type SocketWorld, titleOf } from "./socket-world.js";
 
 const TITLE_TEXT = new RegExp(titleOf(0).replace(/0+$/, (digits) => `\\d{${digits.length}}`));
 
-/** What a socket of the bare server reads. */
+/** The topic that a socket of the bare server reads. */
 interface Reader {
   topic: string;
 }
 
 /**
- * The minimum of a service of changes: a POST to a topic's path is answered, and sends its readers the same bytes as
- * Signalbox with that change's title. It checks no credential, keeps nothing, and evaluates nothing for a reader.
+ * Opens a minimal change service: it answers a POST to a topic's path, and sends the topic's readers the same bytes as
+ * Signalbox, with that change's title. It checks no credential, stores nothing, and evaluates nothing per reader.
  */
 export async function openBareSockets({
   topics,

@@ -7,12 +7,12 @@ import { type Service, startService } from "../../http/process/service.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Store } from "../../storage/store.js";
 
-/** The load comes from one address with one credential. */
+/** No rate limits, because the load comes from one address with one credential. */
 const unlimited = { RATE_PER_CREDENTIAL: "0", RATE_PER_ADDRESS: "0" };
 
 const own: Product = { readConfig, createLog, startService, openLmdbStore };
 
-/** The modules of the product that the service consists of. */
+/** The product's modules that make up the service. */
 export interface Product {
   readonly readConfig: typeof readConfig;
   readonly createLog: typeof createLog;
@@ -21,11 +21,11 @@ export interface Product {
 }
 
 interface BenchServiceOptions {
-  /** This checkout's modules by default; those of another to measure that. */
+  /** This checkout's modules by default; pass another checkout's modules to measure that one. */
   readonly product?: Product;
-  /** Wraps the store of the service, to observe it. */
+  /** Wraps the service's store, to observe it. */
   readonly around?: (store: Store) => Store;
-  /** Of its store, which stays after the end; by default one of its own, which does not. */
+  /** Folder of the store, which is not removed. By default a temporary folder, which is removed. */
   readonly folder?: string;
 }
 
@@ -36,24 +36,24 @@ interface Created {
   readonly headers: Headers;
 }
 
-/** A service with one workspace, and its owner. */
+/** A service with one workspace and its owner. */
 export interface BenchService {
   readonly runtime: Service["runtime"];
   readonly port: number;
-  /** The folder of its store. */
+  /** Folder of the service's store. */
   readonly folder: string;
   readonly workspaceId: string;
   readonly teamId: string;
   /** The `authorization` header of a token with all scopes. */
   readonly bearer: string;
-  /** The `cookie` header of its owner. */
+  /** The `cookie` header of the workspace's owner. */
   readonly cookie: string;
-  /** Creates a resource as the owner; throws when that fails. */
+  /** Creates a resource as the owner; throws on failure. */
   create(path: string, body: unknown, key: string): Promise<Created>;
-  /** Posts as the owner; throws at another status. */
+  /** Posts as the owner; throws if the answer has another status. */
   post(path: string, body: unknown, status: number): Promise<void>;
   get(path: string): Promise<string>;
-  /** The body of a read by the owner, as a stream; throws when the read fails. */
+  /** Reads as the owner and returns the body as a stream; throws on failure. */
   body(path: string): Promise<AsyncIterable<Uint8Array>>;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { percentile } from "./table.js";
 
-/** Requests, each sent on a connection of its own, all at once. */
+/** Requests to send at once, each on a separate connection. */
 export interface Burst {
   readonly port: number;
   readonly requests: readonly string[];
@@ -40,7 +40,8 @@ function opened(port: number): Promise<Socket> {
   });
 }
 
-// Runs in its own process: gets the burst as a message from the measuring process, and answers with the figures.
+// Entry point of the child process: receives the burst as a message from the measuring process, and answers with the
+// figures.
 if (process.send !== undefined) {
   process.on("message", (burst: Burst) => {
     measure(burst).then((figures) => process.send?.(figures));

@@ -9,13 +9,13 @@ import { type BenchService, openBenchService } from "./bench-service.js";
 import { type CreatingOrder, type Opened, secretNamed, type Used } from "./creating.js";
 import { loadProduct } from "./product.js";
 
-/** What was written since it was asked last, and the changes of the last batch. */
+/** Rows and batches written since the last order, and the changes of the last batch. */
 const written = { batches: 0, rows: 0, last: [] as readonly Change[] };
 let service: BenchService | null = null;
 let since = process.cpuUsage();
 let asked = 0;
 
-/** Counts what is committed. */
+/** Wraps a store to count commits. */
 function counting(store: Store): Store {
   return {
     reading: store.reading,
@@ -38,7 +38,7 @@ async function open(product: string | null): Promise<Opened> {
   return { port, bearer, path: `/api/resources/workspaces/${workspaceId}/secrets` };
 }
 
-/** The time since it was asked last; `creates` counts those of {@link ask} alone. */
+/** Returns the usage since the last order; `creates` counts only the creates of {@link ask}. */
 function use(creates: number): Used {
   const { user, system } = process.cpuUsage(since);
   const used: Used = { micros: user + system, creates, batches: written.batches, rows: written.rows };
@@ -47,7 +47,7 @@ function use(creates: number): Used {
   return used;
 }
 
-/** What the edge asks of a workspace to create a secret, its value sealed already. */
+/** Sends the workspace the same message as the HTTP layer to create a secret. The value is already sealed. */
 async function create(
   { runtime, workspaceId }: BenchService,
   caller: Caller & { readonly kind: "token" },
@@ -109,7 +109,7 @@ function obey(order: CreatingOrder): unknown {
   }
 }
 
-// Runs in its own process, whose processor time is measured.
+// Entry point of the child process, whose CPU time is measured.
 process.on("message", async (order: CreatingOrder) => {
   process.send?.(await obey(order));
   if (order.do === "close") process.disconnect();

@@ -2,26 +2,26 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import type { Change } from "../../storage/store.js";
 
-/** What the measuring process tells a service; each is answered once. */
+/** An order from the measuring process to a service; each gets one answer. */
 export type CreatingOrder =
-  /** Opens the service that is built in a checkout, this one's by default; answered with {@link Opened}. */
+  /** Opens the service built in a checkout, this one by default; answered with {@link Opened}. */
   | { readonly do: "open"; readonly product: string | null }
-  /** Answered with what was used since the order before: {@link Used}. */
+  /** Answered with {@link Used} since the previous order. */
   | { readonly do: "use" }
-  /** Makes creates without HTTP for so long; answered with {@link Used}. */
+  /** Creates secrets without HTTP for this duration; answered with {@link Used}. */
   | { readonly do: "ask"; readonly durationMs: number; readonly inFlight: number }
-  /** Makes one create, alone; answered with the changes of its batch. */
+  /** Creates a single secret; answered with the changes of its batch. */
   | { readonly do: "show" }
   | { readonly do: "close" };
 
-/** How creates are sent to a service. */
+/** How to send creates to a service. */
 export interface Opened {
   readonly port: number;
   readonly bearer: string;
   readonly path: string;
 }
 
-/** The processor's time of the service's process, and what it wrote. */
+/** The CPU time of the service's process, and its committed rows and batches. */
 export interface Used {
   readonly micros: number;
   readonly creates: number;
@@ -32,7 +32,7 @@ export interface Used {
 /** A secret as clients create it. */
 export const secretNamed = (name: string) => ({ name, value: "0123456789abcdef", valueVersion: 1, hosts: [] });
 
-/** A service in a process of its own that makes creates, and says what they cost it. */
+/** A service in a separate process that handles creates and reports their cost. */
 export class CreatingService {
   readonly opened: Opened;
   readonly #process: ChildProcess;
@@ -42,7 +42,7 @@ export class CreatingService {
     this.opened = opened;
   }
 
-  /** Opens the service that is built in `product`, a checkout, or this one's. */
+  /** Opens the service built in the checkout `product`, or in this checkout if null. */
   static async open(product: string | null): Promise<CreatingService> {
     const process = fork(new URL("./creating-service.js", import.meta.url));
     return new CreatingService(process, await order<Opened>(process, { do: "open", product }));

@@ -21,12 +21,12 @@ import type { Delivered, Message } from "../../runtime/turns/turn.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Store } from "../../storage/store.js";
 
-/** A workspace with a pool and a dispatcher, for measurements. */
+/** Id of the workspace that has the pool and the dispatcher. */
 export const WORKSPACE = "ws_bench";
 const POOL = "pool_main";
 const IN_FLIGHT = 64;
 
-/** Takes its claim, as a run does, and stores its runner. */
+/** Accepts its claim like a run, and stores its runner. */
 const claimedRun: ActorType = {
   kind: "run",
   machine: setup({ types: { events: {} as Delivered<Message & { readonly type: "run.claim" }> } }).createMachine({
@@ -37,7 +37,7 @@ const claimedRun: ActorType = {
   version: 1,
 };
 
-/** Only writes the row of a runner, as the dispatcher does for an offer. */
+/** Only writes a runner's row, like the dispatcher for an offer. */
 const rowWriter: ActorType = {
   kind: "row-writer",
   machine: setup({
@@ -106,7 +106,7 @@ async function sendAll<Sent>(messages: readonly Sent[], send: (message: Sent) =>
   await Promise.all(Array.from({ length: IN_FLIGHT }, sender));
 }
 
-/** The CPU time of `work` in all threads, in microseconds. */
+/** Returns the CPU time of `work` over all threads, in microseconds. */
 export async function cpuMicros(work: () => Promise<void>): Promise<number> {
   const before = process.cpuUsage();
   await work();
@@ -137,7 +137,7 @@ export function offerRunner(
   return { type: "runner.offer", runner };
 }
 
-/** Runs `work` with a new store on disk, which is removed afterwards. */
+/** Runs `work` with a new store on disk, and removes the store afterwards. */
 export async function inStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = await openLmdbStore({ folder });

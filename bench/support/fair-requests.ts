@@ -1,10 +1,10 @@
 import type { BenchService } from "./bench-service.js";
 import type { Load } from "./load.js";
 
-/** What a client asks, over how many connections. */
+/** A client's requests, and its number of connections. */
 export type Asked = Pick<Load, "port" | "connections" | "request">;
 
-/** Makes a workspace; returns how one connection reads it. */
+/** Creates a workspace; returns how to read it over one connection. */
 export async function quietReader(service: BenchService): Promise<Asked> {
   const quiet = await service.create("/api/resources/workspaces", { slug: "quiet", name: "Quiet" }, "quiet");
   const [reader = ""] = await tokensOf(service, quiet.id, 1);
@@ -12,7 +12,7 @@ export async function quietReader(service: BenchService): Promise<Asked> {
   return { port: service.port, connections: 1, request };
 }
 
-/** Makes as many tokens of a workspace. */
+/** Creates this many tokens of a workspace. */
 export async function tokensOf(service: BenchService, workspaceId: string, count: number): Promise<string[]> {
   const tokens: string[] = [];
   for (let n = 0; n < count; n++) {
@@ -23,7 +23,7 @@ export async function tokensOf(service: BenchService, workspaceId: string, count
   return tokens;
 }
 
-/** The head of a request with a token. */
+/** Returns the bytes of a request head with a token. */
 export function bytes(token: string, lines: readonly string[]): string {
   return `${[...lines, "Host: 127.0.0.1", `Authorization: Bearer ${token}`].join("\r\n")}\r\n\r\n`;
 }

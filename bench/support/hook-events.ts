@@ -10,7 +10,7 @@ export const IN_FLIGHT = 256;
 /** The hook's signing secret. */
 export const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
-/** Times in milliseconds, and time of the processor for each event. */
+/** Times in milliseconds, and the CPU time per event. */
 export interface Figures {
   readonly perSecond: number;
   readonly p50: number;
@@ -18,7 +18,7 @@ export interface Figures {
   readonly cpuMicros: number;
 }
 
-/** Gives `work` a new store in a temporary folder. */
+/** Calls `work` with a new store in a temporary folder. */
 export async function inFolder<T>(work: (store: Store) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   const store = await openLmdbStore({ folder });
@@ -30,13 +30,13 @@ export async function inFolder<T>(work: (store: Store) => Promise<T>): Promise<T
   }
 }
 
-/** What delivers events, one after another or many at once; `n` is the number of the event. */
+/** Delivers events one after another or concurrently; `n` is the number of the event. */
 export interface Deliverer {
   deliver(n: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Delivers the events from `first` on, with a limit on concurrency, and measures them. */
+/** Delivers `count` events starting at `first`, with limited concurrency, and measures them. */
 export async function measure({ deliver }: Deliverer, first: number, count: number): Promise<Figures> {
   let next = first;
   const times: number[] = [];
@@ -60,7 +60,7 @@ export async function measure({ deliver }: Deliverer, first: number, count: numb
   };
 }
 
-/** The n-th event: a task moved. */
+/** Returns the n-th event: a moved task. */
 export function workOf(n: number, workspaceId: string, teamId: string): WorkEvent {
   return {
     on: "task.moved",

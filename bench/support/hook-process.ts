@@ -2,7 +2,7 @@ import { inFolder } from "./hook-events.js";
 import { serveRounds } from "./hook-rounds.js";
 import { type HookSide, hookSides } from "./hook-sides.js";
 
-// A process that delivers events by the side that is named, to the receiver at the address that is given.
+// Delivers events by the named side to the receiver at the given address.
 const [name = "", url = ""] = process.argv.slice(2);
 const side: HookSide | undefined = hookSides.find((each) => each.name === name);
 if (side === undefined) throw new Error(`there is no side ${name}`);

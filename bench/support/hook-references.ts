@@ -11,7 +11,7 @@ import type { PublishingWriting } from "../../actors/tables/on-write.js";
 import type { Change, Key, Store } from "../../storage/store.js";
 import { type Deliverer, SECRET, workOf } from "./hook-events.js";
 
-/** Writes the event and the answer, and sends a signed request: the least that a durable delivery takes. */
+/** Opens the minimal durable delivery: writes the event and the answer, and sends a signed request. */
 export function openLeast(store: Store, url: string): Deliverer {
   const agent = new Agent({ connections: 64, pipelining: 1 });
   const deliver = async (n: number): Promise<void> => {
@@ -42,7 +42,7 @@ export function openLeast(store: Store, url: string): Deliverer {
   return { deliver, close: () => agent.destroy() };
 }
 
-/** Like `openLeast`, with the full request and the full record of a delivery by Signalbox. */
+/** Like `openLeast`, but with the full request and the full record of a Signalbox delivery. */
 export function openAlike(store: Store, url: string): Deliverer {
   const outbound = createOutbound({ allowList: parseAllowList(url), maxBodyBytes: MAX_OUTPUT_BYTES });
   const sealer = createSealer(randomBytes(32), randomBytes);
@@ -108,7 +108,7 @@ export function openAlike(store: Store, url: string): Deliverer {
   return { deliver, close: () => outbound.close() };
 }
 
-/** Rows to be committed together. */
+/** Rows to commit together. */
 class Changes implements PublishingWriting {
   readonly changes: Change[] = [];
 

@@ -3,10 +3,13 @@ import { once } from "node:events";
 import { type Deliverer, type Figures, measure } from "./hook-events.js";
 import { percentile } from "./table.js";
 
-/** The module whose process delivers by a row of the table of hooks: its arguments are the row and the receiver's address. */
+/**
+ * The module of a process that delivers by one row of the hook table. Arguments: the row's name, the receiver's
+ * address.
+ */
 export const HOOK_PROCESS = new URL("./hook-process.js", import.meta.url);
 
-/** Gives `work` the address of a receiver that answers at once, in a process of its own. */
+/** Calls `work` with the address of a receiver that answers immediately, in a separate process. */
 export async function withReceiver<T>(work: (url: string) => Promise<T>): Promise<T> {
   const receiver = fork(new URL("./receiver.js", import.meta.url));
   const [port] = (await once(receiver, "message")) as [number];
@@ -17,20 +20,20 @@ export async function withReceiver<T>(work: (url: string) => Promise<T>): Promis
   }
 }
 
-/** Starts a process that delivers in rounds, by {@link serveRounds}; it ends when it is disconnected. */
+/** Starts a process that delivers in rounds with {@link serveRounds}; it exits on disconnect. */
 export async function startRounds(module: URL, args: readonly string[]): Promise<ChildProcess> {
   const started = fork(module, args);
   await nextMessage(started);
   return started;
 }
 
-/** Has such a process deliver so many events. */
+/** Delivers this many events with a process of {@link startRounds}; returns the figures. */
 export async function deliverBy(process: ChildProcess, events: number): Promise<Figures> {
   process.send(events);
   return (await nextMessage(process)) as Figures;
 }
 
-/** Ends such a process, if it has not ended yet. */
+/** Stops a process of {@link startRounds}, unless it has already exited. */
 export async function endRounds(process: ChildProcess): Promise<void> {
   if (process.exitCode !== null || process.signalCode !== null) return;
   const exit = once(process, "exit");
@@ -54,8 +57,8 @@ async function nextMessage(process: ChildProcess): Promise<unknown> {
 }
 
 /**
- * Delivers for the parent of this process: each of its messages is a number of events, and is answered with their
- * figures. Ends when the parent disconnects.
+ * Delivers for this process's parent: each message is a number of events, and the answer is their figures. Ends when
+ * the parent disconnects.
  */
 export async function serveRounds(deliverer: Deliverer): Promise<void> {
   let next = 0;
@@ -69,7 +72,7 @@ export async function serveRounds(deliverer: Deliverer): Promise<void> {
   await deliverer.close();
 }
 
-/** The median of each figure. */
+/** Returns the median of each figure. */
 export function medianOf(runs: readonly Figures[]): Figures {
   const middle = (figure: keyof Figures) =>
     percentile(

@@ -25,7 +25,7 @@ import type { Delivered, Message } from "../../runtime/turns/turn.js";
 import type { Store } from "../../storage/store.js";
 import { type Deliverer, SECRET, workOf } from "./hook-events.js";
 
-/** Publishes an event, as a task does. */
+/** Publishes an event, like a task. */
 interface Happened extends Message {
   readonly type: "happened";
   readonly work: WorkEvent;
@@ -45,7 +45,7 @@ const source: ActorType = {
   }).createMachine({ initial: "on", states: { on: { on: { happened: { actions: "publish" } } } } }),
 };
 
-/** The parts of a hook besides its address. */
+/** The fields of a hook other than its address. */
 interface Extras {
   readonly when: string | null;
   readonly body: unknown;
@@ -53,7 +53,7 @@ interface Extras {
 
 const plain: Extras = { when: null, body: null };
 
-/** A hook with a condition and a written body. */
+/** A hook with a condition and a body template. */
 export const withExpressions: Extras = {
   when: "task.line == 'notes' && event.to != event.from && !('draft' in task.marks)",
   body: {
@@ -63,14 +63,14 @@ export const withExpressions: Extras = {
   },
 };
 
-/** What a run of the service has to do. */
+/** How to run the service. */
 export interface Served {
-  /** The workspaces that the events are spread over, each with its hook. */
+  /** Number of workspaces that share the events, each with its own hook. */
   readonly workspaces: number;
   readonly extras?: Extras;
 }
 
-/** Delivers the events as the service does: one runtime, and as many workspaces as are wanted. */
+/** Delivers events like the service: with one runtime and this many workspaces. */
 export async function openServed(
   store: Store,
   url: string,
@@ -144,7 +144,7 @@ interface Home {
   readonly teamId: string;
 }
 
-/** Calls whoever waits for an occurrence's delivery, once the team's stream says that it is recorded. */
+/** Calls the callback that waits for an occurrence, once the team's stream reports its delivery as recorded. */
 function listenToDelivered(runtime: Runtime, { workspaceId, teamId }: Home, waiting: Map<string, () => void>): void {
   runtime.feed.listen(workspaceId, `team/${teamId}`, ({ data }) => {
     const { id, state } = data as { readonly id?: string; readonly state?: string };
@@ -155,7 +155,7 @@ function listenToDelivered(runtime: Runtime, { workspaceId, teamId }: Home, wait
   });
 }
 
-/** A workspace with a team and one hook on `task.moved`. */
+/** Creates a workspace with a team and one hook on `task.moved`. */
 async function openHome(
   runtime: Runtime,
   kinds: readonly Kind[],
@@ -169,7 +169,7 @@ async function openHome(
 ): Promise<Home> {
   let workspaceId = "";
   const caller = { kind: "person", userId: "usr_1", email: "bench@localhost", sessionId: "ses_1" } as const;
-  // The edge passes fields to a workspace parsed, with every default filled in.
+  // Parses fields as the HTTP layer does, with every default filled in.
   const parsed = (name: string, fields: unknown) => kinds.find((kind) => kind.name === name)?.schema.parse(fields);
   const create = async (kind: string, teamId: string | null, fields: unknown, hidden: Record<string, string> = {}) => {
     const wanted = {

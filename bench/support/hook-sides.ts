@@ -3,10 +3,10 @@ import type { Deliverer } from "./hook-events.js";
 import { openAlike, openLeast } from "./hook-references.js";
 import { openServed, withExpressions } from "./hook-service.js";
 
-/** Workspaces that events are spread over in one of the rows. */
+/** Number of workspaces that share the events in the spread row. */
 const SPREAD = 64;
 
-/** What delivers events: a row of the table. */
+/** A way to deliver events: one row of the table. */
 export interface HookSide {
   readonly name: string;
   open(store: Store, url: string): Deliverer | Promise<Deliverer>;
@@ -27,5 +27,5 @@ export const written: HookSide = {
   open: (store, url) => openServed(store, url, { workspaces: 1, extras: withExpressions }),
 };
 
-/** In the order of the table's rows. */
+/** All sides, in the order of the table's rows. */
 export const hookSides: readonly HookSide[] = [least, alike, plain, spread, written];

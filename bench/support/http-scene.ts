@@ -1,22 +1,25 @@
 import type { BenchService } from "./bench-service.js";
 
-/** Resources in each list that is read. */
+/** Resources in each listed kind. */
 export const LISTED = 200;
 
-/** One kind of request, as bytes, and its answer. */
+/** One kind of request, as bytes, and its expected answer. */
 export interface Exchange {
   readonly title: string;
   readonly what: string;
   readonly request: string;
   readonly status: number;
   readonly answer: string;
-  /** Requests a second that leave every server time to spare. */
+  /** A request rate that leaves every server idle time. */
   readonly pacedPerSecond: number;
-  /** A resource of the workspace that another client writes meanwhile, as a path and the body without its version. */
+  /**
+   * A resource of the workspace that another client writes during the measurement: its path, and the body without its
+   * version.
+   */
   readonly written?: { readonly path: string; readonly body: object };
 }
 
-/** What is asked of a service, and what a rival needs to answer the same. */
+/** The requests to a service, and the data that a rival needs to answer the same. */
 export interface HttpScene {
   readonly bearer: string;
   readonly exchanges: readonly Exchange[];
@@ -24,12 +27,12 @@ export interface HttpScene {
   readonly resources: Readonly<Record<string, readonly Listed[]>>;
 }
 
-/** A resource as a list has it. */
+/** A resource as a list contains it. */
 export interface Listed {
   readonly id: string;
 }
 
-/** Fills the service's workspace: a line, {@link LISTED} secrets, and as many hooks, which carry warnings. */
+/** Fills the service's workspace with a line, {@link LISTED} secrets and {@link LISTED} hooks, which carry warnings. */
 export async function arrangeScene(service: BenchService): Promise<HttpScene> {
   const within = `/api/resources/workspaces/${service.workspaceId}`;
   const ofTeam = `/api/resources/teams/${service.teamId}`;
@@ -104,7 +107,7 @@ const hook = (key: string) => ({
   key,
   on: "task.moved",
   match: { lines: ["dev"] },
-  // A warning says that this header is replaced.
+  // The service overrides this header and adds a warning about it.
   steps: [{ name: "tell", request: { url: "https://hooks.example.com/in", headers: { "user-agent": "acme" } } }],
   signing: { secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}`, secretVersion: 1 },
 });

@@ -2,26 +2,26 @@ import { openBenchService } from "./bench-service.js";
 import { arrangeScene, type HttpScene } from "./http-scene.js";
 import { openBare, openFastify } from "./rivals.js";
 
-/** Which server to open; rivals answer what the scene of a service says. */
+/** The server to open. Rivals answer with the data of a service's scene. */
 export type ServerWanted =
   | { readonly server: "uws" | "node" }
   | { readonly server: "bare" | "fastify"; readonly scene: HttpScene };
 
-/** What the process is told: to open its server, or to say what it has used of the processor. */
+/** A message to the process: open a server, or report its CPU time. */
 export type ServerMessage = ServerWanted | "cpu";
 
-/** An open server: where each exchange of the scene is answered. */
+/** An open server: the port for each exchange of the scene. */
 export interface ServerOpened {
   readonly ports: readonly number[];
   readonly scene: HttpScene;
 }
 
-/** The processor's time that the process has used, in microseconds. */
+/** The CPU time that the process has used, in microseconds. */
 export interface ServerUsage {
   readonly cpuMicros: number;
 }
 
-/** For so long the one who filled the workspace is taken to be about, and the one who reads it not to be alone. */
+/** How long the client that filled the workspace counts as active, so that the reader is not the only client. */
 const ABOUT_MS = 10_000;
 
 let close: () => Promise<void> = async () => undefined;
@@ -47,7 +47,8 @@ async function open(wanted: ServerWanted): Promise<ServerOpened> {
   return { scene, ports: scene.exchanges.map(() => service.port) };
 }
 
-// Runs in its own process, so that its use of the processor is the server's alone; ends when the measuring one does.
+// Entry point of the child process. It runs nothing but the server, so its CPU time is that of the server. Exits with
+// the measuring process.
 process.on("message", async (message: ServerMessage) => {
   if (message === "cpu") {
     const { user, system } = process.cpuUsage();

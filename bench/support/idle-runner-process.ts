@@ -4,14 +4,14 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { IdleRunner } from "./idle-runner.js";
 
-/** What is still waited for, in words; null once there is nothing. */
+/** Describes the unfinished work; null if everything is finished. */
 type FindUndone = () => Promise<string | null>;
 
-/** A runner that does nothing (`idle-runner.ts`), in a process of its own. */
+/** A runner without work (`idle-runner.ts`), in a separate process. */
 export class IdleRunnerProcess {
   readonly #child: ChildProcess;
   readonly #exit: Promise<unknown>;
-  /** Why nothing is worked on any more; null while it runs. */
+  /** Why the runner stopped; null while it runs. */
   #ended: string | null = null;
 
   constructor(runner: IdleRunner) {
@@ -19,7 +19,7 @@ export class IdleRunnerProcess {
     this.#child.on("message", (why) => {
       this.#ended = String(why);
     });
-    // After the last message.
+    // Node emits `disconnect` after the last message.
     this.#child.on("disconnect", () => {
       this.#ended ??= "its process ended";
     });
@@ -28,8 +28,8 @@ export class IdleRunnerProcess {
   }
 
   /**
-   * Waits until nothing is undone, which it asks every so many milliseconds. Throws when the runner has ended before, with
-   * its reason and what is undone: nobody works on that any more.
+   * Checks every `everyMs` milliseconds until all work is finished. If the runner stops first, throws with its reason
+   * and the unfinished work.
    */
   async waitFor(findUndone: FindUndone, everyMs: number): Promise<void> {
     for (let undone = await findUndone(); undone !== null; undone = await findUndone()) {
@@ -38,7 +38,7 @@ export class IdleRunnerProcess {
     }
   }
 
-  /** Ends the process, if it has not ended yet. */
+  /** Stops the process, unless it has already exited. */
   async end(): Promise<void> {
     if (this.#child.connected) this.#child.disconnect();
     await this.#exit;

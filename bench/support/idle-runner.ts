@@ -6,29 +6,30 @@ import {
   serviceFrameSchema,
 } from "../../actors/runners/protocol.js";
 
-/** Where a runner that does nothing connects, and with how many places. */
+/** Where a runner without work connects, and how many places it has. */
 export interface IdleRunner {
   readonly port: number;
   readonly poolToken: string;
   readonly slots: number;
-  /** How many steps each agent reports; none by default. */
+  /** Number of steps that each agent reports; 0 by default. */
   readonly steps?: number;
-  /** How its runs end; completed by default. */
+  /** How its runs end; `completed` by default. */
   readonly outcome?: "completed" | "failed";
 }
 
-/** What repositories are at. */
+/** The commit of every repository. */
 const COMMIT = "1".repeat(40);
 
-/** How long a runner waits for its next run before it ends, in milliseconds. */
+/** How long the runner waits for its next run before it stops, in milliseconds. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** What an agent says of a step. */
+/** The text that an agent reports for a step. */
 const SAID = "Read the file, changed what it says about the case, and ran the tests again. ".repeat(3);
 
 /**
- * A runner whose agents do nothing but say so: each run begins and ends at once, for a cent. It keeps its lease. It
- * connects once, so it tells its parent why and ends when its connection is closed, or when no run comes for a minute.
+ * Starts a runner whose agents do nothing but report: each run starts and ends immediately and costs one cent. It
+ * renews its lease. It connects once: if its connection closes or no run arrives for a minute, it reports the reason to
+ * its parent and exits.
  */
 function begin({ port, poolToken, slots, steps = 0, outcome = "completed" }: IdleRunner): void {
   const headers = { authorization: `Bearer ${poolToken}` };
@@ -61,7 +62,7 @@ function begin({ port, poolToken, slots, steps = 0, outcome = "completed" }: Idl
   );
   socket.on("close", (code, reason) => giveUp(`its connection was closed: ${code} ${reason}`.trim()));
   socket.on("error", ({ message }) => giveUp(`its connection failed: ${message}`));
-  // No run is under way between two messages, so a beat names no claim.
+  // No run is in progress between two messages, so a heartbeat lists no claim.
   const beat = () => post({ frame: "beat", ack: received, claims: [] });
   socket.on("message", (data) => {
     const frame = serviceFrameSchema.parse(JSON.parse(data.toString()));
@@ -85,6 +86,6 @@ function begin({ port, poolToken, slots, steps = 0, outcome = "completed" }: Idl
   });
 }
 
-// Runs in its own process: begins at the message that says where, and ends with its parent.
+// Entry point of the child process: starts at the message that gives the address, and exits with its parent.
 process.on("message", (message: IdleRunner) => begin(message));
 process.on("disconnect", () => process.exit());

@@ -2,8 +2,8 @@ import { connect, type Socket } from "node:net";
 import { percentile } from "./table.js";
 
 /**
- * What to send, where and for how long. `{n}` in the request is replaced by a different number of nine digits each
- * time. Of several requests each is sent in turn.
+ * The requests, their target and their duration. Each `{n}` in a request is replaced by a different nine-digit number.
+ * Several requests are sent in rotation.
  */
 export interface Load {
   readonly port: number;
@@ -13,7 +13,10 @@ export interface Load {
   readonly request: string | readonly string[];
   /** The expected status of every answer, or its first digits. */
   readonly status: number;
-  /** Requests a second, evenly, for what leaves the server time to spare; without it each answer brings the next. */
+  /**
+   * Requests per second at an even rate, below the server's capacity. Without it, each connection sends the next
+   * request as soon as it has an answer.
+   */
   readonly pacedPerSecond?: number;
 }
 
@@ -22,22 +25,22 @@ export interface LoadFigures {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly failed: number;
-  /** Answers as wanted, also those of the warm-up. */
+  /** Expected answers, including those of the warm-up. */
   readonly answered: number;
 }
 
-/** Who wants to know of a connection. */
+/** Receives the events of a connection. */
 interface Listener {
-  /** The number of the next request. */
+  /** Returns the number of the next request. */
   next(): number;
   answered(ms: number, isWanted: boolean): void;
-  /** It may send again. */
+  /** The connection can send again. */
   free(connection: Connection): void;
 }
 
 /**
- * One connection with one request at a time. Answers are parsed only as far as needed to find their end, so that the load
- * costs less CPU than what is measured.
+ * One connection with one request at a time. It parses answers only enough to find their end, so that the load costs
+ * less CPU than the measured server.
  */
 class Connection {
   readonly #socket: Socket;
@@ -80,17 +83,19 @@ class Connection {
   }
 }
 
-/** Between two looks at what is due, in milliseconds. */
+/** Time between two checks for due requests, in milliseconds. */
 const PACE_MS = 1;
 
-/** Has free connections send what is due; returns how they are told of, and what ends it. */
+/**
+ * Lets free connections send due requests; returns a function to report a free connection, and one that stops the pace.
+ */
 function pace(perSecond: number): { readonly free: (connection: Connection) => void; readonly end: () => void } {
   const free: Connection[] = [];
   let due = 0;
   let lastMs = performance.now();
   const timer = setInterval(() => {
     const nowMs = performance.now();
-    // What a slow server leaves unsent is not made up for later.
+    // Requests that a slow server delayed are dropped, not sent later.
     due = Math.min(due + ((nowMs - lastMs) * perSecond) / 1_000, free.length);
     lastMs = nowMs;
     for (; due >= 1; due -= 1) free.shift()?.send();
@@ -132,7 +137,8 @@ async function measure(load: Load): Promise<LoadFigures> {
   };
 }
 
-// Runs in its own process: gets the load as a message from the measuring process, and answers with the figures.
+// Entry point of the child process: receives the load as a message from the measuring process, and answers with the
+// figures.
 if (process.send !== undefined) {
   process.on("message", (load: Load) => {
     measure(load).then((figures) => process.send?.(figures));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Product } from "./bench-service.js";
 
-/** The path of a module, which differs between commits. */
+/** The possible paths of each module, which differ between commits. */
 const places: Readonly<Record<keyof Product, readonly string[]>> = {
   readConfig: ["http/config.js", "http/process/config.js"],
   createLog: ["http/log.js", "http/process/log.js"],
@@ -11,7 +11,7 @@ const places: Readonly<Record<keyof Product, readonly string[]>> = {
   openLmdbStore: ["storage/lmdb-store.js"],
 };
 
-/** The product that is built in a checkout, which may be at another commit. */
+/** Loads the product built in a checkout, which may be at another commit. */
 export async function loadProduct(folder: string): Promise<Product> {
   const load = async <Name extends keyof Product>(name: Name): Promise<Product[Name]> => {
     const path = places[name].map((place) => join(folder, "dist", place)).find((place) => existsSync(place));

@@ -1,18 +1,18 @@
 import { type Profiler, Session } from "node:inspector/promises";
 
-/** How often the processor is looked at, in microseconds. */
+/** Sampling interval of the profiler, in microseconds. */
 const INTERVAL_MICROS = 200;
 
-/** A function as a profile names it. */
+/** A function as the profiler reports it. */
 export type Frame = Profiler.ProfileNode["callFrame"];
 
-/** The functions that ran at one moment, the innermost first, and for how long, in microseconds. */
+/** The call stack at one moment, innermost function first, and its duration in microseconds. */
 export interface Sample {
   readonly frames: readonly Frame[];
   readonly micros: number;
 }
 
-/** Profiles the main thread of this process while it works. Samples in which it had nothing to do are left out. */
+/** Profiles the main thread of this process during `work`. Leaves out samples in which the thread was idle. */
 export async function profile(work: () => Promise<void>): Promise<readonly Sample[]> {
   const session = new Session();
   session.connect();

@@ -1,6 +1,9 @@
 import { createServer } from "node:http";
 
-/** A receiver in its own process: answers every POST with 200 and `{}`, and sends its port to the parent. */
+/**
+ * Starts the receiver of this process: it answers every POST with 200 and `{}`. Returns its port, which the process
+ * sends to its parent.
+ */
 async function listen(): Promise<number> {
   try {
     const { default: uws } = await import("uWebSockets.js");

@@ -9,7 +9,7 @@ export interface Rival {
   close(): Promise<void>;
 }
 
-/** The minimum of a server: reads the whole request and always answers the same bytes. */
+/** Opens a minimal server: it reads the whole request and always answers the same bytes. */
 export async function openBare(uws: Pick<typeof Uws, "App" | "us_socket_local_port">, answer: string): Promise<Rival> {
   const app = uws.App();
   app.get("/*", (response) => {
@@ -30,8 +30,8 @@ export async function openBare(uws: Pick<typeof Uws, "App" | "us_socket_local_po
 }
 
 /**
- * A service without a store: fastify over maps in memory, which authenticates the bearer, reads, lists, and creates
- * once for each idempotency key. It validates no body, keeps no change log, and persists nothing.
+ * Opens a service without a store: fastify over in-memory maps. It authenticates the bearer, reads, lists, and creates
+ * once per idempotency key. It validates no body, keeps no change log and persists nothing.
  */
 export async function openFastify(token: string, resources: HttpScene["resources"]): Promise<Rival> {
   const app = fastify();

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import type { Change } from "../../storage/store.js";
 
-/** Writes the rows of creates with LMDB's binding alone, so many creates in each batch. */
+/** Writes the rows of creates through LMDB's binding alone, with this many creates per batch. */
 export interface RowsOrder {
   readonly changes: readonly Change[];
   readonly perBatch: number;
   readonly durationMs: number;
 }
 
-/** The processor's time, and how many creates' rows are on disk. */
+/** The CPU time, and the number of creates whose rows are on disk. */
 export interface RowsWritten {
   readonly micros: number;
   readonly creates: number;
@@ -34,7 +34,7 @@ async function write({ changes, perBatch, durationMs }: RowsOrder): Promise<Rows
   return { micros: user + system, creates: creates - before.creates };
 }
 
-/** The rows under keys of their own. */
+/** Writes the rows under new keys. */
 function writeRows(changes: readonly Change[]): void {
   creates += 1;
   for (const change of changes) {
@@ -42,7 +42,7 @@ function writeRows(changes: readonly Change[]): void {
   }
 }
 
-// Runs in its own process, whose processor time is measured.
+// Entry point of the child process, whose CPU time is measured.
 process.on("message", async (order: RowsOrder | "close") => {
   if (order !== "close") {
     process.send?.(await write(order));

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { constants, setPriority } from "node:os";
 import type { Load, LoadFigures } from "./load.js";
 
-/** Starts a module of this folder in a process of its own with a message, and returns what it answers. */
+/** Starts a module of this folder in a separate process, sends it a message, and returns its answer. */
 export async function sendToChild(
   module: string,
   message: object,
@@ -18,8 +18,8 @@ export async function sendToChild(
 }
 
 /**
- * Generates a load in a process of its own. One with the lowest priority takes processor time only where nobody else wants
- * it, as clients on machines of their own would.
+ * Generates a load in a separate process. With the lowest priority, the load uses only spare CPU time, like clients on
+ * other machines.
  */
 export async function measureLoad(load: Load, priority?: number): Promise<LoadFigures> {
   return (await sendToChild("./load.js", load, priority)) as LoadFigures;

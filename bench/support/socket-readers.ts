@@ -4,32 +4,32 @@ import WebSocket from "ws";
 import { type SocketTopic, type SocketWorld, TITLE, titleOf } from "./socket-world.js";
 import { percentile } from "./table.js";
 
-/** Sockets that are opened at once. */
+/** Sockets opened concurrently. */
 const AT_ONCE = 100;
-/** Connections of the writer. */
+/** Number of the writer's connections. */
 const WRITERS = 64;
-/** How long the last messages are waited for, in milliseconds. */
+/** How long to wait for the last messages, in milliseconds. */
 const LATE_MS = 30_000;
 
-/** What the process of the readers is told: first to open them, then to write changes. */
+/** An order for the readers' process: first open the sockets, then write changes. */
 export type ReadersOrder = { readonly open: SocketWorld } | Writes | { readonly ask: "close" };
 
-/** Changes to write: each to the next topic, or all to the one without readers. */
+/** Changes to write: in rotation to all topics, or all to the topic without readers. */
 interface Writes {
   readonly changes: number;
   readonly perSecond: number;
   readonly isHeard: boolean;
 }
 
-/** What became of some changes. Times are from a change's answer until a reader has its message, in milliseconds. */
+/** The outcome of some changes. Times are from a change's answer until a reader has its message, in milliseconds. */
 export interface Arrivals {
   readonly messages: number;
   readonly missing: number;
-  /** Writes that were refused. */
+  /** Rejected writes. */
   readonly failed: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The same from when the write was due, before its request. */
+  /** The same times, measured from when the write was due, before its request. */
   readonly fromRequest: { readonly p50Ms: number; readonly p99Ms: number };
   /** From the first write until the last message, in seconds. */
   readonly seconds: number;
@@ -38,18 +38,18 @@ export interface Arrivals {
 const DIGITS = titleOf(0).length - titleOf(0).indexOf("0");
 const MARK = Buffer.from(titleOf(0).slice(0, -DIGITS));
 
-/** All readers of a world, which also writes the changes: one clock says when a write was answered and when it arrived. */
+/** All readers of a world. Also writes the changes, so that one clock measures a write's answer and its arrival. */
 class Readers {
   readonly #world: SocketWorld;
   readonly #sockets: WebSocket[] = [];
   readonly #agent = new Agent({ connections: WRITERS, pipelining: 1 });
   #written = 0;
   #topics: readonly SocketTopic[] = [];
-  /** By number of the change, since the first of this run: when its answer came, and when its messages did. */
+  /** By number of the change, counted from the first of this run: when its answer and its messages arrived. */
   #first = 0;
   #answeredMs: number[] = [];
   #arrivedMs: number[][] = [];
-  /** The last text of a change, for a bare server to send. */
+  /** The text of the last change, for a bare server to send. */
   text = "";
 
   constructor(world: SocketWorld) {
@@ -86,7 +86,7 @@ class Readers {
     if (change === this.#first) this.text = data.toString().replace(titleOf(change), titleOf(0));
   }
 
-  /** Writes changes at a steady rate, whether or not those before are answered. */
+  /** Writes changes at a steady rate, without waiting for earlier answers. */
   async write({ changes, perSecond, isHeard }: Writes): Promise<Arrivals> {
     const { topics, silent } = this.#world;
     this.#topics = isHeard ? topics : [silent];
@@ -156,7 +156,7 @@ function percentiles(times: readonly number[]): { readonly p50Ms: number; readon
 
 let readers: Readers | null = null;
 
-// Runs in its own process: answers with `true` once all sockets are open, then with the arrivals of each run of changes.
+// Entry point of the child process: answers `true` once all sockets are open, then the arrivals of each run of changes.
 process.on("message", async (order: ReadersOrder) => {
   if ("open" in order) {
     readers = new Readers(order.open);

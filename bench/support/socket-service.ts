@@ -2,16 +2,16 @@ import { openBareSockets } from "./bare-sockets.js";
 import { type BenchService, openBenchService } from "./bench-service.js";
 import { type ServiceOrder, type SocketCounts, type SocketTopic, type SocketWorld, TITLE } from "./socket-world.js";
 
-/** Creates that are under way at once while a world is made. */
+/** Concurrent creates during the setup of a world. */
 const AT_ONCE = 32;
 
-/** What is served in this process. */
+/** The service that this process runs. */
 interface Served {
   readonly world: SocketWorld;
   close(): Promise<void>;
 }
 
-/** A service of workspaces whose readers have a token each. Secrets are added to them. */
+/** Opens a service of workspaces that change when a secret is added. Each reader has its own token. */
 async function openSignalbox({ topics: count, socketsOnTopic }: SocketCounts): Promise<Served> {
   const service = await openBenchService("uws", { SOCKETS_PER_CREDENTIAL: "0" });
   const open = async (slug: string, readers: number): Promise<SocketTopic> => {
@@ -43,7 +43,8 @@ async function tokensOf(service: BenchService, workspaceId: string, count: numbe
 
 let served: Promise<Served> | null = null;
 
-// Runs in its own process: opens what it is told, answers with its world, then says the CPU it has used when asked.
+// Entry point of the child process: opens the ordered service, answers with its world, then reports its CPU time on
+// request.
 process.on("message", async (order: ServiceOrder) => {
   if ("open" in order) {
     served = order.bare === null ? openSignalbox(order.open) : openBareSockets(order.bare);

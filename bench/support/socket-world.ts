@@ -1,10 +1,10 @@
-/** Where changes are written, and who reads them: what the process that does both is told of a service. */
+/** Where to write changes, and who reads them: the readers' process gets this about a service. */
 export interface SocketWorld {
   readonly port: number;
-  /** Where the sockets are opened. */
+  /** The path for the sockets. */
   readonly path: string;
   readonly topics: readonly SocketTopic[];
-  /** A topic that nobody reads. */
+  /** A topic without readers. */
   readonly silent: SocketTopic;
 }
 
@@ -12,17 +12,17 @@ export interface SocketTopic {
   readonly name: string;
   /** A POST that makes a change; `TITLE` in its body is replaced by the change's title. */
   readonly write: { readonly path: string; readonly headers: Readonly<Record<string, string>>; readonly body: string };
-  /** The `authorization` headers of its readers, one for each socket. */
+  /** The `authorization` headers of the topic's readers, one per socket. */
   readonly readers: readonly string[];
 }
 
-/** How many sockets a service is to have, on how many topics. */
+/** The number of topics, and of sockets per topic. */
 export interface SocketCounts {
   readonly topics: number;
   readonly socketsOnTopic: number;
 }
 
-/** What the process of a service is told: first of all to open it. */
+/** An order for a service's process; the first one opens the service. */
 export type ServiceOrder =
   | { readonly open: SocketCounts; readonly bare: BareWorld | null }
   | { readonly ask: "cpu" }
@@ -35,10 +35,10 @@ export interface BareWorld {
   readonly text: string;
 }
 
-/** What stands for the title in the body of a write. */
+/** Placeholder for the title in the body of a write. */
 export const TITLE = "{title}";
 
-/** The title of a change, of one length, so that it is found in the texts of its messages. */
+/** Returns the title of a change. All titles have the same length, so that a reader can find them in messages. */
 export function titleOf(change: number): string {
   return `change-${String(change).padStart(9, "0")}`;
 }

@@ -1,4 +1,4 @@
-/** One table of figures: a title, how it was measured, and rows of cells under column names. */
+/** A table of figures: a title, a note about the method, and rows of cells under column names. */
 export interface Table {
   readonly title: string;
   readonly note: string;
@@ -16,7 +16,7 @@ export function printTable(table: Table): void {
   for (const row of table.rows) console.log(line(row));
 }
 
-/** The value at `share` (0 to 1) of the sorted values; 0 for none. */
+/** Returns the value at `share` (0 to 1) of the sorted values; 0 if there are none. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((left, right) => left - right);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;

@@ -1,28 +1,28 @@
 import { openBenchService } from "./bench-service.js";
 import { loadProduct } from "./product.js";
 
-/** Where tasks are opened and worked. */
+/** Where to open and work on tasks. */
 export interface TaskPlace {
   readonly port: number;
   readonly teamId: string;
-  /** The `cookie` header of who opens them. */
+  /** The `cookie` header of the user who opens them. */
   readonly cookie: string;
   readonly poolToken: string;
 }
 
-/** Rows that were committed, and the processor's time of this process, in microseconds. Both since it began. */
+/** Committed rows, and this process's CPU time in microseconds. Both since its start. */
 export interface TaskUse {
   readonly micros: number;
   readonly rows: number;
   readonly batches: number;
 }
 
-/** The runner sends no beats, and no measurement takes as long. */
+/** Long enough for any measurement, because the runner sends no heartbeats. */
 const LEASE_SECONDS = 3_600;
 const PROMPT = "Read the issue, mend what it says, and show it with a test. ".repeat(34);
 
-// Runs in its own process: serves what is built in the checkout that is named, this one's by default, answers where
-// tasks are opened, then answers each message with what was used, and ends when its parent disconnects.
+// Entry point of the child process: serves the build of the named checkout, this one by default, and sends the parent
+// where to open tasks. Then it answers each message with its usage so far, and exits when its parent disconnects.
 const [folder] = process.argv.slice(2);
 let [rows, batches] = [0, 0];
 const service = await openBenchService(

@@ -5,22 +5,22 @@ import type { IntakeContext } from "../../actors/integration-work/intake/deliver
 import { type CellRecord, cellKey } from "../../runtime/cells/cell-record.js";
 import type { BenchService } from "./bench-service.js";
 
-/** What deliveries are signed with. */
+/** The secret that signs deliveries. */
 export const SECRET = "0123456789abcdef0123456789abcdef";
 
-/** Where an integration is: it has a team of a workspace. */
+/** The workspace and team of an integration. */
 type Place = Pick<BenchService, "workspaceId" | "teamId">;
 
-/** An integration that takes deliveries. */
+/** An integration that receives deliveries. */
 export interface Receiver extends Place {
   readonly id: string;
-  /** Where its deliveries are sent. */
+  /** The path for its deliveries. */
   readonly path: string;
 }
 
 const expression = (cel: string) => `${OPEN} ${cel} ${CLOSE}`;
 
-/** An integration whose webhook is verified, with one event that holds where `when` does, and opens a task. */
+/** Creates an integration with a verified webhook and one event, which matches where `when` does and opens a task. */
 export async function receiverOf(
   service: BenchService,
   when: string,
@@ -46,12 +46,12 @@ export async function receiverOf(
   return { workspaceId, teamId, id, path: `/api/integrations/${id}/deliveries` };
 }
 
-/** A delivery's body: about a kilobyte, as a tracker sends of an issue. */
+/** Returns a delivery body of about 1 KB, like a tracker's message about an issue. */
 export function issueBody(n: number): string {
   return JSON.stringify({ action: "opened", issue: { id: n, title: `Issue ${n}`, text: "It fails. ".repeat(90) } });
 }
 
-/** A signed delivery, with `{n}` for its key. */
+/** Returns a signed delivery request, with `{n}` as its key. */
 export function toDeliveryRequest(path: string, body: string): string {
   const signature = createHmac("sha256", SECRET).update(body).digest("hex");
   const head = [`POST ${path} HTTP/1.1`, "Host: 127.0.0.1", "Content-Type: application/json"];
@@ -60,8 +60,8 @@ export function toDeliveryRequest(path: string, body: string): string {
 }
 
 /**
- * Waits until no delivery of the integration waits or is worked. Read without a request: who asks is a party, and beside a
- * second one the service keeps its rounds short for ten seconds.
+ * Waits until the integration has no waiting or running delivery. Reads without a request, because a second client
+ * would make the service shorten its scheduling rounds for ten seconds.
  */
 export async function workedOff({ runtime }: BenchService, { workspaceId, id }: Receiver): Promise<void> {
   const key = cellKey(deliveryIntakeRef(workspaceId, id));

@@ -4,8 +4,8 @@ import { createInterface } from "node:readline";
 import { ToolClient } from "./tool-client.js";
 
 /**
- * The demo's agent: it maintains a folder of notes in the repository. It really edits files; if the task says so, it
- * makes a mistake at first, unless its prompt tells it better. It uses the line protocol of the command harness.
+ * The demo's agent. It maintains a folder of notes in the repository and really edits files. If its task says so, it
+ * first makes a mistake, unless its prompt prevents that. It uses the line protocol of the command harness.
  */
 
 interface Context {
@@ -30,7 +30,7 @@ const file = `notes/${slug}.md`;
 const index = "notes/INDEX.md";
 const sentBack = task.notes.filter((note) => note.from === "station review");
 
-/** As the tool reads it. */
+/** An issue as the tracker's tool returns it. */
 interface TrackerIssue {
   readonly identifier: string;
   readonly title: string;
@@ -43,7 +43,7 @@ interface AgentInput {
   readonly text?: string;
 }
 
-/** Asks to hand over. Returns why it was refused, or null. Messages that come meanwhile become steps. */
+/** Requests a handover. Returns the reason of a refusal, or null. Messages that arrive meanwhile become steps. */
 async function handOver(to: string, note: string): Promise<string | null> {
   send({ type: "handover", to, note });
   for (;;) {
@@ -93,7 +93,9 @@ async function review(): Promise<void> {
   }
 }
 
-/** Works an issue of the tracker: reads it there, writes the note, tells its readers, and moves it, which a person approves. */
+/**
+ * Works on a tracker issue: reads it, writes the note, comments on the issue, and moves it after a person's approval.
+ */
 async function mend(): Promise<void> {
   const tracker = await ToolClient.open("tracker");
   const call = async (tool: string, inputs: Readonly<Record<string, unknown>>): Promise<unknown> => {

@@ -4,7 +4,7 @@ import { BETTER } from "./replays.js";
 import { line } from "./show.js";
 import { until } from "./until.js";
 
-/** A pull request that plans the better prompt is checked, as CI would have it checked. */
+/** Checks a pull request that plans the better prompt, as CI does. */
 
 interface Check {
   readonly verdict: string;

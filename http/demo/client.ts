@@ -1,6 +1,6 @@
 import { WebSocket } from "ws";
 
-/** An API client with the session of a person. */
+/** An API client with a person's session. */
 export class Client {
   readonly #baseUrl: string;
   #cookie = "";
@@ -10,7 +10,7 @@ export class Client {
     this.#baseUrl = baseUrl;
   }
 
-  /** Signs in with the link that the service wrote to its log; `linkFor` finds it there. */
+  /** Signs in with the link that the service logged; `linkFor` finds it in the log. */
   async signIn(email: string, linkFor: (email: string) => string | undefined): Promise<void> {
     await this.post("/api/sign-in", { email });
     const link = linkFor(email);
@@ -24,7 +24,7 @@ export class Client {
     return (await (await this.#send("GET", path)).json()) as Body;
   }
 
-  /** Returns the body and headers. Throws for a refusal, with its detail. */
+  /** Returns the body and headers. Throws with the detail of a refusal. */
   async post<Body = { readonly id: string }>(
     path: string,
     body: unknown,
@@ -34,7 +34,7 @@ export class Client {
     return { body: JSON.parse(text === "" ? "{}" : text) as Body, headers: answer.headers };
   }
 
-  /** Opens the change stream; the result subscribes to topics and ends it. */
+  /** Opens the change stream; the result subscribes to topics and closes the stream. */
   async follow(
     handle: (message: { readonly topic: string; readonly kind: string; readonly data: unknown }) => void,
   ): Promise<{ subscribe(topic: string): void; end(): void }> {

@@ -1,32 +1,32 @@
 import { fileURLToPath } from "node:url";
 import type { Client } from "./client.js";
 
-/** Every note begins with a title. */
+/** Checks that every note starts with a title. */
 const CHECK =
   'for note in notes/*.md; do case "$note" in */INDEX.md) ;; *) head -1 "$note" | grep -q "^# " || exit 1;; esac; done';
 
 const PROPOSER = fileURLToPath(new URL("proposer.js", import.meta.url));
-/** What agents are told where they are to do better than under the live prompt. */
+/** The prompt under which agents do better than under the live one. */
 export const BETTER_PROMPT = "Write the note, and list it in notes/INDEX.md.";
 
-/** Where the config of the line stands, in the form of the workspace's export. */
+/** The repository and file with the line's config, in the form of the workspace's export. */
 export const CONFIG_SOURCE = { repository: "acme/config", path: "main.tf" };
 
-/** The team of the demo, and the tokens for it. */
+/** The demo's team, with tokens for it. */
 export interface Configured {
   readonly workspaceId: string;
   readonly teamId: string;
   readonly lineId: string;
-  /** The path of the station whose agents write notes, and that of its replay candidates. */
+  /** The path of the station whose agents write notes, and the path of its replay candidates. */
   readonly workStationPath: string;
   readonly workCandidates: string;
-  /** The token for the runner. */
+  /** The runner's token. */
   readonly poolToken: string;
-  /** A token with the scope `read`, for looking around. */
+  /** A token with the scope `read`, for exploring. */
   readonly readToken: string;
 }
 
-/** Creates a workspace with a team, a secret, a runner pool, a line of two stations and two hooks to a receiver. */
+/** Creates a workspace with a team, a secret, a runner pool, a line of two stations, and two hooks to a receiver. */
 export async function configure(
   client: Client,
   receiver: { readonly url: string; readonly secret: string },
@@ -40,7 +40,7 @@ export async function configure(
     value: "a key that no agent of the demo needs",
     valueVersion: 1,
   });
-  // The team's only profile for this harness: agents of searches have it, the stations' name none.
+  // The team's only profile for this harness. Search agents use it; the stations name no profile.
   await client.post(`${under}/teams/${team.id}/harness-profiles`, {
     key: "proposer",
     harness: workStation.harness,
@@ -63,7 +63,7 @@ export async function configure(
 }
 
 const runners = { pool: "local", labels: [] };
-/** The station whose agents write notes. Its judge scores replays; the tasks' own runs are reviewed. */
+/** The station whose agents write notes. Its judge scores replays; reviews judge the tasks' own runs. */
 export const workStation = {
   key: "work",
   name: "Write",

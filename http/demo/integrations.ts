@@ -5,7 +5,7 @@ import type { Tracker } from "./tracker.js";
 import { connectTracker } from "./tracker-integration.js";
 import { until } from "./until.js";
 
-/** An issue of the tracker becomes a task; its agent calls the tracker's tools, one of them with a person's approval. */
+/** A tracker issue becomes a task; its agent calls the tracker's tools, one of them with a person's approval. */
 
 interface Task {
   readonly id: string;
@@ -29,14 +29,14 @@ const ISSUE = {
   assignee: { name: "Ada", email: "ada@example.com" },
 };
 
-/** What was made of the issue, by their ids. */
+/** The ids of the integration, and of the issue's task and run. */
 export interface IssueWork {
   readonly integrationId: string;
   readonly taskId: string;
   readonly runId: string;
 }
 
-/** Plays it and prints what comes out; returns what was made of it, or null where it is not as expected. */
+/** Runs this part and prints the results; returns the created ids, or null if the results are unexpected. */
 export async function showIssue(
   client: Client,
   configured: Configured,
@@ -71,7 +71,7 @@ export async function showIssue(
   await until("the issue was not told that the work is done", isTold, signal);
   for (const { by, body } of issue.comments) line("issue", `${issue.identifier}, ${by}: ${body.split("\n")[0]}`);
   const { items } = await client.get<{ items: ToolCall[] }>(`/api/runs/${approval.runId}/tool-calls`);
-  // Listed newest first, told in the order in which they were made.
+  // The list is newest first; print it in the order of the calls.
   const calls = items.map(({ tool, state }) => `${tool} ${state}`).reverse();
   line("issue", `it is ${issue.state.name} there; calls: ${calls.join(", ")}`);
   const isCalled = issue.state.name === "Done" && items.length === 3 && items.every(({ state }) => state === "done");

@@ -1,13 +1,13 @@
 import type { AskedModel, ScriptedAnswer } from "./scripted-model.js";
 
-/** A line that a change adds to the index of notes. */
+/** Matches a line that a change adds to the index of notes. */
 const LISTED = /^\+- \[.*\]\(.*\.md\)$/m;
-/** The line before the second of two changes; each question has a mark of its own. */
+/** Matches the line before the second of two changes; each question has its own marker. */
 const SECOND = /^[0-9a-f]{16,64} the second change/m;
 
 /**
- * Stands for the model that judges: a change passes when it lists its note in the index, and of two the one that does is
- * better.
+ * Plays the judging model: a change passes if it lists its note in the index. Of two changes, the change that lists its
+ * note is better.
  */
 export function judge({ messages, response_format }: AskedModel): ScriptedAnswer {
   const shown = messages.at(-1)?.content ?? "";

@@ -14,41 +14,44 @@ export interface ApiRequest {
 export interface ApiAnswer {
   readonly status: number;
   readonly json?: unknown;
-  /** Instead of JSON. */
+  /** A text body instead of JSON. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What replaces an answer: another one, a connection that breaks, or none at all. */
+/** A fault that replaces an answer: another answer, a dropped connection, or no answer. */
 export type ApiFault = ApiAnswer | "drop" | "hang";
 
-/** An answer to a delivery, and the delivery as it was sent. */
+/** An answered delivery, as it was sent. */
 export interface SentDelivery {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly status: number;
-  /** What was answered. */
+  /** The text of the answer. */
   readonly text: string;
 }
 
-/** An API on the loopback interface, of a service that has webhooks. */
+/** An API on the loopback interface, of a service with webhooks. */
 export interface LoopbackApi {
   readonly url: string;
-  /** `127.0.0.1:<port>`, as in the hosts of an integration or a secret. */
+  /** `127.0.0.1:<port>`, in the form that integrations and secrets list hosts. */
   readonly host: string;
   readonly requests: readonly ApiRequest[];
-  /** Replaces the answers to requests whose `<method> <path>` matches, as often as it says; until it is removed without. */
+  /**
+   * Faults for requests whose `<method> <path>` matches, for this many `times`; without `times`, until the fault is
+   * removed.
+   */
   readonly faults: Map<RegExp, { readonly fault: ApiFault; times?: number }>;
   /** Resolves after this many requests whose `<method> <path>` matches. */
   arrived(pattern: RegExp, count?: number): Promise<void>;
-  /** Sends a delivery; throws when nobody takes the connection. */
+  /** Sends a delivery; throws if the connection fails. */
   deliver(address: string, headers: Readonly<Record<string, string>>, body: string): Promise<SentDelivery>;
-  /** All deliveries that were answered, in that order. */
+  /** All answered deliveries, in the order of their answers. */
   readonly deliveries: readonly SentDelivery[];
   close(): Promise<void>;
 }
 
-/** Starts the API. `answer` is asked for every request that no fault replaces. */
+/** Starts the API. `answer` handles every request without a fault. */
 export async function startLoopbackApi(
   answer: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>,
 ): Promise<LoopbackApi> {
@@ -100,7 +103,7 @@ export async function startLoopbackApi(
   };
 }
 
-/** The fault of a request, counted down; undefined for none. */
+/** Returns the fault of a request and counts it down; undefined if there is none. */
 function takeFault(faults: LoopbackApi["faults"], { method, path }: ApiRequest): ApiFault | undefined {
   const [pattern, found] = [...faults].find(([each]) => each.test(`${method} ${path}`)) ?? [];
   if (pattern === undefined || found === undefined) return undefined;

@@ -29,14 +29,14 @@ import { Tracker } from "./tracker.js";
 import { asItShould, until } from "./until.js";
 
 /**
- * The whole product in one terminal: a service with its store in a temporary folder, a runner in its own process, a
- * line of two stations over a real git repository, two hooks, and tasks that agents work on. An issue of a tracker is
- * worked too, with the tracker's tools, and its change becomes a pull request at a code host, which is merged. Then one of the runs is repeated under a better prompt, and a pull request that
- * plans it is checked; a search finds that prompt too, and its best is picked: it becomes a pull request against the
- * config of the workspace.
+ * The whole product in one terminal: a service with its store in a temporary folder, a runner in a separate process, a
+ * line of two stations over a real git repository, two hooks, and tasks that agents work on. An agent also works on a
+ * tracker issue, with the tracker's tools, and its change becomes a pull request at a code host, which is merged. Then
+ * one of the runs is replayed under a better prompt, and a pull request that plans this prompt is checked. A search
+ * finds that prompt too; its best candidate is picked and becomes a pull request against the workspace's config.
  *
- * However it ends, also by Ctrl+C in the middle of the work, it leaves no process and no folder. Killed by SIGKILL it
- * leaves its folder. When npm, which started it, is killed by SIGKILL, it ends as by Ctrl+C.
+ * However the demo ends, including Ctrl+C during the work, it leaves no process and no folder. SIGKILL leaves its
+ * folder. If npm, its parent, is killed by SIGKILL, the demo ends as with Ctrl+C.
  */
 
 const taskTexts = [
@@ -49,7 +49,7 @@ const taskTexts = [
   ["Wake-ups", "Say who sets them. (unlisted at first)"],
   ["Effects", "Say when they begin. (unlisted at first)"],
 ] as const;
-/** Those whose agents forget the index at first: with so many a search tells a better prompt from chance. */
+/** Tasks whose agents forget the index at first: enough of them for a search to tell a better prompt from chance. */
 const FORGOTTEN = taskTexts.filter(([, text]) => text.includes("unlisted")).length;
 
 const USAGE = `npm run demo -- [--exit]
@@ -59,19 +59,19 @@ Tasks are worked on in a temporary service, then one of their runs is replayed. 
   --exit   ends when the work is done; without it the service stays up for looking around
   --help   says this`;
 
-/** What a million tokens of the model cost. */
+/** The model's prices per million tokens. */
 const PRICES = JSON.stringify({ in: 2.5, out: 10, currency: "USD" });
-/** How often the demo looks whether its parent is there, in milliseconds. */
+/** Interval of the check whether the parent process is alive, in milliseconds. */
 const PARENT_CHECK_MS = 500;
 /** The exit code after Ctrl+C. */
 const INTERRUPTED = 130;
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 
-/** What closes the open parts, in the order they were opened. */
+/** Functions that close the open parts, in the order in which the parts were opened. */
 type Closing = (() => Promise<void>)[];
 
-/** A signal asked the demo to end. */
+/** The error after a signal that ends the demo. */
 class Interrupted extends Error {}
 
 async function main(): Promise<number> {
@@ -94,7 +94,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Ends the demo when npm, its parent, was killed by SIGKILL: npm passes on other signals, and nobody is left to end it. */
+/** Ends the demo if npm, its parent, is killed by SIGKILL. npm passes on all other signals. */
 function endWithParent(ending: AbortController): void {
   const parent = process.ppid;
   setInterval(() => {
@@ -102,7 +102,9 @@ function endWithParent(ending: AbortController): void {
   }, PARENT_CHECK_MS).unref();
 }
 
-/** Resolves with the exit code. Rejects with the reason of `ending` when that is aborted before the work is done. */
+/**
+ * Resolves with the exit code. Rejects with the abort reason of `ending` if that is aborted before the work is done.
+ */
 async function demonstrate(closing: Closing, ending: AbortController, ends: { readonly exit: boolean }) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-demo-"));
   closing.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
@@ -222,11 +224,12 @@ function startRunner(url: string, token: string, folder: string): ChildProcess {
     ...["--command", process.execPath, join(here, "agent.js")],
   ];
   const env = { ...process.env, SIGNALBOX_POOL_TOKEN: token };
-  // In its own process group: Ctrl+C reaches it only through this process. The pipe tells it that this process is gone.
+  // It has its own process group, so Ctrl+C reaches it only through this process. Its input pipe closes when this
+  // process ends.
   return spawn(process.execPath, args, { env, stdio: ["pipe", "ignore", "inherit"], detached: true });
 }
 
-/** Ends the runner and what it runs: its input ends. */
+/** Stops the runner and everything that it runs by ending its input. */
 async function endRunner(runner: ChildProcess): Promise<void> {
   runner.removeAllListeners("exit");
   if (runner.exitCode !== null || runner.signalCode !== null) return;
@@ -235,7 +238,7 @@ async function endRunner(runner: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** A log that prints only warnings and errors. It keeps the mails, since there is no mail server. */
+/** Returns a log that prints only warnings and errors. It keeps the mails, because there is no mail server. */
 function quietLog(mails: string[]): ServiceLog {
   return {
     info: () => undefined,

@@ -5,8 +5,8 @@ import { line } from "./show.js";
 import { until } from "./until.js";
 
 /**
- * The best of a search is picked. The config of the workspace stands as HCL in a repository, as it
- * is exported; the pull request changes in it what the candidate changes.
+ * Picks the best candidate of a search. A repository has the workspace's config as HCL, in the form of its export; the
+ * pull request makes the candidate's changes in it.
  */
 
 interface ConfigPullRequest {
@@ -21,10 +21,10 @@ interface Exported {
   readonly files: readonly { readonly path: string; readonly content: string }[];
 }
 
-/** Most lines of the diff that are printed. */
+/** Maximum number of diff lines to print. */
 const MAX_LINES = 40;
 
-/** Writes the workspace's config into its repository, as it is exported. */
+/** Writes the workspace's export into its config repository. */
 export async function writeConfig(client: Client, { workspaceId }: Configured, codeHost: CodeHost): Promise<void> {
   const { files } = await client.get<Exported>(`/api/resources/workspaces/${workspaceId}/export`);
   const written = Object.fromEntries(files.map(({ path, content }) => [path, content]));
@@ -33,7 +33,7 @@ export async function writeConfig(client: Client, { workspaceId }: Configured, c
   line("pick", `the workspace's config is written to ${repository}; its line names ${path} there as its source`);
 }
 
-/** Picks a candidate, and prints the pull request and what it changes; returns whether it is as expected. */
+/** Picks a candidate, and prints the pull request with its changes; returns whether it is as expected. */
 export async function showPick(
   client: Client,
   { teamId }: Configured,
@@ -59,7 +59,7 @@ export async function showPick(
   return (await repository.commits(repository.defaultBranch, branch)).length === 1;
 }
 
-/** What it says of the gains and of what got worse. */
+/** Returns the lines about gains and regressions. */
 function said(body: string): readonly string[] {
   const lines = body.split("\n").map((text) => text.replaceAll("**", ""));
   return lines.filter((text) => /^- (?!\[)|^### What got worse/.test(text)).map((text) => text.replace(/^(-|#+) /, ""));

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 /**
- * A proposer that needs no model: the agent of searches of the demo and of tests. Its arguments are prompts. It proposes
- * the live config with each of them, as many as are left, by names made of their first words; of tasks that failed it says
- * that another prompt could have helped. It uses the line protocol of the command harness.
+ * A proposer that needs no model: the search agent of the demo and of tests. Its arguments are prompts. It proposes the
+ * live config with each of them, up to the number of candidates left, and names each after its first words. For failed
+ * tasks it reports that another prompt could have helped. It uses the line protocol of the command harness.
  */
 
 interface Brief {
@@ -19,7 +19,7 @@ interface Brief {
 const send = (line: Record<string, unknown>): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 
-/** Says it to the service; resolves with the answer's status. */
+/** Sends a line to the service; resolves with the answer's status. */
 async function say(line: { readonly type: "candidates" | "cause" } & Record<string, unknown>): Promise<number> {
   send(line);
   for (;;) {
@@ -30,7 +30,7 @@ async function say(line: { readonly type: "candidates" | "cause" } & Record<stri
   }
 }
 
-/** The first words of a prompt, as a slug. */
+/** Returns the first words of a prompt, as a slug. */
 function nameOf(prompt: string): string {
   const words = prompt.toLowerCase().match(/[a-z0-9]+/g) ?? ["unnamed"];
   return words.slice(0, 4).join("-").slice(0, 64);
@@ -59,7 +59,7 @@ async function reflect({ tasks = [] }: Brief, folder: string): Promise<void> {
   }
 }
 
-/** Works for a search, as the program of a run of it. */
+/** Works for a search as the program of one of its runs. */
 async function workForSearch(folder: string, prompts: readonly string[]): Promise<void> {
   const brief = JSON.parse(readFileSync(join(folder, "brief.json"), "utf8")) as Brief;
   send({ type: "cost", amount: 0.01, currency: "USD" });

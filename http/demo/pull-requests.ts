@@ -6,7 +6,10 @@ import type { Configured } from "./configuration.js";
 import { line } from "./show.js";
 import { until } from "./until.js";
 
-/** A task's change becomes a pull request at the code host, is reviewed and merged there, and the service hears of it. */
+/**
+ * A task's change becomes a pull request at the code host and is reviewed and merged there; the service receives the
+ * events.
+ */
 
 interface TaskWithPull {
   readonly id: string;
@@ -28,14 +31,14 @@ interface WorkEvent {
   readonly event: Readonly<Record<string, unknown>>;
 }
 
-/** The repository that is worked on. */
+/** The repository that the demo's agents work on. */
 export const REPOSITORY = "acme/project";
-/** Whom the app is installed for, and who administers it there. */
+/** The account with the app's installation, and its admin at the code host. */
 const ORGANIZATION: HostedAccount = { id: 9_001, login: "acme", type: "Organization" };
 const adaThere: HostedAccount = { id: 9_002, login: "ada-there", type: "User" };
 const INSTALLATION = { id: 7, account: ORGANIZATION, suspended_at: null, updated_at: "2026-09-01T10:00:00Z" };
 
-/** Installs the app for repositories of the code host, and connects the workspace to it as its admin does in a browser. */
+/** Installs the app for repositories of the code host, and connects the workspace to it like its admin in a browser. */
 export async function connectCodeHost(
   client: Client,
   codeHost: CodeHost,
@@ -56,7 +59,7 @@ export async function connectCodeHost(
   );
 }
 
-/** Has a task's pull request reviewed and merged, and prints what becomes of it; returns whether it is as expected. */
+/** Gets a task's pull request reviewed and merged, and prints its progress; returns whether it is as expected. */
 export async function showPullRequest(
   client: Client,
   { teamId }: Configured,
@@ -102,7 +105,7 @@ async function showEvent(client: Client, teamId: string, signal: AbortSignal): P
   line("event", `pull-request.merged: ${(await read()).find(isMerge)?.event.url}`);
 }
 
-/** Prints what figures read of it. */
+/** Prints the pull request's data for figures. */
 function showFact(pull: HostedPull, { rounds, openedAt, firstReviewAt, mergedAt, state }: PullRequest): boolean {
   const times = `opened ${openedAt}, first review ${firstReviewAt}, merged ${mergedAt}`;
   line("fact", `#${pull.number}: ${times}, ${rounds} round of reviews`);

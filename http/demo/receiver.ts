@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { Webhook } from "standardwebhooks";
 
-/** Counts of the requests that the receiver got. */
+/** Counts of the received requests. */
 export interface Received {
   verified: number;
   forged: number;
@@ -21,8 +21,8 @@ interface HookBody {
 }
 
 /**
- * A receiver of hook requests on loopback. It verifies each with the reference library of Standard Webhooks, and
- * refuses a handover whose note names no file.
+ * Starts a receiver of hook requests on loopback. It verifies each request with the reference library of Standard
+ * Webhooks, and refuses a handover whose note names no file.
  */
 export async function startReceiver(secret: string): Promise<Receiver> {
   const webhook = new Webhook(secret);

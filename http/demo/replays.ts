@@ -4,8 +4,8 @@ import { line } from "./show.js";
 import { until } from "./until.js";
 
 /**
- * A past run is repeated: the one that review sent back since its note was not in the index. Under the live prompt the
- * agent forgets the index again, under a better one it does not, and the judge tells one from the other.
+ * Replays the run that review sent back because its note was not in the index. Under the live prompt the agent forgets
+ * the index again. Under a better prompt it lists the note, and the judge tells the difference.
  */
 
 const FORGOTTEN = "Fencing tokens";
@@ -15,7 +15,7 @@ export const BETTER = {
   station: { from: "live", prompt: BETTER_PROMPT },
 };
 const CEILING = { amount: 1, currency: "USD" };
-/** The better candidate, the live config beside it, and the live config with the answer. */
+/** The better candidate, the live config next to it, and the live config with the answer. */
 const REPLAYS = 3;
 const WITH_ANSWER =
   "with the answer: the live config again, told what was accepted, to see how much there is to gain at all";
@@ -45,7 +45,7 @@ interface Replay {
   readonly entries: readonly Copy[];
 }
 
-/** Replays it and prints what comes out; returns the set's id, null when it is not as expected. */
+/** Replays the run and prints the results; returns the set's id, or null if the results are unexpected. */
 export async function showReplays(client: Client, configured: Configured, signal: AbortSignal): Promise<string | null> {
   const team = `/api/teams/${configured.teamId}`;
   const setId = await openSet(client, configured);
@@ -67,7 +67,7 @@ export async function showReplays(client: Client, configured: Configured, signal
   return better !== undefined && showGain(better) ? setId : null;
 }
 
-/** Opens a set of the run that forgot the index; returns its id. */
+/** Opens a set with the run that forgot the index; returns its id. */
 async function openSet(client: Client, { teamId, workStationPath }: Configured): Promise<string> {
   const past = await client.get<{ items: readonly PastRun[] }>(`${workStationPath}/replayable-runs`);
   const run = past.items.find(({ title, outcome }) => title === FORGOTTEN && outcome === "sent-back");
@@ -77,7 +77,7 @@ async function openSet(client: Client, { teamId, workStationPath }: Configured):
   return set.id;
 }
 
-/** Whether it has ended, with the comparison that follows its end. */
+/** Whether the replay has ended, including the comparison that follows its end. */
 function isOver({ state, pairsAgainstBaseline: pairs }: Replay): boolean {
   return state === "finished" && (pairs === null || pairs.wins + pairs.losses + pairs.ties > 0);
 }

@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 export interface CreatedRepository {
-  /** Where its history comes from, for the report. */
+  /** Describes the source of its history, for the report. */
   readonly from: string;
   readonly commits: number;
 }
 
 /**
- * Creates a bare repository at `folder`: a clone of the checkout in `project`, or a small new one when the project is
- * no git checkout, has no commit, or belongs to another user.
+ * Creates a bare repository at `folder`: a clone of the checkout in `project`, or a small new repository if the project
+ * is not a git checkout, has no commit, or belongs to another user.
  */
 export function createRepository(project: string, folder: string): CreatedRepository {
   mkdirSync(dirname(folder), { recursive: true });
@@ -24,7 +24,7 @@ export function createRepository(project: string, folder: string): CreatedReposi
   return { from: "made for the demo", commits: commitsOf(folder) };
 }
 
-/** Returns the number of commits; null when the project cannot be cloned. */
+/** Clones the project; returns the number of commits, or null if it cannot be cloned. */
 function clone(project: string, folder: string): number | null {
   try {
     git(dirname(folder), "clone", "--quiet", "--bare", "--", project, folder);
@@ -35,7 +35,10 @@ function clone(project: string, folder: string): number | null {
   }
 }
 
-/** Puts its head on a branch. That of a checkout which is on none is on none either, and a code host has a default branch. */
+/**
+ * Points HEAD at a branch. The clone of a detached checkout has a detached HEAD, and a code host needs a default
+ * branch.
+ */
 function attach(folder: string): void {
   if (git(folder, "rev-parse", "--abbrev-ref", "HEAD").trim() !== "HEAD") return;
   git(folder, "update-ref", "refs/heads/main", "HEAD");
@@ -56,7 +59,7 @@ function commitsOf(folder: string): number {
   return Number(git(folder, "rev-list", "--count", "HEAD").trim());
 }
 
-/** Runs git with an identity of its own, independent of the user's configuration. */
+/** Runs git with its own identity, independent of the user's configuration. */
 function git(cwd: string, ...args: readonly string[]): string {
   const identity = ["-c", "user.name=Demo", "-c", "user.email=demo@localhost"];
   const plain = ["-c", "commit.gpgSign=false", "-c", "core.hooksPath=/dev/null"];

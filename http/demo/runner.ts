@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The demo's runner: the program that runners are, whose input is a pipe of the demo. However the demo ends, the pipe ends
- * with it, and then the runner does, with all that it runs.
+ * The demo's runner: the normal runner program, whose input is a pipe from the demo. However the demo ends, the pipe
+ * closes, and the runner exits with everything that it runs.
  */
 process.stdin.once("close", () => process.exit(1)).resume();
 await import("../runner/main.js");

@@ -21,14 +21,14 @@ export interface ScriptedUsage {
   readonly completion_tokens: number;
 }
 
-/** What the model does with a request. */
+/** The model's reaction to a request. */
 export type ScriptedAnswer =
-  /** An answer: a value as JSON, or any text. `usage` is null for an answer that does not say it. */
+  /** An answer: a value as JSON, or any text. `usage` is null if the answer does not report it. */
   | { readonly value: unknown; readonly usage?: ScriptedUsage | null }
   | { readonly text: string; readonly usage?: ScriptedUsage | null; readonly finish?: string }
-  /** Anything else that a host may answer. */
+  /** Any other answer of a host. */
   | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
-  /** Never answers; breaks the connection; breaks it in the middle of an answer; answers what is no HTTP. */
+  /** Never answers; drops the connection; drops it in the middle of an answer; answers something that is not HTTP. */
   | "hang"
   | "drop"
   | "half"
@@ -36,9 +36,9 @@ export type ScriptedAnswer =
 
 export type Scripted = ScriptedAnswer | ((asked: AskedModel) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
-/** An OpenAI-compatible model on the loopback interface that answers as it is told. */
+/** An OpenAI-compatible model on the loopback interface with scripted answers. */
 export interface ScriptedModel {
-  /** For `MODEL_URL`. */
+  /** The value for `MODEL_URL`. */
   readonly url: string;
   readonly asked: readonly AskedModel[];
   /** Answers to the next requests, in order. */
@@ -50,7 +50,7 @@ export interface ScriptedModel {
 
 const USAGE: ScriptedUsage = { prompt_tokens: 1_000, completion_tokens: 100 };
 
-/** Starts the model; `usual` answers what the queue does not. */
+/** Starts the model; `usual` answers when the queue is empty. */
 export async function startScriptedModel(
   usual: Scripted = (asked) => ({ value: inForm(asked) }),
 ): Promise<ScriptedModel> {
@@ -120,12 +120,12 @@ function completion(content: string, usage: ScriptedUsage | null, finish_reason:
   return JSON.stringify({ object: "chat.completion", choices, ...(usage === null ? {} : { usage }) });
 }
 
-/** How a form is filled in. */
+/** Values with which to fill in a form. */
 export interface Filling {
   readonly boolean?: boolean;
   readonly number?: number;
   readonly text?: string;
-  /** Which of the values of a choice. */
+  /** Index of the value for a choice. */
   readonly choice?: number;
 }
 
@@ -152,8 +152,8 @@ interface Form {
 }
 
 /**
- * A value in the form that was asked for: lists as short as may be, of choices the first, everything true, numbers as
- * high as may be. A model that always answers so prefers whatever it is shown first.
+ * Returns a value in the requested form: shortest lists, first choices, everything true, highest numbers. A model that
+ * always answers this way prefers whatever it is shown first.
  */
 export function inForm({ response_format }: AskedModel, filling: Filling = {}): unknown {
   if (response_format === undefined) throw new Error("the request asks for no form");

@@ -4,8 +4,9 @@ import { line } from "./show.js";
 import { until } from "./until.js";
 
 /**
- * A search over the first runs of all tasks, by a proposer that needs no model. It proposes the better prompt: more of the
- * tasks do better under it than chance explains, and those that were held out do no worse, so it is the search's best.
+ * A search over the first runs of all tasks, by a proposer that needs no model. It proposes the better prompt. More
+ * searched tasks improve under it than chance explains, and the held-out tasks do not get worse, so it is the search's
+ * best.
  */
 
 const CEILING = { amount: 5, currency: "USD" };
@@ -36,13 +37,13 @@ interface Search {
   readonly candidates: readonly Candidate[];
 }
 
-/** The best that a search found. */
+/** A search's best candidate. */
 export interface Found {
   readonly searchId: string;
   readonly candidateId: string;
 }
 
-/** Searches, and prints what comes out; returns its best, null when that is not what was proposed. */
+/** Searches and prints the results; returns the best candidate, or null if it is not the proposed one. */
 export async function showSearch(client: Client, configured: Configured, signal: AbortSignal): Promise<Found | null> {
   const team = `/api/teams/${configured.teamId}`;
   const setId = await openSet(client, configured);
@@ -84,7 +85,7 @@ function share(score: number | null): string {
   return score === null ? "none" : `${Math.round(100 * score)} %`;
 }
 
-/** Opens a set of a run of each task: the one that review sent back, where it sent one back. */
+/** Opens a set with one run per task: the run that review sent back, if there is one. */
 async function openSet(client: Client, { teamId, workStationPath }: Configured): Promise<string> {
   const past = await client.get<{ items: readonly PastRun[] }>(`${workStationPath}/replayable-runs`);
   const runs = new Map(past.items.map((run) => [run.title, run]));

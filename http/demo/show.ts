@@ -1,4 +1,4 @@
-/** Prints each change to the terminal as it happens, a line for each. */
+/** Prints each change to the terminal as it happens, one line each. */
 
 interface TaskData {
   readonly id: string;
@@ -9,7 +9,7 @@ interface TaskData {
 }
 
 type Change =
-  /** The members that changed; all of a new task. */
+  /** The changed members; all members for a new task. */
   | { readonly type: "task"; readonly task: Pick<TaskData, "id"> & Partial<TaskData> }
   | { readonly type: "hook"; readonly hook: string; readonly on: string; readonly state: string }
   | { readonly type: "step"; readonly step: { readonly kind: string; readonly text: string } }
@@ -25,11 +25,11 @@ export interface Counts {
 export class Show {
   readonly counts: Counts = { moves: 0, sentBack: 0, steps: 0, states: new Map() };
   readonly #tasks = new Map<string, TaskData>();
-  /** By the run's id: its task's title and its station. */
+  /** By run id: its task's title and its station. */
   readonly #runs = new Map<string, string>();
   readonly #follow: (topic: string) => void;
 
-  /** `follow` subscribes to a run's topic once its task names it. */
+  /** `follow` subscribes to a run's topic once its task names the run. */
   constructor(follow: (topic: string) => void) {
     this.#follow = follow;
   }
@@ -47,7 +47,7 @@ export class Show {
       case "step":
         return this.#step(topic.slice("run/".length), change.step);
       default:
-        // The view of a run at its subscription has the steps so far.
+        // The snapshot of a run at its subscription contains the steps so far.
         return this.#view(topic, data);
     }
   }
@@ -64,7 +64,7 @@ export class Show {
       if (task.station === "work") counts.sentBack += 1;
       line("move", `${task.title}: ${before} -> ${task.station}${task.station === "work" ? " (sent back)" : ""}`);
     }
-    // The line of a move implies that the task is queued at its new station.
+    // The line about a move implies that the task is queued at its new station.
     const isPrinted = counts.states.get(task.id) === task.state || (isMove && task.state === "queued");
     if (!isPrinted) line("task", `${task.title}: ${task.state} at ${task.station}`);
     counts.states.set(task.id, task.state);
@@ -85,7 +85,7 @@ export class Show {
   }
 }
 
-/** A line of the demo's report. */
+/** Prints a line of the demo's report. */
 export function line(kind: string, text: string): void {
   console.log(`${kind.padEnd(6)} ${text}`);
 }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 
-/** What a call gave the agent. */
+/** A tool call's result. */
 export interface ToolAnswer {
   readonly text: string;
   readonly isError: boolean;
@@ -27,7 +27,10 @@ const answered = z.object({
 });
 type Answered = z.output<typeof answered>;
 
-/** The part of the Model Context Protocol that an agent needs to call tools: JSON-RPC in lines over a program's pipes. */
+/**
+ * The part of the Model Context Protocol that an agent needs to call tools: line-delimited JSON-RPC over a program's
+ * pipes.
+ */
 export class ToolClient {
   readonly #server: ChildProcess;
   readonly #waiting = new Map<number, (answer: Answered) => void>();
@@ -39,7 +42,7 @@ export class ToolClient {
     createInterface({ input: server.stdout }).on("line", (line) => this.#take(answered.parse(JSON.parse(line))));
   }
 
-  /** Starts a server of the file that `SIGNALBOX_MCP_CONFIG` names. */
+  /** Starts a server from the file that `SIGNALBOX_MCP_CONFIG` names. */
   static async open(name: string): Promise<ToolClient> {
     const { mcpServers } = configured.parse(JSON.parse(readFileSync(process.env.SIGNALBOX_MCP_CONFIG ?? "", "utf8")));
     const server = mcpServers[name];
@@ -52,7 +55,7 @@ export class ToolClient {
     return client;
   }
 
-  /** Calls a tool. It may wait for a person: the progress token lets it wait as long as it takes. */
+  /** Calls a tool. The call may wait for a person; the progress token lets it wait as long as necessary. */
   async call(name: string, inputs: Readonly<Record<string, unknown>>): Promise<ToolAnswer> {
     const token = { progressToken: this.#id + 1 };
     const { result, error } = await this.#ask("tools/call", { name, arguments: inputs, _meta: token });

@@ -3,13 +3,13 @@ import type { Client } from "./client.js";
 import type { Configured } from "./configuration.js";
 import type { Tracker } from "./tracker.js";
 
-/** The integration with the tracker: the one of `docs/integrations/tracker/`, at the tracker's own address. */
+/** The tracker's integration: the definition of `docs/integrations/tracker/`, with the demo tracker's address. */
 
 const SHIPPED = new URL("../../../docs/integrations/tracker/integration.json", import.meta.url);
-/** The host that the shipped definition is written for. */
+/** The host in the shipped definition. */
 const HOST = "api.linear.app";
 
-/** Creates the integration with its secrets, and the line; returns its id, and the address that deliveries go to. */
+/** Creates the integration with its secrets, and the line; returns its id, and the address for deliveries. */
 export async function connectTracker(
   client: Client,
   { workspaceId, teamId }: Configured,
@@ -28,7 +28,10 @@ function definitionFor({ api }: Tracker): unknown {
   return JSON.parse(text.replaceAll(`https://${HOST}/`, `${api.url}/`).replaceAll(`"${HOST}"`, `"${api.host}"`));
 }
 
-/** The secrets that it names. The key goes to the tracker alone; what deliveries are signed with is never sent. */
+/**
+ * Returns the secrets that it names. The key is sent only to the tracker; the secret that signs deliveries is never
+ * sent.
+ */
 function secretsOf({ api, key, secret }: Tracker): readonly object[] {
   return [
     { name: "tracker-key", value: key, valueVersion: 1, hosts: [api.host] },
@@ -36,7 +39,7 @@ function secretsOf({ api, key, secret }: Tracker): readonly object[] {
   ];
 }
 
-/** The line that its issues are worked on, with the tools that the agent may call. */
+/** The line for its issues, with the tools that the agent may call. */
 const line = {
   key: "fix",
   name: "Fix",

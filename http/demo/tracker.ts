@@ -37,11 +37,11 @@ export interface TrackerComment {
   readonly id: string;
   readonly parentId: string | null;
   readonly body: string;
-  /** The name of who wrote it. */
+  /** The author's name. */
   readonly by: string;
 }
 
-/** The member that the service writes as. */
+/** The tracker's member that the service acts as. */
 const SERVICE = { id: "b5ea5f1f-8adc-4f52-b4bd-ab4e84cf51ba", name: "Signalbox", type: "user" };
 const PERSON = { id: "49a5b8a2-1c39-4ed7-a25b-1f5ee3f4ff3b", name: "Ada", email: "ada@example.com", type: "user" };
 const ORGANIZATION = "8a0f8b5e-6d8a-4f0d-8f0f-0d6f6c0d9b6b";
@@ -66,25 +66,25 @@ const graphql = z.object({
 type Input = z.output<typeof inputSchema>;
 type NewIssue = Partial<Pick<TrackerIssue, "title" | "description" | "assignee">>;
 
-/** What was done on a page of the tracker, and by whom. */
+/** A change in the tracker, and who made it. */
 interface Change {
   readonly issue: TrackerIssue;
   readonly actor: { readonly name: string };
 }
 
 /**
- * A tracker on the loopback interface: the part of Linear's API and webhooks that the shipped integration uses. What
- * people do is delivered as the real one does it, signed, and resolves with the answer; with null while deliveries go
- * nowhere. What the service does over the API is delivered too.
+ * A tracker on the loopback interface: the part of Linear's API and webhooks that the shipped integration uses. It
+ * signs and delivers people's actions in the same way as Linear. Their methods resolve with the answer, or with null if
+ * there is no delivery address. It also delivers changes that the service makes over the API.
  */
 export class Tracker {
-  /** The API key of the member that the service writes as. */
+  /** The API key of the member that the service acts as. */
   readonly key = `lin_api_${randomBytes(20).toString("hex")}`;
-  /** What deliveries are signed with. */
+  /** The secret that signs deliveries. */
   readonly secret = `lin_wh_${randomBytes(20).toString("hex")}`;
   readonly issues = new Map<string, TrackerIssue>();
   readonly api: LoopbackApi;
-  /** Where deliveries go; null for nowhere. */
+  /** The address for deliveries; null to send none. */
   deliverTo: string | null = null;
   readonly #now: () => number;
   readonly #labels = new Map<string, TrackerLabel>();
@@ -95,7 +95,7 @@ export class Tracker {
     this.#now = now;
   }
 
-  /** Starts a tracker; `now` is the clock that its deliveries bear. */
+  /** Starts a tracker; `now` is the clock for its deliveries' timestamps. */
   static async start(now: () => number = Date.now): Promise<Tracker> {
     const made: Tracker[] = [];
     const api = await startLoopbackApi((request) => made[0]?.answer(request) ?? { status: 503 });
@@ -133,12 +133,12 @@ export class Tracker {
     return this.#move({ issue, actor: PERSON }, state);
   }
 
-  /** Sends the last delivery once more, under the same id. */
+  /** Sends the last delivery again, under the same id. */
   async repeat(): Promise<SentDelivery | null> {
     return this.#last === null ? null : this.#send(...this.#last);
   }
 
-  /** Answers a request of the API. */
+  /** Answers an API request. */
   answer({ method, path, headers, text }: ApiRequest): ApiAnswer {
     if (method !== "POST" || path !== "/graphql") return { status: 404, text: "Not found" };
     if (headers.authorization !== this.key) return { status: 401, json: failed("Authentication required") };
@@ -188,7 +188,7 @@ export class Tracker {
     return this.#deliver({ type: "Issue", action, actor, url: issue.url, data, ...(updatedFrom && { updatedFrom }) });
   }
 
-  /** Signed, with an id of its own and the time of sending. */
+  /** Sends a signed delivery, with a new id and the current time. */
   #deliver(change: Readonly<Record<string, unknown>> & { readonly type: string }): Promise<SentDelivery | null> {
     const at = this.#now();
     const from = { organizationId: ORGANIZATION, webhookTimestamp: at, webhookId: WEBHOOK };

@@ -1,17 +1,17 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Time limit for each wait of the demo, which takes a few seconds: a machine with much else to do needs minutes. */
+/** Time limit for each wait of the demo. A wait normally takes a few seconds, but minutes on a busy machine. */
 const LIMIT_MS = 10 * 60_000;
 const POLL_MS = 50;
 const MINUTE_MS = 60_000;
 
-/** The demo did not come out as it should; the message says which part of it, and how it stood. */
+/** An unexpected result of the demo; the message names the part and its last state. */
 export class NotAsItShould extends Error {}
 
 /**
- * Polls until `missing` resolves with null; what else it resolves with says how things stand ("it is running"). Rejects
- * with {@link NotAsItShould} when the time limit is over, which names `what` was waited for and how that stood at last;
- * and with the signal's reason.
+ * Polls until `missing` resolves with null; any other value describes the current state ("it is running"). On timeout,
+ * rejects with {@link NotAsItShould}, which names `what` and its last state. On abort, rejects with the signal's
+ * reason.
  */
 export async function until(
   what: string,
@@ -31,7 +31,7 @@ export async function until(
   }
 }
 
-/** Returns what a part of the demo came to; throws {@link NotAsItShould}, which names the part, for null and false. */
+/** Returns the result of a part of the demo. For null and false, throws {@link NotAsItShould}, which names the part. */
 export function asItShould<Result>(part: string, result: Result | null | false): Result {
   if (result !== null && result !== false) return result;
   throw new NotAsItShould(`${part}: this is not how it should have come out`);

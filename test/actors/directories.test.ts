@@ -28,7 +28,10 @@ const catalogue = {
 const ada = { kind: "person", userId: "usr_ada", email: "ada@example.com", sessionId: "ses_1" } as const;
 const bob = { userId: "usr_bob", email: "bob@example.com" };
 
-/** What is asked of a service, one after the other. What was done already is refused or changes nothing. */
+/**
+ * A request to the service. Requests run one after another; the service refuses a repeated request, or it changes
+ * nothing.
+ */
 type Deed = (harness: Harness, workspaceId: string) => Promise<unknown>;
 
 const find = ({ durable }: Harness, workspaceId: string, kind: string): ResourceRow | undefined =>
@@ -120,7 +123,7 @@ const deeds: readonly Deed[] = [
 const listEntries = (reading: Reading): readonly Entry[] =>
   directories.names.flatMap((directory) => reading.range({ prefix: directoryKey({ directory, id: [] }) }));
 
-/** The entries that follow from what the partitions hold. */
+/** Returns the directory entries derived from the partitions' rows. */
 async function rebuilt(reading: Reading): Promise<readonly Entry[]> {
   const copy = createMemoryStore();
   const rows = reading.range({ prefix: [] });
@@ -135,7 +138,7 @@ t.test(
     let kills = 0;
     for (const when of ["before", "after"] as const) {
       for (let commit = 1, isKilled = true; isKilled; commit++) {
-        // A batch a turn, so that the kill comes between any two.
+        // One turn per batch, so that a kill can come between any two turns.
         const harness = new Harness({ catalogue, limits: { turnsPerBatch: 1 } });
         harness.killAt = { commit, when };
         await harness.start();

@@ -13,7 +13,7 @@ import { flipBytes, migratedFixture } from "./flipping.js";
 
 const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
 
-/** What the doctor says of a store, and what is left when it has repaired what it can. */
+/** Returns the doctor's findings in a store, and the findings that remain after repair. */
 async function examine(store: Store): Promise<{ readonly found: readonly string[]; readonly left: readonly string[] }> {
   const look = async (repairs: boolean) => {
     const whats: string[] = [];

@@ -15,7 +15,7 @@ import { createChance } from "../simulation/chance.js";
 import { flipped } from "../support/raw-store.js";
 import type { Cleaning } from "../support/service.js";
 
-/** The store of a real demo run, in the format of this release. */
+/** Unpacks the store of a real demo run and migrates it to this release's format. */
 export async function migratedFixture(
   t: Cleaning,
 ): Promise<{ readonly folder: string; readonly entries: readonly Entry[] }> {
@@ -27,24 +27,26 @@ export async function migratedFixture(
   return { folder, entries };
 }
 
-/** What became of the copies of a store in each of which one byte was changed. */
+/** Counts of store copies, each with one flipped byte, by outcome. */
 interface Flips {
   copies: number;
-  /** Refused when they were opened. */
+  /** Copies whose opening failed. */
   refused: number;
-  /** Nothing differed: the byte meant nothing. */
+  /** Copies without a difference: the byte had no meaning. */
   whole: number;
-  /** Some read was refused. */
+  /** Copies in which at least one read failed. */
   damaged: number;
-  /** Some row was not found, and no read of it was refused. */
+  /** Copies in which a row was missing and no read of it failed. */
   lacking: number;
-  /** Reads of values that were never written: the place of the byte, and the key. */
+  /** Reads that returned a value that was never written: the byte's position and the key. */
   wrong: string[];
-  /** Copies that lack rows in which the doctor finds nothing: the place of the byte. */
+  /** Byte positions of copies with missing rows in which the doctor finds nothing. */
   unnoticed: number[];
 }
 
-/** Flips a byte in each of `copies` copies of the data file `bytes`, which holds `entries`, and reads everything. */
+/**
+ * Flips one byte in each of `copies` copies of the data file `bytes`, which contains `entries`, and reads everything.
+ */
 export async function flipBytes(
   folder: string,
   bytes: Buffer,
@@ -91,7 +93,7 @@ interface Seen {
   readonly wrong: string[];
 }
 
-/** Reads every row on its own, and in lists. */
+/** Reads every row individually and in lists. */
 function readAll(reading: Reading, written: ReadonlyMap<string, string>): Seen {
   const seen: Seen = { damaged: 0, lacking: 0, wrong: [] };
   const compare = (name: string, value: unknown) => {

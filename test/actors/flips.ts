@@ -9,9 +9,9 @@ const USAGE = `npm run flips -- [--copies 200] [--seed 1]
   --seed N    which bytes`;
 
 /**
- * `npm run flips` changes one byte in each of 200 copies of a store and reads everything in each: no read may return
- * what was never written, and where rows are not found the doctor has to see why. `--copies` and `--seed` set others.
- * Ends with 1 when a promise was broken.
+ * `npm run flips` changes one byte in each of 200 store copies, and reads everything in each copy. No read may return a
+ * value that was never written, and the doctor must detect why rows are missing. `--copies` and `--seed` change the
+ * defaults. Exits with 1 if a check fails.
  */
 const { values } = readArguments(USAGE, {
   options: { copies: { type: "string", default: "200" }, seed: { type: "string", default: "1" } },

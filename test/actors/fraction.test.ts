@@ -83,7 +83,7 @@ t.test("each double comes back from its decimal, and from its fraction over a po
   for (const value of [5e-324, 1e-305, -1e-305, 1e308]) t.equal(toNumber(decimal(value)), value);
 });
 
-/** A double as the fraction that it is. */
+/** Returns the exact fraction that a double represents. */
 function exactly(value: number): ReturnType<typeof fraction> {
   let [above, below] = [value, 1n];
   for (; !Number.isInteger(above); above *= 2) below *= 2n;

@@ -13,7 +13,7 @@ import { unpackFixture } from "../fixtures/unpack.js";
 import { bringUp, bringUpThroughKills, entriesOf, stepped, storeWith } from "../support/migrating.js";
 import { memoryRows } from "../support/turn.js";
 
-/** The catalogue of migrations on the store of the first release, whatever steps there are. */
+/** The migration catalogue on the first release's store; the tests do not depend on its steps. */
 
 type Rows = ReturnType<typeof memoryRows>;
 

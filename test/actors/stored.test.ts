@@ -12,7 +12,7 @@ const settings: Readonly<Record<RetentionPeriod, string>> = {
   changes: "RETENTION_CHANGES",
 };
 
-/** The rows of the page, by the names in their first cell. */
+/** The page's table rows, by the names in their first cell. */
 const rows = new Map(
   readFileSync("actors/stored.md", "utf8")
     .split("\n")
@@ -34,10 +34,10 @@ const declared = execFileSync("git", ["ls-files", "--cached", "--others", "--exc
   ])
   .map(([, name = ""]) => name);
 
-/** Indexes, which are read like tables by some. */
+/** Indexes that some code reads like tables. */
 const indexes = ["open-task", "hook-firing-failed"];
 const spaces = Object.values(keys).filter((space) => space !== keys.GLOBAL_PARTITION && space !== keys.rowSpace);
-/** Tables of claims: `claimTable` of `tables/claims.ts` declares them. */
+/** Tables of claims, declared by `claimTable` of `tables/claims.ts`. */
 const claims = ["workspace-slug", "code-host-installation"];
 
 t.test("the page of what is stored has every table and every space, and nothing else", async (t) => {

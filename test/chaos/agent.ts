@@ -1,14 +1,15 @@
-/** What a task's title begins with tells the agent, and the people around it, what is to happen. */
+/** The first word of a task's title tells the agent and the people around it what to do. */
 export const taskKinds = ["work", "work", "work", "ask", "leave", "hand", "long", "code", "veto"] as const;
 
-/** What the agent spends on a run, in euros, in two parts. */
+/** The agent's spending per run, in euros, reported in two parts. */
 export const SPENT = 0.02;
-/** Steps that it shows, numbered from 1. */
+/** Number of steps that it reports, numbered from 1. */
 export const STEPS = 5;
 
 /**
- * The agent, a shell script. It writes its process, run and task to a file, shows numbered steps, spends money, and then asks,
- * wants leave, hands over, calls tools or takes long, as the task's title says.
+ * Returns the agent, a shell script. It writes its process id, run and task to a file, reports numbered steps and
+ * spends money. Then, as its task's title says, it asks a question, requests approval, hands over, calls tools or takes
+ * long.
  */
 export function agentScript(startsFile: string, toolCaller = "exit 8"): string {
   return `

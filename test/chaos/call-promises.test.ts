@@ -29,7 +29,7 @@ t.test("a failed call may have arrived, and may not, where nobody knows", async 
   }
 });
 
-/** What is found instead, and which promise that breaks. */
+/** A change of the findings, and the promise that it breaks. */
 const broken: readonly (readonly [string, Partial<FoundCall>, readonly string[], RegExp])[] = [
   ["a call was made twice", {}, [...arrived, ...arrived], /^twice: the call run_1 comment was made 2 times$/],
   ["a call that is done did not arrive", {}, [], /^lost: call call_1/],

@@ -1,13 +1,13 @@
 import type { FoundCall, FoundTask } from "./findings.js";
 import type { OpenedByDelivery } from "./ledger.js";
 
-/** Codes of calls that may have been made, though they failed. */
+/** Failure codes of calls that may have been made nevertheless. */
 const MAYBE_MADE: ReadonlySet<string | null> = new Set([
   ...["outcome-unknown", "timeout", "unreachable", "throttled"],
   ...["server-error", "rejected", "unsuccessful", "errored"],
 ]);
 
-/** What the promises say of deliveries: each that was taken is worked, once. */
+/** Checks the promises about deliveries: each accepted delivery is processed exactly once. */
 export function* checkDeliveries(
   deliveries: readonly OpenedByDelivery[],
   tasks: readonly FoundTask[],
@@ -20,7 +20,10 @@ export function* checkDeliveries(
   }
 }
 
-/** What the promises say of calls: none is made twice, and what is said of each is what arrived. */
+/**
+ * Checks the promises about calls: no call is made twice. A call that is done arrived once, a call that failed with a
+ * code of {@link MAYBE_MADE} may have arrived, and no other call arrived.
+ */
 export function* checkCalls(tasks: readonly FoundTask[], comments: readonly string[]): Generator<string> {
   const arrived = new Map<string, number>();
   for (const comment of comments) arrived.set(comment, (arrived.get(comment) ?? 0) + 1);

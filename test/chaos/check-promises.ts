@@ -1,4 +1,4 @@
-/** A check as the service tells of it, as far as it is compared. */
+/** The compared fields of a check, as the service reports it. */
 export interface FoundCheck {
   readonly id: string;
   readonly verdict: string;
@@ -15,22 +15,22 @@ export interface CheckedCopy {
   readonly result: string | null;
 }
 
-/** What is known of a check outside of it. */
+/** Other sources about a check: its replays' copies, the verdicts read during the kills, and the list of checks. */
 export interface AroundCheck {
   readonly candidate: readonly CheckedCopy[];
   readonly baseline: readonly CheckedCopy[];
-  /** The verdicts that were read while something was killed, in their order. */
+  /** The verdicts that were read during the kills, in order. */
   readonly verdicts: readonly string[];
   /** The ids of all checks of the set. */
   readonly listed: readonly string[];
 }
 
-/** What is broken of what a check promises, over any kills; nothing when all is kept. Its replays have finished. */
+/** Returns the broken promises of a check after kills; empty if all hold. Its replays must have finished. */
 export function listBrokenCheck(check: FoundCheck, around: AroundCheck): readonly string[] {
   return [...checkVerdict(check, around), ...checkCourse(check, around)];
 }
 
-/** The verdict, counted from the copies of both replays. */
+/** Checks the verdict against the copies of both replays. */
 function* checkVerdict(check: FoundCheck, { candidate, baseline }: AroundCheck): Generator<string> {
   const { verdict, undecidedBecause, threshold, regressions, tasks, compared } = check;
   const taskIds = [...new Set(candidate.map(({ taskId }) => taskId))];
@@ -60,7 +60,7 @@ function countOf(copies: readonly CheckedCopy[]) {
   return { succeeded, scored: succeeded + copies.filter(({ result }) => result === "failed").length };
 }
 
-/** One check was started, and a verdict that was read is never another one later. */
+/** Checks that only one check was started, and that its verdict never changed. */
 function* checkCourse({ id, verdict }: FoundCheck, { verdicts, listed }: AroundCheck): Generator<string> {
   if (listed.join() !== id) yield `the set has the checks ${listed.join()}, not ${id}`;
   const decided = [...new Set([...verdicts, verdict].filter((each) => each !== "running"))];

@@ -8,22 +8,22 @@ import { untilServed } from "./until-served.js";
 import type { World } from "./world.js";
 
 const target = "clients";
-/** How long sockets stay that are not read, and neighbours are loud. */
+/** How long sockets go unread and neighbours stay busy. */
 const LASTS_MS = 2_500;
 const SOCKETS = 20;
 const NEIGHBOURS = 2;
-/** Requests of a neighbour at once, and in all. */
+/** A neighbour's concurrent requests, and their total number. */
 const AT_ONCE = 6;
 const REQUESTS = 120;
 
-/** What clients do to a service that others use too. */
+/** Faults caused by clients on a shared service. */
 export const clientFaults: readonly Fault[] = [
   { name: "streams not read", target, play: deafStreams },
   { name: "answers not read", target, play: deafClients },
   { name: "noisy neighbours", target, play: noisyNeighbours },
 ];
 
-/** Streams of the busy team that stop reading once they are subscribed. */
+/** Opens streams of the busy team that stop reading once they are subscribed. */
 async function deafStreams(world: World): Promise<void> {
   const { service, headers, configured } = world;
   const sockets = Array.from({ length: SOCKETS }, () => {
@@ -40,7 +40,7 @@ async function deafStreams(world: World): Promise<void> {
   });
 }
 
-/** Clients that ask for long answers and read none of them, or do not end what they send. */
+/** Opens clients that request long answers without reading them, or do not finish their requests. */
 async function deafClients(world: World, chance: Chance): Promise<void> {
   const { service, headers, configured } = world;
   const head = `host: 127.0.0.1\r\ncookie: ${headers.cookie}\r\n`;
@@ -59,8 +59,8 @@ async function deafClients(world: World, chance: Chance): Promise<void> {
 }
 
 /**
- * Two workspaces that list, open tasks and fire hooks that hang, as fast as they can. What a service that goes away cuts
- * short is asked of its next life.
+ * Lets two workspaces list, open tasks and fire hanging hooks as fast as they can. Requests cut short by a restart are
+ * repeated to the next process.
  */
 async function noisyNeighbours(world: World, chance: Chance): Promise<void> {
   const end = performance.now() + LASTS_MS;
@@ -82,7 +82,7 @@ async function noisyNeighbours(world: World, chance: Chance): Promise<void> {
   await Promise.all(Array.from({ length: NEIGHBOURS }, () => loud().catch(notServed)));
 }
 
-/** Waits, and lets go; also when the world ends before. */
+/** Waits, then calls `letGo`; also calls it if the world ends first. */
 async function held({ onEnd }: World, letGo: () => void): Promise<void> {
   onEnd.add(letGo);
   await pause(LASTS_MS);

@@ -4,7 +4,7 @@ import type { CodeHostManner } from "./outside-code-host.js";
 
 const manners: readonly Exclude<CodeHostManner, "well">[] = ["hangs", "loses answers", "throttles", "is down"];
 
-/** What the code host does that runners push to. */
+/** Faults of the code host that runners push to. */
 export const codeHostFaults: readonly Fault[] = manners.map((manner) => ({
   name: `code host ${manner}`,
   target: "code host",

@@ -1,7 +1,7 @@
 import type { FoundEvent, FoundPullRequest, FoundTask } from "./findings.js";
 import type { PullThere } from "./outside-code-host.js";
 
-/** What the promises compare: what the service says beside what the code host has. */
+/** The inputs of the promises: the service's records and those of the code host. */
 export interface FoundPulls {
   readonly tasks: readonly FoundTask[];
   readonly pullRequests: readonly FoundPullRequest[];
@@ -11,7 +11,9 @@ export interface FoundPulls {
   readonly hasAllEvents: boolean;
 }
 
-/** What the promises say of pull requests: one at most is open for a task and branch, and both ends know the same. */
+/**
+ * Checks the promises about pull requests: at most one is open per task and branch, and both sides agree on its state.
+ */
 export function* checkPullRequests(found: FoundPulls): Generator<string> {
   const { tasks, pullRequests, pulls, forced } = found;
   for (const push of forced) yield `forced: a push of ${push}`;
@@ -33,7 +35,7 @@ export function* checkPullRequests(found: FoundPulls): Generator<string> {
   yield* checkMerges(found);
 }
 
-/** Where what the service says is not what the code host has. */
+/** Finds differences between the records of the service and of the code host. */
 export function* checkUnsettled({
   pullRequests,
   pulls,
@@ -46,7 +48,7 @@ export function* checkUnsettled({
   }
 }
 
-/** Each merge is an event, once. */
+/** Checks that each merge produced exactly one event. */
 function* checkMerges({ pullRequests, events, hasAllEvents }: FoundPulls): Generator<string> {
   if (!hasAllEvents) return;
   const told = events.filter(({ on }) => on === "pull-request.merged");

@@ -8,11 +8,11 @@ export interface Configured {
   readonly workspaceId: string;
   readonly teamId: string;
   readonly poolToken: string;
-  /** Where deliveries of the tracker go. */
+  /** The path for the tracker's deliveries. */
   readonly deliveriesPath: string;
 }
 
-/** Who owns it all, and has every task. */
+/** The owner of everything, who is also the assignee of every task. */
 export const OWNER = "ada@example.com";
 const A_DAY_IN_MINUTES = 24 * 60;
 const runners = { pool: "main" };
@@ -34,7 +34,7 @@ const lines = [
   { key: "code", name: "Code", repositories: [{ name: "acme/app" }], stations: [{ ...station, key: "work" }] },
 ];
 
-/** Creates it: the hooks on after events tell one receiver, those on before events ask another. */
+/** Creates the workspace. Hooks on after events notify one receiver; hooks on before events ask another. */
 export async function configure(
   service: ServiceKeeper,
   headers: Readonly<Record<string, string>>,

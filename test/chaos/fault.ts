@@ -3,9 +3,9 @@ import type { Tool } from "./machine-tools.js";
 import type { PlannedFault } from "./plan.js";
 import type { World } from "./world.js";
 
-/** Something that goes wrong for a while. It has taken everything back when `play` resolves. */
+/** A temporary fault. It is completely undone when `play` resolves. */
 export interface Fault extends PlannedFault {
-  /** It is left out where the machine does not have this. */
+  /** The machine's tool that the fault needs; without the tool, the fault is skipped. */
   readonly needs?: Tool;
   play(world: World, chance: Chance): Promise<void>;
 }

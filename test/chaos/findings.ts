@@ -3,7 +3,7 @@ import type { PullThere } from "./outside-code-host.js";
 import type { HookArrival } from "./receiver.js";
 import type { RepeatingClient } from "./repeating-client.js";
 
-/** A task with its runs, as the service tells. */
+/** A task with its runs, as the service reports it. */
 export interface FoundTask {
   readonly id: string;
   readonly title: string;
@@ -19,13 +19,13 @@ export interface FoundRun {
   readonly outcome: string | null;
   readonly spent: { readonly amount: number } | null;
   readonly waiting: { readonly reason: string } | null;
-  /** Texts of the steps that the agent of a completed run showed; null of another. */
+  /** Texts of the steps that a completed run's agent reported; null for other runs. */
   readonly shown: readonly string[] | null;
-  /** What its agent called; of runs whose agents call tools. */
+  /** The agent's calls, for runs whose agents call tools. */
   readonly calls?: readonly FoundCall[];
 }
 
-/** A call of a tool, as its run's page lists it. */
+/** A tool call, as its run's list contains it. */
 export interface FoundCall {
   readonly id: string;
   readonly tool: string;
@@ -34,11 +34,11 @@ export interface FoundCall {
   readonly inputs: Readonly<Record<string, unknown>>;
 }
 
-/** A pull request of a task, as its team lists it. */
+/** A task's pull request, as its team's list contains it. */
 export interface FoundPullRequest {
   readonly id: string;
   readonly taskId: string | null;
-  /** Null while it is not at the code host. */
+  /** Null until it exists at the code host. */
   readonly number: number | null;
   readonly branch: string;
   readonly state: string;
@@ -52,7 +52,7 @@ export interface FoundEvent {
   readonly runId: string | null;
 }
 
-/** A firing of a hook. */
+/** A hook occurrence. */
 export interface FoundFiring {
   readonly id: string;
   readonly occurrence: string;
@@ -66,34 +66,34 @@ export interface FoundFiring {
 
 interface FoundAttempt {
   readonly n: number;
-  /** What the receiver answered; null when it answered nothing. */
+  /** The status of the receiver's answer; null without an answer. */
   readonly status: number | null;
-  /** Null when it was taken. */
+  /** Null if the receiver accepted it. */
   readonly code: string | null;
 }
 
-/** What the service says after a round, and what the world outside saw. */
+/** What the service reports after a round, and what the outside world received. */
 export interface Findings {
   readonly secrets: readonly { readonly name: string; readonly id: string }[];
   readonly tasks: readonly FoundTask[];
   readonly events: readonly FoundEvent[];
-  /** Whether `events` are all that there were: only the latest are kept. */
+  /** Whether `events` is complete: the service keeps only the latest events. */
   readonly hasAllEvents: boolean;
   readonly firings: readonly FoundFiring[];
   readonly arrivals: readonly HookArrival[];
-  /** The texts of the calls that arrived. */
+  /** The texts of the received calls. */
   readonly comments: readonly string[];
   readonly starts: readonly AgentStart[];
-  /** Of tasks. */
+  /** Pull requests of tasks. */
   readonly pullRequests: readonly FoundPullRequest[];
-  /** Those that the code host has, and what was pushed there by force. */
+  /** The code host's pull requests, and the force pushes that it received. */
   readonly pulls: readonly PullThere[];
   readonly forced: readonly string[];
-  /** Ids of tasks that a stream told of. */
+  /** Ids of tasks that a stream reported. */
   readonly streamed: ReadonlySet<string>;
 }
 
-/** Where to ask. */
+/** The workspace and the team to read. */
 export interface Site {
   readonly workspaceId: string;
   readonly teamId: string;
@@ -101,10 +101,10 @@ export interface Site {
 
 const PAGE = 200;
 const EVENTS_KEPT = 1_000;
-/** Tasks that are read at once. */
+/** Number of tasks read concurrently. */
 const AT_ONCE = 8;
 
-/** Reads everything back that the promises are about. */
+/** Reads everything that the promises compare. */
 export async function readBack(
   client: RepeatingClient,
   { workspaceId, teamId }: Site,
@@ -122,7 +122,7 @@ export async function readBack(
   return { secrets, tasks, events, hasAllEvents: events.length < EVENTS_KEPT, firings, pullRequests };
 }
 
-/** The pull requests of a team's tasks. */
+/** Returns the pull requests of a team's tasks. */
 export async function readPullRequests(client: RepeatingClient, teamId: string): Promise<readonly FoundPullRequest[]> {
   return pages<FoundPullRequest>(client, `/api/teams/${teamId}/pull-requests`, ({ id }) => id);
 }
@@ -134,7 +134,7 @@ async function readTask(client: RepeatingClient, id: string): Promise<FoundTask>
   return { ...task, runs: callsTools(task) ? await Promise.all(read.map((run) => withCalls(client, run))) : read };
 }
 
-/** Whether the agents of a task call tools. */
+/** Whether a task's agents call tools. */
 function callsTools({ title }: Pick<FoundTask, "title">): boolean {
   return title.startsWith("tools");
 }

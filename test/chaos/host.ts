@@ -3,16 +3,16 @@ import { RunnerProcess } from "../processes/runner-process.js";
 import type { ServiceKeeper } from "./service-keeper.js";
 import { Wire } from "./wire.js";
 
-/** A runner, over its lives, and its network. */
+/** A runner across its restarts, and its network. */
 export interface Host {
   readonly folder: string;
   readonly wire: Wire;
   process: RunnerProcess;
-  /** Kills it with -9, and starts it again in the same folder. */
+  /** Kills it with SIGKILL, and starts it again in the same folder. */
   restart(): Promise<void>;
 }
 
-/** Starts a runner in a folder of its own; its agent is `agent.sh`. */
+/** Starts a runner in its own folder; its agent is `agent.sh`. */
 export async function openHost(
   folder: string,
   of: {

@@ -1,47 +1,47 @@
-/** A task that was acknowledged. */
+/** An acknowledged task. */
 export interface OpenedTask {
   readonly key: string;
   readonly id: string;
   readonly title: string;
 }
 
-/** A delivery that was taken, and the title of the task that it opens. */
+/** An accepted delivery, and the title of the task that it opens. */
 export interface OpenedByDelivery {
   readonly key: string;
   readonly title: string;
 }
 
-/** Something that was said on a task and acknowledged; no two texts are the same. */
+/** An acknowledged note on a task; all texts are different. */
 export interface SaidNote {
   readonly taskId: string;
   readonly text: string;
 }
 
-/** A resource that was acknowledged. */
+/** An acknowledged resource. */
 export interface CreatedResource {
   readonly name: string;
   readonly id: string;
 }
 
-/** An agent that was started. */
+/** A started agent. */
 export interface AgentStart {
   readonly pid: number;
   readonly runId: string;
   readonly taskId: string;
 }
 
-/** What clients were answered, over all rounds of a store, and what was complained of meanwhile. */
+/** The answers to clients over all rounds of a store, and the complaints so far. */
 export class Ledger {
   readonly secrets: CreatedResource[] = [];
   readonly tasks: OpenedTask[] = [];
   readonly notes: SaidNote[] = [];
   readonly deliveries: OpenedByDelivery[] = [];
-  /** What was seen to be wrong while it happened. */
+  /** Faults observed as they happened. */
   readonly complaints: string[] = [];
   #acknowledged = 0;
   #hear: () => void = () => undefined;
 
-  /** How many requests were answered with success. */
+  /** Number of requests that were answered with success. */
   get acknowledged(): number {
     return this.#acknowledged;
   }
@@ -51,7 +51,7 @@ export class Ledger {
     this.#hear();
   }
 
-  /** Resolves with the next answer of success, in the same turn of the event loop. */
+  /** Resolves with the next successful answer, in the same turn of the event loop. */
   nextAcknowledged(): Promise<void> {
     return new Promise((resolve) => {
       this.#hear = resolve;

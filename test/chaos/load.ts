@@ -12,7 +12,7 @@ export interface LoadOptions {
   readonly ledger: Ledger;
   readonly workspaceId: string;
   readonly teamId: string;
-  /** Where deliveries of the tracker go. */
+  /** The path for the tracker's deliveries. */
   readonly deliveriesPath: string;
   readonly tracker: Pick<OutsideTracker, "headersFor">;
   readonly codeHost: Pick<OutsideCodeHost, "merge">;
@@ -24,24 +24,24 @@ interface InboxTask extends FoundTask {
   readonly approvals: readonly { readonly id: string; readonly runId: string }[];
 }
 
-/** Milliseconds between two deeds of one client. */
+/** Milliseconds between two actions of one client. */
 const PACE_MS = { secrets: 25, tasks: 150, changes: 500, notes: 70, deliveries: 400, merges: 1_000, inbox: 250 };
-/** Clients that create at the same time. */
+/** Number of concurrent creating clients. */
 const CREATORS = 6;
 const PAGE = 200;
 
-/** People and programs that ask. Every deed has a key of its own and is repeated until it is answered. */
+/** The load of people and programs. Every action has its own key and is repeated until it is answered. */
 export class Load {
   readonly #options: LoadOptions;
   #keys = 0;
-  /** Runs whose refusal was answered with another try, so that a task that is always refused comes to rest. */
+  /** Runs whose refusal was followed by one retry, so that a task that is always refused comes to rest. */
   readonly #retried = new Set<string>();
 
   constructor(options: LoadOptions) {
     this.#options = options;
   }
 
-  /** Creates, opens and notes until the signal; resolves when the last deed was answered. */
+  /** Creates, opens and notes until the signal; resolves when the last action is answered. */
   async run(chance: Chance, signal: AbortSignal): Promise<void> {
     const until = async (paceMs: number, deed: () => Promise<unknown>): Promise<void> => {
       while (!signal.aborted) {
@@ -59,7 +59,7 @@ export class Load {
     ]);
   }
 
-  /** Answers, gives leave and tries again, as the assignee of every task, until the signal. */
+  /** Answers, approves and retries as the assignee of every task, until the signal. */
   async keepInbox(signal: AbortSignal): Promise<void> {
     const { client, teamId } = this.#options;
     while (!signal.aborted) {
@@ -69,7 +69,7 @@ export class Load {
     }
   }
 
-  /** What has not come to rest: open tasks, but for those that are refused each time. */
+  /** Returns the open tasks, except those that are refused each time. */
   async listOpen(): Promise<readonly FoundTask[]> {
     const { client, teamId } = this.#options;
     const lists = ["queued", "running", "inbox"].map((state) =>
@@ -78,7 +78,7 @@ export class Load {
     return (await Promise.all(lists)).flat().filter((task) => task.state !== "inbox" || !this.#isAtRest(task));
   }
 
-  /** Opens a task with a description of that many characters. */
+  /** Opens a task with a description of this many characters. */
   async openTask(chance: Chance, length = chance.pick([0, 100, 5_000])): Promise<void> {
     await this.#open(chance.pick(taskKinds), length);
   }
@@ -113,7 +113,7 @@ export class Load {
     else ledger.complaints.push(`a note answered ${answer.status} ${JSON.stringify(answer.body)}`);
   }
 
-  /** The tracker tells of an issue, which opens a task whose agent calls tools. */
+  /** Sends a tracker delivery about an issue, which opens a task whose agent calls tools. */
   async #deliver(): Promise<void> {
     const { client, ledger, deliveriesPath, tracker } = this.#options;
     const key = this.#nextKey("tools");
@@ -140,7 +140,7 @@ export class Load {
     }
   }
 
-  /** Whether a task is one that is refused, and was tried again after it was. */
+  /** Whether a task is one that is always refused and was already retried. */
   #isAtRest({ id, title }: FoundTask): boolean {
     return title.startsWith("veto") && this.#retried.has(id);
   }

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ChildProgram } from "../processes/child-program.js";
 
-/** What a fault needs of the machine besides Node. */
+/** A tool of the machine that a fault needs, in addition to Node. */
 export type Tool = "mount" | "strace" | "prlimit";
 
-/** System calls that bring a store to the disk. */
+/** System calls that flush a store to disk. */
 const FLUSHES = "fdatasync,fsync,msync";
 
-/** Why this machine has none of that tool; null when it has. */
+/** Returns why this machine lacks a tool; null if it has the tool. */
 export async function whyMissing(tool: Tool): Promise<string | null> {
   if (tool === "mount") return whyNoMount();
   if (tool === "strace") return whyNoStrace();
@@ -31,7 +31,7 @@ function whyNoMount(): string | null {
   }
 }
 
-/** Attaches to a program of ours, as the fault does: some kernels let only a parent do that. */
+/** Tests attaching to one of this process's children, as the fault does: some kernels allow only a parent to attach. */
 async function whyNoStrace(): Promise<string | null> {
   if (spawnSync("strace", ["--version"]).error !== undefined) return "strace is not installed";
   const sleeper = new ChildProgram(spawn("sleep", ["5"], { stdio: "ignore" }));
@@ -42,7 +42,7 @@ async function whyNoStrace(): Promise<string | null> {
   return isAttached ? null : "strace may not attach to other processes";
 }
 
-/** Makes each flush of a process take that much longer. `over` resolves when that ends; `stop` ends it. */
+/** Delays each flush of a process by this time. `over` resolves when the delay ends; `stop` ends it. */
 export function slowFlushes(pid: number, ms: number) {
   const inject = `inject=${FLUSHES}:delay_enter=${ms * 1_000}`;
   const filter = ["-e", `trace=${FLUSHES}`, "-e", inject];
@@ -52,13 +52,13 @@ export function slowFlushes(pid: number, ms: number) {
   return {
     over: tracer.ended,
     stop: async () => {
-      // It lets go of the process first; killed with -9 it may leave it stopped.
+      // SIGTERM makes strace detach first; SIGKILL could leave the process stopped.
       await tracer.end("SIGTERM");
     },
   };
 }
 
-/** Mounts an empty disk of that many bytes in memory. */
+/** Mounts an empty in-memory disk of this size. */
 export function mountSmall(folder: string, mebibytes: number): void {
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", folder], { stdio: "ignore" });
 }
@@ -67,7 +67,7 @@ export function unmount(folder: string): void {
   execFileSync("umount", ["-l", folder], { stdio: "ignore" });
 }
 
-/** From now on that process may write no file beyond that many bytes. */
+/** Limits the size of files that the process may write from now on. */
 export function limitFileSize(pid: number, bytes: number): void {
   execFileSync("prlimit", ["--pid", `${pid}`, `--fsize=${bytes}:`], { stdio: "ignore" });
 }

@@ -2,9 +2,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /**
- * A receiver of hooks in a process of its own, on every address of the loopback network. Requests to `/hang` are never
- * answered, those to `/refuse` refuse the event, others are taken. It tells its parent its port, how many hang when that
- * was the same for a while, and of each other request its path and when it came, in milliseconds since 1970.
+ * A hook receiver in a separate process, on every loopback address. Requests to `/hang` are never answered, those to
+ * `/refuse` refuse the event, and all others are accepted. It sends its parent its port, and the number of hanging
+ * requests once that is stable. For each other request it sends the path and the arrival time in milliseconds since
+ * 1970.
  */
 const QUIET_MS = 2_000;
 let hanging = 0;

@@ -4,11 +4,11 @@ import { hookSecret } from "../support/hook-receiver.js";
 import { RunnerPeer } from "../support/runner-peer.js";
 import { Refused } from "./refused.js";
 
-/** Places of the runner: more than there are runs at once. */
+/** Places of the runner: more than there are concurrent runs. */
 const SLOTS = 64;
 const BEAT_MS = 5_000;
 
-/** A service that is asked. */
+/** A service that receives the noise. */
 type NoiseSite = Pick<ServiceProcess, "baseUrl" | "request">;
 
 type Event = "task.opened" | "run.starting";
@@ -26,7 +26,7 @@ export class NoiseTenant {
     this.#teamId = teamId;
   }
 
-  /** A new workspace of the person whose cookie that is; with a runner unless nothing is to be worked. */
+  /** Opens a workspace of the cookie's user, with a runner unless it has no work. */
   static async open(
     service: NoiseSite,
     cookie: Readonly<Record<string, string>>,
@@ -68,14 +68,14 @@ export class NoiseTenant {
     if (answer.status !== 201) throw new Refused("a hook", answer);
   }
 
-  /** Opens a task and gives its id. */
+  /** Opens a task; returns its id. */
   async openTask(): Promise<string> {
     const answer = await this.#post(`/api/teams/${this.#teamId}/tasks`, { title: "Do it", line: "dev" });
     if (answer.status !== 201) throw new Refused("a task", answer);
     return String(answer.body?.id);
   }
 
-  /** Firings of the team in a state, with their codes: the newest 200. */
+  /** Returns the team's newest 200 hook occurrences in a state, with their codes. */
   async firings(state: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
     const path = `/api/teams/${this.#teamId}/hook-occurrences?limit=200&state=${state}`;
     const answer = await this.#service.request("GET", path, { headers: this.#cookie });
@@ -89,7 +89,7 @@ export class NoiseTenant {
   }
 }
 
-/** A runner that claims runs and does nothing with them, for as long as the process lives. */
+/** Connects a runner that claims runs and does nothing with them, for as long as the process lives. */
 async function joinRunner({ baseUrl }: NoiseSite, token: string): Promise<void> {
   const socket = (path: string) =>
     new WebSocket(`${baseUrl.replace("http", "ws")}${path}`, { headers: { authorization: `Bearer ${token}` } });

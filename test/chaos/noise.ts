@@ -6,20 +6,20 @@ import { join } from "node:path";
 import { ServiceProcess } from "../processes/service-process.js";
 import { NoiseTenant } from "./noise-tenant.js";
 
-/** Noise of some workspaces while another is quiet. */
+/** Noise of several workspaces while another one is quiet. */
 export interface NoiseScene {
   readonly name: string;
   readonly workspaces: number;
-  /** Firings that hang, of each workspace. */
+  /** Hanging hook occurrences per workspace. */
   readonly firings: number;
   readonly on: "task.opened" | "run.starting";
-  /** Hosts that each workspace's hooks go to. */
+  /** Number of hosts that each workspace's hooks use. */
   readonly hosts: number;
   /** Whether the quiet workspace's receiver is one of those hosts. */
   readonly isSameHost: boolean;
 }
 
-/** The scenes that outbound lanes are held to. */
+/** The scenes that outbound lanes must withstand. */
 export const noiseScenes: readonly NoiseScene[] = [
   {
     name: "three with 5,000 hanging hooks on after events",
@@ -45,11 +45,11 @@ interface Latencies {
 export interface NoiseReport {
   readonly alone: Latencies;
   readonly beside: Latencies;
-  /** What was given up of the noise, and should not have been. */
+  /** Hook occurrences of the noise that failed unexpectedly. */
   readonly givenUp: readonly string[];
 }
 
-/** A service, and the cookie of who owns its workspaces. */
+/** A service, and the cookie of its workspaces' owner. */
 interface Site {
   readonly service: ServiceProcess;
   readonly ada: Record<string, string>;
@@ -57,10 +57,13 @@ interface Site {
 
 const HOOKS_OF_A_WORKSPACE = 50;
 const QUIET = "127.0.0.1";
-/** How long the receiver is waited for, in milliseconds. */
+/** Time limit for the receiver's messages, in milliseconds. */
 const LONGEST_MS = 120_000;
 
-/** Plays a scene against a real service and measures how long the quiet workspace's hooks take, alone and beside it. */
+/**
+ * Plays a scene against a real service, and measures the latency of the quiet workspace's hooks, alone and during the
+ * noise.
+ */
 export async function playNoise(scene: NoiseScene, tries: number): Promise<NoiseReport> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-noise-"));
   const receiver = fork(new URL("./noise-receiver.js", import.meta.url));
@@ -104,7 +107,7 @@ function hostsOf({ hosts, isSameHost }: NoiseScene): readonly string[] {
   return isSameHost ? [QUIET, ...others.slice(1)] : others;
 }
 
-/** Has each workspace fire its hooks, all at once, and waits until they were fired. */
+/** Fires all hooks of each workspace at once, and waits until they have fired. */
 async function makeNoise({ service, ada }: Site, scene: NoiseScene, urls: readonly string[]): Promise<NoiseTenant[]> {
   const hooks = Math.min(Math.max(HOOKS_OF_A_WORKSPACE, urls.length), scene.firings);
   const tenants: NoiseTenant[] = [];
@@ -117,7 +120,7 @@ async function makeNoise({ service, ada }: Site, scene: NoiseScene, urls: readon
   return tenants;
 }
 
-/** Opens tasks of the quiet workspace one after the other, and waits for the requests of both hooks. */
+/** Opens tasks of the quiet workspace one after another, and waits for the requests of both hooks. */
 async function measure(quiet: NoiseTenant, receiver: ChildProcess, tries: number): Promise<Latencies> {
   const veto: number[] = [];
   const after: number[] = [];
@@ -136,14 +139,14 @@ async function arrival(receiver: ChildProcess, path: string): Promise<number> {
   return (await nextMessage(receiver, (message) => message.path === path)).atMs ?? 0;
 }
 
-/** What the receiver tells. */
+/** A message from the receiver. */
 interface Told {
   readonly path?: string;
   readonly atMs?: number;
   readonly hanging?: number;
 }
 
-/** The next message of the receiver that is wanted; rejects when none comes. */
+/** Resolves with the next wanted message of the receiver; rejects on timeout. */
 function nextMessage(receiver: ChildProcess, isWanted: (message: Told) => boolean): Promise<Told> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => end(() => reject(new Error("the receiver was asked nothing"))), LONGEST_MS);

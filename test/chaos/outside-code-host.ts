@@ -6,10 +6,10 @@ import type { Chance } from "../simulation/chance.js";
 import { bobThere, connect, install } from "../support/code-host-scene.js";
 import type { ServiceKeeper } from "./service-keeper.js";
 
-/** What it does with requests of the service and of runners' git. */
+/** How it treats requests of the service and of the runners' git. */
 export type CodeHostManner = "well" | "hangs" | "loses answers" | "throttles" | "is down";
 
-/** A pull request as the code host has it. */
+/** A pull request in the code host's records. */
 export interface PullThere {
   readonly number: number;
   readonly branch: string;
@@ -18,17 +18,17 @@ export interface PullThere {
 
 const REPOSITORY = "acme/app";
 const INSTALLATION = 7;
-/** Once in so many events its delivery is lost. */
+/** One in this many deliveries is lost. */
 const LOST_ONCE_IN = 5;
 
 const moved = z.object({ ref: z.string(), before: z.string(), after: z.string() });
 
-/** A code host that runners push to, where the service opens pull requests, and which tells it what becomes of them. */
+/** A code host that runners push to and on which the service opens pull requests; it sends the service their events. */
 export class OutsideCodeHost {
   readonly #host: CodeHost;
   readonly #chance: Chance;
   readonly #forced: string[] = [];
-  /** What is going on after an event: deliveries, and looks at pushes. */
+  /** Work in progress after an event: deliveries, and checks of pushes. */
   readonly #busy = new Set<Promise<unknown>>();
   #goOn: () => void = () => undefined;
 
@@ -47,12 +47,12 @@ export class OutsideCodeHost {
     return new OutsideCodeHost(host, chance);
   }
 
-  /** Settings of the service that uses it. */
+  /** Settings of a service that uses it. */
   get settings(): Readonly<Record<string, string>> {
     return this.#host.settings;
   }
 
-  /** Connects the workspace, and has deliveries go to the service. */
+  /** Connects the workspace, and sends deliveries to the service. */
   async connect(service: ServiceKeeper, headers: Readonly<Record<string, string>>): Promise<void> {
     const request = (method: "POST", path: string, body: unknown) =>
       service.request(method, path, { body, headers: { ...headers } });
@@ -71,18 +71,18 @@ export class OutsideCodeHost {
     return this.#host.work.pulls.map((pull) => ({ number: pull.number, branch: pull.head, state: toState(pull) }));
   }
 
-  /** What was pushed and is not on top of what was there. */
+  /** Pushes that were not fast-forwards. */
   get forced(): readonly string[] {
     return this.#forced;
   }
 
-  /** A person merges a pull request that is open, if there is one. */
+  /** Merges an open pull request as a person, if there is one. */
   async merge(chance: Chance): Promise<void> {
     const open = this.#host.work.pulls.filter((pull) => toState(pull) === "open");
     if (open.length > 0) await this.#host.work.merge(chance.pick(open), bobThere);
   }
 
-  /** Resolves when nothing is going on there. */
+  /** Resolves when no work is in progress. */
   async settled(): Promise<void> {
     while (this.#busy.size > 0) await Promise.all(this.#busy);
   }
@@ -114,7 +114,7 @@ export class OutsideCodeHost {
     if (event.event === "push") this.#keep(this.#check(event));
   }
 
-  /** Nothing that was there is thrown away. */
+  /** Checks that a push keeps all earlier commits. */
   async #check({ payload }: HostedEvent): Promise<void> {
     const { ref, before, after } = moved.parse(payload);
     const repository = this.#host.work.repositories.get(REPOSITORY);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type ApiFault, type LoopbackApi, startLoopbackApi } from "../../http/demo/loopback-api.js";
 import { expr } from "../support/integration.js";
 
-/** What it does with requests of the service. */
+/** How it treats requests of the service. */
 export type TrackerManner = "well" | "hangs" | "resets" | "throttles" | "answers junk";
 
 const faults: Readonly<Record<Exclude<TrackerManner, "well">, ApiFault>> = {
@@ -15,7 +15,7 @@ const faults: Readonly<Record<Exclude<TrackerManner, "well">, ApiFault>> = {
 
 const commented = z.object({ text: z.string() });
 
-/** A system that tasks are about: its deliveries open tasks, agents call its tools, bindings tell it. */
+/** A system with the tasks' issues: its deliveries open tasks, agents call its tools, and bindings notify it. */
 export class OutsideTracker {
   readonly secret = randomBytes(20).toString("hex");
   readonly #api: LoopbackApi;
@@ -32,7 +32,7 @@ export class OutsideTracker {
     return this.#api.url;
   }
 
-  /** The texts of all comments that arrived, also where the answer did not get back. */
+  /** The texts of all received comments, including those whose answer was lost. */
   get comments(): readonly string[] {
     return this.#api.requests
       .filter(({ path }) => path === "/comments")
@@ -44,13 +44,13 @@ export class OutsideTracker {
     if (manner !== "well") this.#api.faults.set(/./, { fault: faults[manner] });
   }
 
-  /** The headers of a delivery: signed, and with a key of its own. */
+  /** Returns the headers of a signed delivery with this key. */
   headersFor(body: unknown, key: string): Readonly<Record<string, string>> {
     const signature = createHmac("sha256", this.secret).update(JSON.stringify(body)).digest("hex");
     return { "x-signature": signature, "x-delivery": key };
   }
 
-  /** The integration with it. Its deliveries open tasks for the person with this mail address. */
+  /** Returns the definition of its integration. Its deliveries open tasks for the person with this email address. */
   definition(assignee: string): Readonly<Record<string, unknown>> {
     const comment = { request: { url: `${this.url}/comments`, body: { text: expr("inputs.text") } } };
     const text = { text: { required: true } };

@@ -1,20 +1,23 @@
 import { type Chance, createChance } from "../simulation/chance.js";
 
-/** What a fault takes hold of: those of one target come one after the other in a round, others at the same time. */
+/**
+ * The target of a fault. Within a round, faults of one target run one after another, and faults of different targets
+ * concurrently.
+ */
 export type FaultTarget = "service" | "runners" | "receivers" | "code host" | "clients";
 
-/** What the plan wants to know of a fault. */
+/** The properties of a fault that the plan needs. */
 export interface PlannedFault {
   readonly name: string;
   readonly target: FaultTarget;
 }
 
-/** Faults of a round. */
+/** Faults per round. */
 const FAULTS_A_ROUND = 4;
 
 /**
- * The faults of each round, from the seed: each comes once before any comes again, and those of a round have different
- * targets as far as the rest of that turn allows.
+ * Generates the faults of each round from the seed. Each fault occurs once before any fault repeats. The faults of a
+ * round have different targets as far as the remaining faults allow.
  */
 export function* planRounds<Fault extends PlannedFault>(faults: readonly Fault[], seed: number): Generator<Fault[]> {
   const chance = createChance(seed);
@@ -24,7 +27,7 @@ export function* planRounds<Fault extends PlannedFault>(faults: readonly Fault[]
     while (round.length < Math.min(FAULTS_A_ROUND, faults.length)) {
       if (left.length === 0) left = shuffled(faults, chance);
       const at = indexOfNext(left, round);
-      // What is left of this turn are faults that the round has: they come in the next one.
+      // The remaining faults are already in this round, so they move to the next one.
       if (at < 0) break;
       round.push(...left.splice(at, 1));
     }
@@ -32,7 +35,7 @@ export function* planRounds<Fault extends PlannedFault>(faults: readonly Fault[]
   }
 }
 
-/** A seed of its own for each part of something that has a seed: near numbers lead to seeds far apart. */
+/** Derives a seed for each part of something with a seed; nearby numbers give distant seeds. */
 export function seedOf(...parts: readonly number[]): number {
   let mixed = 0x9e3779b9;
   for (const part of parts) {
@@ -43,7 +46,10 @@ export function seedOf(...parts: readonly number[]): number {
   return mixed;
 }
 
-/** The first with a target that the round does not have yet; else the first that it does not have itself. */
+/**
+ * Returns the index of the first fault with a target that is new in the round, else of the first fault that is not in
+ * the round.
+ */
 function indexOfNext(left: readonly PlannedFault[], round: readonly PlannedFault[]): number {
   const taken = new Set(round.map(({ target }) => target));
   const other = left.findIndex(({ target }) => !taken.has(target));

@@ -9,8 +9,8 @@ const LOOK_MS = 250;
 type Found = Readonly<Record<string, unknown>>;
 
 /**
- * Checks a planned change with the set that was replayed while something is killed with -9; then has the doctor look and
- * compares. Returns what is broken.
+ * Checks a planned change with the replayed set while processes are killed with SIGKILL. Then runs the doctor and
+ * compares. Returns the broken promises.
  */
 export async function playCheck(world: ReplayWorld, kills: number, seed: number): Promise<readonly string[]> {
   const { client, service, teamId, line, ledger } = world;
@@ -47,7 +47,7 @@ export async function playCheck(world: ReplayWorld, kills: number, seed: number)
   ];
 }
 
-/** Reads the verdict again and again until it is ended. */
+/** Polls the verdict until stopped. */
 function followVerdict(read: () => Promise<string>) {
   const verdicts: string[] = [];
   let isEnded = false;

@@ -6,7 +6,7 @@ import type { AgentStart } from "./ledger.js";
 import { type FoundCopy, type FoundReplay, listBrokenReplay } from "./replay-promises.js";
 import { idOf, type ReplayWorld } from "./replay-world.js";
 
-/** How large the replay is, and how often something is killed meanwhile. */
+/** The size of the replay, and the number of kills during it. */
 export interface ReplayPlan {
   readonly runs: number;
   readonly repeats: number;
@@ -14,16 +14,16 @@ export interface ReplayPlan {
 }
 
 const CEILING = { amount: 1_000, currency: "EUR" };
-/** How long runs, and the replay, may take to come to rest. */
+/** Time limit for the runs and for the replay to come to rest. */
 const LONGEST_REST_MS = 240_000;
 const LOOK_MS = 250;
-/** Times between two kills: most come while copies run. */
+/** Range of the time between two kills; most kills occur while copies run. */
 const SHORTEST_KILL_MS = 200;
 const LONGEST_KILL_MS = 4_000;
 
 /**
- * Replays the runs of a set while the service, the runners and the agents are killed with -9; then has the doctor look and
- * compares. Returns what is broken.
+ * Replays the runs of a set while the service, the runners and the agents are killed with SIGKILL. Then runs the doctor
+ * and compares. Returns the broken promises.
  */
 export async function playReplay(world: ReplayWorld, plan: ReplayPlan, seed: number): Promise<readonly string[]> {
   const { client, service, teamId, ledger } = world;
@@ -52,7 +52,7 @@ export async function playReplay(world: ReplayWorld, plan: ReplayPlan, seed: num
   ];
 }
 
-/** Runs to be repeated: those of as many tasks. */
+/** Creates the runs to replay, each of a different task. */
 export async function runOriginals(world: ReplayWorld, count: number): Promise<readonly string[]> {
   const { client, teamId } = world;
   for (let n = 0; n < count; n++) {
@@ -76,7 +76,7 @@ export async function openSet({ client, teamId, line }: ReplayWorld, runIds: rea
   return setId;
 }
 
-/** Kills with -9: the service every other time, else a runner or an agent that lives. */
+/** Kills processes with SIGKILL: alternately the service, and a runner or a living agent. */
 export async function kill(world: ReplayWorld, kills: number, chance: Chance): Promise<void> {
   for (let n = 0; n < kills; n++) {
     await pause(chance.between(SHORTEST_KILL_MS, LONGEST_KILL_MS));
@@ -107,7 +107,7 @@ export function readStarts({ startsFile }: ReplayWorld): readonly AgentStart[] {
   });
 }
 
-/** Whether it has ended and no second look is under way. */
+/** Whether the replay has ended and no second look is in progress. */
 function isAtRest(replay: Readonly<Record<string, unknown>> | null): boolean {
   const { state, entries } = replay as unknown as FoundReplay;
   return state === "finished" && !entries.some(isOpen);
@@ -117,7 +117,7 @@ function isOpen({ result, judge, secondJudge }: FoundCopy): boolean {
   return result === null || (judge.reasons.length > 0 && secondJudge === null);
 }
 
-/** What is not at rest. */
+/** Describes the replay's state and its open copies. */
 function describe(replay: Readonly<Record<string, unknown>> | null): string {
   const { state, entries } = replay as unknown as FoundReplay;
   const open = entries.filter(isOpen).map(({ originalRunId, repeat, state: of, result, secondJudge }) => {

@@ -8,7 +8,7 @@ import type { FoundReplay } from "./replay-promises.js";
 import { idOf, type ReplayWorld } from "./replay-world.js";
 import { type FoundSearch, listBrokenSearch } from "./search-promises.js";
 
-/** How large the search is, and how often something is killed meanwhile. */
+/** The size of the search, and the number of kills during it. */
 export interface SearchPlan {
   readonly runs: number;
   readonly iterations: number;
@@ -18,8 +18,8 @@ export interface SearchPlan {
 const PROMPTS = ["Look twice.", "Read everything first.", "Write less.", "Ask nobody."];
 
 /**
- * Searches a set while the service, the runners and the agents are killed with -9; then has the doctor look and compares.
- * Returns what is broken.
+ * Searches a set while the service, the runners and the agents are killed with SIGKILL. Then runs the doctor and
+ * compares. Returns the broken promises.
  */
 export async function playSearch(
   world: ReplayWorld,
@@ -64,7 +64,7 @@ export async function playSearch(
   ];
 }
 
-/** From now on the agent of a search proposes the prompts. */
+/** Extends the agent so that in a search it proposes the prompts. */
 function teachAgent({ folder, startsFile }: ReplayWorld): void {
   const file = join(folder, "agent.sh");
   const proposer = fileURLToPath(new URL("../../http/demo/proposer.js", import.meta.url));

@@ -59,7 +59,7 @@ const whole: Findings = {
 const withRun = (changed: Partial<FoundRun>) => ({ tasks: [{ ...task, runs: [{ ...run, ...changed }] }] });
 const withFiring = (changed: Partial<FoundFiring>) => ({ firings: [{ ...firing, ...changed }, other] });
 
-/** What is found instead, and which promise that breaks. */
+/** A change of the findings, and the promise that it breaks. */
 const broken: readonly (readonly [string, Partial<Findings>, RegExp])[] = [
   ["a resource is gone", { secrets: [] }, /^lost: secret secret-1/],
   ["a resource has another id", { secrets: [{ name: "secret-1", id: "sec_2" }] }, /^lost: secret secret-1/],

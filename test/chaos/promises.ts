@@ -6,10 +6,10 @@ import type { Ledger } from "./ledger.js";
 
 type Acknowledged = Pick<Ledger, "secrets" | "tasks" | "notes" | "deliveries">;
 
-/** The hook on each after event, which fires on every one. */
+/** The hook for each after event, which fires on every one. */
 export const tellers = { "task.opened": "tell-opened", "task.moved": "tell-moved", "run.ended": "tell-ended" } as const;
 
-/** What the promises say of it; nothing when all are kept. Everything has come to rest before. */
+/** Returns the broken promises; empty if all hold. Everything must have come to rest first. */
 export function listBroken(acknowledged: Acknowledged, found: Findings): readonly string[] {
   return [
     ...checkResources(acknowledged, found),
@@ -52,7 +52,7 @@ function* checkNotes({ notes }: Acknowledged, found: Findings): Generator<string
   }
 }
 
-/** Every run is over, once, and an agent worked on it at most once; a vetoed one met none. */
+/** Checks that every run ended exactly once, and that at most one agent worked on it, and none on a vetoed run. */
 function* checkRuns(task: FoundTask, { events, hasAllEvents, starts }: Findings): Generator<string> {
   for (const run of task.runs) {
     const which = `run ${run.id} of task ${task.id} ${task.title}`;
@@ -70,12 +70,14 @@ function* checkRuns(task: FoundTask, { events, hasAllEvents, starts }: Findings)
   }
 }
 
-/** Whether a run that ended had been under way, so that its end is an event. */
+/** Whether an ended run had been claimed, so that its end is an event. */
 function wasClaimed({ outcome }: FoundRun): boolean {
   return outcome === "completed" || outcome === "failed" || outcome === "abandoned";
 }
 
-/** What the agent of a completed run said was recorded once, in order, and its costs were added up once. */
+/**
+ * Checks that the steps of a completed run's agent were recorded once, in order, and that its costs were added once.
+ */
 function* checkSaid({ shown, spent }: FoundRun, which: string): Generator<string> {
   if (shown === null) return;
   const numbered = shown.filter((text) => text.startsWith("step "));
@@ -84,7 +86,7 @@ function* checkSaid({ shown, spent }: FoundRun, which: string): Generator<string
   if (spent?.amount !== SPENT) yield `lost or twice: ${which} spent ${spent?.amount}`;
 }
 
-/** What the world outside heard of is there: nothing leaves before it is on the disk. */
+/** Checks that everything reported outside is stored: nothing leaves the service before it is on disk. */
 function* checkOutside({ tasks, firings, starts, streamed, arrivals }: Findings): Generator<string> {
   const known = new Set(tasks.map(({ id }) => id));
   for (const id of streamed) if (!known.has(id)) yield `left before the flush: a stream told of task ${id}`;
@@ -96,7 +98,7 @@ function* checkOutside({ tasks, firings, starts, streamed, arrivals }: Findings)
   }
 }
 
-/** Each event once, and the hook that listens to it fired. */
+/** Checks that each event occurred once, and that its hook fired. */
 function* checkEvents({ events, firings, tasks, hasAllEvents }: Findings): Generator<string> {
   const opened = twice(events.filter(({ on }) => on === "task.opened").map(({ taskId }) => taskId));
   if (opened.length > 0) yield `twice: opened tasks ${opened}`;
@@ -117,7 +119,10 @@ function tellerOf({ on }: FoundEvent | FoundFiring): string | undefined {
   return on in tellers ? tellers[on as keyof typeof tellers] : undefined;
 }
 
-/** One firing an event and hook, attempts counted without a gap, and each on an after event delivered. */
+/**
+ * Checks that there is one hook occurrence per event and hook, that its attempts are numbered without gaps, and that
+ * each occurrence on an after event was delivered.
+ */
 function* checkFirings({ firings, arrivals }: Findings): Generator<string> {
   const both = twice(firings.map(({ occurrence, hook }) => `${occurrence} ${hook}`));
   if (both.length > 0) yield `twice: firings ${both}`;
@@ -133,7 +138,10 @@ function* checkFirings({ firings, arrivals }: Findings): Generator<string> {
   }
 }
 
-/** Requests under one id are the same and signed; each was an attempt that is listed, and each answered attempt came. */
+/**
+ * Checks that requests with the same id are equal and signed, that each belongs to a listed attempt, and that each
+ * answered attempt arrived.
+ */
 function* checkArrivals({ firings, arrivals }: Findings): Generator<string> {
   const digests = new Map<string, string>();
   const times = new Map<string, number>();
@@ -151,7 +159,7 @@ function* checkArrivals({ firings, arrivals }: Findings): Generator<string> {
   }
 }
 
-/** Those that stand in the list more than once. */
+/** Returns the items that occur more than once. */
 function twice(all: readonly string[]): string[] {
   const seen = new Set<string>();
   return all.filter((one) => seen.size === seen.add(one).size);

@@ -4,7 +4,7 @@ import type { Manner } from "./receiver.js";
 
 const manners: readonly Exclude<Manner, "well">[] = ["hangs", "resets", "trickles", "answers junk"];
 
-/** What receivers of hooks do. */
+/** Faults of hook receivers. */
 export const receiverFaults: readonly Fault[] = manners.map((manner) => ({
   name: `receiver ${manner}`,
   target: "receivers",

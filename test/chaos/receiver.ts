@@ -8,25 +8,25 @@ import { hookSecret } from "../support/hook-receiver.js";
 /** How a receiver answers. */
 export type Manner = "well" | "hangs" | "resets" | "trickles" | "answers junk";
 
-/** A request of a hook, as a receiver got it. */
+/** A hook request, as a receiver got it. */
 export interface HookArrival {
-  /** The header `webhook-id`: of one firing and step. */
+  /** The header `webhook-id`, unique per hook occurrence and step. */
   readonly id: string;
-  /** The firing, `occ_…`. */
+  /** The hook occurrence, `occ_…`. */
   readonly firingId: string;
   readonly digest: string;
   readonly isSigned: boolean;
   readonly taskId: string;
-  /** Whether it was answered: an after event by its status alone, a before event by an answer in full. */
+  /** Whether it was answered. For an after event the status is enough; a before event needs a complete answer. */
   isTaken: boolean;
 }
 
-/** The body of a hook's request, as far as it is looked at. */
+/** The fields of a hook request's body that the receiver reads. */
 interface HookBody {
   readonly task: { readonly id: string; readonly title: string };
 }
 
-/** What a request brought that a note is written with. */
+/** The credential in a request with which to write a note. */
 export interface Callback {
   readonly url: string;
   readonly token: string;
@@ -38,13 +38,13 @@ const TRICKLE_MS = 100;
 const webhook = new Webhook(hookSecret);
 
 /**
- * A receiver of hooks on a port of its own. It refuses events of tasks whose title begins with `veto` on the path
- * `/ask`, never answers on `/hang`, and takes everything else, in the manner that is set.
+ * A hook receiver on its own port. On the path `/ask` it refuses events of tasks whose title starts with `veto`; on
+ * `/hang` it never answers. It accepts everything else, in the current manner.
  */
 export class Receiver {
   readonly arrivals: HookArrival[] = [];
   manner: Manner = "well";
-  /** Called for each request that it took. */
+  /** Called for each accepted request. */
   onTaken: (callback: Callback) => void = () => undefined;
   readonly #server: Server;
   #junk = 0;
@@ -105,7 +105,7 @@ export class Receiver {
     if (this.manner === "answers junk") this.#answerJunk(response);
   }
 
-  /** Answers that mean that it did not take it, in turn. */
+  /** Answers in one of several ways, in rotation, that mean that the request was not accepted. */
   #answerJunk(response: ServerResponse): void {
     this.#junk += 1;
     const kind = this.#junk % 3;
@@ -134,7 +134,10 @@ function headerOf(request: IncomingMessage, name: string): string {
   return String(request.headers[name] ?? "");
 }
 
-/** Whether the reference library takes the signature; the time in it is the service's, whose clock is stepped. */
+/**
+ * Whether the signature equals that of the reference library. Uses the time in the request, because the service's clock
+ * is stepped.
+ */
 function isSigned(request: IncomingMessage, text: string): boolean {
   const at = new Date(Number(headerOf(request, "webhook-timestamp")) * 1_000);
   return webhook.sign(headerOf(request, "webhook-id"), at, text) === headerOf(request, "webhook-signature");

@@ -1,6 +1,6 @@
 import type { Reply } from "../processes/service-process.js";
 
-/** An answer that nobody wanted. */
+/** An unexpected answer. */
 export class Refused extends Error {
   readonly status: number;
 

@@ -5,16 +5,18 @@ import type { Ledger } from "./ledger.js";
 import type { ServiceKeeper } from "./service-keeper.js";
 
 const PAUSE_MS = 40;
-/** Once in so many acknowledged requests the same is asked again, as by a client that lost the answer. */
+/** One in this many acknowledged requests is repeated, as if its answer had been lost. */
 const REPEATED_ONCE_IN = 6;
 
-/** Under which key, or with which headers in place of the session's. */
+/** The request's key, or headers that replace those of the session. */
 interface Sending {
   readonly key?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A client that sends a request under its key until it is answered, however often the service goes away. */
+/**
+ * A client that repeats a request under its key until it is answered, through any number of restarts of the service.
+ */
 export class RepeatingClient {
   readonly #service: Pick<ServiceKeeper, "request">;
   readonly #headers: Readonly<Record<string, string>>;
@@ -34,8 +36,8 @@ export class RepeatingClient {
   }
 
   /**
-   * The answer to a write, success or refusal. One that succeeded may be sent again: it has to be answered alike and be
-   * known as a repetition.
+   * Sends a write and returns its answer, success or refusal. May repeat a successful write: the answer must be equal
+   * and marked as a replay.
    */
   async post(path: string, body: unknown, key: string): Promise<Reply> {
     const answer = await this.#untilAnswered("POST", path, body, { key });
@@ -48,12 +50,12 @@ export class RepeatingClient {
     return answer;
   }
 
-  /** A write without a key, which done twice is the same. */
+  /** Sends an idempotent write without a key. */
   async postAgain(path: string): Promise<Reply> {
     return this.#untilAnswered("POST", path);
   }
 
-  /** A delivery of another system, sent until it is taken, and at times again: nobody is signed in. */
+  /** Sends a delivery of another system, without a session, until it is accepted, and sometimes repeats it. */
   async deliver(path: string, body: unknown, headers: Readonly<Record<string, string>>): Promise<Reply> {
     const answer = await this.#untilAnswered("POST", path, body, { headers });
     if (isSuccess(answer)) this.#ledger.acknowledge();
@@ -61,13 +63,13 @@ export class RepeatingClient {
     return answer;
   }
 
-  /** The body of what is read; null when it is not there. */
+  /** Reads a path; returns the body, or null if it does not exist. */
   async get(path: string): Promise<Readonly<Record<string, unknown>> | null> {
     const answer = await this.#untilAnswered("GET", path);
     return isSuccess(answer) ? answer.body : null;
   }
 
-  /** The items of a list. */
+  /** Returns the items of a list. */
   async list<Item>(path: string): Promise<readonly Item[]> {
     return ((await this.get(path))?.items ?? []) as readonly Item[];
   }

@@ -29,7 +29,7 @@ const outside: Outside = {
   given: new Set(["answer 1", "answer 2", "answer 3", "answer 4", "answer 5"]),
 };
 
-/** The replay with one copy changed. */
+/** Returns the replay with one copy changed. */
 function changed(at: number, change: Partial<FoundCopy>): FoundReplay {
   return { ...replay, entries: entries.map((one, place) => (place === at ? { ...one, ...change } : one)) };
 }

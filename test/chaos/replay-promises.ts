@@ -1,7 +1,7 @@
 import { SPENT } from "./agent.js";
 import type { AgentStart } from "./ledger.js";
 
-/** A replay as the service tells of it, as far as it is compared. */
+/** The compared fields of a replay, as the service reports it. */
 export interface FoundReplay {
   readonly state: string;
   readonly repeats: number;
@@ -35,22 +35,22 @@ interface FoundVerdict {
   readonly reasons: readonly { readonly text: string }[];
 }
 
-/** What is known of a replay outside of it. */
+/** Other sources about a replay: its set, the started agents, the service's list of copies, and the model. */
 export interface Outside {
-  /** The runs that the set holds. */
+  /** The runs in the set. */
   readonly runIds: readonly string[];
   readonly repeats: number;
   readonly starts: readonly AgentStart[];
-  /** The copy of each run that had an agent, as the service tells; null where it knows none. */
+  /** The copy of each run that had an agent, as the service reports it; null if it knows none. */
   readonly copyOf: ReadonlyMap<string, { readonly originalRunId: string; readonly repeat: number } | null>;
-  /** The reasons that the model gave, each once. */
+  /** The distinct reasons that the model gave. */
   readonly given: ReadonlySet<string>;
 }
 
-/** Most attempts of a copy: its runner may be lost twice. */
+/** Maximum number of attempts per copy: it may lose its runner twice. */
 const MOST_ATTEMPTS = 3;
 
-/** What is broken of what a replay promises, over any kills; nothing when all is kept. It has ended and is judged. */
+/** Returns the broken promises of a replay after kills; empty if all hold. It must have ended and be judged. */
 export function listBrokenReplay(replay: FoundReplay, outside: Outside): readonly string[] {
   return [
     ...checkCopies(replay, outside),
@@ -60,7 +60,7 @@ export function listBrokenReplay(replay: FoundReplay, outside: Outside): readonl
   ];
 }
 
-/** Every copy of every run is there once and settled. */
+/** Checks that every copy of every run exists once and is settled. */
 function* checkCopies({ state, totals, entries }: FoundReplay, { runIds, repeats }: Outside): Generator<string> {
   if (state !== "finished") yield `the replay is ${state}`;
   const wanted = runIds.flatMap((run) => Array.from({ length: repeats }, (_, at) => `${run} ${at + 1}`));
@@ -76,7 +76,7 @@ function* checkCopies({ state, totals, entries }: FoundReplay, { runIds, repeats
   for (const copy of entries) if (copy.result === null) yield `stuck: copy ${nameOf(copy)} is ${copy.state}`;
 }
 
-/** Every run that had an agent is a copy's and had one agent, and a copy had no more attempts than it may. */
+/** Checks that every run with an agent belongs to a copy and had one agent, and that no copy exceeded its attempts. */
 function* checkAttempts({ entries }: FoundReplay, { starts, copyOf }: Outside): Generator<string> {
   const attempts = new Map<string, number>();
   const seen = new Set<string>();
@@ -93,7 +93,10 @@ function* checkAttempts({ entries }: FoundReplay, { starts, copyOf }: Outside): 
   }
 }
 
-/** What each copy spent is in the total, once; a copy spent on its agent what that said, or more for further attempts. */
+/**
+ * Checks that the total contains each copy's spending once. Also checks that a copy spent the amount that its agent
+ * reported, or more after further attempts.
+ */
 function* checkSpending({ entries, totals }: FoundReplay): Generator<string> {
   const cents = (money: FoundMoney | null) => Math.round((money?.amount ?? 0) * 1e9);
   const sum = entries.reduce((total, { spent }) => total + cents(spent), 0);
@@ -104,7 +107,7 @@ function* checkSpending({ entries, totals }: FoundReplay): Generator<string> {
   }
 }
 
-/** Each verdict is an answer that the model gave, and no answer counts twice. */
+/** Checks that each verdict is an answer of the model, and that no answer counts twice. */
 function* checkVerdicts({ entries }: FoundReplay, { given }: Outside): Generator<string> {
   const told = entries.flatMap((copy) => [copy.judge, copy.secondJudge].flatMap((verdict) => verdict?.reasons ?? []));
   const texts = told.map(({ text }) => text);

@@ -10,7 +10,7 @@ import { Ledger } from "./ledger.js";
 import { RepeatingClient } from "./repeating-client.js";
 import { ServiceKeeper } from "./service-keeper.js";
 
-/** How many attempts a runner has at once. */
+/** Maximum number of a runner's concurrent runs. */
 const SLOTS = 6;
 const RUNNERS = 2;
 const LEASE_SECONDS = 2;
@@ -26,7 +26,7 @@ const station = {
 /** The station's block as a change plans it. */
 export const plannedStation = { ...station, prompt: "Do the work." };
 
-/** A service with a model that judges, runners, and a team whose station has a judge. */
+/** A service with a judging model, runners, and a team whose station has a judge. */
 export interface ReplayWorld {
   readonly folder: string;
   readonly service: ServiceKeeper;
@@ -36,11 +36,11 @@ export interface ReplayWorld {
   readonly ledger: Ledger;
   readonly teamId: string;
   readonly line: { readonly id: string; readonly stationId: string };
-  /** The texts of the reasons that the model gave, each once. */
+  /** The distinct texts of the reasons that the model gave. */
   readonly given: ReadonlySet<string>;
-  /** Where agents write that they started. */
+  /** The file in which agents record their starts. */
   readonly startsFile: string;
-  /** Ends every process and closes everything; the folder stays. */
+  /** Stops every process and closes everything; the folder stays. */
   close(): Promise<void>;
   remove(): Promise<void>;
 }
@@ -92,7 +92,7 @@ export async function openReplayWorld(folder: string, seed: number): Promise<Rep
   return { folder, service, model, hosts, client, ledger, teamId, line, given, startsFile, close, remove };
 }
 
-/** A workspace with a pool and a line of one station, whose judge asks the model. */
+/** Creates a workspace with a pool and a line of one station, whose judge asks the model. */
 async function configure(client: RepeatingClient) {
   const create = async (path: string, body: object) =>
     expectMade(await client.post(`/api/resources/${path}`, body, path));
@@ -113,7 +113,7 @@ function expectMade(reply: Reply): Reply {
   return reply;
 }
 
-/** The id of what was made. */
+/** Returns the id of the created resource. */
 export function idOf(reply: Reply): string {
   return String(expectMade(reply).body?.id);
 }

@@ -9,27 +9,27 @@ import { listBroken } from "./promises.js";
 import { readSnapshot, type StreamFollower } from "./stream-follower.js";
 import type { World } from "./world.js";
 
-/** What a round came to. */
+/** The result of a round. */
 export interface RoundReport {
   readonly acknowledged: number;
   readonly restarts: number;
   readonly isWhole: boolean;
-  /** Every promise that was broken; none when all is well. */
+  /** Every broken promise; empty if all hold. */
   readonly broken: readonly string[];
 }
 
-/** How long the load goes on at least, and what is left may take to come to rest. */
+/** Minimum duration of the load, and time limit for the rest to settle. */
 const LOAD_MS = 3_000;
 const LONGEST_REST_MS = 120_000;
-/** How far behind a follower of the stream may be. */
+/** How long a stream follower may lag behind. */
 const LONGEST_BEHIND_MS = 20_000;
-/** So far ahead that every firing that waits to be tried again is due. */
+/** Far enough ahead that every retry of a hook occurrence is due. */
 const AHEAD_MS = 60 * 60 * 1_000;
 const LOOK_MS = 150;
-/** Complaints of one round that are told. */
+/** Maximum number of complaints printed per round. */
 const TOLD = 20;
 
-/** Plays the faults under load, lets everything come to rest, has the doctor look, and compares. */
+/** Plays the faults under load, waits until everything settles, runs the doctor, and compares. */
 export async function playRound(world: World, faults: readonly Fault[], seed: number): Promise<RoundReport> {
   const { service, ledger, load } = world;
   const before = { acknowledged: ledger.acknowledged, lives: service.lives };
@@ -66,7 +66,7 @@ export async function playRound(world: World, faults: readonly Fault[], seed: nu
   };
 }
 
-/** Those of one target one after the other, others at once. */
+/** Plays faults of one target one after another, and faults of different targets concurrently. */
 async function playFaults(world: World, faults: readonly Fault[], seed: number): Promise<void> {
   const targets = new Map<FaultTarget, Promise<void>>();
   for (const [index, fault] of faults.entries()) {
@@ -80,7 +80,7 @@ async function playFaults(world: World, faults: readonly Fault[], seed: number):
   await Promise.all(targets.values());
 }
 
-/** Waits until nothing is left; gives what is left when the time is over. */
+/** Waits until nothing is left; returns what is left on timeout. */
 async function rest(look: () => Promise<readonly string[]>, longestMs = LONGEST_REST_MS): Promise<readonly string[]> {
   const latest = performance.now() + longestMs;
   for (;;) {
@@ -97,14 +97,17 @@ async function listUndelivered({ client, configured }: World): Promise<readonly 
   return (await Promise.all(lists)).flat().map(({ id }) => `firing ${id} is not delivered`);
 }
 
-/** What the code host has, and the service does not know: deliveries are lost, so it looks. */
+/**
+ * Lists pull requests at the code host that the service does not know yet. Deliveries get lost, so the service also
+ * polls.
+ */
 async function listUnsettled({ client, configured, codeHost }: World): Promise<readonly string[]> {
   await codeHost.settled();
   const pullRequests = await readPullRequests(client, configured.teamId);
   return [...checkUnsettled({ pullRequests, pulls: codeHost.pulls })];
 }
 
-/** Stops the service, in one of both ways, and asks the doctor. */
+/** Stops the service, either way, and runs the doctor. */
 async function examine({ service, ledger }: World, seed: number): Promise<readonly string[]> {
   const signal = createChance(seed).onceIn(2) ? "SIGKILL" : "SIGTERM";
   const code = await service.end(signal);
@@ -124,7 +127,7 @@ async function compare(world: World): Promise<readonly string[]> {
   ];
 }
 
-/** A follower has in the end what a fresh snapshot shows. */
+/** Compares each follower's final state with a fresh snapshot. */
 async function compareStreams({ service, headers, configured, followers }: World): Promise<readonly string[]> {
   const site = { baseUrl: () => service.baseUrl, headers, teamId: configured.teamId };
   return rest(async () => {

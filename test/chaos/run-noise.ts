@@ -7,8 +7,8 @@ const USAGE = `npm run noise -- [--tries 300] [--scene N]
   --scene N  one scene, from 0; without it all`;
 
 /**
- * Has workspaces make noise beside a quiet one, and ends with 1 when the quiet one is held up:
- * `node dist/test/chaos/run-noise.js [--tries 300] [--scene 0]`.
+ * Lets workspaces make noise next to a quiet one, and exits with 1 if that delays the quiet one: `node
+ * dist/test/chaos/run-noise.js [--tries 300] [--scene 0]`.
  */
 const { values } = readArguments(USAGE, {
   options: { tries: { type: "string", default: "300" }, scene: { type: "string" } },
@@ -16,7 +16,7 @@ const { values } = readArguments(USAGE, {
 const wanted =
   values.scene === undefined ? noiseScenes : noiseScenes.slice(Number(values.scene), Number(values.scene) + 1);
 
-/** How much longer than alone the requests of the quiet workspace may take, in milliseconds. */
+/** Maximum additional latency of the quiet workspace's requests during the noise, in milliseconds. */
 const MOST_MORE = { veto: 100, after: 250 };
 
 for (const scene of wanted) {

@@ -9,7 +9,7 @@ import { until } from "../support/until.js";
 
 const program = fileURLToPath(new URL("run.js", import.meta.url));
 
-/** Chaos, and the folder that it makes its own in. */
+/** Starts the chaos program, with a temporary folder for its own folders. */
 function start(t: Test, args: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-chaos-test-"));
   const env = { ...process.env, TMPDIR: folder };

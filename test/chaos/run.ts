@@ -29,7 +29,7 @@ there after each round. Ends with 1 when a promise was broken, and keeps that st
 const REPLAY = { runs: 50, repeats: 5, kills: 20 };
 const CHECK_KILLS = 6;
 const SEARCH = { runs: 8, iterations: 3, kills: 20 };
-/** Rounds over one store. */
+/** Rounds per store. */
 const ROUNDS_A_STORE = 5;
 
 const { values } = readArguments(USAGE, {
@@ -45,7 +45,7 @@ const rounds = wholeNumber("rounds", values.rounds, 1);
 const seed = wholeNumber("seed", values.seed, 0);
 const totals = { passed: 0, failed: 0, acknowledged: 0, restarts: 0, stores: 0 };
 let world: World | null = null;
-/** Where a world is, is being opened or was; null once that is removed, or kept. */
+/** The folder of the current or last world; null once it is removed or kept. */
 let folder: string | null = null;
 
 process.once("SIGINT", () => breakOff(130));
@@ -53,7 +53,7 @@ process.once("SIGTERM", () => breakOff(143));
 process.once("exit", endPrograms);
 
 await (values.replay ? playOneReplay() : values.search ? playOneSearch() : main());
-// Whatever a fault left open keeps nobody waiting.
+// Exit, even if a fault left something open.
 process.exit();
 
 async function main(): Promise<void> {
@@ -93,7 +93,7 @@ function playOneSearch(): Promise<void> {
   return playIn((opened) => playSearch(opened, SEARCH, seed));
 }
 
-/** Plays in a world of its own, which stays when a promise was broken. */
+/** Plays in a separate world, whose folder stays if a promise was broken. */
 async function playIn(play: (opened: ReplayWorld) => Promise<readonly string[]>): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), "signalbox-chaos-"));
   const begunMs = performance.now();
@@ -120,7 +120,10 @@ function wholeNumber(name: string, text: string, least: number): number {
   return refuseArguments(USAGE, `--${name} is a whole number from ${least}, not ${text || "nothing"}`);
 }
 
-/** Ends every process that was started; nothing was found, so nothing is kept. What ends may still write for a moment. */
+/**
+ * Stops every started process. There are no findings, so nothing is kept. Stopping processes may still write for a
+ * moment.
+ */
 function breakOff(code: number): void {
   endPrograms();
   if (folder !== null) rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
@@ -162,13 +165,13 @@ async function playNext(faults: readonly Fault[], n: number, seed: number): Prom
   if (broken.length > 0) leaveBroken(world, broken);
 }
 
-/** A round that could not be played to its end, such as when the service does not start any more. */
+/** Returns the report of a round that could not be completed, for example because the service no longer starts. */
 function brokenOff(error: unknown): RoundReport {
   const broken = String(error instanceof Error ? error.stack : error).split("\n");
   return { acknowledged: 0, restarts: 0, isWhole: false, broken };
 }
 
-/** Keeps the store. It is not gone on with, so that each loss is told once. */
+/** Keeps the store and stops using it, so that each loss is reported once. */
 function leaveBroken(left: World, broken: readonly string[]): void {
   for (const line of broken) console.log(`  ${line}`);
   left.keepLogs();

@@ -6,12 +6,12 @@ import type { Host } from "./host.js";
 import { BEYOND_LEASE_MS, type World } from "./world.js";
 
 const target = "runners";
-/** How often, and among how many agents, a runner is looked for that works. */
+/** Number of attempts to find a working runner, and number of the latest agents to check in each. */
 const MOST_LOOKS = 40;
 const LOOK_MS = 50;
 const LATEST_STARTS = 20;
 
-/** What happens to runners, to their network and to their agents. */
+/** Faults of runners, their network and their agents. */
 export const runnerFaults: readonly Fault[] = [
   { name: "runner killed", target, play: killed },
   { name: "runner stopped", target, play: stopped },
@@ -20,14 +20,14 @@ export const runnerFaults: readonly Fault[] = [
   { name: "runner asleep", target, play: asleep },
 ];
 
-/** One of them with -9; the other goes on. */
+/** Kills one runner with SIGKILL; the other continues. */
 async function killed(world: World, chance: Chance): Promise<void> {
   const { restart } = await hostAtWork(world, chance);
   await pause(chance.between(0, 300));
   await restart();
 }
 
-/** A runner with an agent that lives; any when there is none for some time. */
+/** Returns a runner with a living agent, or any runner if there is none for some time. */
 async function hostAtWork(world: World, chance: Chance): Promise<Host> {
   for (let looks = 0; looks < MOST_LOOKS; looks++) {
     for (const { pid } of world.starts.toReversed().slice(0, LATEST_STARTS)) {
@@ -49,7 +49,7 @@ function folderOf(pid: number): string {
   }
 }
 
-/** Beyond its lease; its agents run on meanwhile. */
+/** Stops the runner beyond its lease; its agents keep running. */
 async function stopped(world: World, chance: Chance): Promise<void> {
   const { process: runner } = await hostAtWork(world, chance);
   runner.signal("SIGSTOP");
@@ -57,7 +57,7 @@ async function stopped(world: World, chance: Chance): Promise<void> {
   runner.signal("SIGCONT");
 }
 
-/** The agents that live, up to five times. */
+/** Kills the living agents, up to five times. */
 async function agentKilled(world: World, chance: Chance): Promise<void> {
   for (let n = chance.between(1, 5); n > 0; n--) {
     await pause(chance.between(50, 600));
@@ -66,7 +66,7 @@ async function agentKilled(world: World, chance: Chance): Promise<void> {
   }
 }
 
-/** Again and again, and for some time. */
+/** Cuts the connection repeatedly, and then for some time. */
 async function cutOff(world: World, chance: Chance): Promise<void> {
   const { wire } = await hostAtWork(world, chance);
   for (let n = chance.between(1, 4); n > 0; n--) {
@@ -77,7 +77,7 @@ async function cutOff(world: World, chance: Chance): Promise<void> {
   }
 }
 
-/** A machine that sleeps beyond its lease: nothing runs on it, and its connection says nothing. */
+/** Simulates a machine that sleeps beyond its lease: nothing runs on it, and its connection is silent. */
 async function asleep(world: World, chance: Chance): Promise<void> {
   const { process: runner, wire } = await hostAtWork(world, chance);
   wire.silence();

@@ -1,7 +1,7 @@
 import type { AgentStart } from "./ledger.js";
 import type { FoundReplay } from "./replay-promises.js";
 
-/** A search as the service tells of it, as far as it is compared. */
+/** The compared fields of a search, as the service reports it. */
 export interface FoundSearch {
   readonly state: string;
   readonly ending: string | null;
@@ -21,20 +21,20 @@ interface FoundCandidate {
   readonly heldOutReplayState: string | null;
 }
 
-/** What is known of a search outside of it. */
+/** Other sources about a search: its replays and the started agents. */
 export interface AroundSearch {
   /** Its replays, by id. */
   readonly replays: ReadonlyMap<string, FoundReplay>;
-  /** The agents that started, of copies and of iterations. */
+  /** The started agents, of copies and of iterations. */
   readonly starts: readonly AgentStart[];
 }
 
-/** What is broken of what a search promises, over any kills; nothing when all is kept. It has ended. */
+/** Returns the broken promises of a search after kills; empty if all hold. It must have ended. */
 export function listBrokenSearch(search: FoundSearch, around: AroundSearch): readonly string[] {
   return [...checkEnd(search), ...checkReplays(search, around), ...checkAgents(around)];
 }
 
-/** It ended, and nothing of it is under way. */
+/** Checks that the search ended and that nothing in it is in progress. */
 function* checkEnd({ state, ending, proposed, iterations, candidates }: FoundSearch): Generator<string> {
   if (state !== "finished") yield `the search is ${state}`;
   if (ending === null) yield "the search has no ending";
@@ -47,7 +47,7 @@ function* checkEnd({ state, ending, proposed, iterations, candidates }: FoundSea
     yield `${proposed} proposed, ${admitted.length} admitted, ${candidates.length} candidates`;
 }
 
-/** Each replay of it has ended, with every copy of the runs that it is of there once. */
+/** Checks that each of its replays has ended and contains every copy of its runs once. */
 function* checkReplays({ seed, candidates, split, budget }: FoundSearch, { replays }: AroundSearch): Generator<string> {
   const { searched, heldOut } = split;
   const expected = [
@@ -73,7 +73,7 @@ function* checkReplay(name: string, { state, entries }: FoundReplay, copies: num
   }
 }
 
-/** Every run had one agent. */
+/** Checks that every run had one agent. */
 function* checkAgents({ starts }: AroundSearch): Generator<string> {
   const seen = new Set<string>();
   for (const { runId } of starts) {

@@ -8,23 +8,23 @@ import { BEYOND_LEASE_MS, type World } from "./world.js";
 
 const target = "service";
 const MIB = 2 ** 20;
-/** Room that a store has beyond its size on the small disk, in MiB, and what the rest is filled up to, in bytes. */
+/** Free space of the small disk in addition to the store's size, in MiB, and the bytes left after filling it. */
 const SMALL_ROOM_MIB = 4;
 const LEFT_BYTES = 128 * 1024;
-/** How long a service that cannot write may take to say so. */
+/** Time limit for a service that cannot write to report that. */
 const LATEST_END_MS = 15_000;
 /** How long a kill waits for an answer. */
 const LATEST_ANSWER_MS = 500;
 const A_LONG_TEXT = 40_000;
 
-/** Where a store cannot grow. */
+/** A store that cannot grow. */
 interface Full {
-  /** What the service says before it ends. */
+  /** The service's last message before it exits. */
   readonly message: RegExp;
   readonly makeRoom: () => Promise<void>;
 }
 
-/** What happens to the service's process, its disk and its clock. */
+/** Faults of the service's process, its disk and its clock. */
 export const serviceFaults: readonly Fault[] = [
   { name: "service killed", target, play: killed },
   { name: "service stopped", target, play: stopped },
@@ -36,8 +36,8 @@ export const serviceFaults: readonly Fault[] = [
 ];
 
 /**
- * With -9, up to three times in a row, each after it has worked for a moment: as soon as it has acknowledged something, or
- * anywhere between.
+ * Kills it with SIGKILL, up to three times in a row, each time after it has worked for a moment: immediately after an
+ * acknowledgement, or at any time.
  */
 async function killed({ service, ledger }: World, chance: Chance): Promise<void> {
   const times = chance.between(1, 3);
@@ -48,14 +48,17 @@ async function killed({ service, ledger }: World, chance: Chance): Promise<void>
   }
 }
 
-/** Beyond every lease. */
+/** Stops it beyond every lease. */
 async function stopped({ service }: World): Promise<void> {
   service.life.signal("SIGSTOP");
   await pause(BEYOND_LEASE_MS);
   service.life.signal("SIGCONT");
 }
 
-/** The store is moved to a small disk, which fills up; given room, the service goes on there, and is moved back. */
+/**
+ * Moves the store to a small disk, which fills up. After space is freed, the service continues there, and the store
+ * moves back.
+ */
 async function diskFull(world: World, chance: Chance): Promise<void> {
   const { service, folder } = world;
   const home = service.dataFolder;
@@ -81,19 +84,16 @@ async function diskFull(world: World, chance: Chance): Promise<void> {
   await service.start(home);
 }
 
-/** Its store may not grow any more. */
+/** Prevents its store from growing. */
 async function fileLimit(world: World, chance: Chance): Promise<void> {
   const { service } = world;
   const { size } = await stat(join(service.dataFolder, "data.mdb"));
   limitFileSize(service.life.pid, size + LEFT_BYTES);
-  // The next life has no limit.
+  // The next process has no limit.
   await writeUntilItEnds(world, chance, { message: /may not grow any more/, makeRoom: async () => undefined });
 }
 
-/**
- * Long texts are written until the service ends by itself, which it has to with that message; then there is room, and it
- * is started again.
- */
+/** Writes long texts until the service exits by itself with this message; then frees space and starts it again. */
 async function writeUntilItEnds(world: World, chance: Chance, full: Full): Promise<void> {
   const { service, load, ledger } = world;
   service.expectEnd();
@@ -112,7 +112,7 @@ async function writeUntilItEnds(world: World, chance: Chance, full: Full): Promi
   }
   await full.makeRoom();
   await service.start();
-  // The last one is answered by this life.
+  // This process must still answer the last write.
   await writing;
 }
 
@@ -127,7 +127,7 @@ async function clockForward({ service }: World, chance: Chance): Promise<void> {
   service.stepClock(chance.between(30, 1_200) * 1_000);
 }
 
-/** Ahead by mistake and put right, or right and put behind. */
+/** Sets the clock ahead and corrects it, or sets a correct clock back. */
 async function clockBack({ service }: World, chance: Chance): Promise<void> {
   const byMs = chance.between(6, 600) * 1_000;
   if (chance.onceIn(2)) service.stepClock(byMs);

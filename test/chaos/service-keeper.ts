@@ -5,14 +5,14 @@ const clock = new URL("./stepped-clock.js", import.meta.url).href;
 
 interface KeeperOptions {
   readonly dataFolder: string;
-  /** A file for the offset of the service's wall clock. */
+  /** A file with the offset of the service's wall clock. */
   readonly clockFile: string;
   readonly settings: Readonly<Record<string, string>>;
-  /** Called when the service ended and nobody had ended it. */
+  /** Called when the service exits unexpectedly. */
   readonly onDeath: (said: string) => void;
 }
 
-/** The service over its lives: one port, one store, a wall clock that can be stepped. */
+/** The service across its restarts: one port, one store, and a wall clock that can be stepped. */
 export class ServiceKeeper {
   readonly #options: KeeperOptions;
   readonly #clock: number;
@@ -35,7 +35,7 @@ export class ServiceKeeper {
     return this.#port;
   }
 
-  /** Where its store is. */
+  /** The folder of its store. */
   get dataFolder(): string {
     return this.#dataFolder;
   }
@@ -44,7 +44,7 @@ export class ServiceKeeper {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** The process that runs, or was the last to. */
+  /** The current process, or the last one. */
   get life(): ServiceProcess {
     if (this.#life === null) throw new Error("the service was not started");
     return this.#life;
@@ -59,12 +59,12 @@ export class ServiceKeeper {
     return this.#lives;
   }
 
-  /** What each life wrote. */
+  /** The output of each process. */
   get logs(): readonly (readonly string[])[] {
     return this.#logs;
   }
 
-  /** Starts it over its store, or over another folder from now on. */
+  /** Starts it on its store, or on another folder from now on. */
   async start(dataFolder = this.#dataFolder): Promise<void> {
     this.#dataFolder = dataFolder;
     const settings = { ...this.#options.settings, CHAOS_CLOCK: this.#options.clockFile };
@@ -79,30 +79,30 @@ export class ServiceKeeper {
     });
   }
 
-  /** Ends it; gives its exit code, null when the signal killed it. */
+  /** Stops it; returns its exit code, or null if the signal killed it. */
   end(signal: NodeJS.Signals): Promise<number | null> {
     this.expectEnd();
     return this.life.end(signal);
   }
 
-  /** From now on its end is nobody's fault but ours. */
+  /** Marks its next exit as expected. */
   expectEnd(): void {
     this.#isExpected = true;
   }
 
-  /** Kills it with -9 and starts it again. */
+  /** Kills it with SIGKILL and starts it again. */
   async restart(): Promise<void> {
     await this.end("SIGKILL");
     await this.start();
   }
 
-  /** Sets its wall clock on, or back. */
+  /** Sets its wall clock forward or back. */
   stepClock(byMs: number): void {
     this.#offsetMs += byMs;
     writeSync(this.#clock, new Float64Array([this.#offsetMs]), 0, 8, 0);
   }
 
-  /** A request to whichever process listens; rejects when none does. */
+  /** Sends a request to the current process; rejects if none is listening. */
   request(...request: Parameters<ServiceProcess["request"]>): Promise<Reply> {
     return this.life.request(...request);
   }

@@ -5,7 +5,7 @@ import type { Reading } from "../../storage/store.js";
 import { remove, workspaceWithTeam } from "../support/resources.js";
 import type { Client, Reply, TestService } from "../support/service.js";
 
-/** What a service is asked again and again, whose traces have to go: secrets, tasks and tokens come and go. */
+/** A steady load whose traces must disappear: it creates and deletes secrets, tasks and tokens. */
 export class SteadyLoad {
   readonly #ada: Client;
   readonly workspaceId: string;
@@ -18,7 +18,7 @@ export class SteadyLoad {
     this.#teamId = teamId;
   }
 
-  /** A workspace with a line whose tasks wait for a runner. */
+  /** Opens a workspace with a line whose tasks wait for a runner. */
   static async begin(service: TestService): Promise<SteadyLoad> {
     const ada = await service.signIn("ada@example.com");
     const { workspaceId, teamId } = await workspaceWithTeam(ada);
@@ -27,7 +27,7 @@ export class SteadyLoad {
     return new SteadyLoad(ada, workspaceId, teamId);
   }
 
-  /** A secret is created, gets another value, and is deleted. */
+  /** Creates a secret, changes its value, and deletes it. */
   async secret(): Promise<void> {
     const name = `secret-${this.#next()}`;
     const within = `/api/resources/workspaces/${this.workspaceId}/secrets`;
@@ -38,7 +38,7 @@ export class SteadyLoad {
     expect(await remove(this.#ada, path, 2), 204);
   }
 
-  /** A task is opened, noted and closed. Its text is long enough for a body of its own. */
+  /** Opens a task, adds a note and closes it. Its text is long enough to be stored as a body. */
   async task(): Promise<void> {
     const title = `Task ${this.#next()}`;
     const body = { title, line: "dev", description: title.repeat(500) };
@@ -48,7 +48,7 @@ export class SteadyLoad {
     expect(await this.#ada.request("POST", `${path}/close`, {}), 200);
   }
 
-  /** A token is issued and revoked. */
+  /** Issues a token and revokes it. */
   async token(): Promise<void> {
     const within = `/api/resources/workspaces/${this.workspaceId}/tokens`;
     const made = await this.#create(within, { name: `token-${this.#next()}`, scopes: ["read"] });
@@ -71,14 +71,17 @@ function expect(reply: Reply, status: number): Reply {
   return reply;
 }
 
-/** Rows that are kept for a day or longer whatever the settings say: what recognises repeats, and bodies that may come back. */
+/**
+ * Tables whose rows live for at least a day under any settings: they recognize repeats, or hold bodies that may be used
+ * again.
+ */
 const dayLong = new Set(["idempotency", "seen", "blob", "blob-use", "blob-unused"]);
 
-/** What a store holds. */
+/** The contents of a store. */
 export interface Stored {
   /** Entries by table, or by space outside of tables. */
   readonly entries: ReadonlyMap<string, number>;
-  /** Entries besides those that are kept for a day, and those for the day. */
+  /** Entries outside of the day-long tables, and entries in them. */
   readonly lasting: number;
   readonly forADay: number;
 }
@@ -94,7 +97,7 @@ export function countStored(reading: Reading): Stored {
   return { entries, lasting: sum((name) => !dayLong.has(name)), forADay: sum((name) => dayLong.has(name)) };
 }
 
-/** The size of a store's file, in bytes. */
+/** Returns the size of a store's file, in bytes. */
 export function fileBytes(folder: string): number {
   return statSync(join(folder, "data.mdb")).size;
 }

@@ -1,8 +1,8 @@
 import { openSync, readSync } from "node:fs";
 
 /**
- * Loaded before the service (`node --import`): its wall clock is the machine's and the milliseconds in the file that
- * `CHAOS_CLOCK` names, eight bytes. Timers and `performance` go on as they were, as when a machine's clock is set.
+ * Loaded before the service (`node --import`). Its wall clock is the machine's plus the milliseconds in the file that
+ * `CHAOS_CLOCK` names, eight bytes. Timers and `performance` are unaffected, as when a machine's clock is set.
  */
 const file = openSync(process.env.CHAOS_CLOCK ?? "", "r");
 const bytes = new Float64Array(1);

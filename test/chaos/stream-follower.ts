@@ -12,12 +12,12 @@ interface FollowerOptions {
 }
 
 const PAUSE_MS = 50;
-/** Tasks of a snapshot of a team. */
+/** Number of tasks in a team's snapshot. */
 const KEPT = 100;
 
 /**
- * Follows a team's topic over every life of the service, going on behind the last number that it saw, and applies what
- * comes to a picture of the team's tasks.
+ * Follows a team's topic across restarts of the service. It resumes after the last sequence number that it saw, and
+ * applies the changes to its view of the team's tasks.
  */
 export class StreamFollower {
   readonly #options: FollowerOptions;
@@ -25,7 +25,7 @@ export class StreamFollower {
   #isOver = false;
   #seq = -1;
   #tasks = new Map<string, Row>();
-  /** Ids of all tasks that it was told of. */
+  /** Ids of all tasks that it received. */
   readonly seen = new Set<string>();
 
   constructor(options: FollowerOptions) {
@@ -33,7 +33,7 @@ export class StreamFollower {
     void this.#follow();
   }
 
-  /** The newest tasks as it knows them, by id, newest first. */
+  /** The newest tasks in its view, newest first. */
   get picture(): readonly Row[] {
     return [...this.#tasks.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, KEPT);
   }
@@ -79,7 +79,7 @@ export class StreamFollower {
   }
 }
 
-/** The tasks of a snapshot of the team as it is now. */
+/** Reads the tasks in a fresh snapshot of the team. */
 export async function readSnapshot(options: Omit<FollowerOptions, "onComplaint">): Promise<readonly Row[]> {
   const socket = new WebSocket(`${options.baseUrl().replace("http", "ws")}/api/stream`, { headers: options.headers });
   socket.once("open", () => socket.send(JSON.stringify({ subscribe: `team/${options.teamId}` })));

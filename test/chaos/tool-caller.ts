@@ -1,8 +1,8 @@
 import { ToolClient } from "../../http/demo/tool-client.js";
 
 /**
- * What an agent calls in a run: a tool at once, and one that a person approves. Each call has a text of its own. What a
- * call gives is the agent's: an error is no failure of the run.
+ * The calls of an agent in a run: one tool without approval, and one that a person approves. Each call has its own
+ * text. A call's error does not fail the run.
  */
 const tracker = await ToolClient.open("tracker");
 for (const tool of ["comment", "leave"]) {

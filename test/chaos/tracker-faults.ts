@@ -4,7 +4,7 @@ import type { TrackerManner } from "./outside-tracker.js";
 
 const manners: readonly Exclude<TrackerManner, "well">[] = ["hangs", "resets", "throttles", "answers junk"];
 
-/** What the system does that tasks are about. */
+/** Faults of the tracker. */
 export const trackerFaults: readonly Fault[] = manners.map((manner) => ({
   name: `tracker ${manner}`,
   target: "receivers",

@@ -2,7 +2,7 @@ import t from "tap";
 import { Refused } from "./refused.js";
 import { untilServed } from "./until-served.js";
 
-/** Asks something that fails so often before it answers; tells how often it was asked. */
+/** Runs a request that fails this often before it is answered; returns the number of requests. */
 async function ask(failures: readonly Error[]) {
   let asked = 0;
   const outcome = await untilServed(

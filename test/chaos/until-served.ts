@@ -1,16 +1,16 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Refused } from "./refused.js";
 
-/** A service that is killed, moved or out of room is up again long before these are over: a minute. */
+/** Together a minute: much longer than a service needs to return after a kill, a move or a full disk. */
 const TRIES = 240;
 const PAUSE_MS = 250;
 
-/** Why a service may refuse for a while: it cannot write, or too much is asked of it. */
+/** Statuses of a temporary refusal: too many requests, or a service that cannot write. */
 const PASSING: readonly number[] = [429, 503];
 
 /**
- * What a service answers, in this life or in a later one: a connection that breaks, and a refusal for a while, are asked
- * again. Rejects with any other refusal at once, and with the last error when nobody answers.
+ * Returns the answer of the current or a later process. Repeats the request after a broken connection or a temporary
+ * refusal. Rejects immediately with any other refusal, and with the last error if nothing answers.
  */
 export async function untilServed<Answer>(
   ask: () => Promise<Answer>,

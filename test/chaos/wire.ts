@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** The network between a runner and the service, which can be cut and can go silent. */
+/** The network between a runner and the service, which can be cut or become silent. */
 export class Wire {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -44,7 +44,7 @@ export class Wire {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
-  /** Nothing comes through, and nobody is told. */
+  /** Stops all traffic without notifying either side. */
   silence(): void {
     this.#state = "silent";
     for (const socket of this.#sockets) socket.pause();

@@ -15,16 +15,16 @@ import { RepeatingClient } from "./repeating-client.js";
 import { ServiceKeeper } from "./service-keeper.js";
 import { StreamFollower } from "./stream-follower.js";
 
-/** Longer than any breath that a busy machine takes, shorter than the faults that last beyond it, in seconds. */
+/** In seconds. Longer than any pause of a busy machine, and shorter than the faults that must outlast it. */
 const LEASE_SECONDS = 2;
-/** How long something is held that is to last beyond every lease. */
+/** Duration of faults that must outlast every lease. */
 export const BEYOND_LEASE_MS = LEASE_SECONDS * 1_000 + 1_000;
 /** The program with which agents call tools. */
 const toolCaller = `'${process.execPath}' '${fileURLToPath(new URL("./tool-caller.js", import.meta.url))}'`;
 const RUNNERS = 2;
 const SLOTS = 4;
 
-/** What is open while a store is worked on; `end` closes it. */
+/** The open parts of a world; `end` closes them. */
 interface Parts {
   readonly service: ServiceKeeper;
   readonly tell: Receiver;
@@ -38,22 +38,22 @@ interface Parts {
 export class World {
   readonly folder: string;
   readonly service: ServiceKeeper;
-  /** Where the hooks on after events go, and those on before events. */
+  /** The receivers of hooks on after events, and on before events. */
   readonly tell: Receiver;
   readonly ask: Receiver;
-  /** What tasks are about: it opens them, and agents call its tools. */
+  /** The tracker: it opens tasks, and agents call its tools. */
   readonly tracker: OutsideTracker;
-  /** Where runners push. */
+  /** The code host that runners push to. */
   readonly codeHost: OutsideCodeHost;
   readonly ledger: Ledger;
   readonly client: RepeatingClient;
   readonly configured: Configured;
-  /** The cookie of who owns it all. */
+  /** The cookie of the owner. */
   readonly headers: Readonly<Record<string, string>>;
   readonly load: Load;
   readonly hosts: readonly Host[];
   readonly followers: readonly StreamFollower[];
-  /** Called at the end, whatever happened; each is one thing that a fault has to take back. */
+  /** Called at the end in any case; each function undoes a fault. */
   readonly onEnd = new Set<() => void>();
   readonly #callbacks = new Set<Promise<void>>();
 
@@ -122,7 +122,7 @@ export class World {
     return new World(folder, { service, tell, ask, tracker, codeHost, ledger }, { headers, configured, hosts, chance });
   }
 
-  /** The agents that were started so far. */
+  /** The agents started so far. */
   get starts(): readonly AgentStart[] {
     const file = join(this.folder, "starts");
     const lines = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
@@ -132,7 +132,7 @@ export class World {
     });
   }
 
-  /** Whether a process is an agent of this world that lives. */
+  /** Whether a process is a living agent of this world. */
   isAgent(pid: number): boolean {
     const file = `/proc/${pid}/cmdline`;
     try {
@@ -142,12 +142,12 @@ export class World {
     }
   }
 
-  /** Resolves when the notes that receivers were asked for have been answered. */
+  /** Resolves when all notes from receivers have been answered. */
   async callbacksDone(): Promise<void> {
     await Promise.all(this.#callbacks);
   }
 
-  /** Ends every process and closes everything, at once. The folder stays. */
+  /** Kills every process and closes everything. The folder stays. */
   close(): void {
     for (const end of this.onEnd) end();
     this.service.expectEnd();
@@ -165,7 +165,7 @@ export class World {
     this.service.close();
   }
 
-  /** Keeps what each process wrote beside the store, and what clients know. */
+  /** Stores each process's output next to the store, and the ledger of the clients. */
   keepLogs(): void {
     const logs = join(this.folder, "logs");
     mkdirSync(logs, { recursive: true });
@@ -187,7 +187,9 @@ export class World {
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
 
-  /** A receiver writes a note by its callback, once for each request; a token that ran out is no answer. */
+  /**
+   * Writes a receiver's note through its callback, once per request; a token that expired does not count as an answer.
+   */
   #noteBack({ token, taskId, id }: Callback): void {
     const text = `told by ${id}`;
     const headers = { authorization: `Bearer ${token}`, "idempotency-key": id };

@@ -4,18 +4,21 @@ import { createUnder, workspaceWithTeam } from "../support/resources.js";
 import { tablesOf } from "../support/route-table.js";
 import { startTestService } from "../support/service.js";
 
-/** Resource kinds and addresses, Catalogue of paths, Export and the endpoints beside them (configuration API). */
+/**
+ * Tests "Resource kinds and addresses", "Catalogue of paths", "Export", and the endpoints next to them (configuration
+ * API).
+ */
 
 interface Catalogued {
   readonly kind: string;
   readonly create: string;
   readonly one: string;
   readonly all: string;
-  /** What an address of it looks like, in a workspace `acme` with a team `core`. */
+  /** The pattern of its address, in a workspace `acme` with a team `core`. */
   readonly address: RegExp;
   /** Null for a kind that is not exported. */
   readonly exported: string | null;
-  /** Whether it is read and deleted only. */
+  /** Whether the kind has no updates. */
   readonly isNeverReplaced?: true;
 }
 

@@ -3,7 +3,7 @@ import { personAt } from "../support/people.js";
 import { bearer, remove, replace, workspaceWithTeam } from "../support/resources.js";
 import { type Client, startTestService } from "../support/service.js";
 
-/** Configuration changes and the configuration change record (configuration API). */
+/** Tests "Configuration changes" and the configuration change record (configuration API). */
 
 const base = "/api/resources";
 

@@ -13,12 +13,12 @@ import {
 } from "../support/resources.js";
 import { type Client, type Reply, startTestService } from "../support/service.js";
 
-/** Errors, their paths, Titles of 403 answers (configuration API). */
+/** Tests "Errors", their paths, and "Titles of 403 answers" (configuration API). */
 
 const base = "/api/resources";
 const everyProblem = ["type", "title", "status", "detail"];
 
-/** What some problems hold beyond the four members of all. */
+/** Members of some problems in addition to the common four. */
 const further: Readonly<Record<string, string>> = {
   invalid: "errors",
   "moved-on": "currentVersion",
@@ -70,7 +70,7 @@ t.test("each status and slug has its cause and exactly its documented members", 
   ]);
 });
 
-/** The forms of a path, each provoked in a body of a kind that has such a place. */
+/** The forms of a path, each with a body that causes it. */
 const pathForms: readonly [path: string, collection: string, wrong: Record<string, unknown>][] = [
   ["name", "skills", { name: "" }],
   ["files[1].content", "skills", { files: [{ path: "SKILL.md", content: "x" }, { path: "more.md" }] }],

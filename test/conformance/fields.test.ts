@@ -4,7 +4,7 @@ import { personAt } from "../support/people.js";
 import { createUnder, problemOf, workspaceWithTeam } from "../support/resources.js";
 import { startTestService } from "../support/service.js";
 
-/** The field tables of workspace tokens and hooks, and the limits of both (configuration API). */
+/** Tests the field tables of workspace tokens and hooks, and the limits of both (configuration API). */
 
 const base = "/api/resources";
 const url = "https://hooks.example.com/in";

@@ -4,7 +4,7 @@ import { ManualClock } from "../support/manual-clock.js";
 import { slugOf } from "../support/resources.js";
 import { openWorkplace } from "../support/workplace.js";
 
-/** Hook callbacks and their limits (configuration API). */
+/** Tests "Hook callbacks" and their limits (configuration API). */
 
 const MINUTE_MS = 60_000;
 const fields = ["id", "title", "url", "line", "station", "stationKey", "marks", "repositories", "pullRequest", "hook"];

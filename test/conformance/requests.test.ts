@@ -3,7 +3,7 @@ import { createUnder, slugOf, workspaceWithTeam } from "../support/resources.js"
 import { tablesOf } from "../support/route-table.js";
 import { startTestService } from "../support/service.js";
 
-/** `If-Match`, what an idempotency key is of, Versioning (configuration API). */
+/** Tests `If-Match`, the scope of an idempotency key, and "Versioning" (configuration API). */
 
 const VERSION = "2026-09-23";
 const base = "/api/resources";
@@ -69,7 +69,7 @@ t.test("a parameter that a route does not take is refused where a credential is 
   for (const { method, path, access, admits } of tablesOf(service).routes) {
     const at = `${path.replace(/\{\w+\}/g, "none")}?odd=1`;
     const answer = await ada.request(method, at, method === "GET" ? undefined : "{}");
-    // Some say first that there is no such workspace.
+    // Some routes first answer that the workspace does not exist.
     if (access === "public" || admits !== undefined) continue;
     t.ok([400, 422].includes(answer.status), `${method} ${at} answering ${answer.status}`);
   }

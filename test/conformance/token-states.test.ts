@@ -4,7 +4,7 @@ import { ManualClock } from "../support/manual-clock.js";
 import { bearer, createUnder, remove, slugOf, workspaceWithTeam } from "../support/resources.js";
 import { startTestService } from "../support/service.js";
 
-/** States and transitions of a workspace token (configuration API). */
+/** Tests the states and transitions of a workspace token (configuration API). */
 
 const base = "/api/resources";
 

@@ -24,7 +24,7 @@ interface Office {
   readonly teamId: string;
 }
 
-/** The value after `marker` in the only mail to an address. */
+/** Returns the value after `marker` in the only mail to an address. */
 async function linkTo({ mails }: Pick<Office, "mails">, address: string, marker: string): Promise<string> {
   const mine = () => mails.received.filter(({ to }) => to.includes(address));
   await mails.until(() => mine().length > 0);
@@ -33,7 +33,7 @@ async function linkTo({ mails }: Pick<Office, "mails">, address: string, marker:
 
 const headerOf = (name: string) => (reply: Reply) => [reply.headers[name] ?? ""].filter((value) => value !== "");
 
-/** Values that the client chooses: secrets, signing secrets, tokens of pools. */
+/** Sends values that the client chooses: secrets, signing secrets, pool tokens. */
 async function putChosen({ canaries, owner, within, teamId }: Office, receiver: string): Promise<void> {
   const send = canaries.watch(owner);
   const create = (path: string, body: unknown, key: string) =>
@@ -61,7 +61,7 @@ async function putChosen({ canaries, owner, within, teamId }: Office, receiver: 
   for (const { status, text } of await Promise.all(made)) if (status !== 201) throw new Error(text);
 }
 
-/** Values that the service issues, each told once: in a header, a cookie, a mail or an answer. */
+/** Requests values that the service issues and shows once: in a header, a cookie, a mail or an answer. */
 async function drawIssued({ canaries, owner, within }: Office): Promise<void> {
   const send = canaries.watch(owner);
   const issue = async (path: string, body: unknown, header: string, label: string) => {
@@ -70,7 +70,7 @@ async function drawIssued({ canaries, owner, within }: Office): Promise<void> {
     const value = (await send(request)).headers[header];
     if (value === undefined) throw new Error(`no ${header} came`);
     canaries.add(label, value);
-    // Sent again it answers the same, without the value.
+    // A repeated request gets the same answer without the value.
     await send({ method: "POST", path, body, headers: { "idempotency-key": key } });
   };
   for (const n of numbers(150)) {
@@ -80,7 +80,7 @@ async function drawIssued({ canaries, owner, within }: Office): Promise<void> {
     await issue(`${within}/runner-pools`, { key: `p-${n}` }, "service-pool-token", "pool token");
 }
 
-/** People who sign in, each with a link and a cookie. */
+/** Signs people in, each with a link and a cookie. */
 async function signPeopleIn(office: Office, count: number): Promise<void> {
   const { canaries, service, clock } = office;
   const send = canaries.watch(service.anonymous);
@@ -118,7 +118,7 @@ async function inviteMany(office: Office, count: number): Promise<void> {
   }
 }
 
-/** Workloads that exchange the token of their platform, some in vain. */
+/** Lets workloads exchange their platform's token; some exchanges fail. */
 async function exchangeMany(office: Office, issuer: Awaited<ReturnType<typeof startIssuer>>): Promise<void> {
   const { canaries, owner, service, within, clock } = office;
   const trust = await owner.create(`${within}/token-trusts`, {
@@ -142,7 +142,7 @@ async function exchangeMany(office: Office, issuer: Awaited<ReturnType<typeof st
   await canaries.watch(owner)({ method: "GET", path: `/api/resources/token-trusts/${trust.id}/refusals` });
 }
 
-/** Requests that are wrong at the very place where the secret stands. */
+/** Sends requests that are invalid exactly where the secret is. */
 async function sendWrong({ canaries, owner, service, within, teamId }: Office): Promise<void> {
   const value = () => canaries.add("refused value", `canary ${random(24)}`);
   const post = (path: string, body: unknown, client = owner) =>
@@ -171,7 +171,7 @@ const collections = [
   ...["runner-pools", "runner-trusts", "workspace-runners"],
 ];
 
-/** Reads all there is to read. */
+/** Reads every readable resource. */
 async function readEverything({ canaries, owner, service, within, teamId }: Office): Promise<void> {
   const send = canaries.watch(owner);
   const get = (path: string) => send({ method: "GET", path });

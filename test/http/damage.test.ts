@@ -79,7 +79,7 @@ t.test("only who may see a resource is told that it is damaged", async (t) => {
   }
 });
 
-/** The rows of the fixture that was migrated and not started. */
+/** Returns rows of the fixture, which is migrated but not started. */
 async function storedRows({ folder, manifest }: ReturnType<typeof unpackFixture>, ...of: string[]) {
   const store = await openStore({ folder, log: { info: () => undefined }, nowMs: () => manifest.madeAtMs });
   const found = store.reading.range<{ id: string; address: string }>({ prefix: [manifest.workspaceId, "row", ...of] });
@@ -130,7 +130,7 @@ t.test("a resource whose row is lost is damaged by its id too, for those who wou
     team: "teams",
   };
   const stored = await storedRows(unpacked, "resource");
-  // The start of the fixture waits until these hooks of the team have fired.
+  // The fixture's start waits until these hooks of the team have fired.
   const { teams, hooks } = manifest;
   const isNeeded = ({ id }: { readonly id: string }) => [teams.core, hooks.hanging, hooks.late].includes(id);
   const lost: [path: string, id: string][] = [];
@@ -153,7 +153,7 @@ t.test("a resource whose row is lost is damaged by its id too, for those who wou
       ["DELETE", ""],
       ["PUT", "", {}],
     ] as const) {
-      // Candidates are never changed, and are no part of a workspace's configuration.
+      // Candidates never change, and are not part of a workspace's configuration.
       if (path.endsWith("/replay-candidates") && (method === "PUT" || rest !== "")) continue;
       const headers = { "if-match": '"1"' };
       t.match(await ada.request(method, `${path}/${id}${rest}`, body, headers), damaged, `${method} ${path}${rest}`);

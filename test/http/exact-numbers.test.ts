@@ -9,11 +9,11 @@ import type { Reply } from "../support/service.js";
 import { until } from "../support/until.js";
 import { openWorkplace, type Workplace } from "../support/workplace.js";
 
-/** Whole numbers that a double rounds; the second ones are beyond 64 bits. */
+/** Integers that a double rounds; the last two exceed 64 bits. */
 const NUMBERS = ["9007199254740993", "-9007199254740993", "18446744073709551617", "-18446744073709551617"];
 
 const fitsInt64 = (digits: string) => BigInt.asIntN(64, BigInt(digits)) === BigInt(digits);
-/** The digits of the next number. */
+/** Returns the digits of the next number. */
 const next = (digits: string) => String(BigInt(digits) + 1n);
 
 interface Received {
@@ -21,7 +21,7 @@ interface Received {
   readonly body: string;
 }
 
-/** A host that answers every request with the numbers of its path, and records what it got. */
+/** Starts a host that answers every request with the numbers of its path, and records the requests. */
 async function startHost(t: Test) {
   const got: Received[] = [];
   const server = createServer(async (request, response) => {
@@ -41,7 +41,7 @@ async function startHost(t: Test) {
 
 interface Scene extends Workplace {
   readonly host: Awaited<ReturnType<typeof startHost>>;
-  /** Creates of a JSON text. */
+  /** Creates a resource from a JSON text. */
   create(path: string, json: string, key?: string): Promise<Reply>;
 }
 
@@ -63,7 +63,7 @@ async function scene(t: Test): Promise<Scene> {
 
 const integrationsOf = ({ teamId }: Scene) => `/api/resources/teams/${teamId}/integrations`;
 
-/** One event for each item of a body, with its number in all that is raised. */
+/** One event per item of a body; all raised fields contain the item's number. */
 const events = (url: string) => [
   {
     forEach: expr("body.items"),
@@ -106,7 +106,7 @@ const ways: Readonly<Record<string, (t: Test, scene: Scene, digits: string) => P
       return service.anonymous.request("POST", at, text, { "x-signature": signature });
     };
     const challenge = await send(`{"challenge":${digits}}`);
-    // Beyond 64 bits expressions see the text of the digits.
+    // Expressions see numbers beyond 64 bits as the text of their digits.
     t.equal(challenge.text, `{"challenge":${fitsInt64(digits) ? digits : `"${digits}"`}}`);
     for (const each of [digits, next(digits), digits]) {
       t.equal((await send(`{"delivery":${each},"items":[{"id":${each}}]}`)).status, 202);

@@ -6,12 +6,12 @@ import { RunnerPeer } from "../support/runner-peer.js";
 import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
 import { until } from "../support/until.js";
 
-/** The commands of the main page are sent as they stand there, in their order. */
+/** The main page's commands are sent as printed, in order. */
 
-/** Kinds of ids whose prefix is another word. */
+/** Kinds whose id prefix differs from their name in the page's placeholders. */
 const NAMES: Readonly<Record<string, string>> = { ws: "workspace", int: "integration", usr: "user" };
 
-/** What a reader puts in place of `<…>`. */
+/** The values that a reader puts in place of `<…>`. */
 class Filled {
   readonly known: Record<string, string> = {
     "<owner/name>": "acme/app",
@@ -23,7 +23,7 @@ class Filled {
     return text.replace(/<[\w/ ]+>/g, (name) => this.known[name] ?? name);
   }
 
-  /** Notes the ids that an answer says. */
+  /** Remembers the ids in an answer. */
   remember({ headers, body }: Reply): void {
     for (const id of [body?.id, body?.runId, body?.userId].map(String)) {
       const [prefix = ""] = id.split("_");
@@ -33,7 +33,7 @@ class Filled {
   }
 }
 
-/** An agent with the tools of the page's line calls the one that waits, three times. Returns its run. */
+/** Lets an agent with the page's tools call the tool that needs approval three times. Returns its run. */
 async function callThrice(service: TestService, owner: Client, { known }: Filled): Promise<string> {
   const task = { title: "The tests fail again", line: "fix" };
   const opened = await owner.request("POST", `/api/teams/${known["<team id>"]}/tasks`, task);
@@ -89,7 +89,7 @@ t.test("the main page leads from a sign-in to a queued run, an integration and a
   t.same(
     calls.map(({ state, code, edited }) => [state, code, edited]),
     [
-      // Let go, and not sent: the task is about no issue.
+      // Approved but not sent, because the task has no issue.
       ["failed", "unwritable", null],
       ["failed", "unwritable", { state: "another" }],
       ["dismissed", null, null],

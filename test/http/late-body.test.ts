@@ -3,12 +3,17 @@ import { RawConnection } from "../support/raw-connection.js";
 import { bearer, remove, workspaceWithTeam } from "../support/resources.js";
 import { type Client, startTestService, type TestService } from "../support/service.js";
 
-/** Whoever is admitted by the first byte of a request has to be admitted by its last: the body may be long in coming. */
+/**
+ * A caller that is authorized at a request's first byte must still be authorized at its last: the body can take long.
+ */
 
 const base = "/api/resources";
 const body = JSON.stringify({ key: "late", name: "Late" });
 
-/** A create whose head and half of its body came; gives what sends the rest and reads the answer. */
+/**
+ * Starts a create by sending its head and half of its body; returns a function that sends the rest and reads the
+ * answer.
+ */
 async function begun(service: TestService, client: Client, path: string) {
   const connection = await RawConnection.open(service.port);
   const credentials = Object.entries(client.credentials).map(([name, value]) => `${name}: ${value}`);

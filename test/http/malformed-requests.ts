@@ -3,26 +3,26 @@ import { z } from "zod";
 import { writeJson } from "../../actors/exact-json.js";
 import type { Route } from "../../http/wire/route.js";
 
-/** Requests of every kind of wrong, over a table of routes. */
+/** Generates requests with every kind of fault, over a table of routes. */
 
 export interface AnyRequest {
   readonly method: string;
-  /** With its query, as it goes over the wire. */
+  /** With its query, as sent over the wire. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | null;
 }
 
 /**
- * What stands in a path where it belongs, and where it does not: by the parameter's name, or for `{id}` by the
- * collection before it.
+ * Values for paths, in their right place and elsewhere: by the parameter's name, or for `{id}` by the preceding
+ * collection.
  */
 export type Known = Readonly<Record<string, string>>;
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PURGE"];
 const DEEP = 5_000;
 
-/** Values that are seldom thought of. */
+/** Unusual values. */
 const odd = fc.constantFrom<unknown>(
   ...[null, true, 0, -1, -0.5, 1e308, 2 ** 53, Number.MIN_VALUE, "", " ", "0", "true", "\0", "\ud800", "\u202e", "é"],
   ...["ada@example.com", "https://", "http://[::1", "$(id)", "{{x}}", "../../etc/passwd", "x".repeat(70_000), "*"],
@@ -44,7 +44,7 @@ export const json = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** Text that is no sound JSON, or more than should be asked of a parser. */
+/** Text that is invalid JSON, or exceeds reasonable parser limits. */
 export const noJson = fc.oneof(
   fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
   fc
@@ -142,7 +142,7 @@ const headers = fc.record(
   { requiredKeys: [] },
 );
 
-/** Requests over the routes: most go to one that there is, with a body that is nearly right. */
+/** Generates requests over the routes: most use an existing route, with a body that is almost valid. */
 export function anyRequest(routes: readonly Route[], known: Known): fc.Arbitrary<AnyRequest> {
   return fc.constantFrom(...routes).chain((route) =>
     fc
@@ -184,7 +184,7 @@ function pathOf(route: Route, known: Known): fc.Arbitrary<string> {
   return fc.tuple(fc.tuple(...filled), more).map(([parts, end]) => `${parts.join("")}${end}`);
 }
 
-/** The route's example or a body of its own fields, with a few places of it spoilt. */
+/** Generates the route's example, or a body with its fields, with a few positions made invalid. */
 function bodyOf(route: Route): fc.Arbitrary<Buffer> {
   const fields = fieldsOf(route);
   const ofFields =

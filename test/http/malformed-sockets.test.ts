@@ -5,12 +5,14 @@ import { writeJson } from "../../actors/exact-json.js";
 import { openWorkplace } from "../support/workplace.js";
 import { json, noJson } from "./malformed-requests.js";
 
-/** `SEED=… node …` sends the same again. */
+/** `SEED=… node …` sends the same frames again. */
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 t.comment(`seed ${seed}`);
 
 const FRAMES = 300;
-/** Our close codes, and those of the WebSocket protocol for what is no text, no UTF-8, or too long. */
+/**
+ * Signalbox's close codes, and those of the WebSocket protocol for frames that are not text, not UTF-8, or too long.
+ */
 const REFUSED = [1003, 1007, 1009, 4400, 4409, 4503];
 
 const said = {
@@ -34,7 +36,7 @@ const said = {
   unsubscribe: { unsubscribe: "team/x" },
 };
 
-/** A sound frame with one field spoilt, any JSON, or what is none; as text or as bytes. */
+/** A valid frame with one field made invalid, any JSON, or text that is not JSON; as text or as bytes. */
 const frame = fc.oneof(
   fc.tuple(fc.constantFrom(...Object.values(said)), fc.nat(), json).map(([sound, place, value]) => {
     const keys = Object.keys(sound);
@@ -44,7 +46,9 @@ const frame = fc.oneof(
   noJson,
 );
 
-/** Resolves with the code that it was closed with; or null, once it answered what follows the frame. */
+/**
+ * Resolves with the close code of the socket, or with null once the service has answered the message after the frame.
+ */
 function fateOf(socket: WebSocket, frame: string | Buffer, after: { readonly say: string; readonly wanted: RegExp }) {
   return new Promise<number | null>((resolve, reject) => {
     socket.once("close", resolve).once("error", reject);

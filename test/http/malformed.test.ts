@@ -8,9 +8,9 @@ import { type Client, startTestService, type TestService } from "../support/serv
 import { openWorkplace } from "../support/workplace.js";
 import { type AnyRequest, anyRequest, type Known } from "./malformed-requests.js";
 
-/** Longest time for an answer, in milliseconds; far above what any takes. */
+/** Time limit for an answer, in milliseconds; far above any normal answer. */
 const PATIENCE_MS = 10_000;
-/** Requests sent at once. */
+/** Concurrent requests. */
 const AT_ONCE = 10;
 const REQUESTS = { uws: 5_000, node: 1_000 } as const;
 
@@ -23,7 +23,7 @@ interface Sender {
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-/** What is wrong with how the service took a request; null when nothing is. */
+/** Describes what is wrong with the service's handling of a request; null if nothing is. */
 async function faultOf(agent: Agent, origin: string, request: AnyRequest, sender: Sender): Promise<string | null> {
   const { method, path, body } = request;
   const answer = await agent.request({
@@ -58,7 +58,7 @@ function problemFault(type: unknown, status: number, text: string): string | nul
   return errors.every(isError) ? null : "an error without a path or a message";
 }
 
-/** What is in the workplace, so that requests find it, and who they come from. */
+/** Fills the workplace with resources for the requests to find, and returns their senders. */
 async function populate(t: Test, transport: string) {
   const { service, ada, workspaceId, teamId, open } = await openWorkplace(t, {
     settings: { ...exampleSettings, TRANSPORT: transport },
@@ -89,7 +89,10 @@ function named(clients: Readonly<Record<string, Client>>): readonly Sender[] {
   return Object.entries(clients).map(([name, { credentials }]) => ({ name, credentials }));
 }
 
-/** What would leave nothing to be wrong with: the session, the version that a delete wants, the owner's membership. */
+/**
+ * Whether a request would make later requests pointless: it ends the session, deletes at the current version, or
+ * removes the owner.
+ */
 function isFinal({ method, path, headers }: AnyRequest, known: Known): boolean {
   if (method !== "DELETE") return false;
   return path.startsWith("/api/sessions") || headers["if-match"] === '"1"' || path.includes(`${known.userId}`);
@@ -120,7 +123,7 @@ for (const transport of ["uws", "node"] as const) {
         const found = faults.find((fault) => fault !== null);
         if (found !== undefined) throw new Error(`${found}`);
       }),
-      // A case of many requests shrinks for minutes; the seed makes it again.
+      // Shrinking a case with many requests takes minutes; the seed reproduces it.
       { seed, numRuns: REQUESTS[transport] / AT_ONCE, endOnFailure: true },
     );
     await isUnharmed(t, service);

@@ -8,12 +8,12 @@ interface Office {
   readonly ada: Client;
   readonly workspaceId: string;
   readonly topic: string;
-  /** Creates a secret and gives its name. */
+  /** Creates a secret; returns its name. */
   readonly change: (name: string, hosts?: string[]) => Promise<string>;
   readonly open: (client?: Client) => Promise<StreamReader>;
 }
 
-/** A workspace with its owner, who reads its stream. */
+/** Opens a workspace with its owner, who reads its stream. */
 async function openOffice(t: Test, options: TestServiceOptions = {}): Promise<Office> {
   const service = await startTestService(t, options);
   const ada = await service.signIn("ada@example.com");
@@ -40,7 +40,7 @@ async function openOffice(t: Test, options: TestServiceOptions = {}): Promise<Of
   };
 }
 
-/** The keys of the resources that the changes are about. */
+/** Returns the keys of the resources in the changes. */
 function keysOf(reader: StreamReader): unknown[] {
   return reader.messages
     .filter(({ kind }) => kind === "change")
@@ -72,7 +72,7 @@ for (const TRANSPORT of ["uws", "node"]) {
     slow.subscribe(topic);
     await slow.until(({ kind }) => kind === "snapshot");
     slow.socket.pause();
-    // More than the system's buffers on both ends and the bound of the stream together.
+    // More bytes than the system's buffers on both ends and the stream's limit together.
     const hosts = Array.from({ length: 100 }, (_, index) => `${"x".repeat(60)}.${"y".repeat(60)}.h${index}.example`);
     for (let batch = 0; batch < 50; batch++) {
       await Promise.all(Array.from({ length: 16 }, (_, index) => change(`s-${batch}-${index}`, hosts)));
@@ -137,7 +137,7 @@ t.test("whenever a reader begins, its first picture and its changes meet without
     reader.subscribe(topic);
     await reader.until(({ kind }) => kind === "change");
     const [snapshot, ...changes] = reader.messages;
-    // Each write is one change, so the version that is shown is the number of changes so far.
+    // Each write is one change, so the shown version is the number of changes so far.
     t.equal(snapshot?.kind, "snapshot");
     t.equal(snapshot?.data.version, snapshot?.seq);
     t.same(

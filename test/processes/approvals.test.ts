@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { arrange, LONG_LEASE, openTask, runner, runsOf, type Setting, SHORT_LEASE, until } from "./work-setting.js";
 
-/** Asks for leave, shows the answer, and ends. */
+/** Requests approval, reports the answer, and ends. */
 const asking = `
 printf '%s\\n' '{"type":"permission","id":"look","tool":"shell","inputs":{"command":"ls"},"reason":"To look."}'
 read -r line
@@ -26,7 +26,7 @@ async function begin(t: Test, leaseSeconds: number): Promise<Scene> {
 const taskOf = async ({ setting, taskId }: Scene) =>
   (await setting.service.request("GET", `/api/tasks/${taskId}`, { headers: setting.cookie })).body;
 
-/** What the task waits for leave to do, once a run other than `than` asks. */
+/** Resolves with the task's pending approval, once a run other than `than` requests one. */
 const asked = (scene: Scene, than = ""): Promise<Asked> =>
   until(async () => {
     const [first] = ((await taskOf(scene))?.approvals ?? []) as Asked[];

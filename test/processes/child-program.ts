@@ -1,19 +1,19 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 
-/** Those that live, so that who ends can end them. */
+/** The running programs, so that a program that exits can stop them. */
 export const livingPrograms = new Set<ChildProgram>();
 
-/** A program that a test has started, and what it wrote. */
+/** A program that a test has started, with its output. */
 export class ChildProgram {
   readonly #child: ChildProcess;
   readonly #lines: string[] = [];
-  /** Its exit code once it has ended; null after a signal that killed it. */
+  /** Resolves with its exit code; null after a signal that killed it. */
   readonly ended: Promise<number | null>;
 
   constructor(child: ChildProcess) {
     this.#child = child;
-    // Every wait of a killed program waits for its end.
+    // Every wait adds a listener for the program's end.
     child.setMaxListeners(100);
     let rest = "";
     const hear = (chunk: Buffer) => {
@@ -39,12 +39,12 @@ export class ChildProgram {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Every line that it wrote. */
+  /** All lines of its output. */
   get output(): readonly string[] {
     return this.#lines;
   }
 
-  /** The last line that matches, as soon as there is one. Rejects with its output when it ends before. */
+  /** Resolves with the last matching line, once there is one. Rejects with its output if it ends first. */
   async said(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = this.#lines.map((line) => pattern.exec(line)).findLast((match) => match !== null);
@@ -58,7 +58,7 @@ export class ChildProgram {
     if (this.isAlive) this.#child.kill(signal);
   }
 
-  /** Ends it with a signal and waits for its end; gives its exit code, null after a signal that killed it. */
+  /** Sends a signal and waits for the end; returns the exit code, or null after a signal that killed it. */
   end(signal: NodeJS.Signals): Promise<number | null> {
     this.signal(signal);
     return this.ended;

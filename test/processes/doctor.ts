@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 const doctor = fileURLToPath(new URL("../../http/cli/store/doctor.js", import.meta.url));
 
-/** What the doctor says of a stopped service's folder, line by line; nothing when it is whole. */
+/** Runs the doctor on a stopped service's folder; returns its findings, one per line. */
 export async function askDoctor(folder: string): Promise<readonly string[]> {
   const said = await promisify(execFile)(process.execPath, [doctor, "--data", folder]).catch(
     (error: { readonly stdout: string; readonly stderr: string }) => error,

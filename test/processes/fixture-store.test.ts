@@ -16,11 +16,11 @@ import { until } from "../support/until.js";
 
 const NAME = "format-1";
 const open = (t: Test) => openFixture(t, NAME);
-/** What the service waits after the first attempt of a hook, and its lease of a runner, in milliseconds. */
+/** The service's wait after a hook's first attempt, and a runner's lease, in milliseconds. */
 const FIRST_WAIT_MS = 2_000;
 const LEASE_MS = 30_000;
 
-/** What later releases warn of that the fixture's did not. Other warnings are as they were. */
+/** Warnings of later releases that the fixture's release did not give. Other warnings are unchanged. */
 const LATER_WARNINGS: readonly unknown[] = [
   {
     path: "station.runners",
@@ -29,20 +29,20 @@ const LATER_WARNINGS: readonly unknown[] = [
   },
 ];
 
-/** What the fixture's release warned of that has an effect now. */
+/** Warnings of the fixture's release about features that work now. */
 const ENDED_WARNINGS: readonly unknown[] = [
   { path: "actions", message: "actions are not run yet", severity: "warning" },
   { path: "tools", message: "tools are not called yet", severity: "warning" },
 ];
 
-/** A hook that names a host which the allow-list does not: earlier releases said so only of integrations. */
+/** A warning about a hook's host that the allow-list lacks: earlier releases gave it only for integrations. */
 const NOT_ALLOWED = /^the step fails with not-allowed: /;
 
 function isLater(warning: unknown): boolean {
   return LATER_WARNINGS.some((later) => isDeepStrictEqual(later, warning)) || NOT_ALLOWED.test(messageOf(warning));
 }
 
-/** The warning without the name of the setting, which earlier releases did not give. */
+/** Returns the warning without the setting's name, which earlier releases did not include. */
 function withoutSetting(warning: unknown): unknown {
   return { ...Object(warning), message: messageOf(warning).replace(" (OUTBOUND_ALLOW)", "") };
 }
@@ -55,7 +55,7 @@ function isOver(warning: unknown): boolean {
   return ENDED_WARNINGS.some((ended) => isDeepStrictEqual(ended, warning));
 }
 
-/** Where `now` lacks or changes what was said `then`; what is there beside it is no difference. */
+/** Returns where `now` lacks or changes a part of `then`; additional parts do not count. */
 function differences(then: unknown, now: unknown, at: string): string[] {
   if (typeof then !== "object" || then === null || typeof now !== "object" || now === null) {
     return Object.is(then, now) ? [] : [`${at}: ${JSON.stringify(then)} is ${JSON.stringify(now)}`];
@@ -142,7 +142,7 @@ t.test("what an agent asked is answered, and its run is lost with the runner tha
     approvals: { length: 0 },
   });
   const { runnerId } = (await ada.request("GET", run)).body ?? {};
-  // So late a wake-up gives the runner another lease, whose end is known.
+  // A wake-up this late starts another lease for the runner, whose end is known.
   clock.advance(2 * LEASE_MS);
   const lease = [
     GLOBAL_PARTITION,
@@ -186,7 +186,7 @@ t.test("queued runs wait on, and are claimed once a runner fits", async (t) => {
   t.match(done, { runId: manifest.runs.queued });
 });
 
-/** Has the hooks of `core` go to a receiver of the test. */
+/** Points the hooks of `core` to the test's receiver. */
 async function moveHooks({ ada, manifest }: OpenFixture, url: string): Promise<void> {
   for (const id of Object.values(manifest.hooks)) {
     const path = `/api/resources/hooks/${id}`;
@@ -197,7 +197,10 @@ async function moveHooks({ ada, manifest }: OpenFixture, url: string): Promise<v
   }
 }
 
-/** Whether the reference library signs it so; it verifies nothing that is as old as the fixture. */
+/**
+ * Whether the reference library computes the same signature. Its own verification would reject requests as old as those
+ * of the fixture.
+ */
 function isSigned({ headers, text }: HookRequest): boolean {
   const at = new Date(Number(headers["webhook-timestamp"]) * 1_000);
   const signature = new Webhook(hookSecret).sign(String(headers["webhook-id"]), at, text);

@@ -7,13 +7,13 @@ import type { Cleaning } from "../support/service.js";
 const commented = z.object({ text: z.string() });
 const HOOK_SECRET = "tracker-hook";
 
-/** What a delivery tells of: `issue` opens a task that an agent works on, `other` one that waits for ever. */
+/** The subject of a delivery: `issue` opens a task that an agent works on, `other` opens a task that waits forever. */
 interface Told {
   readonly kind: "issue" | "other";
   readonly title: string;
 }
 
-/** A system that tasks are about, which answers a path when the test lets it. */
+/** A tracker whose answers for a path the test can hold back. */
 export class HeldTracker {
   readonly #secret = randomBytes(20).toString("hex");
   readonly #held = new Map<string, { readonly over: Promise<void>; readonly end: () => void }>();
@@ -23,7 +23,7 @@ export class HeldTracker {
     this.#api = api;
   }
 
-  /** Starts it; it ends with the test. */
+  /** Starts it; it closes with the test. */
   static async start(t: Cleaning): Promise<HeldTracker> {
     const api = await startLoopbackApi(async (request) => {
       await tracker.#held.get(request.path)?.over;
@@ -38,18 +38,18 @@ export class HeldTracker {
     return this.#api.url;
   }
 
-  /** The secret that its deliveries are signed with. */
+  /** The secret that signs its deliveries. */
   get secret(): { readonly name: string; readonly value: string; readonly valueVersion: number } {
     return { name: HOOK_SECRET, value: this.#secret, valueVersion: 1 };
   }
 
-  /** The texts of all calls that arrived. */
+  /** The texts of all received calls. */
   get comments(): readonly string[] {
     const arrived = this.#api.requests.filter(({ path }) => path === "/comments" || path === "/leaves");
     return arrived.map(({ text }) => commented.parse(JSON.parse(text)).text);
   }
 
-  /** Requests to the path get no answer until it is let go. */
+  /** Holds back answers to requests for the path until it is released. */
   hold(path: string): void {
     let end = (): void => undefined;
     const over = new Promise<void>((resolve) => {
@@ -69,7 +69,7 @@ export class HeldTracker {
     return this.#api.arrived(new RegExp(` ${path}$`), before + 1);
   }
 
-  /** Sends a delivery, whose key is its title; resolves with whether it was taken. */
+  /** Sends a delivery with its title as key; resolves with whether it was accepted. */
   async tell(address: string, told: Told): Promise<boolean> {
     const body = JSON.stringify(told);
     const signature = createHmac("sha256", this.#secret).update(body).digest("hex");
@@ -78,7 +78,7 @@ export class HeldTracker {
     return answered?.status === 202;
   }
 
-  /** The integration with it; its issues are assigned to the person with this mail address. */
+  /** Returns the definition of its integration; its issues are assigned to the person with this email address. */
   definition(assignee: string): Readonly<Record<string, unknown>> {
     const { url } = this;
     const inputs = { text: { required: true } };
@@ -112,7 +112,7 @@ export class HeldTracker {
   }
 }
 
-/** An issue has the title that it is asked for by; of items there is one more after each cursor. */
+/** Answers with an issue that has the requested title, or with one more item after each cursor. */
 function answerTo({ path, query }: ApiRequest): unknown {
   if (path === "/issues") return { title: query.get("of") };
   if (path !== "/items") return { ok: true };

@@ -4,27 +4,30 @@ import { askDoctor } from "./doctor.js";
 import { ServiceProcess } from "./service-process.js";
 
 export interface KillingOptions {
-  /** Where the service keeps its data, over all its lives. */
+  /** The data folder of all its processes. */
   readonly folder: string;
-  /** Idempotency keys, each of which creates one secret. */
+  /** Number of idempotency keys, each of which creates one secret. */
   readonly keys: number;
-  /** How many keys are under way at once. */
+  /** Number of keys in progress at once. */
   readonly parallel: number;
-  /** How often the process is killed with -9 while they are. */
+  /** Number of SIGKILLs during the creates. */
   readonly kills: number;
 }
 
 export interface KillingReport {
   readonly kills: number;
-  /** Creates that were answered 201, and resources there at the end. */
+  /** Creates that were answered with 201, and the resources at the end. */
   readonly acknowledged: number;
   readonly resources: number;
-  /** Requests that ended with the process, and those answered as a repetition of one before. */
+  /** Requests that were cut by a kill, and those answered as a replay. */
   readonly cut: number;
   readonly replayed: number;
-  /** Resources made by a process that was killed before it answered, found by the repetition. */
+  /**
+   * Resources created by a process that was killed before it answered. Clients found them when they repeated the
+   * request.
+   */
   readonly unanswered: number;
-  /** Every promise that was broken; none when all is well. */
+  /** Every broken promise; empty if all hold. */
   readonly complaints: readonly string[];
 }
 
@@ -33,13 +36,16 @@ interface Secret {
   readonly name: string;
 }
 
-/** Longest time between the request that draws the kill and the kill, in milliseconds: what is under way is anywhere. */
+/**
+ * Maximum time between the request that triggers the kill and the kill, in milliseconds, so that requests are in any
+ * phase.
+ */
 const LATEST_KILL_MS = 12;
 
 /**
- * Creates a secret under each key while the real process is killed again and again and started over the same data. A
- * client whose request is cut sends it again under its key; once every key was answered, clients go on to ask again for
- * what they had, until the last kill. At the end there is one resource a key, each under the id of every 201 for it.
+ * Creates a secret under each key while the real process is repeatedly killed and started on the same data. A client
+ * whose request is cut repeats it under its key. Once every key is answered, clients keep repeating answered requests
+ * until the last kill. At the end there is one resource per key, with the id of every 201 for that key.
  */
 export class Killing {
   readonly #options: KillingOptions;
@@ -50,7 +56,7 @@ export class Killing {
   readonly #cookie: Record<string, string>;
   readonly #workspaceId: string;
   #sent = 0;
-  /** The request of this life that draws the kill. */
+  /** The request of the current process that triggers the kill. */
   #killAtSend = Infinity;
   #kills = 0;
   #cut = 0;
@@ -81,7 +87,7 @@ export class Killing {
     return new Killing(options, service, { cookie, workspaceId: String(workspace.body?.id) });
   }
 
-  /** Ends the process that runs. */
+  /** Stops the current process. */
   end(): Promise<number | null> {
     return this.#service.end("SIGKILL");
   }
@@ -112,7 +118,7 @@ export class Killing {
     };
   }
 
-  /** One client: takes key after key until the process is gone, or none is left and no kill to come. */
+  /** One client: takes keys until the process is gone, or until no keys and no kills are left. */
   async #work(): Promise<void> {
     for (;;) {
       const name = this.#open.shift() ?? (this.#killAtSend === Infinity ? undefined : this.#anyAcknowledged());
@@ -142,7 +148,7 @@ export class Killing {
     this.#acknowledged.set(name, id);
   }
 
-  /** Creates one secret under its key; undefined when the service went away before it answered. */
+  /** Creates one secret under its key; undefined if the service went away before it answered. */
   async #create(name: string): Promise<string | undefined> {
     const answer = await this.#service
       .request("POST", `/api/resources/workspaces/${this.#workspaceId}/secrets`, {
@@ -151,7 +157,7 @@ export class Killing {
       })
       .catch(() => undefined);
     if (answer === undefined) return undefined;
-    // A process that was told to end may still say so.
+    // A process that is shutting down may answer 503.
     if (answer.status === 503) return undefined;
     if (answer.status !== 201) {
       this.#complaints.push(`creating ${name} answered ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -163,7 +169,7 @@ export class Killing {
     return String(answer.body?.id);
   }
 
-  /** Every acknowledged resource is there, under the id that was answered, and no other. */
+  /** Checks that every acknowledged resource exists under the answered id, and no others exist. */
   async #compare(): Promise<number> {
     const path = `/api/resources/workspaces/${this.#workspaceId}/secrets`;
     const list = await this.#service.request("GET", path, { headers: this.#cookie });
@@ -176,7 +182,10 @@ export class Killing {
     return items.length;
   }
 
-  /** The sequence of changes has no gap: nothing that was taken back left a number behind. The doctor finds nothing. */
+  /**
+   * Checks that the sequence of changes has no gap, so that no rolled back change used a number, and that the doctor
+   * finds nothing.
+   */
   async #checkSequence(): Promise<void> {
     const { folder } = this.#options;
     this.#complaints.push(...(await askDoctor(folder)));

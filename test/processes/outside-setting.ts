@@ -11,7 +11,7 @@ import { arrange, type Setting, until } from "./work-setting.js";
 
 const toolClient = fileURLToPath(new URL("../../http/demo/tool-client.js", import.meta.url));
 
-/** Comments, comments once more where a person approves it, and writes a file. It shows what each call came to. */
+/** Comments, comments again with a person's approval, and writes a file. Reports the result of each call. */
 const AGENT = `
 import { writeFileSync } from "node:fs";
 import { ToolClient } from ${JSON.stringify(toolClient)};
@@ -40,7 +40,9 @@ export interface TaskView {
   readonly pullRequest: { readonly state: string } | null;
 }
 
-/** A real service whose tasks come from a tracker, whose agents call it, and whose changes go to a code host. */
+/**
+ * A real service whose tasks come from a tracker, whose agents call the tracker, and whose changes go to a code host.
+ */
 export class OutsideSetting {
   private constructor(
     readonly setting: Setting,
@@ -80,7 +82,7 @@ export class OutsideSetting {
     return new OutsideSetting(setting, tracker, codeHost, { id: String(id), deliveriesUrl: String(deliveriesUrl) });
   }
 
-  /** A runner that takes all runs; it ends with the test. */
+  /** Starts a runner that takes all runs; it stops with the test. */
   async runner(t: Test): Promise<RunnerProcess> {
     const { folder, service, token } = this.setting;
     const runner = new RunnerProcess({
@@ -95,32 +97,32 @@ export class OutsideSetting {
     return runner;
   }
 
-  /** What is read, as the person who owns it all. */
+  /** Reads a path as the owner. */
   async read(path: string): Promise<Readonly<Record<string, unknown>>> {
     const { service, cookie } = this.setting;
     return (await service.request("GET", path, { headers: cookie })).body ?? {};
   }
 
-  /** The items of a list. */
+  /** Returns the items of a list. */
   async list<Item>(path: string): Promise<readonly Item[]> {
     return ((await this.read(path)).items ?? []) as readonly Item[];
   }
 
-  /** Throws when it is refused. */
+  /** Posts as the owner; throws on a refusal. */
   async post(path: string, body: unknown = {}): Promise<void> {
     const { service, cookie } = this.setting;
     const { status } = await service.request("POST", path, { body, headers: cookie });
     if (status >= 300) throw new Error(`${path} answered ${status}`);
   }
 
-  /** Of all tasks. */
+  /** Returns the titles of all tasks. */
   titles(): Promise<readonly string[]> {
     return this.list<TaskView>(`/api/teams/${this.setting.teamId}/tasks?limit=200`).then((tasks) =>
       tasks.map(({ title }) => title),
     );
   }
 
-  /** The task with this title once it is so. */
+  /** Resolves with the task with this title, once `isSo` returns true for it. */
   async task(title: string, isSo: (task: TaskView) => boolean = () => true): Promise<TaskView> {
     return until(async () => {
       const tasks = await this.list<TaskView>(`/api/teams/${this.setting.teamId}/tasks?limit=200`);
@@ -131,7 +133,7 @@ export class OutsideSetting {
     });
   }
 
-  /** The run of a task that waits for a person's leave, another than `than`. */
+  /** Resolves with the approval that a task's run waits for, if the run is not `than`. */
   async waiting(title: string, than = ""): Promise<{ readonly id: string; readonly runId: string }> {
     const { approvals } = await this.task(title, (task) => task.approvals.some(({ runId }) => runId !== than));
     const [approval] = approvals;
@@ -143,13 +145,13 @@ export class OutsideSetting {
     return this.post(`/api/runs/${runId}/approvals/${id}/approve`);
   }
 
-  /** What the agent of a run showed. */
+  /** Returns the texts that a run's agent reported. */
   async steps(runId: string): Promise<readonly string[]> {
     const steps = await this.list<{ readonly text: string }>(`/api/runs/${runId}/steps`);
     return steps.map(({ text }) => text);
   }
 
-  /** What became of the calls of a run: `comment done`. */
+  /** Returns the results of a run's calls: `comment done`. */
   async calls(runId: string): Promise<readonly string[]> {
     const calls = await this.list<CallView>(`/api/runs/${runId}/tool-calls`);
     return calls.map(({ tool, state, code }) => [tool, state, code ?? []].flat().join(" ")).toSorted();

@@ -11,7 +11,7 @@ t.test("service and runner killed while they work with the outside do nothing tw
   const poll = `/api/integrations/${integration.id}/poll`;
   const tell = (title: string, kind: "issue" | "other" = "issue") =>
     tracker.tell(integration.deliveriesUrl, { kind, title });
-  /** The next request like this is held until what is returned is called. */
+  /** Holds the next matching request until the returned function is called. */
   const holdThere = (on: RegExp) => {
     let letGo = (): void => undefined;
     const after = new Promise<void>((resolve) => {

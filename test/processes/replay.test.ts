@@ -14,7 +14,7 @@ async function ask(setting: Setting, method: "GET" | "POST", path: string, body?
   return answer.body ?? {};
 }
 
-/** A set of ended runs at the station, and a candidate of it. */
+/** Creates a set of ended runs at the station, and a candidate of the station. */
 async function fillSet(setting: Setting): Promise<{ readonly set: string; readonly candidate: string }> {
   const tasks = await Promise.all(Array.from({ length: RUNS }, () => openTask(setting)));
   const ended = await until(async () => {

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { arrange, openTask, runner, runsOf, type Setting, SHORT_LEASE, until } from "./work-setting.js";
 
-/** Shows what it is told until it is told to end. */
+/** Reports its messages until one tells it to end. */
 const listening = `
 tr -d '\\n' < "$SIGNALBOX_CONTEXT_FILE"; echo
 while read -r line; do
@@ -30,7 +30,7 @@ const say = ({ setting, runId }: Talk, text: string) =>
     headers: { ...setting.cookie, "idempotency-key": text.replace(" ", "-") },
   });
 
-/** What the agent of a run says that it was told, in order. */
+/** Returns the messages that a run's agent reported, in order. */
 async function told({ setting }: Talk, runId: string): Promise<string[]> {
   const answer = await setting.service.request("GET", `/api/runs/${runId}/steps`, { headers: setting.cookie });
   const steps = answer.body?.items as { readonly from: string; readonly text: string }[];

@@ -14,7 +14,7 @@ import { RunnerProcess } from "./runner-process.js";
 
 const base = "/api/resources";
 
-/** Says what it was given, line by line. */
+/** Reports its environment, line by line. */
 const agent = `
 echo '{"type":"step","kind":"tool","text":"found","call":{"server":"tracker","tool":"find"},"skill":"greeting"}'
 echo "level $LEVEL"
@@ -23,7 +23,7 @@ cat "$SIGNALBOX_SKILLS/greeting/SKILL.md" "$SIGNALBOX_SKILLS/greeting/words/hell
 echo changed >> a.txt
 `;
 
-/** Makes a repository with one commit; returns the commit. */
+/** Creates a repository with one commit; returns the commit. */
 function layRepository(folder: string): string {
   mkdirSync(folder, { recursive: true });
   const who = ["-c", "user.name=T", "-c", "user.email=t@localhost"];

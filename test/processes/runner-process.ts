@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { signalbox } from "../support/signalbox-command.js";
 import { ChildProgram } from "./child-program.js";
 
-/** The runner as a process of its own, started as people start it. */
+/** The runner as a separate process, started as people start it. */
 export class RunnerProcess extends ChildProgram {
   constructor(options: {
     readonly url: string;

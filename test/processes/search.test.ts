@@ -15,7 +15,7 @@ const budget = {
 };
 const proposer = fileURLToPath(new URL("../../http/demo/proposer.js", import.meta.url));
 
-/** A search as it is read, as far as it is looked at. */
+/** The fields of a search that the test reads. */
 interface FoundSearch {
   readonly state: string;
   readonly ending: string | null;
@@ -40,7 +40,7 @@ async function ask(setting: Setting, method: "GET" | "POST", path: string, body?
   return answer.body ?? {};
 }
 
-/** A set of ended runs at the station; returns its id and the station's path. */
+/** Creates a set of ended runs at the station; returns its id and the station's path. */
 async function fillSet(setting: Setting): Promise<{ readonly setId: string; readonly station: string }> {
   const tasks = await Promise.all(Array.from({ length: RUNS }, () => openTask(setting)));
   const ended = await until(async () => {

@@ -3,20 +3,20 @@ import { request } from "undici";
 import { signalbox } from "../support/signalbox-command.js";
 import { ChildProgram } from "./child-program.js";
 
-/** What a request came back with; `body` is parsed JSON, or null when there was none. */
+/** The answer to a request; `body` is the parsed JSON, or null if there is none. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Record<string, unknown> | null;
 }
 
-/** The service as a process of its own, started as people start it, on a folder that outlives it. */
+/** The service as a separate process, started as people start it, on a folder that outlives it. */
 export class ServiceProcess extends ChildProgram {
   #baseUrl = "";
 
   /**
-   * Starts it and waits until it listens. `port` 0 picks a free one; `nodeArguments` stand before the program. Rejects
-   * with its output when it ends instead.
+   * Starts the service and waits until it listens. `port` 0 picks a free port; `nodeArguments` come before the program.
+   * Rejects with its output if it exits instead.
    */
   static async start(
     dataFolder: string,
@@ -65,7 +65,7 @@ export class ServiceProcess extends ChildProgram {
     };
   }
 
-  /** Signs in over the link in the log and gives the cookie header. */
+  /** Signs in with the link in the log; returns the cookie header. */
   async signIn(email: string): Promise<Record<string, string>> {
     await this.request("POST", "/api/sign-in", { body: { email } });
     const [, token = ""] = await this.said(new RegExp(`sign-in link for ${email}: \\S+/sign-in/([A-Za-z0-9_-]+)`));

@@ -7,7 +7,7 @@ import { until as awaited } from "../support/until.js";
 import { RunnerProcess } from "./runner-process.js";
 import { ServiceProcess } from "./service-process.js";
 
-/** Agents wait for this file, so that a test decides when a run goes on. */
+/** Agents wait for this file, so that a test decides when a run continues. */
 const gatedAgent = (gate: string) => `
 echo "attempt in $SIGNALBOX_RUN"
 echo $$ >> ${gate}.started
@@ -20,17 +20,17 @@ export interface Setting {
   readonly folder: string;
   readonly gate: string;
   service: ServiceProcess;
-  /** Kills the service with -9 and starts it anew over what it left; what happens `meanwhile` it is not told. */
+  /** Kills the service with SIGKILL and starts it again on its store. Calls `meanwhile` while no service runs. */
   readonly restart: (meanwhile?: () => void) => Promise<void>;
   readonly cookie: Record<string, string>;
   readonly token: string;
   readonly workspaceId: string;
   readonly teamId: string;
-  /** The service's; what is changed counts from its next start. */
+  /** The service's settings; changes apply from its next start. */
   readonly settings: Record<string, string>;
 }
 
-/** A run as a list shows it. */
+/** A run as a list contains it. */
 export interface RunView {
   readonly id: string;
   readonly state: string;
@@ -40,21 +40,24 @@ export interface RunView {
   readonly failure: { readonly code: string; readonly output: string } | null;
 }
 
-/** What a test says of its setting besides what is usual. */
+/** A test's changes to the default setting. */
 export interface SettingWish {
   readonly station?: Record<string, unknown>;
   readonly repository?: Record<string, unknown>;
   /** The agent, as a shell script. */
   readonly agent?: string;
-  /** How long a runner may be away, in seconds: `SHORT_LEASE` where one is lost for good, else `LONG_LEASE`. */
+  /**
+   * How long a runner may be away, in seconds: `SHORT_LEASE` for tests that lose a runner permanently, else
+   * `LONG_LEASE`.
+   */
   readonly leaseSeconds?: number;
-  /** Further settings of the service. */
+  /** Additional settings of the service. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Short enough to wait for, long enough for a busy machine to keep, in seconds. */
+/** In seconds. Short enough to wait for, and long enough for a busy machine to renew. */
 export const SHORT_LEASE = 5;
-/** Longer than any test: however slowly the service is started anew, its runner keeps what it works on. */
+/** Longer than any test: its runner keeps its runs, however slowly the service restarts. */
 export const LONG_LEASE = 600;
 
 /** Starts the service and configures it; both end with the test. */
@@ -122,7 +125,7 @@ export async function addLine(
   if (made.status !== 201) throw new Error(`the line answered ${made.status}`);
 }
 
-/** A git repository with one commit, as agents are given. */
+/** Creates a git repository with one commit, like those that agents get. */
 export function layRepository(folder: string): void {
   mkdirSync(folder, { recursive: true });
   const git = (...args: string[]) =>
@@ -136,7 +139,7 @@ export function layRepository(folder: string): void {
   git("commit", "-m", "Begin");
 }
 
-/** Starts a runner, ended with the test. */
+/** Starts a runner; it stops with the test. */
 export function runner(t: Test, setting: Setting, name: string, more: readonly string[] = []): RunnerProcess {
   const started = new RunnerProcess({
     url: setting.service.baseUrl,
@@ -150,7 +153,7 @@ export function runner(t: Test, setting: Setting, name: string, more: readonly s
   return started;
 }
 
-/** Opens a task and gives its id. */
+/** Opens a task; returns its id. */
 export async function openTask({ service, cookie, teamId }: Setting, line = "dev"): Promise<string> {
   const opened = await service.request("POST", `/api/teams/${teamId}/tasks`, {
     body: { title: "Do it", line },
@@ -159,17 +162,17 @@ export async function openTask({ service, cookie, teamId }: Setting, line = "dev
   return String(opened.body?.id);
 }
 
-/** The runs of a task, newest first. */
+/** Returns a task's runs, newest first. */
 export async function runsOf(setting: Setting, taskId: string): Promise<readonly RunView[]> {
   const answer = await setting.service.request("GET", `/api/tasks/${taskId}/runs`, { headers: setting.cookie });
   return (answer.body?.items ?? []) as RunView[];
 }
 
-/** Looks again and again until it holds. */
+/** Polls until `look` returns a truthy value. */
 export function until<T>(look: () => Promise<T> | T) {
   return awaited(String(look), look);
 }
 
-/** How many agents were started. */
+/** Returns the number of started agents. */
 export const started = ({ gate }: Setting) =>
   existsSync(`${gate}.started`) ? readFileSync(`${gate}.started`, "utf8").trim().split("\n").length : 0;

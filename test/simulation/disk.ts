@@ -77,7 +77,7 @@ export class SimulatedDisk {
     };
   }
 
-  /** Makes the next commit fail, and every later commit of this process. */
+  /** Makes the next commit and all later commits of this process fail. */
   fail(): void {
     this.#failing = true;
   }

@@ -19,7 +19,7 @@ export class Reader {
     this.#history = history;
   }
 
-  /** Continues on a new process after the last received entry. */
+  /** Resumes on a new process after the last received entry. */
   resume({ feed }: Runtime): void {
     const missed = feed.since(this.#partition, this.#topic, this.#last);
     if (missed === "too-old") this.complaints.push(`${this.#topic} was told to start afresh`);

@@ -90,7 +90,7 @@ export class World {
         await new Promise((resolve) => setImmediate(resolve));
         continue;
       }
-      // Events that wait for the test's own promises become ready after this.
+      // Let events that wait for the test's own promises become ready.
       await new Promise((resolve) => setImmediate(resolve));
       if (this.#ready.length > 0) continue;
       const nextMs = this.#timed.reduce((earliest, { atMs }) => Math.min(earliest, atMs), Number.POSITIVE_INFINITY);

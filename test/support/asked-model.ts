@@ -18,7 +18,7 @@ export const messages = [
   { role: "system", content: "Judge it." },
   { role: "user", content: "The change" },
 ] as const;
-/** The price of 1,000 tokens in and 100 out, the usage that the scripted model reports. */
+/** The price of 1,000 input tokens and 100 output tokens, the usage that the scripted model reports. */
 const CALL = 0.003_5;
 
 export const spentOf = (calls: number, amount = calls * CALL, isEstimate = false) => ({
@@ -30,11 +30,11 @@ export const spentOf = (calls: number, amount = calls * CALL, isEstimate = false
 interface Given {
   readonly settings?: Partial<ModelSettings>;
   readonly timeoutMs?: number;
-  /** What the model answers to requests that its queue has no answer for. */
+  /** The model's answer to requests after its queue is empty. */
   readonly usual?: Scripted;
 }
 
-/** The model effect over a scripted model; `ask` returns its outcome. */
+/** Creates the model effect over a scripted model; `ask` returns its outcome. */
 export async function askedModel(t: Test, { settings: more = {}, timeoutMs = 60_000, usual }: Given = {}) {
   const server = await modelServer(t, usual);
   const clock = new ManualClock();
@@ -50,7 +50,7 @@ export async function askedModel(t: Test, { settings: more = {}, timeoutMs = 60_
   const effect = modelEffect(createModel({ settings, outbound, log, now: () => clock.now(), timeoutMs }));
   const prepare = ({ model = null as string | null, mayHaveBegun = false, maxTokens = 500 } = {}) => {
     const { input } = askModel(messages, form, { id: "1", model, maxTokens });
-    // What is stored is plain data.
+    // The runtime stores effect inputs as plain data.
     return effect.prepare(JSON.parse(JSON.stringify(input)), {
       id: "1",
       owner: address("ws_1", "replay", "rp_1"),

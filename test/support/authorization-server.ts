@@ -10,7 +10,7 @@ const [key] = await makeKeys(["RS256"]);
 export const REDIRECT_URI = "https://signalbox.example/api/oauth/callback";
 export const CLIENT = { id: "signalbox", secret: "client secret: of a canary + more & 0123456789" };
 
-/** The server's answer to a code or a refresh token. */
+/** The server's answer to an authorization code or a refresh token. */
 export interface IssuedTokens {
   readonly access_token: string;
   readonly refresh_token: string;
@@ -18,27 +18,28 @@ export interface IssuedTokens {
 }
 
 /**
- * A certified authorization server on the loopback interface. It rotates refresh tokens; reuse of one ends the grant.
+ * A certified authorization server on the loopback interface. It rotates refresh tokens; reuse of a refresh token
+ * revokes the grant.
  */
 export interface AuthorizationServerPeer {
   readonly url: string;
-  /** `host:port`, as in the hosts of an integration or a secret. */
+  /** `host:port`, in the form that integrations and secrets list hosts. */
   readonly host: string;
   /** All token answers, in order. */
   readonly issued: readonly IssuedTokens[];
-  /** The paths of all requests that no browser sent. */
+  /** The paths of all requests that did not come from a browser. */
   readonly asked: readonly string[];
-  /** What `/me` was asked with, in order: access tokens. */
+  /** The access tokens of the requests to `/me`, in order. */
   readonly bearers: readonly string[];
-  /** Visits the address like a browser, signs in as `account` and consents (or not); returns the redirect. */
+  /** Visits the address like a browser, signs in as `account`, and gives or denies consent; returns the redirect. */
   visit(authorizeUrl: string, as: { readonly account: string; readonly denies?: boolean }): Promise<URL>;
   /** The account that a real browser signs in as. */
   signInAs(account: string): void;
-  /** Ends the grant of a refresh token, as a person does at their host. */
+  /** Revokes the grant of a refresh token, like a person at the host. */
   endGrant(refreshToken: string): Promise<void>;
   /** Whether an access token is valid at the host. */
   admits(accessToken: string): Promise<boolean>;
-  /** Sets the status of further answers of the token endpoint, or none at all; null for its own. */
+  /** Sets the token endpoint's further answers: a status, or no answer for "silence"; null restores its own answers. */
   failWith(status: number | "silence" | null): void;
 }
 
@@ -58,7 +59,7 @@ export async function startAuthorizationServer(t: Cleaning): Promise<Authorizati
         client_id: CLIENT.id,
         client_secret: CLIENT.secret,
         grant_types: ["authorization_code", "refresh_token"],
-        // For a native client's loopback address any port is valid (RFC 8252); a browser returns to the real one.
+        // A native client's loopback address is valid with any port (RFC 8252); a browser returns to the real one.
         application_type: "native",
         redirect_uris: [REDIRECT_URI, "http://127.0.0.1/api/oauth/callback"],
         response_types: ["code"],
@@ -128,7 +129,7 @@ export async function startAuthorizationServer(t: Cleaning): Promise<Authorizati
   };
 }
 
-/** The host's pages, which sign the visitor in and ask for consent. */
+/** Serves the host's pages: signs the visitor in and asks for consent. */
 async function interact(
   provider: Provider,
   { incoming, answer, visitor }: { incoming: IncomingMessage; answer: ServerResponse; visitor: string },

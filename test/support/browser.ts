@@ -13,13 +13,13 @@ const flags = [
 /** Why tests of pages are skipped; false if there is a browser. */
 export const noBrowser: string | false = path === undefined ? "there is no Chromium on this machine" : false;
 
-/** A real browser and what its pages did. */
+/** A real browser, with a record of its pages' requests and errors. */
 export interface WatchedBrowser {
-  /** Has no cookies at first; its pages share them. */
+  /** Starts without cookies; its pages share them. */
   readonly context: BrowserContext;
   /** Addresses that its pages requested. */
   readonly asked: readonly string[];
-  /** Errors of its pages, including violations of their policy. */
+  /** Errors of its pages, including violations of their content security policy. */
   readonly faults: readonly string[];
 }
 

@@ -2,16 +2,16 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client, Reply } from "./service.js";
 
-/** Characters at the end of a canary that identify it. */
+/** Number of characters at the end of a canary that identify it. */
 const NEEDLE = 16;
 
-/** A place where a canary was found that should not be there. */
+/** A place that contains a canary and must not. */
 export interface Sighting {
   readonly canary: string;
   readonly where: string;
 }
 
-/** Values used as secrets, and all output of the service while they were in use. */
+/** Values used as secrets, and everything that the service output while they were in use. */
 export class Canaries {
   readonly #labels = new Map<string, string>();
   readonly #seen: { readonly where: string; readonly text: string }[] = [];
@@ -27,14 +27,14 @@ export class Canaries {
     return value;
   }
 
-  /** Some output of the service. */
+  /** Records some output of the service. */
   saw(where: string, text: string): void {
     this.#seen.push({ where, text });
   }
 
   /**
-   * Adds the bytes of all files of a folder. `plain` is text that must be in one of them. Rejects when it is not: then
-   * canaries would not be found either.
+   * Records the bytes of all files in a folder. `plain` is text that one of them must contain; if none does, rejects,
+   * because the search would not find canaries either.
    */
   async sawFiles(folder: string, plain: string): Promise<void> {
     let isThere = false;
@@ -48,7 +48,7 @@ export class Canaries {
   }
 
   /**
-   * A client whose answers are all recorded. `shown` returns the values that an answer may contain: one occurrence of
+   * Returns a client that records all answers. `shown` returns the values that an answer may contain: one occurrence of
    * each is removed, so that a second one is found.
    */
   watch(client: Client): (request: WatchedRequest) => Promise<Reply> {
@@ -61,7 +61,7 @@ export class Canaries {
     };
   }
 
-  /** All canaries in the output, in any context. */
+  /** Returns all canaries in the output, whatever text surrounds them. */
   sightings(): Sighting[] {
     return this.#seen.flatMap(({ where, text }) => {
       const found: Sighting[] = [];

@@ -9,14 +9,14 @@ import {
 } from "../../http/demo/loopback-api.js";
 import type { Cleaning } from "./service.js";
 
-/** A message of the chat. */
+/** A chat message. */
 export interface ChatMessage {
   readonly channel: string;
-  /** Who wrote it: a person's id, or the app's. */
+  /** The author's id: a person's, or the app's. */
   readonly user: string;
   readonly text: string;
   readonly ts: string;
-  /** The `ts` of the thread's first message; null for one that is in no thread. */
+  /** The `ts` of the thread's first message; null outside of threads. */
   readonly thread: string | null;
 }
 
@@ -29,17 +29,17 @@ interface Said {
 /** A chat on the loopback interface: the part of Slack's API and events that the shipped integration uses. */
 export interface Chat {
   readonly api: LoopbackApi;
-  /** The app's bot token, and what its events are signed with. */
+  /** The app's bot token, and the secret that signs its events. */
   readonly token: string;
   readonly secret: string;
   /** Text that mentions the app. */
   readonly mention: string;
   readonly messages: readonly ChatMessage[];
-  /** Enters the request address, as the app's page does: resolves with the answer to the challenge. */
+  /** Enters the request URL, like the app's settings page; resolves with the answer to the challenge. */
   subscribe(address: string): Promise<SentDelivery & { readonly challenge: string }>;
-  /** A person writes in a channel, or in a thread of it; resolves with what was answered to the events of that. */
+  /** Posts a person's message in a channel or a thread; resolves with the answers to the resulting events. */
   say(channel: string, said: Said): Promise<{ readonly ts: string; readonly sent: readonly SentDelivery[] }>;
-  /** Sends the last event once more, as after an answer that came too late. */
+  /** Sends the last event again, as after a late answer. */
   repeat(): Promise<SentDelivery>;
 }
 
@@ -48,7 +48,7 @@ const FIRST_SECOND = 1_515_449_522;
 
 const posted = z.object({ channel: z.string(), text: z.string(), thread_ts: z.string().optional() });
 
-/** Starts a chat; `now` is the clock that its deliveries bear. */
+/** Starts a chat; `now` is the clock for its deliveries' timestamps. */
 export async function startChat(t: Cleaning, now: () => number = Date.now): Promise<Chat> {
   const token = `xoxb-${randomBytes(20).toString("hex")}`;
   const secret = randomBytes(16).toString("hex");
@@ -138,7 +138,7 @@ export async function startChat(t: Cleaning, now: () => number = Date.now): Prom
         ...(thread && { thread_ts: thread }),
         ...listed,
       };
-      // A channel's members are told of every message, and the app of those that mention it once more.
+      // The chat sends one event for every message in a channel, and a second one for a message that mentions the app.
       const sent = [await event({ type: "message", channel_type: "channel", ...message })];
       if (text.includes(BOT)) sent.push(await event({ ...message, type: "app_mention" }));
       return { ts, sent };

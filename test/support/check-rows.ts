@@ -4,7 +4,7 @@ import type { Store } from "../../storage/store.js";
 import { memoryRows, withTurn } from "./turn.js";
 import { lineId, teamId } from "./work.js";
 
-/** A check under way, without its replays. */
+/** Returns a running check, without its replays. */
 export function checkRow(more: Partial<ReplayCheckRow> = {}): ReplayCheckRow {
   return {
     id: "check_1",

@@ -5,29 +5,29 @@ import { replace } from "./resources.js";
 import type { Client, Reply, TestServiceOptions } from "./service.js";
 import { until } from "./until.js";
 
-/** The line's terms of a {@link CheckScene}. */
+/** The check terms in the line of a {@link CheckScene}. */
 export const sceneTerms = { mostRegressions: 0, ceiling: 10, currency: "EUR", minGain: 0.05 };
 
 const [work, ...others] = sceneLine.stations;
 
-/** A replay scene whose work station is guarded by a set. */
+/** A replay scene with a set that guards its work station. */
 export interface CheckScene extends ReplayScene {
-  /** The path of the set, and its runs. */
+  /** The path of the set, its id, and the ids of its runs. */
   readonly set: string;
   readonly setId: string;
   readonly runIds: readonly string[];
-  /** The body of a check of the work station with a planned prompt, and with `more` fields. */
+  /** Returns the body of a check of the work station with a planned prompt and `more` fields. */
   readonly plan: (more?: Readonly<Record<string, unknown>>) => Record<string, unknown>;
-  /** Asks for a check under a key of its own unless one is given. */
+  /** Requests a check, by default under a new idempotency key. */
   readonly check: (body: unknown, key?: string, client?: Client) => Promise<Reply>;
   readonly readCheck: (id: unknown) => Promise<Readonly<Record<string, unknown>>>;
-  /** Reads the check until it has the verdict. */
+  /** Reads the check until it has this verdict. */
   readonly untilVerdict: (id: unknown, verdict: string) => Promise<Readonly<Record<string, unknown>>>;
-  /** Replaces the line's work station with fields of `station` besides its own, under these terms. */
+  /** Updates the line: changes fields of its work station to those of `station`, and its terms to those of `line`. */
   readonly changeLine: (of?: { readonly station?: object; readonly line?: object }) => Promise<void>;
 }
 
-/** The work station's block, as plans have it: it omits where it passes tasks. */
+/** The work station's block as plans contain it, without `passesTo`. */
 export const plannedStation = { ...work, passesTo: undefined, prompt: "Mend it well." };
 
 export async function openCheckScene(
@@ -73,7 +73,7 @@ export async function openCheckScene(
   };
 }
 
-/** Works the next copies that the runner is given: under the planned prompt as `planned` says, under the live one well. */
+/** Works on the runner's next copies: copies under the planned prompt fail where `fails` says so, others succeed. */
 export async function workCopies(
   { peer }: ReplayScene,
   count: number,

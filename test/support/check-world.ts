@@ -14,19 +14,19 @@ import { line, lineId, teamId, workspaceId } from "./work.js";
 
 const caller = { kind: "person", userId: "usr_1", email: "usr_1@example.com", sessionId: "ses_1" } as const;
 
-/** Options of a world whose line has terms for checks: no task may regress. */
+/** Returns options for a world whose line has check terms: no task may regress. */
 export function checkedLine(terms: object = {}): Pick<ReplayWorldOptions, "line"> {
   return { line: { replayCheck: { mostRegressions: 0, minGain: 0.05, ceiling: 100, currency: "EUR", ...terms } } };
 }
 
-/** A replay world whose set guards its station. */
+/** Opens a replay world with a set that guards its station. */
 export async function openCheckWorld({ line: fields, ...options }: ReplayWorldOptions = {}): Promise<ReplayWorld> {
   const world = await ReplayWorld.open({ ...checkedLine(), ...(fields && { line: fields }), ...options });
   await guard(world);
   return world;
 }
 
-/** Has the set guard its station. */
+/** Marks the set as a guard of its station. */
 export async function guard(world: ReplayWorld): Promise<void> {
   const marked = await world.askSets({ type: "guard.mark", setId: world.setId, guardsChanges: true });
   if (isRefusal(marked)) throw new Error(JSON.stringify(marked));
@@ -34,7 +34,7 @@ export async function guard(world: ReplayWorld): Promise<void> {
 
 let asked = 0;
 
-/** Asks for a check of a planned prompt, at an address of its own. */
+/** Requests a check of a planned prompt, under a new id. */
 export async function tryCheck(
   world: ReplayWorld,
   { repeats = 1, prompt = "Another", ...more }: Readonly<Record<string, unknown>> = {},
@@ -62,7 +62,7 @@ export async function startCheck(world: ReplayWorld, of: Readonly<Record<string,
   return answer.checkId;
 }
 
-/** All checks, oldest first. */
+/** Returns all checks, oldest first. */
 export function allChecks(world: ReplayWorld): readonly ReplayCheckRow[] {
   return replayChecks.list(world.harness.durable, workspaceId);
 }
@@ -73,7 +73,7 @@ export function checkOf(world: ReplayWorld, id: string): ReplayCheckRow {
   return row;
 }
 
-/** Works all jobs that the runner is given now; their agents fail where `fails` says so of their replay. */
+/** Works on all jobs that the runner has now; `fails` decides by replay whether their agents fail. */
 export async function workJobs(
   world: ReplayWorld,
   fails: (replayId: string) => boolean = () => false,
@@ -89,7 +89,7 @@ async function workJob(world: ReplayWorld, job: GivenJob, fails: (replayId: stri
   await world.work(job, 1, fails(replayId) ? { outcome: "failed", failure } : {});
 }
 
-/** What does not hold of checks once all replays have ended and nothing runs any more. */
+/** Returns violated invariants of checks, once all replays have ended and nothing runs. */
 export function checkComplaints(world: ReplayWorld): readonly string[] {
   const { durable } = world.harness;
   const pins = durable.range({ prefix: [workspaceId, "row", "pin"] });

@@ -3,12 +3,12 @@ import type { HostedAccount } from "../../http/demo/code-host/hosted-account.js"
 import type { HostedInstallation } from "../../http/demo/code-host/hosted-app.js";
 import type { Reply } from "./service.js";
 
-/** An organisation and people of the code host. */
+/** Accounts at the code host: an organisation and two people. */
 export const acmeOrg: HostedAccount = { id: 9_001, login: "acme-inc", type: "Organization" };
 export const adaThere: HostedAccount = { id: 9_002, login: "ada-there", type: "User" };
 export const bobThere: HostedAccount = { id: 9_003, login: "bob-there", type: "User" };
 
-/** Installs the app on an account, whose admin is Ada when it is an organisation. */
+/** Installs the app on an account. If the account is an organisation, Ada is its admin. */
 export function install(codeHost: CodeHost, id: number, account: HostedAccount = acmeOrg): HostedInstallation {
   const installation = { id, account, suspended_at: null, updated_at: "2026-09-01T10:00:00Z" };
   codeHost.installations.set(id, installation);
@@ -16,12 +16,12 @@ export function install(codeHost: CodeHost, id: number, account: HostedAccount =
   return installation;
 }
 
-/** Who asks the service: a client of a test, or of a process. */
+/** A client of the service, in the test or in another process. */
 interface Asking<Answer extends Pick<Reply, "status" | "body">> {
   request(method: "POST", path: string, body: unknown): Promise<Answer>;
 }
 
-/** Begins to connect an installation to a workspace; returns the address to sign in at. */
+/** Starts to connect an installation to a workspace; returns the sign-in URL. */
 export async function beginConnecting(
   client: Asking<Pick<Reply, "status" | "body">>,
   installationId: number,
@@ -32,7 +32,7 @@ export async function beginConnecting(
   return String(begun.body?.url);
 }
 
-/** Ends the sign-in with the code host's redirect. */
+/** Completes the sign-in with the code host's redirect. */
 export function comeBack<Answer extends Pick<Reply, "status" | "body">>(
   client: Asking<Answer>,
   query: URLSearchParams,
@@ -40,7 +40,7 @@ export function comeBack<Answer extends Pick<Reply, "status" | "body">>(
   return client.request("POST", "/api/code-host/confirmations", Object.fromEntries(query));
 }
 
-/** All steps: begin, sign in at the code host, return. */
+/** Connects an installation: starts, signs in at the code host, and returns to the service. */
 export async function connect<Answer extends Pick<Reply, "status" | "body">>(
   codeHost: CodeHost,
   client: Asking<Answer>,

@@ -1,8 +1,8 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 
 /**
- * The arguments of this process, as `parseArgs` reads them. With `--help` it prints the usage and ends the process;
- * with an argument that is not known it says so, prints the usage too, and ends it with 2.
+ * Parses the arguments of this process with `parseArgs`. For `--help`, prints the usage and exits. For an unknown
+ * argument, prints the error and the usage, and exits with code 2.
  */
 export function readArguments<Config extends ParseArgsConfig>(
   usage: string,
@@ -19,7 +19,7 @@ export function readArguments<Config extends ParseArgsConfig>(
   }
 }
 
-/** Says what is wrong with the arguments, prints the usage, and ends the process with 2. */
+/** Prints what is wrong with the arguments and the usage, and exits with code 2. */
 export function refuseArguments(usage: string, why: string): never {
   console.error(`${why}\n\n${usage}`);
   process.exit(2);

@@ -2,8 +2,9 @@ import { join } from "node:path";
 import ts from "typescript";
 
 /**
- * Compiles small files that import the product (`../../runtime/turn.js`); returns the messages of each by its name as
- * one text, empty for a file that compiles. The files are not on disk; their folder is that of the tests.
+ * Compiles small files that import the product (`../../runtime/turn.js`). Returns the compiler messages of each file by
+ * its name, joined to one text; the text is empty for a file that compiles. The files are not on disk, but compile as
+ * if they were in the tests' folder.
  */
 export function compileSnippets(snippets: Readonly<Record<string, string>>): Record<string, string> {
   const root = process.cwd();

@@ -4,7 +4,7 @@ import type { Store } from "../../storage/store.js";
 import { memoryRows } from "./turn.js";
 import { lineId, teamId } from "./work.js";
 
-/** A config pull request that was refused. */
+/** Returns a refused config pull request. */
 export function configPullRequestRow(more: Partial<ConfigPullRequestRow> = {}): ConfigPullRequestRow {
   return {
     id: "cpr_1",

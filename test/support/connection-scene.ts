@@ -14,14 +14,14 @@ export interface ConnectionScene {
   readonly teamId: string;
   readonly integrationId: string;
   readonly owner: Person;
-  /** A member on the team, and a member who is not. */
+  /** A workspace member on the team, and one who is not on it. */
   readonly mate: Person;
   readonly member: Person;
   /** The path of the integration's connections. */
   readonly at: string;
 }
 
-/** The part of a definition that links accounts at the host. */
+/** Returns the part of a definition that links accounts at the host. */
 export function oauth2At(host: AuthorizationServerPeer): Record<string, unknown> {
   return {
     issuer: host.url,
@@ -34,7 +34,7 @@ export function oauth2At(host: AuthorizationServerPeer): Record<string, unknown>
   };
 }
 
-/** The definition of an integration with the host; by default its tools act as people. */
+/** Returns the definition of an integration with the host; by default its tools act as people. */
 export function integrationAt(host: AuthorizationServerPeer, more: Record<string, unknown> = {}) {
   return {
     integration: "tracker",
@@ -47,18 +47,18 @@ export function integrationAt(host: AuthorizationServerPeer, more: Record<string
   };
 }
 
-/** High limits, since tests poll while the clock stands still. */
+/** No rate limits, because tests poll while the clock stands still. */
 export const sceneSettings = { BASE_URL: "https://signalbox.example", RATE_PER_CREDENTIAL: "0", RATE_PER_ADDRESS: "0" };
 
 export interface SceneOptions {
-  /** Fields of the integration that differ from the usual. */
+  /** Fields that override the default integration. */
   readonly integration?: Record<string, unknown>;
   readonly alsoAllowed?: readonly string[];
-  /** Replace {@link sceneSettings}. */
+  /** Settings that replace {@link sceneSettings}. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** A workspace with an integration whose accounts are linked at a real authorization server. */
+/** Opens a workspace with an integration whose accounts are linked at a real authorization server. */
 export async function openScene(t: Test, options: SceneOptions = {}): Promise<ConnectionScene> {
   const host = await startAuthorizationServer(t);
   const clock = new ManualClock();
@@ -83,20 +83,20 @@ export async function openScene(t: Test, options: SceneOptions = {}): Promise<Co
   return { service, clock, host, workspaceId, teamId, integrationId: made.id, owner, mate, member, at };
 }
 
-/** Begins a link; returns the host's address. */
+/** Starts to link an account; returns the host's address. */
 export async function setOut({ at }: Pick<ConnectionScene, "at">, client: Client, whose: "team" | "me") {
   const begun = await client.request("POST", `${at}/${whose}`, {});
   if (begun.status !== 200) throw new Error(`setting out answered ${begun.status} ${begun.text}`);
   return String(begun.body?.authorizeUrl);
 }
 
-/** Ends a link with the host's redirect. */
+/** Completes a link with the host's redirect. */
 export function comeBack(client: Client, sentTo: URL, more: Record<string, unknown> = {}): Promise<Reply> {
   const { state, code, iss, error } = Object.fromEntries(sentTo.searchParams);
   return client.request("POST", "/api/oauth/callback", { state, code, iss, error, ...more });
 }
 
-/** All steps of a person who connects an account. */
+/** Connects a person's account, with all steps. */
 export async function connect(
   scene: ConnectionScene,
   client: Client,
@@ -106,7 +106,7 @@ export async function connect(
   return comeBack(client, sentTo);
 }
 
-/** The integration's connections as a person sees them, once they match. */
+/** Polls the integration's connections as a person sees them until they match; returns them. */
 export async function ownOnce(
   { at }: Pick<ConnectionScene, "at">,
   client: Client,
@@ -119,12 +119,12 @@ export async function ownOnce(
   }
 }
 
-/** The state of a person's own connection in that. */
+/** Returns the state of the person's own connection. */
 export function ownState(seen: Readonly<Record<string, unknown>>): string {
   return String((seen.own as { readonly state?: unknown } | null)?.state ?? "none");
 }
 
-/** Waits for this many requests to a path of the host. */
+/** Waits until the host has this many requests to a path. */
 export async function askedTimes({ asked }: AuthorizationServerPeer, path: string, times: number): Promise<void> {
   while (asked.filter((each) => each === path).length < times) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -47,7 +47,7 @@ export function personWith(userId: string, of: { readonly role?: Role; readonly 
   } as const;
 }
 
-/** Ada's connection (or the team's) to an integration of her team. */
+/** Returns the connection of Ada or the team to an integration of her team. */
 export function connection(holder = "usr_ada"): Stepping {
   const actor = stepByHand(integrationConnectionActor, address(WORKSPACE, "connection", `int_1:${holder}`));
   resources.put(actor.rows, WORKSPACE, ["workspace", WORKSPACE], rowOf("workspace", WORKSPACE));
@@ -67,7 +67,7 @@ export const check: Message = { type: "connection.check" };
 export const woken = { type: "woken", name: "renew", dueMs: 0 } as Message;
 export const ended = (id: string, output: unknown) =>
   ({ type: "effect.ended", effect: effectOf(id), id, result: { ok: true, output } }) as Message;
-/** Ids of renewals and revocations begin with their kind; tests name exchanges. */
+/** Ids of renewals and revocations start with their kind; tests choose the ids of exchanges. */
 const effectOf = (id: string) =>
   (/^renew_/.test(id) ? REFRESH_EFFECT : /^revoke_/.test(id) ? REVOKE_EFFECT : EXCHANGE_EFFECT).name;
 export const linked = (actor: Stepping, more: object = {}) => ({
@@ -88,7 +88,7 @@ export const kept = (actor: Stepping, holder = "usr_ada"): IntegrationConnection
 export const effectsOf = ({ started }: { readonly started: readonly { readonly name: string }[] }) =>
   started.map(({ name }) => name);
 
-/** Brings a connection into a state by messages; returns the id of the effect in progress, if any. */
+/** Steps a connection to a state with messages; returns the id of the effect in progress, if any. */
 export function inState(state: State): { readonly actor: Stepping; readonly effectId: string } {
   const actor = connection();
   if (state === "none") return { actor, effectId: "" };

@@ -20,7 +20,7 @@ export class CountingReading implements Reading {
     return entries;
   }
 
-  /** How many rows `work` reads. */
+  /** Returns how many rows `work` reads. */
   during(work: () => unknown): number {
     const before = this.rows;
     work();

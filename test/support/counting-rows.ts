@@ -7,7 +7,7 @@ interface Count {
   reset(): void;
 }
 
-/** A reading that counts the rows it returns; a look-up counts as one, found or not. */
+/** Returns a reading that counts the rows it returns. A lookup counts as one row, found or not. */
 export function countingReading(under: Reading): Reading & Count {
   let read = 0;
   return {
@@ -29,7 +29,7 @@ export function countingReading(under: Reading): Reading & Count {
   };
 }
 
-/** As {@link countingReading}, for rows that are written too. */
+/** Like {@link countingReading}, for rows that tests also write. */
 export function countingRows(under: Writing): PublishingWriting & Count {
   const counting = countingReading(under);
   return {

@@ -4,14 +4,14 @@ import { problemsOf } from "../../http/openapi/problems.js";
 import { type Answer, answersOf, type Outcome, type Route, successOf } from "../../http/wire/route.js";
 
 /**
- * How an outcome differs from its route's declaration, in a sentence, or null: an undeclared status, problem or header,
- * or a body that does not match its schema (also with an additional field).
+ * Describes how an outcome differs from its route's declaration, or returns null. Differences are an undeclared status,
+ * problem or header, and a body that does not match its schema, including a body with an additional field.
  */
 export function differenceFrom(route: Route, outcome: Outcome): string | null {
   const name = `${route.method} ${route.path}`;
   if (isRefusal(outcome) || "refused" in outcome) {
     const { refused } = outcome;
-    // Any route may have a bug: a 500 is declared for all of them.
+    // A bug can cause a 500 on any route, so all routes declare it.
     return problemsOf(route).includes(refused) ? null : `${name} refuses with ${refused}, which it does not declare`;
   }
   return answerDifference(route, outcome, name);
@@ -29,7 +29,7 @@ function answerDifference(route: Route, answer: Answer, name: string): string | 
   if (body === null) {
     return answer.body === undefined && answer.text === undefined ? null : `${name} has a body but declares none`;
   }
-  // A streamed body; the test that reads it compares it with the schema.
+  // The body is a stream: the test that reads it compares it with the schema.
   if (answer.stream !== undefined) return null;
   const text = answer.json ?? (answer.body === undefined ? undefined : writeJson(answer.body));
   const parsed = body.safeParse(text === undefined ? undefined : readJson(Buffer.from(text).toString()));

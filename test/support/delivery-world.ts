@@ -23,10 +23,10 @@ import { INTEGRATION, integrationRows, TEAM, WORKSPACE } from "./integration-row
 import { plainLane } from "./plain-effect.js";
 import { putLine } from "./work.js";
 
-/** What was raised, in order: a row each, as often as it was taken. */
+/** The tasks raised, in order: one row each time a raise arrived. */
 const raises = table<RaiseTask>("test-raise");
 
-/** Marks of a team that keep what is raised, and answer that a task was opened; they take nothing else. */
+/** A team's marks actor that records raises and answers that a task was opened. It handles nothing else. */
 const recordingMarks = defineActor(reference<RaiseTask>(teamMarksRef.kind), {
   version: 1,
   machine: setup({ types: { events: {} as Delivered<RaiseTask> } }).createMachine({
@@ -46,7 +46,7 @@ function record(turn: Delivered<RaiseTask>["turn"], message: RaiseTask): void {
   turn.send(answerTo, answer);
 }
 
-/** What a lookup answers, or null for a host that is down. */
+/** Returns the fields of a lookup's result that differ from a successful answer. */
 export type Lookup = (input: IntegrationRequestInput) => Partial<IntegrationRequestResult>;
 
 const answered: IntegrationRequestResult = {
@@ -63,28 +63,28 @@ const answered: IntegrationRequestResult = {
   retryAfterMs: null,
 };
 
-/** What is different about a delivery, and its body. */
+/** Fields of a delivery that override the default, and its body as `json`. */
 type Sent = Partial<NewDelivery> & { readonly json?: unknown };
 
 export interface DeliveryWorld {
   readonly harness: Harness;
-  /** What is durable. */
+  /** The durable rows. */
   readonly rows: Reading;
   readonly looked: IntegrationRequestInput[];
   lookup: Lookup;
-  /** Takes a delivery without waiting for its answer. */
+  /** Sends a delivery to the intake without waiting for its answer. */
   send(delivery?: Sent): Promise<unknown>;
-  /** The same of several in one message. */
+  /** Sends several deliveries in one message. */
   sendTogether(deliveries: readonly Sent[]): Promise<unknown>;
-  /** Those of an integration; of the first one by default. */
+  /** Lists an integration's deliveries; by default those of the first one. */
   deliveries(integrationId?: string): DeliveryRow[];
   entries(id: string): readonly DeliveryEntry[];
   raised(): RaiseTask[];
 }
 
 /**
- * A runtime over a simulated disk with an integration whose deliveries are worked, and others like it; tasks are only
- * recorded.
+ * Starts a runtime over a simulated disk with an integration that processes deliveries, and others like it. Tasks are
+ * only recorded.
  */
 export async function deliveryWorld(
   definition: Readonly<Record<string, unknown>>,

@@ -9,22 +9,22 @@ import type { Test } from "tap";
 /** The path of the demo's program. */
 export const demoProgram = fileURLToPath(new URL("../../http/demo/main.js", import.meta.url));
 
-/** A command that the demo prints for looking around. */
+/** A curl command that the demo prints, with which people explore the service. */
 export interface DemoCommand {
-  /** A header with its value. */
+  /** The header's name. */
   readonly name: string;
   readonly value: string;
   readonly url: string;
 }
 
-/** The demo as a process of its own, with a folder of its own for its temporary files too. */
+/** The demo in a separate process, with its own folder, also for temporary files. */
 export class Demo {
   readonly child: ChildProcess;
   readonly temporary: string;
   readonly #folder: string;
   #out = "";
 
-  /** `program` is what Node runs: the demo, or what starts it. */
+  /** `program` holds the arguments of Node: the demo's program, or a program that starts it. */
   constructor(t: Test, args: readonly string[] = [], program: readonly string[] = [demoProgram]) {
     this.#folder = mkdtempSync(join(tmpdir(), "signalbox-demo-test-"));
     this.temporary = join(this.#folder, "temporary");
@@ -47,7 +47,7 @@ export class Demo {
     return this.#out;
   }
 
-  /** Resolves once it has printed that; rejects when it ends before. */
+  /** Resolves once the demo has printed the text; rejects if it exits first. */
   printed(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => this.#out.includes(text) && resolve();
@@ -64,7 +64,7 @@ export class Demo {
     return this.child.exitCode;
   }
 
-  /** Sends the signal the moment it has printed that: it goes on meanwhile. */
+  /** Sends the signal as soon as the demo has printed the text, without pausing the demo. */
   async endAt(text: string, signal: NodeJS.Signals): Promise<number | null> {
     const closed = once(this.child, "close");
     const look = () => {
@@ -77,7 +77,7 @@ export class Demo {
     return this.child.exitCode;
   }
 
-  /** The commands for looking around that it printed. */
+  /** Returns the exploration commands that the demo printed. */
   commands(): readonly DemoCommand[] {
     return this.#out.split("\n").flatMap((line) => {
       const [, name = "", value = "", url = ""] = /^ *curl -H '([^:]+): ([^']+)' (\S+)$/.exec(line) ?? [];
@@ -85,7 +85,7 @@ export class Demo {
     });
   }
 
-  /** Processes that were started with anything of its temporary folder. */
+  /** Returns the processes whose command line names the demo's temporary folder. */
   leftRunning(): string[] {
     const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
     return pids.filter((pid) => {

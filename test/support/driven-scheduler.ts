@@ -13,7 +13,10 @@ export class DrivenScheduler implements Scheduler {
     return this.#deferred.length === 0;
   }
 
-  /** Runs what was deferred before, as the event loop does: what each lets go on has run before the next. */
+  /**
+   * Runs the work that was deferred before, like the event loop: everything that one item resumes runs before the next
+   * item.
+   */
   async turn(): Promise<void> {
     for (const work of this.#deferred.splice(0)) {
       work();
@@ -22,7 +25,7 @@ export class DrivenScheduler implements Scheduler {
   }
 }
 
-/** Resolves when everything has run that was waiting for nothing but promises. */
+/** Resolves when everything that waited only for promises has run. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -28,14 +28,14 @@ const bearer = {
   trust: null,
 } as const;
 
-/** What is sent with a request, and when its client goes away. */
+/** The body and headers of a request, and the signal of its client's disconnect. */
 interface Sent {
   readonly body?: string | Error;
   readonly headers?: Record<string, string>;
   readonly signal?: AbortSignal;
 }
 
-/** Handlers over routes of the test's own, and what they told. */
+/** Creates handlers over the test's own routes, and records what they reported. */
 export function edge(routes: readonly Route[], scheduler: Scheduler = createEventLoopScheduler()) {
   let elapsedMs = 0;
   const served: ServedRequest[] = [];
@@ -103,7 +103,7 @@ export function edge(routes: readonly Route[], scheduler: Scheduler = createEven
       },
       signal,
     };
-    // With the headers that every answer has, as a transport sends them.
+    // Adds the headers of every answer, like a transport.
     return new Promise((resolve) => {
       void handlers.request(request, ({ requestId, ...answer }) => {
         const headers = requestId === undefined ? answer.headers : commonHeaders(requestId, answer.headers);
@@ -127,7 +127,7 @@ export function edge(routes: readonly Route[], scheduler: Scheduler = createEven
   return { stream, send, served, failed, bodies, dropped, passMs };
 }
 
-/** A route that answers by what the test hands in. */
+/** Returns a route that answers with the given handler. */
 export function answering(handle: Route["handle"], more: Partial<Route> = {}): Route {
   return {
     ...route({
@@ -143,7 +143,7 @@ export function answering(handle: Route["handle"], more: Partial<Route> = {}): R
   };
 }
 
-/** Checks that the answer is that problem; returns its body. */
+/** Checks that the answer is this problem; returns its body. */
 export function problem(t: Test, answer: WholeAnswer, status: number, slug: string): Record<string, unknown> {
   t.equal(answer.status, status);
   t.equal(answer.headers["content-type"], "application/problem+json");

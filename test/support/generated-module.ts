@@ -18,16 +18,19 @@ const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false })
 
 /** A generated workspace as HCL. */
 export interface GeneratedModule {
-  /** Its resources with their imports, as the export has them. */
+  /** The workspace's resources with their imports, as in the export. */
   readonly blocks: readonly Block[];
-  /** What the export holds, by path. */
+  /** The exported files, by path. */
   readonly exported: ReadonlyMap<string, string>;
-  /** The station `plan` of the line `web` of the team `core`, and one that differs in every attribute that it may. */
+  /**
+   * The station `plan` of the line `web` of the team `core`, and a station that differs in every attribute that may
+   * change.
+   */
   readonly live: StationBody;
   readonly wanted: StationBody;
 }
 
-/** `${` */
+/** The start of an HCL interpolation; split so that it does not look like a JavaScript template. */
 const OPEN = "$" + "{";
 const words = [
   "plan",
@@ -57,7 +60,7 @@ function someOf(chance: Chance, all: readonly string[]): string[] {
   return all.filter(() => chance.onceIn(2));
 }
 
-/** Values of every attribute of a station but its key and kind, at random. */
+/** Returns random values for every attribute of a station except its key and kind. */
 function fieldsOf(chance: Chance, hasJudge: boolean): Record<string, unknown> {
   const judge = {
     rubric: chance.onceIn(3) ? "" : textOf(chance),
@@ -91,7 +94,7 @@ function fieldsOf(chance: Chance, hasJudge: boolean): Record<string, unknown> {
   };
 }
 
-/** A station that differs from another in all that it may. A judge that is there stays. */
+/** Returns a station that differs from another in everything that may change. An existing judge stays. */
 function otherThan(chance: Chance, live: StationBody): StationBody {
   const change = Object.fromEntries(
     Object.keys(fieldsOf(chance, true)).map((name) => {
@@ -105,7 +108,7 @@ function otherThan(chance: Chance, live: StationBody): StationBody {
   return stationOf({ ...live, ...change });
 }
 
-/** A workspace of a few resources: in one of five the whole of it, else its lines, each exported alone. */
+/** Generates a workspace of a few resources. One in five is exported as a whole; the others export each line alone. */
 export function generateModule(chance: Chance): GeneratedModule {
   const rows = memoryRows();
   const made: ResourceRow[] = [];
@@ -164,7 +167,7 @@ function kindOf(row: ResourceRow): Kind {
   return kind;
 }
 
-/** `refers`: other resources are named by references, as in the export of a whole workspace. */
+/** With `refers`, blocks name other resources by reference, as in the export of a whole workspace. */
 function blocksOf(row: ResourceRow, refers: boolean): readonly Block[] {
   const teamKey = row.address.includes("/") ? (row.address.split("/")[0] ?? "") : "";
   const refer = (target: string, address: string): string | null => {
@@ -176,16 +179,19 @@ function blocksOf(row: ResourceRow, refers: boolean): readonly Block[] {
   return exportResource(kindOf(row), row, { teamKey, holders, refer }).blocks;
 }
 
-/** What a person may write in other words: defaults left out, texts in place of their files, tools by their names. */
+/**
+ * How a person may write the same values differently: without defaults, with texts inlined instead of in files, with
+ * tools by name.
+ */
 export interface HandWords {
   readonly omitsDefaults: boolean;
   readonly inlinesTexts: boolean;
   readonly namesTools: boolean;
 }
 
-/** The same blocks in a person's words. */
+/** Returns the same blocks as a person would write them. */
 export function inWords({ blocks, exported }: GeneratedModule, words: HandWords): readonly Block[] {
-  // Omitted `passes_to` is no default: the service fills it in.
+  // An omitted `passes_to` is not a default: the service fills it in.
   const { key: _key, name: _name, kind: _kind, passesTo: _passesTo, ...defaults } = stationOf({});
   const bare = new Map(Object.entries(defaults).map(([name, value]) => [snake(name), JSON.stringify(value)]));
   const valueIn = (name: string, value: HclValue): HclValue => {
@@ -201,7 +207,7 @@ export function inWords({ blocks, exported }: GeneratedModule, words: HandWords)
     );
     return { entries: kept.map(([each, below]) => [each, valueIn(each, below)]) };
   };
-  // Imports are done once.
+  // A person removes imports after they are done.
   const kept = blocks.filter(({ type }) => type !== "import" || !words.omitsDefaults);
   return kept.map((block) => ({
     ...block,
@@ -221,7 +227,7 @@ function inlined(exported: ReadonlyMap<string, string>, expression: string): Hcl
   return path === undefined ? { expression } : (exported.get(path) ?? "");
 }
 
-/** As JSON, in the names of a body. */
+/** Returns a value as JSON, with the field names of an API body. */
 function plain(value: HclValue): string {
   return JSON.stringify(value, (_, each: HclValue) => {
     if (typeof each !== "object" || each === null || Array.isArray(each) || !("entries" in each)) return each;
@@ -233,7 +239,7 @@ function snake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** The files of an export beside its HCL. */
+/** Returns an export's files other than its HCL. */
 export function textFilesOf({ exported }: GeneratedModule): readonly (readonly [path: string, content: string])[] {
   return [...exported].filter(([path]) => !path.endsWith(".tf"));
 }

@@ -14,7 +14,7 @@ export const partition = "ws_1";
 /** Long enough for all flushes and turns in progress, in milliseconds. */
 const SOON_MS = 500;
 
-/** A log entry of the runtime, without details that differ between runs. */
+/** A log entry of the runtime, without details that vary between runs. */
 export interface Logged {
   readonly message: string;
   readonly details: Record<string, unknown>;
@@ -25,13 +25,13 @@ export interface HarnessOptions {
   readonly limits?: Partial<RuntimeLimits>;
   readonly cachedTables?: readonly string[];
   readonly elapsedMs?: () => number;
-  /** As the runtime's. */
+  /** The runtime's option `isShared`. */
   readonly isShared?: () => boolean;
-  /** Is called when the store fails; true by default. */
+  /** Whether the harness listens for store failures; true by default. */
   readonly listens?: boolean;
 }
 
-/** A runtime over a simulated clock and disk: nothing happens until the test lets time pass. */
+/** A runtime over a simulated clock and disk: nothing happens until the test advances time. */
 export class Harness {
   readonly world: World;
   readonly disk: SimulatedDisk;
@@ -42,11 +42,11 @@ export class Harness {
   /** While set, commits wait for it before they reach the disk. */
   held: Promise<void> | null = null;
   /**
-   * Kills the process at a commit, counted from the start of the harness: that commit never returns, nor any later one.
-   * With `after` its batch is on the disk. The test still has to call {@link crash}.
+   * Kills the process at a commit, counted from the start of the harness. Neither that commit nor a later one returns.
+   * With `after`, its batch is on the disk. The test must still call {@link crash}.
    */
   killAt: { readonly commit: number; readonly when: "before" | "after" } | null = null;
-  /** Called for each batch: before it is on the disk, and when it is there but not yet acknowledged. */
+  /** Called twice per batch: before the batch is on the disk, and once it is on the disk but not yet acknowledged. */
   onCommit: (() => void) | null = null;
   /** While set, every read of the disk throws. */
   readsFail = false;
@@ -69,7 +69,7 @@ export class Harness {
     return this.disk.reading;
   }
 
-  /** Starts a process on the current disk; `catalogue` is that of a later release, `resting` as the runtime's. */
+  /** Starts a process on the current disk. `catalogue` simulates a later release; `resting` is the runtime's option. */
   async start(
     catalogue: Partial<Catalogue> = this.#options.catalogue,
     { resting }: Pick<RuntimeOptions, "resting"> = {},
@@ -96,7 +96,7 @@ export class Harness {
     return this.#runtime;
   }
 
-  /** Ends the process like `kill -9`; a batch that is being flushed is lost or stored. */
+  /** Ends the process like `kill -9`. A batch that is being flushed is either lost or stored. */
   crash(): void {
     this.world.killProcess();
     this.disk.crash();
@@ -107,7 +107,7 @@ export class Harness {
     return address(partition, kind, id);
   }
 
-  /** Asks, and lets time pass until the answer. */
+  /** Asks an actor, and advances time until it answers. */
   async ask(to: Address, message: Message, options?: { readonly messageId?: string }): Promise<unknown> {
     const answer = settled(this.runtime.ask(to, message, options));
     await this.advance(SOON_MS);
@@ -153,7 +153,7 @@ export class Harness {
   }
 }
 
-/** The outcome of a promise as a value, so that a rejection that comes early is not unhandled. */
+/** Returns the outcome of a promise as a value, so that an early rejection is not unhandled. */
 export function settled(promise: Promise<unknown>): Promise<{ readonly value: unknown } | { readonly error: unknown }> {
   return promise.then(
     (value) => ({ value }),

@@ -27,7 +27,7 @@ export interface HclModule {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** Parses an export; resources are in the order of the catalogue. */
+/** Parses an export; resources are in the catalogue's order. */
 export async function readModule(files: readonly ModuleFile[], kinds: readonly Kind[]): Promise<HclModule> {
   const contents = new Map(files.map(({ path, content }) => [path, content]));
   const main: JsonObject = await parse("main.tf", contents.get("main.tf") ?? "");
@@ -52,7 +52,7 @@ export async function readModule(files: readonly ModuleFile[], kinds: readonly K
   };
 }
 
-/** Creates all resources of a module, as its provider would, with the variables' values from `valueFor`. */
+/** Creates all resources of a module, like its provider. `valueFor` returns the variables' values. */
 export async function applyModule(
   module: HclModule,
   client: Client,
@@ -77,7 +77,9 @@ interface Scope {
   readonly valueFor: (variable: string) => string;
 }
 
-/** Evaluates a template of the forms that exports use: a reference, a variable, a file, text with a reference. */
+/**
+ * Evaluates a template in one of the forms that exports use: a reference, a variable, a file, or text with a reference.
+ */
 function evaluated(text: string, { module, made, valueFor }: Scope): Json {
   const file = /^\$\{file\("\$\{path\.module\}\/(.*)"\)\}$/.exec(text)?.[1];
   if (file !== undefined) return read(module, JSON.parse(`"${unescaped(file)}"`));
@@ -108,7 +110,7 @@ function mapped(value: Json, evaluate: (text: string) => Json): Json {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [unescaped(name), mapped(each, evaluate)]));
 }
 
-/** Converts attributes to a body of the API, with the names of its schema. */
+/** Converts attributes to an API body, with the names of its schema. */
 export function bodyOf(value: Json, schema: Schema): Json {
   if (isList(value)) {
     const items = alternativesOf(schema).find((each) => each.items !== undefined)?.items;
@@ -144,7 +146,7 @@ function alternativesOf(schema: Schema): Schema[] {
   return nested.length === 0 ? [schema] : nested.flatMap(alternativesOf);
 }
 
-/** The names of a field in HCL: plain, write-only, and version of a write-only field. */
+/** Returns the possible HCL names of a field: plain, write-only, and the version of a write-only field. */
 function attributeNames(name: string): string[] {
   const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return [snake, `${snake}_wo`, snake.replace(/_version$/, "_wo_version")];

@@ -1,38 +1,38 @@
 import type { Block, Entries, HclValue, ObjectValue } from "../../actors/export/hcl.js";
 import type { Chance } from "../simulation/chance.js";
 
-/** How a person writes HCL. */
+/** A person's style of writing HCL. */
 export interface HandStyle {
   readonly newline: "\n" | "\r\n";
-  /** Whether the `=` of lines stand below each other. */
+  /** Whether the `=` signs of consecutive lines are aligned. */
   readonly isAligned: boolean;
   readonly hasComments: boolean;
-  /** How texts of several lines are written, where they can be. */
+  /** How to write multi-line texts, where possible. */
   readonly heredocs: "<<" | "<<-" | null;
-  /** How the stations of a line are written. */
+  /** How to write a line's stations. */
   readonly stations: "objects" | "one-line objects" | "blocks";
-  /** Whether elements of objects end with commas where lines would do. */
+  /** Whether object elements end with commas where line breaks are enough. */
   readonly hasCommas: boolean;
   readonly isSorted: boolean;
 }
 
 /**
- * A piece of a file. `value` is what an attribute of the marked station has, `gap` where others may be put into it,
- * `fixed` anything else.
+ * A piece of a file. A `value` is an attribute value of the marked station, a `gap` a place where attributes may be
+ * added, and `fixed` everything else.
  */
 export interface Piece {
   readonly kind: "fixed" | "value" | "gap";
   readonly text: string;
-  /** The attribute, of a value. */
+  /** For a value, its attribute. */
   readonly attribute: string;
 }
 
-/** Prints blocks by hand: not as the export does, but with the same values. */
+/** Prints blocks like a person: with the same values as the export, but written differently. */
 export class HandPrinter {
   readonly pieces: Piece[] = [];
   readonly #style: HandStyle;
   readonly #chance: Chance;
-  /** The station whose attributes are pieces of their own. */
+  /** The station whose attributes become separate pieces. */
   readonly #marked: string;
   #comments = 0;
 
@@ -46,7 +46,7 @@ export class HandPrinter {
     return this.pieces.map(({ text }) => text).join("");
   }
 
-  /** How many comments there are: `c1` and so on. */
+  /** Number of comments so far; their texts are `c1` and so on. */
   get comments(): number {
     return this.#comments;
   }
@@ -123,7 +123,7 @@ export class HandPrinter {
     });
   }
 
-  /** A value on lines, with comments in it where there is room. */
+  /** Returns a value over several lines, with comments where they are possible. */
   #value(value: HclValue, indent: string, name: string): string {
     const { newline, heredocs } = this.#style;
     if (typeof value === "string" && heredocs !== null && isHeredocText(value, newline)) {
@@ -199,7 +199,7 @@ function isHeredocText(text: string, newline: string): boolean {
   );
 }
 
-/** Escapes all that is not plain by its number. */
+/** Quotes a text, with numeric escapes for everything that is not plain. */
 function inQuotes(text: string): string {
   const written = text.replace(/[^\x20-\x7e]|["\\]|[$%](?=\{)/gu, (each) => {
     const number = (each.codePointAt(0) ?? 0).toString(16);

@@ -3,13 +3,13 @@ import type { Socket } from "node:net";
 import { Webhook } from "standardwebhooks";
 import type { Cleaning } from "./service.js";
 
-/** The signing secret that receivers here verify with. */
+/** The signing secret that receivers verify with. */
 export const hookSecret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
 export interface HookRequest {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body, if the reference library verified it; else null. */
+  /** The body if the reference library verified it; else null. */
   readonly verified: Readonly<Record<string, unknown>> | null;
 }
 
@@ -20,11 +20,12 @@ export interface HookReceiver {
   arrived(count: number): Promise<readonly HookRequest[]>;
 }
 
-/** Answers the n-th request, from 1; may also break the connection. */
+/** Answers the n-th request, counted from 1; may also break the connection. */
 export type Answering = (response: ServerResponse, n: number, socket: Socket) => void;
 
 /**
- * A real receiver on the loopback interface, which verifies requests with the reference library of Standard Webhooks.
+ * Starts a real receiver on the loopback interface. It verifies requests with the reference library of Standard
+ * Webhooks.
  */
 export async function hookReceiver(t: Cleaning, answer: Answering): Promise<HookReceiver> {
   const requests: HookRequest[] = [];

@@ -30,13 +30,13 @@ export interface HookScene {
   readonly receiver: HookReceiver;
   readonly openTask: () => Promise<string>;
   readonly firings: () => Promise<readonly Firing[]>;
-  /** The newest hook occurrence, once it is in one of these states. */
+  /** Resolves with the newest hook occurrence once it is in one of these states. */
   readonly settled: (...states: string[]) => Promise<Firing>;
-  /** Returns its id. */
+  /** Creates a hook; returns its id. */
   readonly addHook: (hook: Record<string, unknown>) => Promise<string>;
 }
 
-/** A service with a team, a line of two stations, and a receiver that its hooks may reach. */
+/** Opens a service with a team, a line of two stations, and a receiver that its hooks may reach. */
 export async function hookScene(
   t: Cleaning,
   answer: Answering,
@@ -86,7 +86,7 @@ export async function hookScene(
   };
 }
 
-/** A hook that sends one request whenever a task is opened. */
+/** Returns a hook that sends one request whenever a task opens. */
 export const hook = (url: string, more: Record<string, unknown> = {}) => ({
   key: "tell",
   on: "task.opened",

@@ -4,7 +4,9 @@ import { codeHostAddresses } from "../../actors/outbound/code-host/code-host-set
 import { createOutbound } from "../../actors/outbound/http/request.js";
 import type { CodeHost as HostedPeer } from "../../http/demo/code-host/code-host.js";
 
-/** How the service reaches a code host that tests run: its settings, and the sockets, which end with the test. */
+/**
+ * Returns the settings and sockets with which the service reaches a test's code host. The sockets close with the test.
+ */
 export function reachHost(t: Test, peer: HostedPeer) {
   const of = (name: string) => peer.settings[`CODE_HOST_${name}`] ?? "";
   const settings = {
@@ -20,7 +22,10 @@ export function reachHost(t: Test, peer: HostedPeer) {
   return { settings, outbound };
 }
 
-/** The service's client of a code host that tests run, and the pauses it would make between writes, in milliseconds. */
+/**
+ * Returns the service's client of a test's code host, and the pauses between writes that it would make, in
+ * milliseconds.
+ */
 export function clientOf(t: Test, peer: HostedPeer): { readonly codeHost: CodeHost; readonly pauses: number[] } {
   const { settings, outbound } = reachHost(t, peer);
   const pauses: number[] = [];

@@ -38,28 +38,28 @@ const types: ReadonlyMap<string, ActorType> = new Map(
   [searchActor(judgesNothing), searchIterationActor(judgesNothing)].map((type) => [type.kind, type]),
 );
 
-/** A copy by the name of its config (`seed`, or as its agent named it), its task's place in the set from 0, and its number. */
+/** A copy: the name of its config (`seed`, or the agent's name for it), its task's index in the set, and its number. */
 export interface InstantCopy {
   readonly candidate: string;
   readonly task: number;
   readonly repeat: number;
 }
 
-/** What replays and agents do. Amounts are in the currency of the ceiling. */
+/** How replays and agents behave. Amounts are in the ceiling's currency. */
 export interface InstantScript {
   readonly setId: string;
   readonly tasks: number;
   readonly budget: { readonly iterations: number; readonly perIteration: number; readonly repeats: number };
   copy(copy: InstantCopy): { readonly succeeded: boolean; readonly amount: number };
   readonly objective: Objective;
-  /** The names of the candidates that the agent proposes when so many are admitted. */
+  /** Returns the names of the candidates that the agent proposes when this many are admitted. */
   propose(admitted: number): readonly string[];
   agentAmount(iteration: number): number;
 }
 
 /**
- * A search and its iterations, the real machines stepped in memory, whose replays finish and whose agents end as soon as
- * they are ordered: no copy has a run.
+ * Steps the real machines of a search and its iterations in memory. Replays finish and agents end as soon as they are
+ * ordered; copies have no runs.
  */
 export class InstantSearch {
   readonly #script: InstantScript;
@@ -75,7 +75,7 @@ export class InstantSearch {
     this.#openSet();
   }
 
-  /** Runs a search to its end. */
+  /** Runs the search to its end. */
   run(): void {
     const ceiling = { amount: 1_000, currency: CURRENCY };
     const terms = {
@@ -106,7 +106,7 @@ export class InstantSearch {
     return listIterations(this.#rows, workspaceId, SEARCH_ID);
   }
 
-  /** What it counts against its ceiling, as a fraction (`toText`). */
+  /** The amount counted against the ceiling, as a fraction (`toText`). */
   get counted(): string {
     return replayPurses.get(this.#rows, workspaceId, SEARCH_ID)?.counted ?? toText(ZERO);
   }
@@ -134,7 +134,7 @@ export class InstantSearch {
     else if (message.type === "run.start") this.#runAgent(to.id, message as StartRun);
   }
 
-  /** The answer of an actor that takes a message at once. */
+  /** Delivers a message to an actor immediately; returns the answer. */
   #ask(to: Address, message: { readonly type: string } & Readonly<Record<string, unknown>>): unknown {
     this.#answer = undefined;
     this.#take(to, message as Message);
@@ -157,7 +157,7 @@ export class InstantSearch {
     this.#mail.push(...taken.sent);
   }
 
-  /** Every copy settles at once, and whoever watches the replay is told. */
+  /** Settles every copy immediately, and notifies the replay's watchers. */
   #replay(to: Address): void {
     this.#write(to, (turn) => {
       const before = replays.get(turn, workspaceId, to.id);
@@ -200,7 +200,7 @@ export class InstantSearch {
     }
   }
 
-  /** The agent proposes or finds causes, and its run completes. */
+  /** Lets the agent propose candidates or find causes, then completes its run. */
   #runAgent(runId: string, { owner }: StartRun): void {
     const iteration = this.iterations.find(({ id }) => id === owner.id);
     if (iteration === undefined) throw new Error("a run of no iteration");
@@ -239,7 +239,7 @@ export class InstantSearch {
   }
 }
 
-/** The place of `task_1` and so on, from 0. */
+/** Returns the index of `task_1` and so on, counted from 0. */
 function toTask(taskId: string): number {
   return Number(taskId.slice("task_".length)) - 1;
 }

@@ -5,7 +5,7 @@ import { deliveryIntakeActor } from "../../actors/integration-work/intake/delive
 import { INTEGRATION, integrationRows, TEAM, WORKSPACE } from "./integration-rows.js";
 import { stepByHand } from "./turn.js";
 
-/** The intake of an integration's deliveries, stepped by hand over rows in memory. */
+/** Returns the intake of an integration's deliveries, stepped by hand over in-memory rows. */
 export function intake(context: Partial<IntakeContext> = {}) {
   const rows = integrationRows({ webhook: { events: [{ raise: {} }] } });
   const actor = stepByHand(deliveryIntakeActor, deliveryIntakeRef(WORKSPACE, INTEGRATION), { rows });
@@ -23,7 +23,7 @@ export function intake(context: Partial<IntakeContext> = {}) {
     body: Buffer.alloc(bytes, `${key ?? ""} `),
   });
   let latest: readonly { readonly id: string }[] = [];
-  /** Those of one message; `changes` has what is different about some of them, by their place. */
+  /** Takes deliveries with these keys in one message; `changes` overrides fields of some of them, by index. */
   const takeAll = (keys: readonly (string | null)[], changes: Readonly<Record<number, object>> = {}) => {
     const deliveries = keys.map((key, place) => ({ ...deliveryOf(key), ...changes[place] }));
     const taken = actor.take({ type: "deliveries.take", deliveries } as never);
@@ -35,7 +35,7 @@ export function intake(context: Partial<IntakeContext> = {}) {
     return { ...taken, answer: (taken.answer as typeof latest)[0] };
   };
   const id = (taken: ReturnType<typeof take>) => taken.answer?.id ?? "";
-  /** Ends a delivery, as its actor does. */
+  /** Ends a delivery, like its actor. */
   const end = (which: string, state: "done" | "failed" | "unrouted" = "done") => {
     const row = deliveries.get(rows, WORKSPACE, INTEGRATION, which);
     if (row !== undefined) deliveries.put(rows, WORKSPACE, row, { ...row, state, endedAt: "2026-01-01T00:00:00.000Z" });

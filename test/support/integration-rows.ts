@@ -22,7 +22,7 @@ export const INTEGRATION = "int_1";
 
 export const sealer = createSealer(new Uint8Array(32), seededBytes(3));
 
-/** A resource as it is stored. */
+/** Writes a resource as the service stores it. */
 export function put(rows: Writing, kind: string, id: string, of: Partial<ResourceRow>): void {
   const common = { version: 1, workspaceId: WORKSPACE, teamId: null, address: id, fields: {}, hidden: {}, added: {} };
   const row: ResourceRow = { id, kind, ...common, createdAt: "", updatedAt: "", ...of };
@@ -30,12 +30,12 @@ export function put(rows: Writing, kind: string, id: string, of: Partial<Resourc
   resourceAddresses.put(rows, row.workspaceId, [kind, row.address], id);
 }
 
-/** A definition with the action `act`, which makes this request. */
+/** Returns a definition with the action `act`, which sends this request. */
 export function acting(request: object, more: object = {}): Readonly<Record<string, unknown>> {
   return { actions: { act: { request: { url: "https://api.example.com/items", ...request } } }, ...more };
 }
 
-/** An integration of a team, as it is stored; the definition's defaults are filled in. */
+/** Writes a team's integration as the service stores it, with the definition's defaults. */
 export function writeIntegration(
   rows: Writing,
   definition: Readonly<Record<string, unknown>>,
@@ -51,7 +51,7 @@ export function writeSecret(rows: Writing, name: string, value: string, hosts: r
   put(rows, "secret", `sec_${name}`, { address: name, fields: { name, valueVersion: 1, hosts }, hidden });
 }
 
-/** Links an account to the integration: the team's, or that of a person who is on the team. */
+/** Links an account to the integration: the team's, or that of a team member. */
 export function linkAccount(
   rows: Writing,
   holder: string,
@@ -81,7 +81,7 @@ export function linkAccount(
   storeIntegrationConnection(rows, WORKSPACE, row);
 }
 
-/** The rows of a workspace with a team and Ada on it. */
+/** Returns the rows of a workspace with a team that Ada is on. */
 export function integrationRows(definition: Readonly<Record<string, unknown>>): ReturnType<typeof memoryRows> {
   const rows = memoryRows();
   put(rows, "workspace", WORKSPACE, {});
@@ -92,7 +92,7 @@ export function integrationRows(definition: Readonly<Record<string, unknown>>): 
   return rows;
 }
 
-/** What a host answers, or the error of the connection; a promise that never settles for a host that hangs. */
+/** A host's answer, or the error of its connection. A promise that never settles simulates a host that hangs. */
 export type HostAnswer =
   | Error
   | Promise<never>
@@ -100,11 +100,11 @@ export type HostAnswer =
       readonly status?: number;
       readonly body?: unknown;
       readonly headers?: Readonly<Record<string, string>>;
-      /** Why the body is not whole, where that is not its size. */
+      /** Why the body is incomplete, if not because of its size. */
       readonly unread?: Unread;
     };
 
-/** A host in memory, that answers what it is told to; `sent` are the requests that it got. */
+/** Creates an in-memory host that answers with `answer`; `sent` holds the requests that it received. */
 export function hostThat(answer: (request: AnyRequest) => HostAnswer) {
   const sent: AnyRequest[] = [];
   const send = async (request: AnyRequest): Promise<BytesAnswer> => {
@@ -121,7 +121,7 @@ export function hostThat(answer: (request: AnyRequest) => HostAnswer) {
   return { sent, send };
 }
 
-/** The effect over these rows, with a host that answers what it is told to; nothing leaves the process. */
+/** Creates the effect over these rows, with a host that answers with `answer`. Sends nothing out of the process. */
 export function requesting(rows: Writing, answer: (request: AnyRequest) => HostAnswer = () => ({})) {
   const { sent, send } = hostThat(answer);
   const logged: string[] = [];

@@ -6,14 +6,14 @@ import { effectSpace } from "../../storage/keys.js";
 import { Harness } from "./harness.js";
 import { integrationRows, sealer, WORKSPACE } from "./integration-rows.js";
 
-/** What processes over an integration run, and how its host answers. */
+/** An integration's definition, the actors of each process, and the host that answers them. */
 export interface IntegrationWorldOptions {
   readonly definition: Readonly<Record<string, unknown>>;
   readonly actors: readonly ActorType[];
   readonly send: Outbound["send"];
 }
 
-/** A process over the rows of an integration; after a crash `start` begins the next. */
+/** Starts a process over an integration's rows; after a crash, `start` starts the next process. */
 export async function integrationWorld(t: Test, { definition, actors, send }: IntegrationWorldOptions) {
   const harness = new Harness({ catalogue: {} });
   const changes = integrationRows(definition)
@@ -34,7 +34,7 @@ export async function integrationWorld(t: Test, { definition, actors, send }: In
     await harness.start({ actors, effects: [effect] });
   };
   await start();
-  /** Effects that have not ended. */
+  /** Returns the number of effects that have not ended. */
   const pending = () => harness.durable.range({ prefix: [WORKSPACE, effectSpace] }).length;
   return { harness, start, pending };
 }

@@ -1,9 +1,9 @@
-/** An expression as written in a JSON definition. */
+/** Returns an expression as a JSON definition contains it. */
 export function expr(cel: string): string {
   return ["$", `{{ ${cel} }}`].join("");
 }
 
-/** A request whose fields each use one of the names in scope. */
+/** Returns a request whose fields each use one of the names in scope. */
 const request = (seen: string, more: object = {}) => ({
   url: `https://api.example.com/items/${expr(seen)}`,
   query: { page: expr(seen) },
@@ -47,7 +47,7 @@ const signature = () => ({
   freshness: { at: expr('headers["x-at"]') },
 });
 
-/** An integration with an expression at every position of the reference. It uses the secret `tracker`. */
+/** Returns an integration with an expression at every position of the reference. It uses the secret `tracker`. */
 export function wholeIntegration(): Record<string, unknown> {
   return {
     integration: "tracker",

@@ -2,15 +2,17 @@ import type { JWK } from "jose";
 import { OAuth2Server } from "oauth2-mock-server";
 import type { Cleaning } from "./service.js";
 
-/** Claims of a workload's token; undefined ones are omitted. */
+/** Claims of a workload's token; undefined claims are omitted. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** An issuer of OIDC tokens on the loopback interface, with discovery and keys like a platform's. */
+/** An OIDC token issuer on the loopback interface, with discovery and keys like those of a CI platform. */
 export interface TestIssuer {
   readonly url: string;
-  /** Its private keys, in the order given. */
+  /** The issuer's private keys, in the order given. */
   readonly keys: readonly IssuerKey[];
-  /** A token with these claims and `iss`, `aud`, `sub` and times around `nowMs`, signed with the key of `alg`. */
+  /**
+   * Creates a token with these claims and `iss`, `aud`, `sub` and times around `nowMs`, signed with the key of `alg`.
+   */
   token(claims?: Claims, options?: { readonly alg?: string; readonly nowMs?: number }): Promise<string>;
   /** Publishes another key. */
   add(key: IssuerKey): Promise<void>;
@@ -18,7 +20,7 @@ export interface TestIssuer {
 
 export type IssuerKey = JWK & { readonly kid: string; readonly alg: string };
 
-/** Generates private keys; slow for RSA, so once for each file. */
+/** Generates private keys. RSA is slow, so call it once per file. */
 export async function makeKeys(algorithms: readonly string[]): Promise<IssuerKey[]> {
   const server = new OAuth2Server();
   const keys: IssuerKey[] = [];
@@ -26,7 +28,7 @@ export async function makeKeys(algorithms: readonly string[]): Promise<IssuerKey
   return keys;
 }
 
-/** Starts an issuer that publishes the keys; it ends with the test. */
+/** Starts an issuer that publishes the keys; it stops with the test. */
 export async function startIssuer(t: Cleaning, keys: readonly IssuerKey[]): Promise<TestIssuer> {
   const server = new OAuth2Server();
   for (const key of keys) await server.issuer.keys.add({ ...key });

@@ -22,17 +22,20 @@ export interface HostedIssue {
   readonly comments: { readonly by: string; readonly body: string }[];
 }
 
-/** A code host's issues on the loopback interface: the part of GitHub's API and webhooks that the shipped integration uses. */
+/**
+ * A code host's issues on the loopback interface: the part of GitHub's API and webhooks that the shipped integration
+ * uses.
+ */
 export interface Issues {
   readonly api: LoopbackApi;
   readonly token: string;
   readonly secret: string;
   readonly issues: ReadonlyMap<number, HostedIssue>;
-  /** Where deliveries go from now on; null for nowhere. */
+  /** Sets the address for further deliveries; null stops them. */
   deliverTo(address: string | null): void;
-  /** The address of an issue in the API. */
+  /** Returns an issue's address in the API. */
   urlOf(issue: HostedIssue): string;
-  /** What people do there; resolves with the answers to its deliveries. */
+  /** Opens an issue as a person; resolves with the answers to its deliveries. */
   open(
     title: string,
     labels?: readonly string[],
@@ -51,7 +54,7 @@ const recorded = z.looseObject({
   label: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** A payload as the code host sends it, from its own corpus; with the addresses of this server. */
+/** Returns a payload from the code host's own samples, with this server's addresses. */
 function recordedPayload(event: string, action: string) {
   const path = createRequire(import.meta.url).resolve("@octokit/webhooks-examples/api.github.com/index.json");
   const found = examples
@@ -67,7 +70,7 @@ const payloads = {
   commented: recordedPayload("issue_comment", "created"),
 };
 
-/** Starts the issues; `now` is the clock of their time stamps. */
+/** Starts the issues; `now` is the clock for their timestamps. */
 export async function startIssues(t: Cleaning, now: () => number = Date.now): Promise<Issues> {
   const token = `github_pat_${randomBytes(20).toString("hex")}`;
   const secret = randomBytes(20).toString("hex");
@@ -171,7 +174,7 @@ export async function startIssues(t: Cleaning, now: () => number = Date.now): Pr
       const issue: HostedIssue = { ...about, state: "open", updatedAt: at() };
       issues.set(issue.number, issue);
       const sent = [...(await changed(issue, "opened"))];
-      // One that is opened with labels is told of as opened, and once more for each of them.
+      // For an issue opened with labels, the host sends one event for opening and one for each label.
       for (const name of labels) sent.push(...(await labelled(issue, name)));
       return { issue, sent };
     },

@@ -18,19 +18,19 @@ import { judge } from "./run-config.js";
 import { memoryRows, type TurnTaken, withTurn } from "./turn.js";
 import { lineId, teamId, workspaceId } from "./work.js";
 
-/** The rows of replays whose copies have settled, and their judging, turn by turn, with a model that the test answers for. */
+/** Rows of replays with settled copies, and their judging, stepped turn by turn. The test answers for the model. */
 
 type Rows = ReturnType<typeof memoryRows>;
 type Judge = RunConfig["station"]["judge"];
 
-/** A model at 1 for each million tokens, in and out. */
+/** A model with a price of 1 per million tokens, for input and output. */
 export const pricedModel: ModelTerms = { name: "m", prices: { in: 1, out: 1, currency: "EUR", models: {} } };
 
-/** What a replay is made of. */
+/** How to build the replay. */
 export interface JudgedReplayOptions {
   readonly id?: string;
   readonly judge?: Judge;
-  /** The model at the replay's start. */
+  /** The model's name at the replay's start. */
   readonly judgeModel?: string | null;
   readonly runs?: number;
   readonly repeats?: number;
@@ -39,12 +39,12 @@ export interface JudgedReplayOptions {
   readonly probe?: boolean;
   readonly pairedWith?: string | null;
   readonly terms?: ModelTerms | null;
-  /** The diff that the copies of each run left, by the run's place from 1; null when it came to none. */
+  /** The diff that the copies of each run left, by the run's position from 1; null if they left none. */
   readonly diffOf?: (place: number) => string | null;
   readonly copy?: Partial<ReplayCopyRow>;
 }
 
-/** A diff of one line. */
+/** Returns a diff of one line. */
 export const diffOf = (text: string): string => `diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+${text}\n`;
 
 const noCosts = { queued: 0, running: 0, settled: 0, succeeded: 0, failed: 0, unscored: 0 };
@@ -69,13 +69,13 @@ export class JudgedReplay {
   readonly id: string;
   /** The time of the next turn. */
   now = Date.parse("2026-01-01T00:00:00.000Z");
-  /** Questions that the model has not answered, by the id of their effect. */
+  /** Questions that the model has not answered, by effect id. */
   readonly asked = new Map<string, ModelQuestion>();
-  /** When the judging goes on; null for never. */
+  /** When judging continues; null for never. */
   wakeMs: number | null = null;
   terms: ModelTerms | null;
   #turns = 0;
-  /** The effect whose result this turn takes: it may start none of that id. */
+  /** The effect whose result this turn handles; the turn may not start another effect with that id. */
   #ended: string | null = null;
 
   constructor(
@@ -98,7 +98,7 @@ export class JudgedReplay {
     return listCopies(this.rows, workspaceId, this.id);
   }
 
-  /** Takes a turn of the replay, and notes what it asks and when it goes on. */
+  /** Runs a turn of the replay; records its questions and its wake-up. */
   act(work: (scene: JudgingScene) => void): TurnTaken {
     const self = address(workspaceId, "replay", this.id);
     const scene = { replayId: this.id, terms: this.terms };
@@ -119,12 +119,12 @@ export class JudgedReplay {
     return taken;
   }
 
-  /** Has every copy judged, each settled in a turn of its own. */
+  /** Judges every copy, each in a separate turn. */
   judgeAll(): void {
     for (const copy of this.copies) this.act((scene) => judgeCopy(scene, copy));
   }
 
-  /** Takes the wake-ups that are due. */
+  /** Delivers the due wake-ups. */
   goOn(): void {
     while (this.wakeMs !== null && this.wakeMs <= this.now) {
       this.wakeMs = null;
@@ -132,7 +132,7 @@ export class JudgedReplay {
     }
   }
 
-  /** The model's outcome of a question. */
+  /** Answers a question with the model's outcome. */
   answer(id: string, outcome: ModelOutcome): TurnTaken {
     this.#ended = id;
     if (!this.asked.delete(id)) throw new Error(`there is no question ${id}`);
@@ -145,7 +145,7 @@ export class JudgedReplay {
     return this.act((scene) => takeAnswer(scene, ended));
   }
 
-  /** The effect of a question fails, as one that no release knows. */
+  /** Fails a question's effect, like an effect that no release knows. */
   fail(id: string): TurnTaken {
     this.asked.delete(id);
     const ended: QuestionEnded = {
@@ -157,7 +157,7 @@ export class JudgedReplay {
     return this.act((scene) => takeAnswer(scene, ended));
   }
 
-  /** Has the model answer whatever it is asked, until nothing is asked any more for now. */
+  /** Answers every question for the model, until there are none for now. */
   answerAll(outcomeOf: (question: ModelQuestion, id: string) => ModelOutcome): void {
     for (;;) {
       this.goOn();
@@ -169,13 +169,13 @@ export class JudgedReplay {
   }
 }
 
-/** An answer with its cost in EUR; null for an unpriced one. */
+/** Returns an answer with its cost in EUR; null for an unpriced answer. */
 export function answered(value: unknown, cost: number | null = 0.001): ModelOutcome {
   const money = cost === null ? null : { amount: cost, currency: "EUR" };
   return { state: "answered", value, model: "m", spent: { calls: 1, cost: money, isEstimate: false } };
 }
 
-/** The verdict of a judge with one claim. */
+/** Returns the verdict of a judge with one claim. */
 export const verdict = (met: boolean, cost?: number | null): ModelOutcome =>
   answered({ claim1: { reasons: [{ text: met ? "It does." : "It does not.", citations: [] }], met } }, cost);
 

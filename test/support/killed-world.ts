@@ -1,21 +1,21 @@
 import type { Test } from "tap";
 import { ReplayWorld, type ReplayWorldOptions } from "./replay-world.js";
 
-/** The key of a request that is repeated until it is answered. */
+/** The idempotency key of a request that is repeated until answered. */
 export const idempotency = (key: string) => ({ scope: "usr_1", key, digest: "d" });
-/** More than any of these takes, so that one that goes on for ever fails. */
+/** More rounds than any scenario needs, so that an endless one fails. */
 const MAX_ROUNDS = 60;
 
-/** Something that is done again until it has its effect. */
+/** An action that is repeated until it has its effect. */
 export type Act = (world: ReplayWorld) => Promise<void>;
 
-/** At which commit, counted from now, and whether its batch is on the disk. */
+/** The commit at which to kill the process, counted from now, and whether its batch is on the disk. */
 interface Kill {
   readonly after: number;
   readonly when: "before" | "after";
 }
 
-/** One process that is killed at a commit, and the next, which goes on. */
+/** A process that is killed at a commit, and the process that continues. */
 export class KilledWorld {
   private constructor(readonly world: ReplayWorld) {}
 
@@ -26,7 +26,10 @@ export class KilledWorld {
     return new KilledWorld(world);
   }
 
-  /** Acts until it is so; after the kill, in another process, to which the runner connects as a new one. */
+  /**
+   * Repeats `act` until `isSo` returns true. After the kill, continues in another process, to which the runner connects
+   * as a new one.
+   */
   async until(isSo: (world: ReplayWorld) => boolean, act: Act): Promise<void> {
     const { world } = this;
     for (let round = 0; !isSo(world); round++) {
@@ -44,7 +47,7 @@ export class KilledWorld {
   }
 }
 
-/** Runs the scenario without a kill, and then with one at every border of a commit that it makes. */
+/** Runs the scenario without a kill. Then runs it with a kill before and after each of its commits. */
 export async function atEveryBorder(
   t: Test,
   scenario: (killed: KilledWorld) => Promise<readonly string[]>,

@@ -3,24 +3,24 @@ import { readFileSync } from "node:fs";
 const PATIENCE_MS = 5_000;
 const LOOK_MS = 2;
 
-/** Objects whose functions a test could replace; not `process`, whose functions tap replaces. */
+/** Objects whose functions a test could replace. Not `process`: tap replaces its functions. */
 const shared = { Date, Math, JSON, Object, Promise, performance, console };
 
-/** Names under which libraries keep global state. */
+/** Names under which libraries store global state. */
 const ofLibrary = /^globalThis\.(__|Symbol\()/;
 
-/** State of the process that files in it could change for each other. */
+/** Process state through which one test file could affect another. */
 export interface ProcessPicture {
   readonly cwd: string;
   readonly umask: number;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Number of listeners to the process by event. */
+  /** Number of process listeners, by event. */
   readonly listeners: ReadonlyMap<string, number>;
-  /** Processes that were started and have not ended, by id; none where the system does not tell. */
+  /** Ids of child processes that have not exited; empty if the system does not report them. */
   readonly children: readonly string[];
-  /** Number of resources that keep the process running, by the type that node gives: timers, sockets, processes. */
+  /** Number of resources that keep the process alive, by Node's type name: timers, sockets, processes. */
   readonly active: ReadonlyMap<string, number>;
-  /** Values by full name; undefined for accessors, which node replaces with their value at first use. */
+  /** Values by full name; undefined for accessors, which Node replaces with their value at first use. */
   readonly globals: ReadonlyMap<string, unknown>;
 }
 
@@ -42,8 +42,8 @@ export function picture(): ProcessPicture {
 }
 
 /**
- * Differences from an earlier picture, as text; empty when there are none. Waits for resources that are being closed, so
- * that late errors still belong to the file.
+ * Returns the differences from an earlier picture as text; empty if there are none. Waits for resources that are
+ * closing, so that late errors still count for the file.
  */
 export async function leftBehind(before: ProcessPicture, patienceMs = PATIENCE_MS): Promise<readonly string[]> {
   const endMs = performance.now() + patienceMs;
@@ -64,7 +64,10 @@ function childrenNow(): string[] {
   }
 }
 
-/** A process that does not keep this one running is no active resource, and goes on all the same. */
+/**
+ * Returns child processes that do not keep this process alive: Node does not list them as active resources, but they
+ * still run.
+ */
 function startedSince(before: ProcessPicture, now: ProcessPicture): string[] {
   const more = now.children.filter((id) => !before.children.includes(id)).length;
   return more > 0 && !now.active.has("ProcessWrap") ? [`keeps up: ${more} × process`] : [];
@@ -93,7 +96,7 @@ function grownOf(what: string, before: ReadonlyMap<string, number>, now: Readonl
   });
 }
 
-/** Own members of an object. */
+/** Returns an object's own members. */
 function membersOf(name: string, of: object): [string, unknown][] {
   return Reflect.ownKeys(of).map((key) => [
     `${name}.${String(key)}`,

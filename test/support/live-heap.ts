@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 
 let collect: (() => void) | undefined;
 
-/** Bytes of live JavaScript objects in this process, after a garbage collection. */
+/** Returns the bytes of live JavaScript objects in this process, after a garbage collection. */
 export function liveBytes(): number {
   collect ??= exposed();
   collect();

@@ -8,10 +8,10 @@ import { line, lineId, putLine, putTeam, workspaceId } from "./work.js";
 
 type Rows = ReturnType<typeof memoryRows>;
 
-/** A set of six runs, one of each task from `a` to `f`, at the work station of the line. */
+/** A set of six runs, one for each task from `a` to `f`, at the line's work station. */
 export const liveSet = setRow({ lineId, stationId: "sta_work" });
 
-/** Rows of a line and a set, and what the rows of finished replays of the live config have. */
+/** Returns the rows of a line and a set, and the fields that finished replays of the live config share. */
 export function liveWorld(): { readonly rows: Rows; readonly live: Partial<ReplayRow> } {
   const rows = memoryRows();
   putLine(rows);
@@ -30,12 +30,12 @@ export function liveWorld(): { readonly rows: Rows; readonly live: Partial<Repla
   return { rows, live };
 }
 
-/** The same results for each run of the set, as a picture. */
+/** Returns the same results for each run of the set, in the notation of `pictured-replays.ts`. */
 export function six(results: string): Readonly<Record<string, string>> {
   return Object.fromEntries([..."abcdef"].map((task) => [task, results]));
 }
 
-/** Gives the station another prompt, which is another way of how runs go. */
+/** Changes the station's prompt, so that the replayed config is no longer the live one. */
 export function changePrompt(rows: Rows): void {
   const row = findResource(rows, workspaceId, "line", lineId);
   if (row === undefined) throw new Error("there is no line");

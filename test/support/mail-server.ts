@@ -14,17 +14,17 @@ export interface ReceivedMail {
   readonly mail: Email;
 }
 
-/** A real mail server on the loopback interface, which stores accepted mails. */
+/** A real mail server on the loopback interface that stores accepted mails. */
 export interface MailServer {
   readonly url: string;
   readonly received: readonly ReceivedMail[];
-  /** Number of mails received, accepted or not. */
+  /** Returns the number of mails received, accepted or not. */
   readonly attempts: () => number;
-  /** Resolves when it holds; checked after each mail. */
+  /** Resolves when `holds` returns true; checked after each mail. */
   until(holds: () => boolean): Promise<void>;
 }
 
-/** Starts a mail server for one test; `fateOf` decides on each mail by its address. */
+/** Starts a mail server for one test; `fateOf` decides each mail's fate by its address. */
 export async function startMailServer(
   t: Cleaning,
   fateOf: (to: string) => MailFate = () => "take",

@@ -19,24 +19,24 @@ export class ManualClock implements Clock {
     return () => this.#alarms.delete(alarm);
   }
 
-  /** Whether a timer is due in exactly this time. */
+  /** Whether a timer is due after exactly this time. */
   awaits(ms: number): boolean {
     return [...this.#alarms].some(({ atMs }) => atMs === this.#nowMs + ms);
   }
 
-  /** How many timers are set. */
+  /** Number of set timers. */
   get waiting(): number {
     return this.#alarms.size;
   }
 
-  /** Puts a clock right that was ahead; alarms ring after the time that they had left. */
+  /** Corrects a clock that was ahead. Alarms ring after the time that they had left. */
   setBack(ms: number): void {
     this.#nowMs -= ms;
     const alarms = [...this.#alarms];
     for (const alarm of alarms) alarm.atMs -= ms;
   }
 
-  /** Lets time pass. Due timers fire in order, also those that are set meanwhile. */
+  /** Advances time. Due timers fire in order, including those set meanwhile. */
   advance(ms: number): void {
     const endMs = this.#nowMs + ms;
     for (;;) {

@@ -1,4 +1,4 @@
-/** A renderer of GitHub's Markdown, which comes without types. */
+/** A renderer for GitHub's Markdown; the package has no types. */
 declare module "marked" {
   export function parse(markdown: string): string;
 }

@@ -1,15 +1,15 @@
 import { mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 
-/** A file system in memory that most Linux machines have. */
+/** An in-memory file system that most Linux machines have. */
 const IN_MEMORY = "/dev/shm";
-/** Bytes that must be free there; all tests together take a tenth of it at most. */
+/** Bytes that must be free; all tests together use at most a tenth of that. */
 const WANTED_BYTES = 4 * 1024 ** 3;
 
 /**
- * Lets the processes that are started from here put their temporary files into memory, where there is room for them:
- * on a disk, flushing and removing them takes a fifth of the tests' time. Returns what removes the files; without room
- * nothing changes.
+ * Places the temporary files of child processes in memory if there is enough space. On a disk, flushing and removing
+ * them takes a fifth of the tests' time. Returns a function that removes the files. Without enough space, changes
+ * nothing.
  */
 export function useMemoryFolder(): () => void {
   if (!hasRoom()) return () => undefined;

@@ -2,22 +2,22 @@ import { createMemoryStore } from "../../storage/memory-store.js";
 import { type MigrationStep, migrate } from "../../storage/migrations.js";
 import type { Change, Entry, Store } from "../../storage/store.js";
 
-/** The error of a store that was closed by a kill. */
+/** The error of a store after a simulated kill. */
 class Killed extends Error {}
 
-/** A store in memory with these entries. */
+/** Returns an in-memory store with these entries. */
 export async function storeWith(entries: readonly Entry[]): Promise<Store> {
   const store = createMemoryStore();
   await store.commit(entries.map(({ key, value }): Change => ({ op: "put", key, value })));
   return store;
 }
 
-/** All entries of a store except those of its migrations. */
+/** Returns all entries of a store except those of its migrations. */
 export function entriesOf({ reading }: Pick<Store, "reading">): readonly Entry[] {
   return reading.range({ prefix: [] }).filter(({ key }) => key[1] !== "meta" || key[2] === "mail-sequence");
 }
 
-/** A store that kills its process at the commit after `commits` commits. */
+/** Returns a store that simulates a kill at the commit after `commits` commits. */
 export function killedAfter(store: Store, commits: number): Store {
   let left = commits;
   return {
@@ -35,7 +35,7 @@ export interface MigratingOptions {
   readonly slice?: number;
 }
 
-/** Migrates a store; returns the lines of progress. */
+/** Migrates a store; returns the progress lines. */
 export async function bringUp(store: Store, { steps, slice }: MigratingOptions): Promise<readonly string[]> {
   const told: string[] = [];
   const log = { info: (line: string) => told.push(line) };
@@ -44,11 +44,11 @@ export async function bringUp(store: Store, { steps, slice }: MigratingOptions):
   return told;
 }
 
-/** Migrates a store in processes that are each killed after one batch; returns their number. */
+/** Migrates a store in processes that are each killed after one batch; returns the number of kills. */
 export async function bringUpThroughKills(store: Store, options: MigratingOptions): Promise<number> {
   for (let kills = 0; ; kills++) {
     try {
-      // Each process writes the mark of a migration in progress again.
+      // Each process first writes the mark of a migration in progress again.
       await bringUp(killedAfter(store, kills === 0 ? 1 : 2), options);
       return kills;
     } catch (error) {
@@ -57,7 +57,7 @@ export async function bringUpThroughKills(store: Store, options: MigratingOption
   }
 }
 
-/** The result of one step for these entries, which have the format before it. */
+/** Returns the result of one step for entries in the format before it. */
 export async function stepped(step: MigrationStep, entries: readonly Entry[]): Promise<readonly Entry[]> {
   const before = Array.from({ length: step.to - 2 }, (_, index) => ({ to: index + 2, title: "", walks: [] }));
   const format = { key: ["~", "meta", "format"], value: step.to - 1 };

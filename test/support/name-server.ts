@@ -3,16 +3,16 @@ import type { Cleaning } from "./service.js";
 
 /** A real name server on the loopback interface. */
 export interface NameServer {
-  /** As `node:dns` takes it. */
+  /** In the format of `node:dns`. */
   readonly address: string;
-  /** The names that were asked for, once for each kind of address. */
+  /** The queried names, once per address type. */
   readonly asked: string[];
 }
 
 const IPV4 = 1;
 const NOT_KNOWN = 3;
 
-/** Answers with one IPv4 address a name; "never" is not answered, and other names are not known. */
+/** Answers with one IPv4 address per name. A name with "never" gets no answer; other names are unknown. */
 export async function nameServer(t: Cleaning, names: Readonly<Record<string, string>>): Promise<NameServer> {
   const socket = createSocket("udp4");
   const asked: string[] = [];
@@ -27,7 +27,7 @@ export async function nameServer(t: Cleaning, names: Readonly<Record<string, str
     head.writeUInt16BE(0x8180 | (known === undefined ? NOT_KNOWN : 0), 2);
     head.writeUInt16BE(hasAddress ? 1 : 0, 6);
     head.fill(0, 8, 12);
-    // A pointer to the name of the question, type, class, no time to live, 4 bytes.
+    // A pointer to the question's name, then type, class, a time to live of 0, and 4 bytes of data.
     const record = hasAddress ? [0xc0, 12, 0, IPV4, 0, 1, 0, 0, 0, 0, 0, 4, ...known.split(".").map(Number)] : [];
     socket.send(Buffer.concat([head, query.subarray(12, end + 4), Buffer.from(record)]), from.port, from.address);
   });
@@ -36,7 +36,7 @@ export async function nameServer(t: Cleaning, names: Readonly<Record<string, str
   return { address: `127.0.0.1:${socket.address().port}`, asked };
 }
 
-/** The name that a query asks for, and where it ends. */
+/** Reads the queried name, and where it ends. */
 function readQuestion(query: Buffer): { readonly name: string; readonly end: number } {
   const labels: string[] = [];
   let at = 12;

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 
-/** A request that a page tells its reader to send. */
+/** A request that a page's reader sends. */
 export interface PageCommand {
   readonly method: string;
-  /** With its `<…>`, which the reader replaces. */
+  /** With its `<…>` placeholders, which the reader replaces. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** That of the file, where it names one. */
+  /** The body; if the command names a file, the file's content. */
   readonly body: string | undefined;
 }
 
@@ -14,7 +14,10 @@ export interface PageCommand {
 const COMMAND =
   /^ {4}api (?:-i )?(?:-X (?<method>[A-Z]+) -H '(?<header>[\w-]+): (?<value>[^']*)' )?\$S(?<path>\/[^\n]*?)(?: -d (?:'(?<body>[^']*)'|@(?<file>\S+)))?$/gm;
 
-/** All commands of a page, in order, for the `api` of the main page. Throws for one that it does not understand. */
+/**
+ * Returns all commands of a page, in order, for the main page's `api` function. Throws on a command that it cannot
+ * parse.
+ */
 export async function readCommands(page: string): Promise<readonly PageCommand[]> {
   const text = await readFile(page, "utf8");
   const found = [...text.matchAll(COMMAND)].map(({ groups = {} }) => groups);

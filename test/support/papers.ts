@@ -5,7 +5,7 @@ import type { Writing } from "../../storage/store.js";
 import { partition } from "./harness.js";
 import { memoryRows, withTurn } from "./turn.js";
 
-/** A row that refers to bodies. */
+/** A row that references bodies. */
 interface Paper {
   readonly id: string;
   readonly bodies: readonly string[];
@@ -13,10 +13,10 @@ interface Paper {
 
 export const papers = indexedTable<Paper>("paper", { order: ["id"], blobs: ({ bodies }) => bodies });
 
-/** The time at which papers are written, by default. */
+/** The default time of writes. */
 export const startMs = Date.parse("2026-01-01T00:00:00.000Z");
 
-/** Papers of a workspace in memory, one turn for each write. */
+/** Stores a workspace's papers in memory, in one turn per write. */
 export function desk(rows: Writing = memoryRows()) {
   const self = address(partition, "desk", "1");
   const kept = new Map<string, Paper>();
@@ -41,10 +41,10 @@ export function desk(rows: Writing = memoryRows()) {
   return { rows, kept, write, remove };
 }
 
-/** The digest of a text. */
+/** Returns a text's digest. */
 export const digestOf = (text: string) => storeBlob(memoryRows(), partition, Buffer.from(text));
 
-/** The text, if its body is stored. */
+/** Returns the text if its body is stored. */
 export const textOf = (rows: Writing, text: string) => {
   const body = findBlob(rows, partition, digestOf(text));
   return body === undefined ? undefined : Buffer.from(body).toString();

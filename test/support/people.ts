@@ -13,7 +13,7 @@ export async function personAt(service: TestService, email: string): Promise<Per
   return { ...client, userId: String(me.body?.userId), email };
 }
 
-/** The token of the last invite link in the log for an address. */
+/** Returns the token of the last invite link in the log for an address. */
 export function loggedInvite(service: TestService, email: string): string {
   const found = service.logLines.flatMap((line) => {
     const [, to, token] = /invite for (\S+): .*\/invites\/([\w-]{43})/.exec(line) ?? [];
@@ -24,7 +24,7 @@ export function loggedInvite(service: TestService, email: string): string {
   return last;
 }
 
-/** Invites an address into the workspace `acme`, signs in with it, and accepts. */
+/** Invites an address to the workspace `acme`, signs in with it, and accepts. */
 export async function join(
   service: TestService,
   inviter: Client,

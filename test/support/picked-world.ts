@@ -24,7 +24,7 @@ import { reachHost } from "./host-client.js";
 import { memoryRows } from "./turn.js";
 import { line, lineId, putLine, putTeam, teamId, workspaceId } from "./work.js";
 
-/** Where a process is killed: before or after its nth commit, or before or after its nth write at the code host. */
+/** Where to kill a process: before or after its n-th commit, or before or after its n-th write at the code host. */
 export interface PickKill {
   readonly at: "commit" | "write";
   readonly n: number;
@@ -38,7 +38,7 @@ const INSTALLATION = 7;
 const MAX_ROUNDS = 2_000;
 const before = 'station = {\n  harness = "command"\n}\n';
 
-/** A code host for the picks of one test. */
+/** Opens a code host for one test's picks. */
 export async function openPickedHost(t: Test) {
   const clock = { now: () => Date.parse("2026-01-01T00:00:00.000Z") };
   const peer = await startCodeHost(t, () => clock.now());
@@ -48,15 +48,17 @@ export async function openPickedHost(t: Test) {
 
 type PickedHost = Awaited<ReturnType<typeof openPickedHost>>;
 
-/** A picked candidate whose pull request the real runtime opens, over simulated time and disk, at a real code host. */
+/**
+ * A picked candidate whose pull request the real runtime opens, over a simulated clock and disk, at a real code host.
+ */
 export class PickedWorld {
   readonly harness = new Harness({ catalogue: {} });
   readonly host: PickedHost;
   readonly infra: HostedRepository;
-  /** Writes at the code host so far, of all processes. */
+  /** Number of writes at the code host so far, over all processes. */
   writes = 0;
   kill: PickKill | null = null;
-  /** Called again and again while something is opened. */
+  /** Called repeatedly while a pull request is being opened. */
   onRound: () => void = () => undefined;
   #live: { isDead: boolean } = { isDead: false };
   readonly #sent = new Set<Promise<unknown>>();
@@ -86,14 +88,14 @@ export class PickedWorld {
     return findPullRequestOf(this.harness.durable, workspaceId, candidateId);
   }
 
-  /** What the code host has of it. */
+  /** Returns the branches and pull requests at the code host. */
   async there() {
     const heads = await this.infra.heads();
     const pulls = this.host.peer.work.pulls.filter(({ repository }) => repository === this.infra);
     return { branches: [...heads.keys()].filter((name) => name !== "main"), pulls };
   }
 
-  /** Somebody picks the candidate. */
+  /** Picks the candidate as a user. */
   ask(key: string): void {
     const message: PickCandidate = {
       type: "candidate.pick",
@@ -113,7 +115,7 @@ export class PickedWorld {
     void this.harness.runtime.ask(configPullRequestRef(workspaceId, candidateId), message).catch(() => undefined);
   }
 
-  /** Picks the candidate, again if the process is killed meanwhile, until it is opened or refused. */
+  /** Picks the candidate, again if the process is killed meanwhile, until its pull request is opened or refused. */
   async pick(key: string): Promise<ConfigPullRequestRow> {
     const { harness } = this;
     const attempts = (this.row?.attempts ?? 0) + 1;
@@ -135,7 +137,7 @@ export class PickedWorld {
     throw new Error(`it is never opened: ${JSON.stringify(this.row)}`);
   }
 
-  /** Resolves when no request is under way. */
+  /** Resolves when no request is in flight. */
   async #answered(): Promise<void> {
     await loopTurn();
     while (this.#sent.size > 0) {
@@ -158,7 +160,7 @@ export class PickedWorld {
     await this.restart();
   }
 
-  /** Starts a process on the disk as it is. */
+  /** Starts a process on the current disk. */
   async restart(): Promise<void> {
     const live = { isDead: false };
     this.#live = live;
@@ -181,7 +183,7 @@ export class PickedWorld {
     });
   }
 
-  /** Sends what a living process asks; a killed one gets no answer, and what it sent is done. */
+  /** Sends the requests of a living process. A killed process gets no answer, but requests that it sent take effect. */
   #outbound(live: { isDead: boolean }): Pick<Outbound, "send"> {
     const never = () => new Promise<never>(() => undefined);
     const die = () => {
@@ -238,7 +240,7 @@ export class PickedWorld {
 const live = line.stations[0];
 if (live === undefined) throw new Error("the line has no station");
 
-/** A candidate with another harness, about which nothing is known. */
+/** A candidate with another harness and no figures. */
 export const pickedConfig: PickedConfig = {
   was: live,
   wanted: { ...live, harness: "claude" },
@@ -254,7 +256,7 @@ export const pickedConfig: PickedConfig = {
   },
 };
 
-/** An edit of the one attribute of these sources; what an edit does in full is tested by itself. */
+/** Edits the single attribute in these sources. Other tests cover complete edits. */
 async function editByHand(tree: SourceTree, { path: file, live, wanted }: WantedStation): Promise<EditOutcome> {
   const text = await tree.read(file);
   const refused = { attribute: "harness", expression: null, wanted: wanted.harness };

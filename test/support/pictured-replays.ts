@@ -8,7 +8,7 @@ import type { CountingWriting } from "../../actors/tables/blobs.js";
 import type { PublishingWriting } from "../../actors/tables/on-write.js";
 import { replayConfig, replayInput, replayRow } from "./replay-rows.js";
 
-/** Where {@link picturedReplay} are: a workspace and a set of it. */
+/** The workspace and the set of every {@link PicturedReplay}. */
 export const replayPlace = { workspaceId: "ws_1", setId: "rset_1" };
 
 type Into = PublishingWriting & CountingWriting;
@@ -28,7 +28,7 @@ export function setRow(given: Partial<ReplaySetRow> = {}): ReplaySetRow {
   };
 }
 
-/** Writes a set with its runs, `run_<task>` of each task. */
+/** Writes a set with its runs, named `run_<task>`. */
 export function putSet(into: Into, set: ReplaySetRow, tasks: readonly string[]): void {
   replaySets.insert(into, replayPlace.workspaceId, set);
   for (const [index, taskId] of tasks.entries()) {
@@ -38,8 +38,8 @@ export function putSet(into: Into, set: ReplaySetRow, tasks: readonly string[]):
 }
 
 /**
- * Results of copies as pictures, by task: `+` succeeded, `-` failed, `?` unscored, `j` settled and to be judged, `.` not
- * settled. All tasks have as many.
+ * Results of copies as one text per task, all of the same length: `+` succeeded, `-` failed, `?` unscored, `j` settled
+ * but not judged, `.` not settled.
  */
 export type Pictured = Readonly<Record<string, string>>;
 
@@ -118,7 +118,7 @@ export function copyRow(name: CopyName, picture: string): ReplayCopyRow {
 
 const unknown = { spent: null, steps: null, ms: null };
 
-/** The counts of copies, as the replay's row has them. */
+/** Counts the copies as in the replay's row. */
 export function countsOf(copies: readonly ReplayCopyRow[]): ReplayRow["counts"] {
   const count = (fits: (copy: ReplayCopyRow) => boolean) => copies.filter(fits).length;
   return {

@@ -13,28 +13,31 @@ import { candidateRow, searchInput, searchRow, seedRow } from "./search-rows.js"
 import { memoryRows } from "./turn.js";
 import { workspaceId } from "./work.js";
 
-/** A candidate with its replays as pictures (`pictured-replays.ts`); those it lacks were not ordered. */
+/** A candidate with its replays in the notation of `pictured-replays.ts`. A missing replay was not ordered. */
 export interface PicturedCandidate {
   readonly name: string;
   readonly searched?: Pictured;
   readonly heldOut?: Pictured;
-  /** What each of its copies cost, in EUR; 0.1 by default. */
+  /** The cost per copy in EUR; 0.1 by default. */
   readonly cost?: number;
-  /** Whether its replays ended: their figures are stored then. */
+  /** Whether its replays ended; if so, their figures are stored. */
   readonly ended?: boolean;
   readonly row?: Partial<SearchCandidateRow>;
 }
 
 export interface PicturedSearch {
   readonly search?: Partial<SearchRow>;
-  /** Of all tasks; of those, the ones that are held out. */
+  /** The seed's results over all tasks, and the names of the held-out tasks. */
   readonly seed: Pictured;
   readonly heldOut: string;
   readonly isSeedEnded?: boolean;
   readonly candidates?: readonly PicturedCandidate[];
 }
 
-/** Rows of a search: candidates `cand_1` and so on, with the replays `rep_<n>` and `held_<n>`; the seed's is `rep_0`. */
+/**
+ * Writes the rows of a search: candidates `cand_1` and so on, with the replays `rep_<n>` and `held_<n>`; the seed's
+ * replay is `rep_0`.
+ */
 export function picturedSearch({ seed, heldOut, isSeedEnded = true, candidates = [], ...given }: PicturedSearch) {
   const rows = memoryRows();
   const search = searchRow({ proposed: candidates.length, ...given.search });
@@ -84,7 +87,7 @@ export function picturedSearch({ seed, heldOut, isSeedEnded = true, candidates =
   return { rows, search };
 }
 
-/** The search as it is read by itself, which has to be as its schema says. */
+/** Returns the search as the API does, and checks it against its schema. */
 export async function viewPictured(
   { rows, search }: { readonly rows: Reading; readonly search: SearchRow },
   memory = new SearchMemory(),

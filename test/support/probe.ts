@@ -7,10 +7,10 @@ export type Note = Message & { readonly [field: string]: unknown };
 
 type Context = Readonly<Record<string, unknown>>;
 
-/** A probe's handler of a type of message: records intents, and may return changes of its context. */
+/** A probe's handler per message type: records intents, and may return changes of its context. */
 export type Handlers = Readonly<Record<string, (context: Context, message: Note, turn: Turn<unknown>) => unknown>>;
 
-/** An actor type of one state with handlers of the test; other messages are unhandled. */
+/** Returns an actor type with one state and the test's handlers; other messages are unhandled. */
 export function probe(kind: string, handlers: Handlers, more: Partial<ActorType> = {}): ActorType {
   const machine = setup({
     types: { context: {} as Context, events: {} as Delivered<Note & Answered<unknown>> },

@@ -5,7 +5,7 @@ import type { Store } from "../../storage/store.js";
 import { memoryRows } from "./turn.js";
 import { teamId } from "./work.js";
 
-/** A pull request of a person. */
+/** Returns a person's pull request. */
 export function pullRequestRow(more: Partial<PullRequestRow> = {}): PullRequestRow {
   return {
     id: "pr_1",

@@ -12,17 +12,17 @@ import type { Message } from "../../runtime/turns/turn.js";
 import { memoryRows, type Stepping, stepByHand, type TurnTaken, withTurn } from "./turn.js";
 import { lineId, putLine, putTeam, teamId, workspaceId } from "./work.js";
 
-/** A pull request of a task, stepped by hand over rows of its own. */
+/** A task's pull request, stepped by hand over its own rows. */
 
 export const repository = "acme/app";
 export const host = "code.example";
 export const taskId = "task_01J0000000000000000ABCDEFG";
 const taskAddress = address(workspaceId, "task", taskId);
 export const head = (digit: string): string => digit.repeat(40);
-/** The pull request on the code host, and its branch. */
+/** The pull request at the code host, and its branch. */
 export const url = "https://code.example/acme/app/pull/12";
 export const branch = "signalbox/0abcdefg-fix-the-login";
-/** The code host's time of the picture, in milliseconds since 1970. */
+/** The code host's time in {@link pictureOf}, in milliseconds since 1970. */
 export const T0 = Date.parse("2026-01-01T00:00:00.000Z");
 
 const owner: RunOwner = {
@@ -50,7 +50,7 @@ export function connect(rows: ReturnType<typeof memoryRows>, state: "connected" 
   );
 }
 
-/** The connection of {@link connect} is taken away. */
+/** Removes the connection of {@link connect}. */
 export function disconnect(rows: ReturnType<typeof memoryRows>): void {
   const self = address(workspaceId, "code-host-connection", "1");
   const [connection] = codeHostConnections.list(rows, workspaceId);
@@ -58,7 +58,7 @@ export function disconnect(rows: ReturnType<typeof memoryRows>): void {
   withTurn(self, (turn) => codeHostConnections.remove(turn, workspaceId, connection), { rows });
 }
 
-/** A picture of pull request 12 of the repository. */
+/** Returns pull request 12 of the repository as the code host reports it. */
 export function pictureOf(more: Partial<HostedPullRequest> = {}): HostedPullRequest {
   return {
     repository,
@@ -133,7 +133,7 @@ export class SteppedPullRequest {
     });
   }
 
-  /** Hooks answer what they were last asked. */
+  /** Answers the hooks' latest question. */
   answerGate(asked: TurnTaken, refused: string | null = null): TurnTaken {
     return this.take({ type: "gate.answered", gate: "pull-request.opening", id: asked.questions[0]?.id, refused });
   }
@@ -146,7 +146,7 @@ export class SteppedPullRequest {
     return this.take({ type: "pull-request.not-pushed", runId: "run_1", problem, why, ...(head && { head }) });
   }
 
-  /** The effect that the turn started ends with this. */
+  /** Ends the effect that the turn started with this output. */
   answer(taken: TurnTaken, output: object): TurnTaken {
     const effect = taken.started[0];
     return this.take({ type: "effect.ended", effect: effect?.name, id: effect?.id, result: { ok: true, output } });
@@ -160,7 +160,7 @@ export class SteppedPullRequest {
     return this.take({ type: "pull-request.seen", picture: picture === null ? null : pictureOf(picture), reviews });
   }
 
-  /** Asked, allowed and pushed: the code host is being asked. */
+  /** Requests, allows and pushes the pull request; the request to the code host is in flight. */
   opening(): TurnTaken {
     this.answerGate(this.ask());
     return this.pushed();
@@ -171,13 +171,13 @@ export class SteppedPullRequest {
   }
 }
 
-/** What a turn tells runs of the pull request. */
+/** Returns the messages about the pull request that a turn sends to runs. */
 export const told = ({ sent }: TurnTaken) =>
   sent.flatMap(({ to, message }) => (to.kind === "run" && message.type === "pull-request.told" ? [message] : []));
 
-/** The notes that a turn adds to the task. */
+/** Returns the notes that a turn adds to the task. */
 export const notes = ({ sent }: TurnTaken) =>
   sent.flatMap(({ message }) => (message.type === "note" && "text" in message ? [String(message.text)] : []));
 
-/** The task's branch as it is stored. */
+/** Returns the stored row of the task's branch. */
 export const branchOf = ({ rows }: SteppedPullRequest) => findTaskBranch(rows, workspaceId, { taskId, repository });

@@ -23,29 +23,29 @@ import { line, lineId, putLine, putPool, putTeam, teamId, workspaceId } from "./
 
 const actors = createActorTypes(createKinds({ allowList: parseAllowList(""), signsTokens: false }));
 const RUNNER = "runner_1";
-/** Longer than any test: the runner sends no beats. */
+/** Longer than any test, because the runner sends no heartbeats. */
 const LEASE_MS = 24 * 60 * 60 * 1_000;
 const SLOW_MS = 20;
 
-/** What else than the calm way is played. */
+/** Deviations from the scenario in which everything succeeds. */
 export interface Played {
-  /** How often the code host does not open it: it takes no more, then is out of order. */
+  /** How often the code host fails to open the pull request: first it is over its limit, then out of order. */
   readonly refusals?: 0 | 1 | 2;
-  /** How many pushes are not made. */
+  /** Number of rejected pushes. */
   readonly rejects?: number;
-  /** What becomes of it at the code host, which tells each of it. */
+  /** The pull request's later states at the code host, each reported to the service. */
   readonly becomes?: readonly ("open" | "closed" | "merged")[];
 }
 
 /**
- * A task from its opening to the merge of its pull request, on the real runtime over a simulated disk and clock. Its runner
- * and its code host are played: they go on, whatever becomes of the service.
+ * A task from its opening to the merge of its pull request, on the real runtime over a simulated disk and clock. The
+ * test plays the runner and the code host, which survive crashes of the service.
  */
 export class PullRequestWorld {
   readonly harness = new Harness({ catalogue: {}, limits: { turnsPerBatch: 1 } });
-  /** What stands at the code host. */
+  /** The pull requests at the code host. */
   readonly pulls: HostedPullRequest[] = [];
-  /** Pushes that the runner made, by the id of their orders. */
+  /** Pushes that the runner made, by order id. */
   readonly pushed = new Set<string>();
   readonly #said: object[] = [];
   readonly #taken = new Set<string>();
@@ -80,14 +80,14 @@ export class PullRequestWorld {
     return world;
   }
 
-  /** Starts a process on the disk as it is. */
+  /** Starts a process on the current disk. */
   async start(): Promise<void> {
     const codeHost = this.#codeHost();
     const effects = [openEffect({ codeHost, baseUrl: () => "" }), lookEffect(codeHost), filesEffect(codeHost)];
     await this.harness.start({ actors, subscribers, effects });
   }
 
-  /** Everybody does once what there is to do, and repeats what they have said before. */
+  /** Lets every participant act once, and repeat its earlier messages. */
   async round(): Promise<void> {
     const { durable, runtime } = this.harness;
     const open = {
@@ -120,10 +120,10 @@ export class PullRequestWorld {
     void this.harness.runtime.ask(to, message as never, { messageId }).catch(() => undefined);
   }
 
-  /** What the code host has told. */
+  /** The states that the code host has reported. */
   readonly #told: HostedPullRequest[] = [];
 
-  /** The next thing happens to the pull request there. */
+  /** Applies the pull request's next state at the code host. */
   #happen(): void {
     const state = this.#becomes[this.#told.length];
     const [pull] = this.pulls;
@@ -138,7 +138,7 @@ export class PullRequestWorld {
     this.#told.push(this.pulls[0]);
   }
 
-  /** The runner does what it is told, once. */
+  /** Executes the runner's order, once. */
   #obey(message: OutboxMessage): void {
     const { runId, fence } = message;
     const of = { runId, fence };
@@ -170,7 +170,7 @@ export class PullRequestWorld {
       open: (_there: object, { branch }: { readonly branch: string }) => {
         const refused = this.#refusals.shift();
         if (refused !== undefined) return later(() => Promise.reject(refused));
-        // It is there at once, whether or not anybody hears the answer.
+        // The pull request exists immediately, whether or not the service receives the answer.
         const isThere = this.pulls.some((pull) => pull.branch === branch && pull.state === "open");
         const at = { createdAtMs: world.nowMs, updatedAtMs: world.nowMs };
         const pull = pictureOf({ branch, number: this.pulls.length + 1, ...at });
@@ -186,7 +186,9 @@ export class PullRequestWorld {
   }
 }
 
-/** A line of one station, on a repository that a connected installation reaches, and a pool. */
+/**
+ * Returns the rows of a pool, and of a line with one station on a repository that a connected installation can access.
+ */
 function rowsToBegin() {
   const rows = memoryRows();
   putLine(rows);

@@ -14,18 +14,18 @@ import { type Chance, createChance } from "../simulation/chance.js";
 import { SEARCH_ID, type SteppedRun, SteppedSearch } from "./stepped-search.js";
 import { line, lineId, workspaceId } from "./work.js";
 
-/** How a simulated search went, and what of it does not hold. */
+/** The outcome of a simulated search, and the invariants that it violated. */
 export interface RandomSearch {
   readonly ending: string;
   readonly turns: number;
   readonly complaints: readonly string[];
-  /** How far above its ceiling it counted at the end, over the ceiling. */
+  /** By how much the counted amount exceeded the ceiling at the end, as a fraction of the ceiling. */
   readonly over: number;
 }
 
 const MAX_STEPS = 20_000;
 
-/** Simulates a search with random costs and faults, until nothing of it moves any more. */
+/** Simulates a search with random costs and faults, until nothing can happen any more. */
 export function simulateSearch(seed: number): RandomSearch {
   return new Simulation(seed).run();
 }
@@ -34,11 +34,11 @@ class Simulation {
   readonly #chance: Chance;
   readonly #scene: SteppedSearch;
   readonly #complaints: string[] = [];
-  /** What the search counted when its ceiling was reached, and the runs that were under way then. */
+  /** The counted amount when the ceiling was reached, and the runs in progress at that time. */
   #reached: { readonly counted: Fraction; readonly running: ReadonlySet<string> } | null = null;
-  /** What runs cost beside what they did before, in tenths; agents and later replays may be dearer than the seed. */
+  /** The cost of runs relative to the past runs, in tenths; agents and later replays may cost more than the seed. */
   #dearness = 5;
-  /** Runs that no runner is ever found for. */
+  /** Runs that never find a runner. */
   readonly #unclaimed = new Set<string>();
   #proposals = 0;
   #reachedMs = 0;
@@ -70,7 +70,7 @@ class Simulation {
     return this.#over([]);
   }
 
-  /** One thing happens; false when nothing can any more. */
+  /** Performs one random step; returns false when none is possible. */
   #step(): boolean {
     const scene = this.#scene;
     const chance = this.#chance;
@@ -108,7 +108,7 @@ class Simulation {
       case 4:
         return this.#changeLine([line.stations[1]]);
       default:
-        // A message that comes again, or says nothing new.
+        // A repeated message, or a message without news.
         scene.send(searchRef(workspaceId, SEARCH_ID), { type: "station.left" });
     }
   }
@@ -127,7 +127,7 @@ class Simulation {
     else this.#scene.claim(run);
   }
 
-  /** The runner begins a run, ends it, or is lost. */
+  /** Lets the runner start, end or lose a run. */
   #work(run: SteppedRun | undefined): void {
     if (run === undefined) return;
     const scene = this.#scene;
@@ -153,7 +153,7 @@ class Simulation {
     return { amount: (this.#chance.between(0, 300) * this.#dearness) / 1_000, currency };
   }
 
-  /** The agent proposes something, which may be anything, or records a cause. */
+  /** Lets the agent propose something, valid or not, or record a cause. */
   #talk(run: SteppedRun, iterationId: string): void {
     const scene = this.#scene;
     const to = searchIterationRef(workspaceId, iterationId);
@@ -186,7 +186,7 @@ class Simulation {
     }
   }
 
-  /** Notes when the ceiling is reached. */
+  /** Records when the ceiling is reached. */
   #watch(): void {
     const { purse } = this.#scene;
     if (purse === undefined || this.#reached !== null) return;
@@ -229,8 +229,8 @@ class Simulation {
   }
 
   /**
-   * What began after the ceiling was reached, though it was not under way then. A copy whose runner was lost, and which
-   * counts its share of the ceiling since, may begin again: the ceiling is reached with that share alone.
+   * Returns the runs that started after the ceiling was reached and were not in progress then. Excludes copies that
+   * lost their runner: they count their share of the ceiling, which alone may reach it, and they may start again.
    */
   #overspent(counted: Fraction): readonly string[] {
     if (this.#reached === null) return [];
@@ -249,7 +249,7 @@ class Simulation {
   }
 }
 
-/** Whether a runner may say something of the run: it was told of it. */
+/** Whether a runner has the run, so that it may report on it. */
 function isHeld(scene: SteppedSearch, runId: string): boolean {
   const state = scene.run(runId)?.state;
   return state === "claimed" || state === "running";

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 /** An answer as received. */
 export interface RawAnswer {
   readonly status: number;
-  /** By lower-case name; of several with one name the last. */
+  /** By lower-case name; of several headers with the same name, the last. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -36,7 +36,7 @@ export class RawConnection {
     return new RawConnection(socket);
   }
 
-  /** Writes lines with CRLF between them, then `body`. */
+  /** Writes lines separated by CRLF, then `body`. */
   send(lines: readonly string[], body: string | Uint8Array = ""): void {
     this.socket.write(`${lines.join("\r\n")}\r\n\r\n`);
     if (body.length > 0) this.socket.write(body);
@@ -46,7 +46,7 @@ export class RawConnection {
     this.socket.write(bytes);
   }
 
-  /** The next complete answer, also interim ones (100). Rejects when the connection ends first. */
+  /** Resolves with the next complete answer, including interim ones (100). Rejects if the connection ends first. */
   async answer(options: { readonly head?: boolean } = {}): Promise<RawAnswer> {
     const text = await this.#until((received) => {
       const end = received.indexOf("\r\n\r\n");
@@ -64,7 +64,7 @@ export class RawConnection {
     return { status: Number(first.split(" ")[1]), headers, body };
   }
 
-  /** Waits until the other side closes; returns what was received and not read. */
+  /** Waits until the other side closes; returns the unread rest. */
   async end(): Promise<string> {
     while (!this.#ended) await this.#more();
     return Buffer.concat(this.#chunks).toString("latin1");

@@ -1,7 +1,7 @@
 import { asBinary, open, type RootDatabase } from "lmdb";
 import type { Key } from "../../storage/store.js";
 
-/** The stored bytes of a closed store, as LMDB has them. */
+/** The stored bytes of a closed store, as LMDB stores them. */
 export class RawStore {
   readonly #root: RootDatabase<Buffer, (string | number)[]>;
 
@@ -25,13 +25,13 @@ export class RawStore {
     await this.put(key, flipped(bytes, bytes.length - 1));
   }
 
-  /** Removes a value, as a lost entry of a page does. */
+  /** Removes a value, to simulate a database page that lost an entry. */
   async lose(key: Key): Promise<void> {
     this.get(key);
     await this.#root.remove([...key]);
   }
 
-  /** The bytes of all values, and of the binding's own records. */
+  /** Returns the bytes of all values, including the binding's own records. */
   all(): Buffer[] {
     return [...this.#root.getRange({ start: Buffer.from([0]) as never })].map(({ value }) => value);
   }
@@ -41,7 +41,7 @@ export class RawStore {
   }
 }
 
-/** A copy of the bytes with another byte at `at`. */
+/** Returns a copy of the bytes with the byte at `at` changed. */
 export function flipped(bytes: Buffer, at: number, by = 0x55): Buffer {
   const copy = Buffer.from(bytes);
   copy[at] = (copy[at] ?? 0) ^ by;

@@ -13,12 +13,12 @@ interface RealRunnerOptions {
   readonly token: string;
   /** The address of repositories; `{name}` is replaced by `owner/name`. */
   readonly gitUrl: string;
-  /** The agent. */
+  /** The agent's command. */
   readonly command: readonly string[];
   readonly slots?: number;
 }
 
-/** A real runner within the test's process; stopped at its end. */
+/** Starts a real runner in the test's process; it stops at the test's end. */
 export async function startRealRunner(t: Cleaning, options: RealRunnerOptions): Promise<void> {
   const { url, token, gitUrl, command, slots = 1 } = options;
   const workFolder = await mkdtemp(join(tmpdir(), "signalbox-real-runner-"));
@@ -39,7 +39,7 @@ export async function startRealRunner(t: Cleaning, options: RealRunnerOptions): 
   });
   t.teardown(async () => {
     await runner.stop();
-    // A git that was ended may write for a moment longer.
+    // A killed git process can still write for a moment.
     await rm(workFolder, { recursive: true, force: true, maxRetries: 5 });
   });
 }

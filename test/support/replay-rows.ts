@@ -14,7 +14,7 @@ const { id: _id, name, passesTo, alerts, runners, ...station } = work;
 
 export const replayConfig: RunConfig = { station, repositories: line.repositories, skills: [], profile: null };
 
-/** A finished replay of a run, without its copies. */
+/** Returns a finished replay of a run, without its copies. */
 export function replayRow(more: Partial<ReplayRow> = {}): ReplayRow {
   return {
     id: "rep_1",
@@ -63,7 +63,7 @@ export function replayInput(more: Partial<ReplayInputRow> = {}): ReplayInputRow 
   };
 }
 
-/** Writes a finished replay without its copies into a store, and returns its id. */
+/** Writes a finished replay without its copies into a store; returns its id. */
 export async function storeReplay(store: Store, of: Partial<ReplayRow> & { workspaceId: string }): Promise<string> {
   const { workspaceId: partition, ...more } = of;
   const rows = memoryRows();

@@ -8,7 +8,7 @@ import { openWorkplace, type Workplace } from "./workplace.js";
 const work = { key: "work", name: "Work", kind: "work", runners: { pool: "main" }, passesTo: [] };
 const review = { key: "review", name: "Review", kind: "review", runners: { pool: "main" } };
 
-/** The line of a {@link ReplayScene}, as it is created. */
+/** The body that creates the line of a {@link ReplayScene}. */
 export const sceneLine = {
   key: "dev",
   name: "Dev",
@@ -16,7 +16,7 @@ export const sceneLine = {
   stations: [work, review],
 };
 
-/** A workplace with a runner, whose past runs may be repeated. */
+/** A workplace with a runner and past runs that can be replayed. */
 export interface ReplayScene extends Workplace {
   readonly peer: RunnerPeer;
   readonly lineId: string;
@@ -29,7 +29,7 @@ export interface ReplayScene extends Workplace {
 }
 
 interface ReplaySceneOptions extends TestServiceOptions {
-  /** The work station's check; none unless given. */
+  /** The work station's check; none by default. */
   readonly check?: string;
 }
 
@@ -54,13 +54,13 @@ export async function openReplayScene(t: Test, options: ReplaySceneOptions = {})
 
 interface Work {
   readonly ending?: RunEnding;
-  /** The commit that the runner reports; null for none. */
+  /** The base commit that the runner reports; null for none. */
   readonly base?: string | null;
-  /** The change that it leaves; empty for none. */
+  /** The diff that the run leaves; empty for none. */
   readonly diff?: string;
 }
 
-/** Opens a task and works it until its run has ended and the task has taken note of it. */
+/** Opens a task and works on it until its run has ended and the task has recorded that. */
 export async function workTask(
   place: ReplayScene,
   { ending = { kind: "finish", note: "" }, base = "b".repeat(40), diff = "" }: Work = {},
@@ -76,14 +76,14 @@ export async function workTask(
   return { taskId, runId };
 }
 
-/** Opens a set of the work station, and returns its path. */
+/** Opens a set of the work station; returns its path. */
 export async function openSet(place: ReplayScene, name = "Hard ones", client: Client = place.ada): Promise<string> {
   const opened = await client.request("POST", `${place.station}/replay-sets`, { name });
   if (opened.status !== 201) throw new Error(`opening a set answered ${opened.status} ${opened.text}`);
   return `${place.team}/replay-sets/${opened.body?.id}`;
 }
 
-/** A set with past runs, each begun from a commit of its own. */
+/** Opens a set with past runs, each with a different base commit. */
 export async function fillSet(
   place: ReplayScene,
   runs: number,

@@ -31,26 +31,26 @@ import { line, lineId, putPool, teamId, workspaceId } from "./work.js";
 const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
 const caller = { kind: "person", userId: "usr_1", email: "usr_1@example.com", sessionId: "ses_1" } as const;
 const POOL = "pool_1";
-/** Longer than any test: the runner sends no beats. */
+/** Longer than any test, because the runner sends no heartbeats. */
 const LEASE_MS = 24 * 60 * 60 * 1_000;
 
 export interface ReplayWorldOptions extends ActorSettings {
-  /** Past runs of as many tasks, all in the set. */
+  /** Number of past runs, each of a different task, all in the set. */
   readonly runs?: number;
   readonly slots?: number;
-  /** Fields of the station `work` besides the usual. */
+  /** Fields of the station `work` that override the default. */
   readonly station?: object;
-  /** Fields of the line besides the usual. */
+  /** Fields of the line that override the default. */
   readonly line?: object;
-  /** What the model says to a request, three seconds after it; without it none is set up. */
+  /** The model's reply to a request, after three seconds. Without it, no model is configured. */
   readonly model?: (request: ModelRequest) => ModelReply;
-  /** Changes the rows of the past runs before anything starts. */
+  /** Changes the rows of the past runs before the first process starts. */
   readonly prepare?: (rows: ReturnType<typeof memoryRows>) => void;
-  /** Proposed candidates of the station by id: what each changes of its block. */
+  /** Proposed candidates of the station by id, each with its changes to the station's block. */
   readonly candidates?: Readonly<Record<string, object>>;
 }
 
-/** A job that a runner was given. */
+/** A job assigned to the runner. */
 export interface GivenJob {
   readonly runId: string;
   readonly fence: number;
@@ -58,7 +58,7 @@ export interface GivenJob {
 
 type EndReport = Partial<Extract<RunnerMessage, { type: "run.ended" }>>;
 
-/** A set of past runs, replayed by the real runtime over simulated time with a runner that the test speaks for. */
+/** A set of past runs, replayed by the real runtime over simulated time. The test plays the runner. */
 export class ReplayWorld {
   readonly harness: Harness;
   setId = "";
@@ -109,7 +109,7 @@ export class ReplayWorld {
     await stored;
   }
 
-  /** Starts a process on the disk as it is. */
+  /** Starts a process on the current disk. */
   async restart(): Promise<void> {
     const { retention, judging } = this.#options;
     const actors = createActorTypes(kinds, { ...(retention && { retention }), ...(judging && { judging }) });
@@ -129,7 +129,7 @@ export class ReplayWorld {
     return { settings: { ...terms, url: "http://localhost", key: null }, complete, noteUnreadable: () => undefined };
   }
 
-  /** The runner says hello as a new process: it has none of the claims of the one before. */
+  /** Connects the runner as a new process: it has no claims of the previous one. */
   async connect(slots = this.#options.slots ?? 1): Promise<Welcome> {
     this.#process += 1;
     this.#connection = `connection_${this.#process}`;
@@ -168,7 +168,7 @@ export class ReplayWorld {
     return this.harness.ask(replayRef(workspaceId, id), { type: "replay.stop", caller, client: null } as Message);
   }
 
-  /** The jobs that the runner was given, each once. None is sent for a run that has ended. */
+  /** Returns the runner's new jobs, each once. Skips runs that have ended. */
   jobs(): readonly GivenJob[] {
     const { durable } = this.harness;
     return outbox.list(durable, workspaceId, ["runner_1"]).flatMap((message) => {
@@ -179,7 +179,7 @@ export class ReplayWorld {
     });
   }
 
-  /** The one job that the runner was given. */
+  /** Returns the runner's only job. */
   job(): GivenJob {
     const [job, ...more] = this.jobs();
     if (job === undefined || more.length > 0) throw new Error(`there are ${more.length + Number(!!job)} jobs`);
@@ -197,20 +197,20 @@ export class ReplayWorld {
     return this.say(job, { type: "run.started" });
   }
 
-  /** The agent completes, at the cost given; null for none. */
+  /** Completes the agent's run at this cost; null for none. */
   async end(job: GivenJob, amount: number | null = 1, report: EndReport = {}): Promise<void> {
     const spent = amount === null ? null : { amount, currency: "EUR" };
     const left = { failure: null, checkouts: [], check: null, spent, ending: { kind: "finish", note: "" } };
     await this.say(job, { type: "run.ended", outcome: "completed", ...left, ...report });
   }
 
-  /** The runner does the job. */
+  /** Starts and completes the job as the runner. */
   async work(job: GivenJob, amount: number | null = 1, report: EndReport = {}): Promise<void> {
     await this.begin(job);
     await this.end(job, amount, report);
   }
 
-  /** Works until no job is given any more; returns how many there were. */
+  /** Works until there are no more jobs; returns their number. */
   async workAll(amount: number | null = 1): Promise<number> {
     let count = 0;
     for (let jobs = this.jobs(); jobs.length > 0; jobs = this.jobs()) {
@@ -220,7 +220,7 @@ export class ReplayWorld {
     return count;
   }
 
-  /** Lets time pass, and throws unless the process answers. */
+  /** Advances time; throws unless the process answers. */
   async connectedAsk(): Promise<void> {
     const beat = { type: "runner.beat", connection: this.#connection, ack: 0 };
     await this.harness.ask(runnerRef(workspaceId, "runner_1"), beat);
@@ -242,19 +242,19 @@ export class ReplayWorld {
     return listCopies(this.harness.durable, workspaceId, id);
   }
 
-  /** The states of the runs that replays own, sorted. */
+  /** Returns the states of the replays' runs, sorted. */
   runStates(): readonly string[] {
     const owned = runs.list(this.harness.durable, workspaceId).filter(({ owner }) => owner.kind === "replay");
     return owned.map(({ state, outcome }) => outcome ?? state).sort();
   }
 
-  /** What was logged: that a turn crashed, or that a message was set aside. */
+  /** Returns the log entries: crashed turns and dead-lettered messages. */
   complaints(): readonly unknown[] {
     return this.harness.logged;
   }
 }
 
-/** The rows of a team with past runs `run_1`, `run_2` and so on, each of a task of its own. */
+/** Returns the rows of a team with past runs `run_1`, `run_2` and so on, each of a different task. */
 export function pastRuns({ runs: count = 2, station = {}, line: fields = {}, candidates = {} }: ReplayWorldOptions) {
   const work = new SteppedWork();
   const { rows, runId } = work;

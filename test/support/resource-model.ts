@@ -1,4 +1,4 @@
-/** A model of a workspace's configuration: its expected contents, and the expected answer of each operation. */
+/** The kinds that the model of a workspace's configuration covers. */
 
 export const modelKinds = ["team", "secret", "line", "hook"] as const;
 export type ModelKind = (typeof modelKinds)[number];
@@ -6,11 +6,11 @@ export type ModelKind = (typeof modelKinds)[number];
 /** A reduced body: one of a few keys, and its references. */
 export interface ModelBody {
   readonly key: number;
-  /** Of a secret its value version; of others a value that distinguishes bodies. */
+  /** For a secret, its value version; for other kinds, a value that distinguishes bodies. */
   readonly variant: number;
-  /** Of a secret whether it has a value; of a hook whether it refers to `line`. */
+  /** For a secret, whether it has a value; for a hook, whether it references `line`. */
   readonly flag: boolean;
-  /** Of a hook: the line that it refers to. */
+  /** For a hook, the referenced line. */
   readonly line: number;
 }
 
@@ -24,7 +24,7 @@ export type ModelCommand =
       readonly body: ModelBody;
       readonly idempotency: number;
     }
-  /** An earlier create with the same key. */
+  /** Repeats an earlier create with the same key. */
   | { readonly op: "repeat"; readonly of: number }
   | { readonly op: "read" | "import"; readonly of: number }
   | {
@@ -37,20 +37,20 @@ export type ModelCommand =
   | { readonly op: "delete"; readonly of: number; readonly ifMatch: IfMatch }
   | { readonly op: "list"; readonly kind: ModelKind };
 
-/** A resource that was created in the run of the model, deleted or not. */
+/** A resource created in this run of the model, deleted or not. */
 export interface ModelResource {
   readonly kind: ModelKind;
   readonly id: string;
   readonly address: string;
   readonly key: number;
-  /** Only for kinds that teams hold. */
+  /** Null for kinds that do not belong to a team. */
   readonly team: ModelResource | null;
   version: number;
   body: ModelBody;
   isThere: boolean;
 }
 
-/** The answer of an operation: its status, and for a problem its slug with the first path. */
+/** The expected answer of an operation: its status, and for a problem its slug and the first path. */
 export interface Expected {
   readonly status: number;
   readonly slug?: string;
@@ -59,7 +59,7 @@ export interface Expected {
   readonly resource?: ModelResource;
 }
 
-/** The address of the resource that a create would make. */
+/** A requested create: it determines the new resource's address. */
 export interface Wanted {
   readonly kind: ModelKind;
   readonly team: ModelResource | null;
@@ -68,7 +68,7 @@ export interface Wanted {
 
 const keyNames: Readonly<Record<ModelKind, string>> = { team: "key", secret: "name", line: "key", hook: "key" };
 
-/** The model of one workspace. */
+/** A model of one workspace: its expected contents, and the expected answer of each operation. */
 export class ResourceModel {
   readonly made: ModelResource[] = [];
   readonly #attempts = new Map<string, { readonly body: string; readonly made: ModelResource }>();
@@ -77,7 +77,7 @@ export class ResourceModel {
     return this.made.filter((each) => each.kind === kind && each.isThere);
   }
 
-  /** The resource with this index, modulo their number; undefined while there is none. */
+  /** Returns the resource at this index, modulo their number; undefined if there is none. */
   pick(place: number): ModelResource | undefined {
     return this.made.length === 0 ? undefined : this.made[place % this.made.length];
   }
@@ -134,7 +134,7 @@ export class ResourceModel {
     return this.#isUsed(resource) ? { status: 409, slug: "in-use" } : { status: 204 };
   }
 
-  /** The addresses of a list's items, in order. */
+  /** Returns the addresses of a list's items, in order. */
   listed(kind: ModelKind): string[] {
     return this.there(kind)
       .map(({ address }) => address)

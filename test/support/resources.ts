@@ -10,37 +10,37 @@ export interface Problem {
   readonly permission?: string;
 }
 
-/** The body of an answer that is a problem. */
+/** Returns the body of a problem answer. */
 export function problemOf(reply: Reply): Problem {
   return reply.body ?? {};
 }
 
-/** The items of an answer that is a list. */
+/** Returns the items of a list answer. */
 export function itemsOf({ body }: Reply): readonly Readonly<Record<string, unknown>>[] {
   return (body?.items ?? []) as readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The slug of a problem's type. */
+/** Returns the slug of a problem's type. */
 export function slugOf(reply: Reply): string {
   return problemOf(reply).type?.replace("urn:service:problem:", "") ?? "";
 }
 
-/** A create under a given idempotency key. */
+/** Creates a resource under a given idempotency key. */
 export function createUnder(client: Client, path: string, body: unknown, key: string): Promise<Reply> {
   return client.request("POST", path, body, { "idempotency-key": key });
 }
 
-/** An update based on a version. */
+/** Updates a resource at this version. */
 export function replace(client: Client, path: string, version: number, body: unknown): Promise<Reply> {
   return client.request("PUT", path, body, { "if-match": `"${version}"` });
 }
 
-/** A delete based on a version. */
+/** Deletes a resource at this version. */
 export function remove(client: Client, path: string, version: number): Promise<Reply> {
   return client.request("DELETE", path, undefined, { "if-match": `"${version}"` });
 }
 
-/** A workspace with a team, owned by the client. */
+/** Creates a workspace with a team, owned by the client. */
 export async function workspaceWithTeam(
   owner: Client,
   slug = "acme",
@@ -50,7 +50,7 @@ export async function workspaceWithTeam(
   return { workspaceId, teamId: team.id };
 }
 
-/** The bearer of a new workspace token. */
+/** Creates a workspace token; returns its bearer value. */
 export async function bearer(
   service: TestService,
   owner: Client,

@@ -10,7 +10,7 @@ interface SweeperRecord {
   readonly timers: { readonly pass: number };
 }
 
-/** Lets hours pass, and the next pass of a workspace's sweeper come to its end. */
+/** Advances the clock by hours, and waits until the sweeper's next pass has ended. */
 export async function passHours(
   { reading }: Pick<Runtime, "reading">,
   workspaceId: string,

@@ -12,7 +12,7 @@ import type { Route } from "../../http/wire/route.js";
 import type { SocketRoute } from "../../http/wire/socket.js";
 import type { TestService } from "./service.js";
 
-/** The tables of routes and sockets of the service. */
+/** Returns the route and socket tables of the service. */
 export function tablesOf({ runtime, folder }: TestService): {
   readonly routes: readonly Route[];
   readonly sockets: readonly SocketRoute[];

@@ -41,7 +41,7 @@ export const fullConfig: RunConfig = {
   ],
 };
 
-/** The full config with another station. */
+/** Returns the full config with changes to its station. */
 export function withStation(station: Partial<RunConfig["station"]>): RunConfig {
   return { ...fullConfig, station: { ...fullConfig.station, ...station } };
 }

@@ -10,14 +10,14 @@ import type { Test } from "tap";
 const program = fileURLToPath(new URL("../run.js", import.meta.url));
 const tapModule = import.meta.resolve("tap");
 
-/** What a run of the runner ended with. */
+/** The result of a run of the test runner. */
 export interface Ran {
   readonly code: unknown;
   readonly output: string;
   readonly lastLine: string;
 }
 
-/** Runs test files of these bodies, by name, as `npm test` does. */
+/** Writes test files with these bodies, by name, and runs them like `npm test`. */
 export async function runFiles(t: Test, bodies: Readonly<Record<string, string>>, ...args: string[]): Promise<Ran> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-run-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -33,5 +33,5 @@ export async function runFiles(t: Test, bodies: Readonly<Record<string, string>>
   return { code, output, lastLine: output.trimEnd().split("\n").at(-1) ?? "" };
 }
 
-/** The body of a file with two checks that hold. */
+/** The body of a file with two passing checks. */
 export const passing = `t.test("holds", async (t) => { t.ok(1); t.ok(1); });`;

@@ -25,15 +25,17 @@ interface RunnerSite {
   withToken(token: string): Pick<Client, "socket">;
 }
 
-/** A runner's end of the protocol on a real socket, driven by the test. It accepts only frames of the schema. */
+/**
+ * The runner's side of the protocol on a real socket, driven by the test. It accepts only frames that match the schema.
+ */
 export class RunnerPeer {
   readonly frames: ServiceFrame[] = [];
   readonly #socket: WebSocket;
   #n = 0;
   #beats = 0;
-  /** Number of the message with the last job. */
+  /** The message number of the last job. */
   #lastJob = 0;
-  /** Number of the last service message. */
+  /** The number of the last service message. */
   #received = 0;
   #closed: { readonly code: number; readonly reason: string } | null = null;
   readonly #watchers = new Set<() => void>();
@@ -53,7 +55,7 @@ export class RunnerPeer {
     socket.on("error", () => undefined);
   }
 
-  /** Connects with the pool's token; rejects when it is refused. */
+  /** Connects with the pool's token; rejects if the service refuses it. */
   static async connect(service: RunnerSite, token: string): Promise<RunnerPeer> {
     const socket = service.withToken(token).socket("/api/runner");
     const peer = new RunnerPeer(socket);
@@ -87,7 +89,7 @@ export class RunnerPeer {
     });
   }
 
-  /** Sends a message with the next number, or the one given. */
+  /** Sends a message with the next number, or the number given. */
   say(message: RunnerMessage, n = this.#n + 1): void {
     this.#n = n;
     this.post({ frame: "message", n, ack: this.#received, message });
@@ -101,12 +103,12 @@ export class RunnerPeer {
     await this.#until((frame) => (frame.frame === "ack" && frame.beat === beat ? frame : undefined));
   }
 
-  /** The first frame of this name from index `from`; waits for it. */
+  /** Resolves with the first frame of this name from index `from`. */
   frame<Name extends ServiceFrame["frame"]>(name: Name, from = 0): Promise<FrameOf<Name>> {
     return this.#until((frame) => (frame.frame === name ? (frame as FrameOf<Name>) : undefined), from);
   }
 
-  /** The first message of this type from index `from`; waits for it. */
+  /** Resolves with the first message of this type from index `from`. */
   message<Type extends ServiceMessage["type"]>(type: Type, from = 0): Promise<MessageOf<Type>> {
     return this.#until(
       (frame) =>
@@ -115,7 +117,7 @@ export class RunnerPeer {
     );
   }
 
-  /** The next job; each is returned once. */
+  /** Resolves with the next job; returns each job once. */
   job(): Promise<Job> {
     return this.#until((frame) => {
       if (frame.frame !== "message" || frame.message.type !== "run.assign") return undefined;
@@ -139,27 +141,27 @@ export class RunnerPeer {
     this.say({ type: "run.heard", runId, fence, n });
   }
 
-  /** Asks for approval of a tool's call; the answer is a message. */
+  /** Requests approval of a tool call; the answer arrives as a message. */
   askPermission({ runId, fence }: Claim, wish: Partial<PermissionWish> = {}): void {
     const usual = { id: "1-1", tool: "shell", inputs: '{"command":"ls"}', reason: "To look." };
     this.say({ type: "run.permission", runId, fence, ...usual, ...wish });
   }
 
-  /** All messages of this type so far, in order. */
+  /** Returns all messages of this type so far, in order. */
   messages<Type extends ServiceMessage["type"]>(type: Type): MessageOf<Type>[] {
     return this.frames.flatMap((frame) =>
       frame.frame === "message" && frame.message.type === type ? [frame.message as MessageOf<Type>] : [],
     );
   }
 
-  /** Asks to hand over; returns the refusal, or null. */
+  /** Requests a handover; returns the refusal, or null. */
   async askHandover({ runId, fence }: Claim, to: string, note = ""): Promise<string | null> {
     const from = this.frames.length;
     this.say({ type: "run.handover", runId, fence, id: `h-${from}`, to, note });
     return (await this.message("run.handover-answered", from)).refused;
   }
 
-  /** Asks to hand over, and ends with the handover. */
+  /** Requests a handover, and ends the run with it. */
   async handOver(claim: Claim, to: string, note = ""): Promise<void> {
     const refused = await this.askHandover(claim, to, note);
     if (refused !== null) throw new Error(refused);
@@ -177,7 +179,7 @@ export class RunnerPeer {
     await this.#until((frame) => (frame.frame === "ack" && frame.ack >= n ? frame : undefined));
   }
 
-  /** Resolves when the service has received all that was sent. */
+  /** Resolves when the service has received everything sent so far. */
   async arrived(): Promise<void> {
     const answered = once(this.#socket, "pong");
     this.#socket.ping();
@@ -189,7 +191,7 @@ export class RunnerPeer {
     return this.#closed;
   }
 
-  /** Cuts the connection without closing it, like a machine that has lost power. */
+  /** Drops the connection without closing it, like a machine that loses power. */
   cut(): void {
     this.#socket.terminate();
   }

@@ -8,11 +8,11 @@ import type { Message } from "../../runtime/turns/turn.js";
 import { SEARCH_ID, type SteppedRun, type SteppedSearch } from "./stepped-search.js";
 import { workspaceId } from "./work.js";
 
-/** What runners do with a stepped search. */
+/** How runners handle a stepped search. */
 export interface Driving {
-  /** Whether a copy succeeds, and what it costs; null for a cost that is not reported. */
+  /** Whether a copy succeeds, and its cost; null for an unreported cost. */
   copy?(candidate: string, taskId: string): { readonly succeeds?: boolean; readonly amount?: number | null };
-  /** What the agent proposes, by name: a prompt each; and how its run ends. */
+  /** The agent's proposals, one prompt per name, and how its run ends. */
   agent?(iteration: SearchIterationRow): AgentRun;
 }
 
@@ -24,7 +24,7 @@ export interface AgentRun {
   readonly does?: "complete" | "fail" | "get-lost";
 }
 
-/** Does what runners do until nothing is claimable any more, or `isEnough`. */
+/** Works as the runners until no run is claimable, or until `isEnough` returns true. */
 export function drive(scene: SteppedSearch, driving: Driving = {}, isEnough: () => boolean = () => false): void {
   scene.settle();
   for (let run = scene.claimable()[0]; run !== undefined && !isEnough(); run = scene.claimable()[0]) {
@@ -36,7 +36,7 @@ export function drive(scene: SteppedSearch, driving: Driving = {}, isEnough: () 
   }
 }
 
-/** A runner does a run that it has. */
+/** Works on a claimed run as its runner. */
 export function workOn(scene: SteppedSearch, run: SteppedRun, driving: Driving = {}): void {
   scene.say(run, { type: "run.started" });
   scene.settle();
@@ -72,7 +72,7 @@ function workOnAgent(
   end(scene, run, { fails: does === "fail", spent: amount === null ? null : { amount, currency } });
 }
 
-/** The agent of a run proposes candidates; returns the answer. */
+/** Proposes candidates as the agent of a run; returns the answer. */
 export function propose(
   scene: SteppedSearch,
   run: SteppedRun,
@@ -86,7 +86,7 @@ export function propose(
   return tell(scene, run, iterationId, { type: "candidates.propose", proposed: { candidates } });
 }
 
-/** The runner of a run says something to its iteration; returns the answer. */
+/** Sends the iteration a message from its run's runner; returns the answer. */
 export function tell(scene: SteppedSearch, { runId }: SteppedRun, iterationId: string, message: object): unknown {
   const held = { runId, runnerId: "runner_1", fence: scene.run(runId)?.fence ?? 0 };
   return scene.ask(searchIterationRef(workspaceId, iterationId), { ...held, ...message } as unknown as Message);

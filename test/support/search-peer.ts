@@ -9,12 +9,12 @@ import type { ReplayScene } from "./replay-scene.js";
 const spent = { amount: 1, currency: "EUR" };
 const finish = { kind: "finish", note: "" } as const;
 
-/** What an agent proposes: a prompt for each name. */
+/** An agent's proposals: one prompt per name. */
 export type ProposedPrompts = Readonly<Record<string, string>>;
 
 /**
- * The scene's runner does so many jobs of a search: copies under a prompt of `better` succeed and all others fail, and the
- * agent proposes `prompts`. Each costs 1 EUR.
+ * Works on this many jobs of a search as the scene's runner: copies under a prompt in `better` succeed and all others
+ * fail, and the agent proposes `prompts`. Each job costs 1 EUR.
  */
 export async function workSearch(
   place: ReplayScene,

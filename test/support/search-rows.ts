@@ -17,7 +17,7 @@ import { lineId, teamId } from "./work.js";
 const EUR = (amount: number) => ({ amount, currency: "EUR" });
 const time = "2026-01-01T00:00:00.000Z";
 
-/** A search that has just started. */
+/** Returns a search that has just started. */
 export function searchRow(more: Partial<SearchRow> = {}): SearchRow {
   return {
     id: "srch_1",
@@ -44,7 +44,10 @@ export function searchRow(more: Partial<SearchRow> = {}): SearchRow {
   };
 }
 
-/** Of a set of so many runs, each of a task of its own: `run_1` of `task_1` and so on; the last ones are held out. */
+/**
+ * Returns the input of a search over a set of runs, each of a different task: `run_1` of `task_1` and so on. The last
+ * ones are held out.
+ */
 export function searchInput(
   { searched = 6, heldOut = 4 }: { readonly searched?: number; readonly heldOut?: number } = {},
   more: Partial<SearchInputRow> = {},
@@ -69,7 +72,7 @@ export function searchInput(
   };
 }
 
-/** The seed of the search. */
+/** Returns the seed of the search. */
 export function seedRow(more: Partial<SearchCandidateRow> = {}): SearchCandidateRow {
   return candidateRow({
     candidateId: "cand_0",
@@ -83,7 +86,7 @@ export function seedRow(more: Partial<SearchCandidateRow> = {}): SearchCandidate
   });
 }
 
-/** A candidate that was admitted, without a replay. */
+/** Returns an admitted candidate without a replay. */
 export function candidateRow(more: Partial<SearchCandidateRow> = {}): SearchCandidateRow {
   return {
     searchId: "srch_1",
@@ -130,7 +133,7 @@ export function iterationRow(more: Partial<SearchIterationRow> = {}): SearchIter
   };
 }
 
-/** Writes a search with its seed into a store, and returns their ids. */
+/** Writes a search with its seed into a store; returns their ids. */
 export async function storeSearch(
   store: Store,
   of: Partial<SearchRow> & { workspaceId: string },

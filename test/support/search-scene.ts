@@ -3,7 +3,7 @@ import { listIterations } from "../../actors/searches/iterations/search-iteratio
 import type { SearchBudget, SearchIterationRow } from "../../actors/searches/search/search.js";
 import { fillSet, type ReplayScene } from "./replay-scene.js";
 
-/** A search of a {@link ReplayScene}, whose replays and agents the test's own runner works. */
+/** A search of a {@link ReplayScene}. The test's own runner works on its replays and agents. */
 
 interface StartedSearch {
   readonly searchId: string;
@@ -12,7 +12,7 @@ interface StartedSearch {
 
 type SearchPlace = Pick<ReplayScene, "ada" | "service" | "workspaceId" | "teamId" | "lineId" | "stationId">;
 
-/** Starts a search of a set by ada: two iterations of two candidates, unless the terms say otherwise. */
+/** Starts a search of a set as Ada, by default with two iterations of two candidates. */
 export async function startSearch(
   { ada, teamId, lineId, stationId }: Pick<SearchPlace, "ada" | "teamId" | "lineId" | "stationId">,
   setId: string,
@@ -34,7 +34,7 @@ const FAILED = {
   failure: { code: "harness-failed", message: "It ended with 1.", output: "" },
 } as const;
 
-/** Works copies of replays, which fail unless the test says otherwise, until the runner is given the run of a search's agent. */
+/** Works on replay copies, which fail by default, until the runner gets the run of the search's agent. */
 export async function workUntilAgent(
   { peer }: Pick<ReplayScene, "peer">,
   work: (job: Job) => void = (job) => peer.end(job, FAILED),
@@ -47,14 +47,14 @@ export async function workUntilAgent(
   }
 }
 
-/** A search of a set of five runs, with the job of its first agent. */
+/** Opens a search of a set of five runs; returns it with the job of its first agent. */
 export async function openSearch(place: ReplayScene, terms: Parameters<typeof startSearch>[2] = {}) {
   const { set, runIds } = await fillSet(place, 5);
   const started = await startSearch(place, set.slice(set.lastIndexOf("/") + 1), terms);
   return { ...started, set, runIds, job: await workUntilAgent(place) };
 }
 
-/** The newest iteration of a search. */
+/** Returns the newest iteration of a search. */
 export function newestIteration({ service, workspaceId }: SearchPlace, searchId: string): SearchIterationRow {
   const newest = listIterations(service.runtime.reading, workspaceId, searchId).at(-1);
   if (newest === undefined) throw new Error("the search has no iteration");

@@ -27,26 +27,28 @@ const SEARCH_ID = "search_1";
 
 type Said = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** A copy of a replay that a runner works on. */
+/** A replay copy that a runner works on. */
 export interface WorkedCopy {
   readonly candidate: string;
   readonly taskId: string;
   readonly repeat: number;
 }
 
-/** What its runner does with a search. */
+/** How the runner handles a search. */
 export interface SearchScript {
-  /** Whether a copy succeeds, and what it costs; null for a cost that is not reported. */
+  /** Whether a copy succeeds, and its cost; null for an unreported cost. */
   copy?(copy: WorkedCopy): { readonly succeeds: boolean; readonly amount?: number | null; readonly diff?: string };
-  /** What the agent proposes in an iteration, by name: a prompt each. */
+  /** The agent's proposals in an iteration, one prompt per name. */
   propose?(iteration: SearchIterationRow): Readonly<Record<string, string>>;
-  /** The causes that a reflection finds, by task; by default that each failed by the config, with a suggestion. */
+  /**
+   * The causes that a reflection finds, by task. By default every failure has a cause in the config, with a suggestion.
+   */
   reflect?(iteration: SearchIterationRow): readonly Readonly<Record<string, unknown>>[];
-  /** How the agent's run ends, and what it costs. */
+  /** How the agent's run ends, and its cost. */
   agent?(iteration: SearchIterationRow): { readonly amount?: number | null; readonly fails?: boolean };
 }
 
-/** A search of a set of past runs, by the real runtime over simulated time, with a runner that the test speaks for. */
+/** A search of a set of past runs, by the real runtime over simulated time. The test plays the runner. */
 export class SearchWorld {
   readonly world: ReplayWorld;
   searchId = SEARCH_ID;
@@ -107,18 +109,18 @@ export class SearchWorld {
     return replayPurses.get(this.world.harness.durable, workspaceId, this.searchId);
   }
 
-  /** The iteration whose agent a job is of; undefined for one of a copy. */
+  /** Returns the iteration of an agent's job; undefined for a copy's job. */
   iterationOf({ runId }: GivenJob): SearchIterationRow | undefined {
     return this.iterations().find((each) => each.runId === runId);
   }
 
-  /** The live block with changes. */
+  /** Returns the live block with changes. */
   block(changes: Partial<StationBody> = {}): StationBody {
     const { config, block } = getSearchInput(this.world.harness.durable, workspaceId, this.searchId);
     return { ...toBlock(config, block), ...changes };
   }
 
-  /** The agent of a job proposes candidates, by name: a prompt each. */
+  /** Proposes candidates as the agent of a job, one prompt per name. */
   propose(job: GivenJob, prompts: Readonly<Record<string, string>>, of: object = {}): Promise<unknown> {
     const candidates = Object.entries(prompts).map(([name, prompt]) => {
       return { name, hypothesis: `Try ${name}.`, station: this.block({ prompt }) };
@@ -126,7 +128,7 @@ export class SearchWorld {
     return this.say(job, { type: "candidates.propose", proposed: { candidates }, ...of });
   }
 
-  /** The runner of a job says something to its iteration. */
+  /** Sends the iteration a message from its job's runner. */
   say(job: GivenJob, message: Said): Promise<unknown> {
     const iteration = this.iterationOf(job);
     if (iteration === undefined) throw new Error("a job of no agent");
@@ -134,7 +136,7 @@ export class SearchWorld {
     return this.world.harness.ask(searchIterationRef(workspaceId, iteration.id), { ...held, ...message } as Message);
   }
 
-  /** Works a job as the script says. */
+  /** Works on a job as scripted. */
   async work(job: GivenJob, script: SearchScript): Promise<void> {
     const iteration = this.iterationOf(job);
     await (iteration === undefined ? this.#workCopy(job, script) : this.#workAgent(job, iteration, script));
@@ -181,7 +183,7 @@ export class SearchWorld {
     return { candidate, taskId: copy.taskId, repeat: copy.repeat };
   }
 
-  /** Works until no job is given any more; returns how many there were. `most` ends it sooner. */
+  /** Works until there are no more jobs, or until `most` jobs; returns their number. */
   async workAll(script: SearchScript = {}, most = 2_000): Promise<number> {
     let count = 0;
     for (let jobs = this.world.jobs(); jobs.length > 0; jobs = this.world.jobs()) {
@@ -194,7 +196,7 @@ export class SearchWorld {
     return count;
   }
 
-  /** What does not hold once the search has ended and runners have reported. */
+  /** Returns violated invariants, once the search has ended and the runners have reported. */
   complaintsAtEnd(): readonly string[] {
     const { state, ending, endedAt, budget } = this.search();
     const reading = this.world.harness.durable;
@@ -225,7 +227,7 @@ export class SearchWorld {
     ];
   }
 
-  /** The runs of the search's replays and agent that have not ended. */
+  /** Returns the runs of the search's replays and agent that have not ended. */
   runsUnderWay(): readonly RunRow[] {
     const all = runs.list(this.world.harness.durable, workspaceId);
     return all.filter(({ owner, state }) => owner.kind !== "task" && state !== "ended");

@@ -14,20 +14,20 @@ import { differenceFrom } from "./declared.js";
 /** The answer to a request. */
 export interface Reply {
   readonly status: number;
-  /** By lower-case name; several with one name are joined by ", ". */
+  /** By lower-case name; several with the same name are joined by ", ". */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The parsed JSON body; null when it is missing or no object. */
+  /** The parsed JSON body; null if it is missing or not an object. */
   readonly body: Readonly<Record<string, unknown>> | null;
 }
 
-/** A client of the service: a signed-in person, the bearer of a token, or nobody. */
+/** A client of the service: a signed-in person, a token's bearer, or an anonymous client. */
 export interface Client {
   /** The headers with the credential. */
   readonly credentials: Readonly<Record<string, string>>;
   /** Sends a request; a body other than text or bytes is sent as JSON. */
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
-  /** Creates with a new idempotency key, and returns the resource; throws when it is not created. */
+  /** Creates a resource with a new idempotency key and returns it; throws on failure. */
   create(path: string, body: unknown): Promise<Readonly<Record<string, unknown>> & { readonly id: string }>;
   /** Opens a WebSocket with the same credential. */
   socket(path: string, headers?: Record<string, string>): WebSocket;
@@ -39,37 +39,40 @@ export interface TestService {
   readonly port: number;
   readonly runtime: Runtime;
   readonly folder: string;
-  /** Its log, line by line. */
+  /** The service's log, line by line. */
   readonly logLines: readonly string[];
-  /** The first matching line of the log; waits for it. */
+  /** Resolves with the first matching log line. */
   logged(pattern: RegExp): Promise<RegExpExecArray>;
   /** Requests a sign-in link, and reads its token from the log. */
   linkFor(email: string): Promise<string>;
   signIn(email: string): Promise<Client>;
-  /** A client with a token. */
+  /** Returns a client with a token. */
   withToken(token: string): Client;
-  /** A client with a session's cookie. */
+  /** Returns a client with a session cookie. */
   withSession(token: string): Client;
   readonly anonymous: Client;
-  /** Changes `OUTBOUND_ALLOW` while it runs. */
+  /** Changes `OUTBOUND_ALLOW` while the service runs. */
   allow(outboundAllow: string): void;
-  /** Stops it. The folder is removed at the test's end. */
+  /** Stops the service. The test's end removes the folder. */
   stop(): Promise<void>;
 }
 
 export interface TestServiceOptions {
-  /** Additional settings of the environment. */
+  /** Additional environment settings. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
-  /** A store to use, which stays open; by default one in the folder. */
+  /** A store to use, which stays open; by default a store in the folder. */
   readonly store?: Store;
-  /** Whether the store is only looked at; the folder has to hold one. */
+  /** Whether to use the store without changing it; the folder must hold a store. */
   readonly isReadOnly?: boolean;
   /** A folder that outlives the service; the test removes it. */
   readonly folder?: string;
 }
 
-/** High limits, since tests send hundreds of wrong credentials from one address; tests of limits set their own. */
+/**
+ * No limit on failures, because tests send hundreds of wrong credentials from one address. Tests of limits set their
+ * own.
+ */
 const testSettings = { PORT: "0", LOG_LEVEL: "debug", RATE_OF_FAILURES: "0" };
 
 /** The part of a test that registers its cleanup. */
@@ -78,9 +81,8 @@ export interface Cleaning {
 }
 
 /**
- * Starts the service for one test; stops it and removes its folder at the test's end. Every outcome of a route is
- * compared with the route's declaration: the first that differs makes the client's request throw, or the test's end
- * fail.
+ * Starts the service for one test; stops it and removes its folder at the test's end. Compares every outcome of a route
+ * with the route's declaration. After the first difference, the client's request throws, or the test's end fails.
  */
 export async function startTestService(t: Cleaning, options: TestServiceOptions = {}): Promise<TestService> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "signalbox-test-")));
@@ -100,7 +102,7 @@ export async function startTestService(t: Cleaning, options: TestServiceOptions 
     ...(options.isReadOnly === undefined ? {} : { isReadOnly: options.isReadOnly }),
   });
   const address = `http://127.0.0.1:${service.port}`;
-  // A refusal closes its connection; a pool opens the next one, an agent would create a new pool.
+  // A rejected request closes its connection. A pool opens a new connection, whereas an agent would create a new pool.
   const pool = new Pool(address, { connections: 16, pipelining: 1 });
   const clientOf = (credentials: Readonly<Record<string, string>>) =>
     createClient({ address, pool, credentials, checkDeclared });
@@ -177,7 +179,7 @@ interface ClientParts {
   readonly address: string;
   readonly pool: Pool;
   readonly credentials: Readonly<Record<string, string>>;
-  /** Throws when an outcome differed from its declaration. */
+  /** Throws if an outcome differed from its declaration. */
   readonly checkDeclared: () => void;
 }
 

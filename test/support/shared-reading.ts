@@ -1,8 +1,8 @@
 import { TapReading, type TapReport } from "./tap-reading.js";
 
-/** Marks the beginning or end of a file in the output of a process that runs several. */
+/** Marks the start or end of a file in the output of a process that runs several files. */
 export interface Mark {
-  /** Random, so that no file can write a mark by accident. */
+  /** A random word, so that no file writes a mark by accident. */
   readonly word: string;
   readonly what: "begins" | "ends";
   /** Index of the file, from 0. */
@@ -17,13 +17,13 @@ export function markOf({ word, what, index }: Mark): string {
 export interface FileReport {
   readonly index: number;
   readonly tap: TapReport;
-  /** Whether its end is marked; false when it was interrupted. */
+  /** Whether its end is marked; false if it was interrupted. */
   readonly isComplete: boolean;
 }
 
 /**
- * Reads the output of a process that runs several files. Output between the beginning of a file and the beginning of
- * the next belongs to the first of them.
+ * Reads the output of a process that runs several files. Output between the start marks of two files belongs to the
+ * first of them.
  */
 export class SharedReading {
   readonly #word: string;
@@ -44,12 +44,12 @@ export class SharedReading {
     return { index: this.#index, tap: this.#reading.report(), isComplete: this.#hasEnded };
   }
 
-  /** The process is being ended: all further output belongs to the current file. */
+  /** Notes that the process is being stopped: all further output belongs to the current file. */
   cut(): void {
     this.#isCut = true;
   }
 
-  /** Takes the next line, without its line break; returns the previous file when the next one begins. */
+  /** Reads the next line, without its line break; returns the previous file when the next one starts. */
   take(line: string): FileReport | null {
     const mark = this.#mark.exec(line);
     if (!line.includes(this.#word)) this.#reading.take(line);

@@ -1,22 +1,22 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-/** Who a test file shares its process with, one after the other. */
+/** Which other test files a file can share its process with, one after another. */
 export type Sharing =
-  /** Nobody. */
+  /** No other file. */
   | "none"
   /** Other files that start processes: forking takes longer, the more memory a process has. */
   | "starting"
   | "any";
 
-/** What is seen by files that come after, or seen of those before, whatever a file does at its end. */
+/** Code whose effects later files see, or that depends on earlier files, whatever a file cleans up at its end. */
 const ownProcess: readonly RegExp[] = [
   /from "node:(cluster|worker_threads)"/,
   /\bglobalThis(\.\w+|\[[^\]]+\]) = /,
   /\bsetFlagsFromString\(/,
-  // It is compiled from Go and sets globals.
+  // This package is compiled from Go and sets globals.
   /(from|import) "@cdktn\/hcl/,
-  // On a full disk, lmdb leaves a listener to the process's end.
+  // On a full disk, lmdb leaves a listener until the process exits.
   /\brun\("mount"/,
 ];
 
@@ -24,12 +24,12 @@ const startsProcesses = /from "node:child_process"/;
 
 const imported = /^(?:import|export) (?:[^"]*? from )?"(\.{1,2}\/[^"]+)";$/gm;
 
-/** Parts of the product that start processes when they are used, beside the tests' folder. */
+/** Parts of the product that start processes, relative to the tests' folder. */
 const programs = ["../http/runner/", "../http/demo/"];
 
 /**
- * Finds who test files share a process with, by what they do themselves or through a module that they import, of the
- * tests or of {@link programs}: start threads, replace globals, measure memory, start processes.
+ * Decides which test files can share a process. Looks for code that starts threads, replaces globals, measures memory
+ * or starts processes. Searches the file, and the modules of the tests or of {@link programs} that it imports.
  */
 export class SharingRules {
   readonly #folders: readonly string[];
@@ -40,7 +40,7 @@ export class SharingRules {
     this.#folders = ["", ...programs].map((name) => `${resolve(folder, name)}/`);
   }
 
-  /** @param file Path of a compiled file; one that does not exist shares with none. */
+  /** @param file Path of a compiled file; a missing file shares with none. */
   of(file: string): Sharing {
     if (!existsSync(file)) return "none";
     const reached = new Set([resolve(file)]);
@@ -67,7 +67,7 @@ export class SharingRules {
   }
 }
 
-/** What a module does itself, and the modules that it imports, of those that are looked at. */
+/** How a module's own code can share a process, and which of the examined modules it imports. */
 interface Module {
   readonly does: Sharing;
   readonly imports: readonly string[];

@@ -1,18 +1,18 @@
 import { readFileSync } from "node:fs";
 import type { Client } from "./service.js";
 
-/** A definition of `docs/integrations/`, as its file has it. */
+/** A definition in `docs/integrations/`, as in its file. */
 export interface ShippedIntegration {
   /** `tracker/integration.json` */
   readonly file: string;
   readonly definition: Readonly<Record<string, unknown>>;
-  /** The secrets that its page has one create, by name; with the hosts that each is bound to. */
+  /** The secrets that a reader of the integration's page creates, by name, each with its bound hosts. */
   readonly secrets: Readonly<Record<string, readonly string[]>>;
 }
 
 const FOLDER = "docs/integrations";
 
-/** What the pages say of each. */
+/** The secrets that each page lists. */
 const pages: Readonly<Record<string, ShippedIntegration["secrets"]>> = {
   "tracker/integration.json": { "tracker-key": ["api.linear.app"], "tracker-webhook": [] },
   "chat/integration.json": { "chat-token": ["slack.com", "files.slack.com"], "chat-signing": [] },
@@ -22,14 +22,14 @@ const pages: Readonly<Record<string, ShippedIntegration["secrets"]>> = {
 
 export const shippedFiles: readonly string[] = Object.keys(pages);
 
-/** A file of a shipped integration, as text. */
+/** Returns a file of a shipped integration as text. */
 export function shippedText(file: string): string {
   return readFileSync(`${FOLDER}/${file}`, "utf8");
 }
 
 /**
- * A shipped integration. `hosts` are those of its own hosts that stand elsewhere in this test: `api.linear.app` ->
- * `127.0.0.1:4000`. All else is as the file has it.
+ * Returns a shipped integration. `hosts` redirects some of its own hosts for this test: `api.linear.app` ->
+ * `127.0.0.1:4000`. Everything else stays as in the file.
  */
 export function shippedIntegration(file: string, hosts: Readonly<Record<string, string>> = {}): ShippedIntegration {
   const moved = Object.entries(hosts).reduce(
@@ -45,7 +45,7 @@ export function shippedIntegration(file: string, hosts: Readonly<Record<string, 
   return { file, definition: distinct, secrets: Object.fromEntries(secrets) };
 }
 
-/** Creates its secrets and the integration itself, as its page says. Returns the integration as it was answered. */
+/** Creates the integration's secrets and the integration itself, like its page. Returns the created integration. */
 export async function createShipped(
   owner: Client,
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },

@@ -12,15 +12,15 @@ interface Claim {
   readonly fence: number;
 }
 
-/** A service with a shipped integration and the line `fix`, whose agent may call the tools that are named. */
+/** A service with a shipped integration and the line `fix`, whose agent may call the named tools. */
 export interface ShippedScene extends Workplace {
   readonly integrationId: string;
   readonly deliveriesUrl: string;
-  /** Its tasks, newest first. */
+  /** Returns the tasks, newest first. */
   tasks(): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** The first task whose title matches; waits for it. */
+  /** Resolves with the first task whose title matches. */
   opened(title: RegExp): Promise<Readonly<Record<string, unknown>> & { readonly id: string }>;
-  /** Calls a tool of the integration as the agent of a run; resolves with the answer. */
+  /** Calls a tool of the integration as a run's agent; resolves with the answer. */
   call(peer: RunnerPeer, claim: Claim, tool: string, inputs?: ToolInputs): ReturnType<typeof callTool>;
 }
 
@@ -28,11 +28,11 @@ export async function openShipped(
   t: Test,
   shipped: {
     readonly file: string;
-    /** The definition's own hosts, and where they stand here. */
+    /** The definition's own hosts, and their addresses in this test. */
     readonly hosts: Readonly<Record<string, string>>;
     readonly secrets: Readonly<Record<string, string>>;
     readonly tools: readonly string[];
-    /** The channels or repositories that the page has one write, in place of the example's. */
+    /** The channels or repositories that a person enters according to the page, instead of the example's. */
     readonly written?: Readonly<Record<string, string>>;
   },
 ): Promise<ShippedScene> {

@@ -4,14 +4,14 @@ import { fileURLToPath } from "node:url";
 /** The path of the command that people start. It needs a build. */
 export const signalbox = fileURLToPath(new URL("../../../http/cli/signalbox.mjs", import.meta.url));
 
-/** How a command ended. */
+/** The result of a command. */
 export interface CommandEnd {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** Runs `signalbox <args>` to its end. */
+/** Runs `signalbox <args>` until it exits. */
 export function runSignalbox(...args: readonly string[]): Promise<CommandEnd> {
   return new Promise((resolve) => {
     execFile(process.execPath, [signalbox, ...args], (error, out, err) =>

@@ -11,27 +11,27 @@ export interface SourceFile {
   readonly tree: ts.SourceFile;
 }
 
-/** A function and where it begins. */
+/** A function's position and length. */
 export interface FunctionSize {
   readonly path: string;
-  /** Its name, or that of the variable or call that it is passed to; `anonymous` without one. */
+  /** The function's name, or that of the variable or call that it is passed to; else `anonymous`. */
   readonly name: string;
-  /** The line where it begins, from 1. */
+  /** Its first line, counted from 1. */
   readonly line: number;
   readonly lines: number;
 }
 
-/** An import of a file by another, by their paths in the checkout. */
+/** An import of one file by another, as paths in the checkout. */
 export interface Import {
   readonly from: string;
   readonly to: string;
-  /** Whether it is of types only: `import type`, `export type … from`, `import("…").Name` as a type. */
+  /** Whether it imports only types: `import type`, `export type … from`, `import("…").Name` as a type. */
   readonly isTypeOnly: boolean;
 }
 
 const PRODUCT = /^(storage|runtime|actors|http)\/.*\.tsx?$/;
 
-/** The product's files in a checkout that git tracks, ordered by path. */
+/** Returns the product's files that git tracks in a checkout, ordered by path. */
 export function readProduct(folder: string): readonly SourceFile[] {
   const tracked = execFileSync("git", ["ls-files"], { cwd: folder, encoding: "utf8" }).split("\n");
   return tracked
@@ -48,12 +48,12 @@ export function parseSource(path: string, text: string): SourceFile {
 }
 
 /**
- * All functions whose body is in braces: declarations, methods, constructors, accessors, function expressions and arrow
- * functions, at any depth. Not arrow functions of one expression, classes, or the object of a machine. A function's
- * lines are from its first (without the docstring) to its closing brace; an inner function counts by itself and in the
- * outer one.
+ * Returns all functions with a body in braces: declarations, methods, constructors, accessors, function expressions and
+ * arrow functions, at any depth. Excludes arrow functions that are a single expression, classes, and a machine's
+ * object. A function's lines run from its first line (without the docstring) to its closing brace. An inner function
+ * counts separately and also as part of the outer one.
  *
- * For example, in `const a = () => b(() => { c(); })` on three lines the inner function has three lines, and the outer
+ * For example, in `const a = () => b(() => { c(); })` on three lines, the inner function has three lines and the outer
  * one does not count.
  */
 export function functionsOf({ path, tree }: SourceFile): readonly FunctionSize[] {
@@ -70,7 +70,10 @@ export function functionsOf({ path, tree }: SourceFile): readonly FunctionSize[]
   return found;
 }
 
-/** The number of statements in a file, at any depth, and of members of its classes, interfaces and types. Blocks do not count. */
+/**
+ * Returns the number of statements in a file at any depth, plus the members of its classes, interfaces and types.
+ * Blocks do not count.
+ */
 export function countStatements({ tree }: SourceFile): number {
   let count = 0;
   const visit = (node: ts.Node): void => {
@@ -94,7 +97,7 @@ function nameOf(node: ts.FunctionLikeDeclaration, parent: ts.Node, tree: ts.Sour
     : "anonymous";
 }
 
-/** The other files of the checkout that a file imports; packages are omitted. */
+/** Returns a file's imports of other files in the checkout, without packages. */
 export function importsOf({ path, tree }: SourceFile): readonly Import[] {
   const found: Import[] = [];
   const add = (specifier: ts.Node | undefined, isTypeOnly: boolean): void => {

@@ -13,10 +13,10 @@ import type {
 } from "../../actors/config-pull-requests/edit/station-edit.js";
 import { type StationBody, stationSchema } from "../../actors/lines/station.js";
 
-/** Files by path; a symlink is given by the path that it leads to, from the root, and a file that is no text by why. */
+/** Files by path. A symlink is given by its target path from the root, and an unreadable file by its reason. */
 export type TreeFiles = Readonly<Record<string, string | { readonly leadsTo: string } | UnreadFile>>;
 
-/** A repository that holds these files. */
+/** Returns a repository with these files. */
 export function treeOf(files: TreeFiles, isWhole = true): SourceTree {
   const entries = Object.entries(files).map(
     ([path, file]): TreeEntry =>
@@ -42,7 +42,7 @@ export function treeOf(files: TreeFiles, isWhole = true): SourceTree {
 
 let known: Promise<Parsers> | undefined;
 
-/** The parsers of edits, for all tests of a file. Each text is parsed once: they are slow. */
+/** Returns the edit parsers, shared by all tests of a file. They are slow, so each text is parsed once. */
 export function editParsers(): Promise<Parsers> {
   known ??= loadSyntax().then((syntax) => {
     const parsed = new Map<string, Promise<ParsedValues>>();
@@ -65,20 +65,20 @@ export function editParsers(): Promise<Parsers> {
   return known;
 }
 
-/** A station with all of its fields; it passes to none by default. */
+/** Returns a station with all of its fields; by default it passes tasks to no station. */
 export function stationOf(fields: object): StationBody {
   return { passesTo: [], ...stationSchema.parse({ key: "plan", name: "Plan", kind: "work", ...fields }) };
 }
 
 export const EDITED_PATH = "lines/main.tf";
 
-/** What is wanted of the line `web` of the team `core`. */
+/** Returns a wanted change of the line `web` in the team `core`. */
 export function wantedOf(live: StationBody, change: object, path = EDITED_PATH): WantedStation {
   const wanted = stationOf({ ...live, ...change });
   return { path, team: { id: "team_1", key: "core" }, lineKey: "web", live, wanted };
 }
 
-/** An edit in this thread. */
+/** Makes an edit in this thread. */
 export async function editIn(tree: SourceTree, wanted: WantedStation): Promise<EditOutcome> {
   return makeEdit(await editParsers(), tree, wanted);
 }

@@ -14,7 +14,7 @@ export const byAnn = (more: Partial<HostedPullRequest> = {}) => pictureOf({ auth
 
 export type News = { readonly picture: HostedPullRequest | null; readonly reviews: readonly HostedReview[] };
 
-/** A log whose code host, when it is asked, shows `truth`. */
+/** A repository log whose code host answers with `truth`. */
 export class SteppedLog {
   readonly rows;
   readonly actor;
@@ -46,7 +46,7 @@ export class SteppedLog {
     return pullRequests.list(this.rows, workspaceId);
   }
 
-  /** What is known, without what says when this service learned it. */
+  /** The known rows, without the fields that record when this service learned them. */
   get known() {
     return this.stored.map(({ createdAt: _created, lookedUpTo: _looked, id: _id, ...row }) => row);
   }

@@ -24,7 +24,7 @@ import { pastRuns } from "./replay-world.js";
 import { directedRows, memoryRows, type Stepping, stepByHand, type TurnTaken, withTurn } from "./turn.js";
 import { lineId, teamId, workspaceId } from "./work.js";
 
-/** What a search is asked to do unless a test says otherwise. */
+/** The default terms of a search. */
 export const plainTerms = {
   budget: { iterations: 2, perIteration: 2, ceiling: { amount: 100, currency: "EUR" }, concurrency: 4, repeats: 1 },
   agent: { harness: "command", model: null, effort: null },
@@ -38,23 +38,23 @@ const types: ReadonlyMap<string, ActorType> = new Map(
   ),
 );
 
-/** Messages to actors that are not stepped. */
+/** Kinds of actors that the scene does not step. */
 const ELSEWHERE = new Set(["dispatcher", "runner", "replay-sets", "blob-sweeper", "config-pull-request", "archive"]);
 
 export const SEARCH_ID = "srch_1";
 const searchAddress = searchRef(workspaceId, SEARCH_ID);
 
-/** A run that waits for a runner, or that one has. */
+/** A run that waits for a runner, or that a runner has claimed. */
 export interface SteppedRun {
   readonly runId: string;
   readonly lane: string;
-  /** Whether its agent has begun. */
+  /** Whether its agent has started. */
   begun: boolean;
 }
 
 /**
- * A search with its iterations, replays and runs, stepped in memory: each turn is one message, taken from the mailbox of
- * an actor that the test chooses. What a dispatcher and runners do, the test does.
+ * A search with its iterations, replays and runs, stepped in memory. Each turn delivers one message from the mailbox of
+ * an actor that the test chooses. The test plays the dispatcher and the runners.
  */
 export class SteppedSearch {
   readonly rows = memoryRows();
@@ -72,7 +72,7 @@ export class SteppedSearch {
   readonly #timers = new Map<string, { readonly to: Address; readonly name: string; readonly dueMs: number }>();
   #answer: unknown;
 
-  /** `tasks` past runs of as many tasks, each of which cost `amount`. */
+  /** Creates `tasks` past runs, each of a different task and with a cost of `amount`. */
   constructor(tasks: number, amount = 1) {
     for (const { key, value } of pastRuns({ runs: tasks }).range({ prefix: [] })) this.rows.put(key, value);
     for (const run of runs.list(this.rows, workspaceId)) {
@@ -103,7 +103,7 @@ export class SteppedSearch {
     for (let n = 1; n <= tasks; n++) fill(n);
   }
 
-  /** Starts the search; returns what it answers. */
+  /** Starts the search; returns its answer. */
   start(terms: object = {}, of: object = {}, id = SEARCH_ID): unknown {
     const place = { teamId, lineId, stationId: "sta_work", caller, client: null };
     const asked = { setId: this.setId, ...plainTerms, ...terms };
@@ -114,7 +114,7 @@ export class SteppedSearch {
     return this.ask(searchAddress, { type: "search.stop", caller, client: null, ...of } as Message);
   }
 
-  /** Has an actor take a message at once, and returns its answer. */
+  /** Delivers a message to an actor immediately; returns the answer. */
   ask(to: Address, message: Message): unknown {
     this.#answer = undefined;
     this.#take(to, message);
@@ -128,12 +128,12 @@ export class SteppedSearch {
     this.#mail.set(key, box);
   }
 
-  /** The names of the actors that have mail. */
+  /** Returns the keys of the actors with undelivered messages. */
   mailboxes(): readonly string[] {
     return [...this.#mail.keys()];
   }
 
-  /** The actor takes the first message of its mailbox. */
+  /** Delivers the first message of an actor's mailbox. */
   deliver(key: string): void {
     const box = this.#mail.get(key);
     const message = box?.messages.shift();
@@ -142,7 +142,7 @@ export class SteppedSearch {
     this.#take(box.to, message);
   }
 
-  /** Delivers until no mailbox has mail and no wake-up is due, always of the first. */
+  /** Delivers messages, always from the first mailbox, until all are empty and no wake-up is due. */
   settle(): void {
     for (;;) {
       this.wakeDue();
@@ -152,7 +152,7 @@ export class SteppedSearch {
     }
   }
 
-  /** Ends the process: what every actor knows besides rows is what is stored of it. */
+  /** Restarts the process: restores every actor's state from its stored form. */
   restart(): void {
     for (const [key, { at, stepping }] of this.#actors) {
       const stored = JSON.stringify({ value: stepping.value, context: stepping.context() });
@@ -163,7 +163,7 @@ export class SteppedSearch {
     }
   }
 
-  /** Moves the clock to the next wake-up, and delivers it; false when there is none. */
+  /** Moves the clock to the next wake-up and delivers it; returns false if there is none. */
   wakeNext(): boolean {
     const next = [...this.#timers.entries()].sort(([, a], [, b]) => a.dueMs - b.dueMs)[0];
     if (next === undefined) return false;
@@ -174,7 +174,7 @@ export class SteppedSearch {
     return true;
   }
 
-  /** Wake-ups that are due. */
+  /** Delivers the due wake-ups. */
   wakeDue(): void {
     for (const [key, { to, name, dueMs }] of [...this.#timers]) {
       if (dueMs > this.now) continue;
@@ -183,7 +183,7 @@ export class SteppedSearch {
     }
   }
 
-  /** The runs that a runner may take now: lanes have their limits. */
+  /** Returns the runs that a runner may claim now, within the lanes' limits. */
   claimable(): readonly SteppedRun[] {
     return [...this.queued.values()].filter(({ lane }) => {
       const held = [...this.claimed.values()].filter((one) => one.lane === lane).length;
@@ -197,7 +197,7 @@ export class SteppedSearch {
     this.#tellRun(run, { type: "run.claim", runnerId: "runner_1" });
   }
 
-  /** The runner says something of a run that it has. */
+  /** Sends the run a message from its runner. */
   say({ runId }: SteppedRun, said: object): void {
     const fence = this.run(runId)?.fence ?? 0;
     const message = { type: "run.said", runnerId: "runner_1", said: { runId, fence, ...said } };
@@ -247,7 +247,7 @@ export class SteppedSearch {
     this.turns += 1;
     stepping.now = this.now;
     const taken = stepping.take(message);
-    // A run that has ended takes nothing of its runner and its owner.
+    // A run that has ended ignores messages from its runner and its owner, so this is not a fault.
     if (!taken.taken && to.kind !== "run")
       this.complaints.push(`${key} did not take ${JSON.stringify(message).slice(0, 200)}`);
     if (taken.replied) this.#answer = taken.answer;
@@ -258,7 +258,7 @@ export class SteppedSearch {
   #make(at: Address): Stepping {
     const type = types.get(at.kind);
     if (type === undefined) throw new Error(`nobody steps ${at.kind}`);
-    // Ids are of the time and of the actor, so that no two are equal and later ones are larger.
+    // Ids derive from the time and the actor, so that they are unique and increase.
     return stepByHand(type, at, { rows: directedRows(this.rows), now: this.now, seed: this.turns });
   }
 
@@ -276,7 +276,7 @@ export class SteppedSearch {
       if (to.kind === self.kind && to.id === self.id) this.#timers.delete(timer);
   }
 
-  /** What a dispatcher knows. */
+  /** Handles messages to the dispatcher and to other actors that are not stepped. */
   #takeElsewhere(message: Message): void {
     if (message.type === "run.queue") {
       const { run } = message as QueueRun;

@@ -16,9 +16,9 @@ import { line, lineId, putLine, putTeam, teamId, workspaceId } from "./work.js";
 /** A task and its runs on a line with a skill, a profile and a secret, stepped by hand. */
 
 const by = "usr_1";
-/** The change that each completed run leaves. */
+/** The diff that each completed run leaves. */
 export const diff = "diff --git a/a b/a\n";
-/** A commit. */
+/** Returns a commit id. */
 export const base = (digit: string): string => digit.repeat(40);
 const open = {
   type: "task.open",
@@ -34,7 +34,7 @@ const open = {
 
 type Rows = ReturnType<typeof memoryRows>;
 
-/** A resource as it is written by its workspace. */
+/** Writes a resource like its workspace. */
 export function putResource(
   rows: Rows,
   kind: string,
@@ -65,12 +65,12 @@ export const skill = (content: string): SkillFields => ({
   ],
 });
 
-/** A task and the runs that it queues, stepped by hand over rows that they share. */
+/** A task and the runs that it queues, stepped by hand over shared rows. */
 export class SteppedWork {
   readonly rows = memoryRows();
   readonly task = stepByHand(taskActor, address(workspaceId, "task", "task_1"), { rows: this.rows });
   readonly #runs = new Map<string, Stepping>();
-  /** What the task published, by name, in order. */
+  /** Names of the task's published facts, in order. */
   readonly published: string[] = [];
   /** The time of the next message. */
   now = this.task.now;
@@ -103,7 +103,7 @@ export class SteppedWork {
     putResource(this.rows, "secret", "forge", { name: "forge", valueVersion, hosts: [] }, { value });
   }
 
-  /** Tells the task, and its runs what it sends them. */
+  /** Delivers a message to the task, and the task's messages to its runs. */
   tell(message: Message): void {
     this.task.now = this.now;
     const { sent, facts } = this.task.take(message);
@@ -134,13 +134,13 @@ export class SteppedWork {
     for (const message of [{ type: "run.claim", runnerId: "runner_1" }, agreed]) this.run().take(message);
   }
 
-  /** The runner says something about the run under way, of which its task is told. */
+  /** Delivers the runner's message to the current run, and the run's resulting messages to its task. */
   say(message: object): TurnTaken {
     const said = { runId: this.runId, fence: 1, ...message };
     return this.#tellRun(this.runId, { type: "run.said", runnerId: "runner_1", said } as Message);
   }
 
-  /** Tells a run, and the task what it sends it. */
+  /** Delivers a message to a run, and the run's messages to the task. */
   #tellRun(id: string, message: Message): TurnTaken {
     const run = this.run(id);
     run.now = this.now;
@@ -149,7 +149,7 @@ export class SteppedWork {
     return taken;
   }
 
-  /** The run under way is completed and hands over; its task has another one queued. */
+  /** Completes the current run with a handover; the task queues the next run. */
   complete(to: string): void {
     const run = this.run();
     this.say({ type: "run.started" });
@@ -161,12 +161,12 @@ export class SteppedWork {
     this.say({ type: "run.ended", outcome: "completed", ...left });
   }
 
-  /** The approvals of the run under way, oldest first. */
+  /** Returns the ids of the current run's approvals, oldest first. */
   approvalIds(): readonly string[] {
     return approvals.list(this.rows, workspaceId, [this.runId]).map(({ id }) => id);
   }
 
-  /** The commits that the run begins from, by repository. */
+  /** Returns the run's base commits, by repository. */
   bases(runId = this.runId): Readonly<Record<string, string | null>> {
     const checkouts = runInputs.get(this.rows, workspaceId, runId)?.beginning?.checkouts ?? [];
     return Object.fromEntries(checkouts.map((checkout) => [checkout.repository, checkout.base]));

@@ -9,7 +9,7 @@ export interface StreamMessage {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** A reader of the stream, and the messages that it received. */
+/** A reader of the stream, with its received messages. */
 export class StreamReader {
   readonly socket: WebSocket;
   readonly messages: StreamMessage[] = [];
@@ -29,7 +29,7 @@ export class StreamReader {
     socket.on("error", () => undefined);
   }
 
-  /** Opens the stream; rejects when it is refused. */
+  /** Opens the stream; rejects if the service refuses it. */
   static async open(client: Client): Promise<StreamReader> {
     const socket = client.socket("/api/stream");
     const reader = new StreamReader(socket);
@@ -43,7 +43,7 @@ export class StreamReader {
     this.socket.send(JSON.stringify(after === undefined ? { subscribe: topic } : { subscribe: topic, after }));
   }
 
-  /** The first matching message; waits for it. Rejects when the socket closes first. */
+  /** Resolves with the first matching message. Rejects if the socket closes first. */
   async until(fits: (message: StreamMessage) => boolean): Promise<StreamMessage> {
     for (let at = 0; ; ) {
       for (; at < this.messages.length; at++) {

@@ -1,6 +1,6 @@
 /** A failed check, or a failed test without a failed check. */
 export interface Failure {
-  /** The names of its tests, from the outermost, and its own. */
+  /** The names of its enclosing tests, outermost first, then its own name. */
   readonly path: readonly string[];
   /** Its diagnostics, without indentation; at most {@link MAX_DIAGNOSTIC_LINES} lines. */
   readonly diagnostics: readonly string[];
@@ -14,7 +14,7 @@ export interface TapReport {
   readonly skipped: number;
   /** The first {@link MAX_FAILURES} failures. */
   readonly failures: readonly Failure[];
-  /** The names of the innermost open test, from the outermost; empty for none. */
+  /** The path of names to the innermost open test, outermost first; empty for none. */
   readonly unended: readonly string[];
 }
 
@@ -29,8 +29,8 @@ interface Level {
 }
 
 /**
- * Parses the output of one test file: TAP version 14 as written by tap, with the results of a test before its own,
- * indented by four columns. Only innermost results are counted. Other lines are ignored, since a test may print.
+ * Parses the output of one test file: TAP version 14 as tap writes it. A test's inner results come before its own,
+ * indented by four columns. Counts only innermost results. Ignores other lines, because a test may print.
  */
 export class TapReading {
   /** The file, then the open tests, outermost first. */
@@ -41,7 +41,7 @@ export class TapReading {
   #skipped = 0;
   /** The indentation of the current diagnostics; null outside of them. */
   #diagnosticsColumn: number | null = null;
-  /** Receives the diagnostics of the last result. */
+  /** The diagnostics of the last result. */
   #diagnostics: string[] = [];
 
   /** Parses the next line, without its line break. */

@@ -12,9 +12,9 @@ export interface FileResult {
   readonly file: string;
   readonly ms: number;
   readonly tap: TapReport;
-  /** Whether the file reached its end, with or without failed checks; false when it was interrupted. */
+  /** Whether the file reached its end, with or without failed checks; false if it was interrupted. */
   readonly isComplete: boolean;
-  /** Why the process did not end normally during this file, as text; null when it did. */
+  /** Why the process ended abnormally during this file, as text; null if it ended normally. */
   readonly ending: string | null;
   /** The last lines of its output; at most {@link KEPT_LINES}. */
   readonly output: readonly string[];
@@ -23,36 +23,36 @@ export interface FileResult {
 }
 
 export interface TestFileOptions {
-  /** Time that each file may take, in milliseconds; tap then reports open tests. */
+  /** Time limit per file, in milliseconds; when it expires, tap reports the open tests. */
   readonly limitMs: number;
-  /** Ends the files at once. */
+  /** Stops the files immediately. */
   readonly signal: AbortSignal;
 }
 
 export const KEPT_LINES = 40;
-/** Time that tap has to report open tests before the process is killed, in milliseconds. */
+/** Time for tap to report open tests before the process is killed, in milliseconds. */
 const GRACE_MS = 5_000;
 
 const together = fileURLToPath(new URL("./together.js", import.meta.url));
 
-/** Whether the file has checks, all passed, it reached its end and the process ended normally. */
+/** Whether a file passed: it has checks, all passed, it reached its end, and the process ended normally. */
 export function isPassed({ tap, isComplete, ending }: FileResult): boolean {
   return ending === null && isComplete && tap.failed === 0 && tap.passed + tap.skipped > 0;
 }
 
 /** The results of files that share a process. */
 export interface SharedRun {
-  /** Of the files that ran, in order; the last may have been interrupted. */
+  /** Results of the files that ran, in order; the last file may have been interrupted. */
   readonly results: readonly FileResult[];
-  /** Files that were not started because the process ended before. */
+  /** Files that did not start because the process ended first. */
   readonly left: readonly string[];
 }
 
 /**
- * Runs test files one after the other in one process under node, in its own process group, which is killed afterwards
- * with all that the files left running. Never rejects because of a file.
+ * Runs test files one after another in one Node process with its own process group. Afterwards it kills the group,
+ * including everything that the files left running. A file never makes it reject.
  *
- * The process ends at the first file that fails; how it ended is part of the result of the file that started last.
+ * The process ends at the first file that fails. How it ended is part of the result of the file that started last.
  */
 export async function runTestFiles(files: readonly string[], options: TestFileOptions): Promise<SharedRun> {
   const word = randomUUID();
@@ -83,20 +83,20 @@ export async function runTestFiles(files: readonly string[], options: TestFileOp
 }
 
 /**
- * Room for what is collected soon, in MiB: with the usual 16, collecting takes a tenth of the tests' time. No source maps:
- * to read them takes a third of the time that loading the product does.
+ * A large young generation, in MiB: with the default of 16, garbage collection takes a tenth of the tests' time. No
+ * source maps: reading them takes a third of the time that loading the product takes.
  */
 const NODE_FLAGS = ["--max-semi-space-size=64"];
 
 interface Hearing {
-  /** Takes a line of standard output; true when the next file starts with it, which restarts the time limit. */
+  /** Handles a line of standard output; returns true if the next file starts with it, which restarts the time limit. */
   readonly output: (line: string) => boolean;
   readonly error: (line: string) => void;
-  /** The time limit of the current file is over. */
+  /** Called when the current file's time limit expires. */
   readonly alarmed: () => void;
 }
 
-/** Runs a node program; returns why it did not end normally, as text, or null. */
+/** Runs a Node program; returns why it ended abnormally, as text, or null. */
 async function runProcess(
   args: readonly string[],
   { limitMs, signal }: TestFileOptions,

@@ -7,16 +7,17 @@ import { SharingRules } from "./sharing-rules.js";
 import { loadUnhookedTap } from "./unhooked-tap.js";
 
 /**
- * `together.js WORD FILE…` runs test files one after the other in this process, which loads and compiles their modules
- * once. Tests named with the word mark the beginning and the end of each file in the output.
+ * `together.js WORD FILE…` runs test files one after another in this process, which loads and compiles their modules
+ * once. Empty tests whose names contain the word mark the start and end of each file in the output.
  *
- * A file ends when its tests have ended and what it started is closed; what it leaves behind fails it, unless it needs
- * the process alone. The process ends after the first file that fails, so that its error cannot affect others.
+ * A file ends when its tests have ended and everything that it started is closed. A file fails if it leaves something
+ * behind, unless it has the process to itself. The process exits after the first file that fails, so that its error
+ * cannot affect others.
  */
 const [word = "", ...files] = process.argv.slice(2);
 const rules = new SharingRules(resolve(import.meta.dirname, ".."));
 const t = await loadUnhookedTap();
-// Both are set up at the first write, which would otherwise count as left behind by a file.
+// The first write initializes both streams, which would otherwise count as left behind by a file.
 t.pipe(process.stdout);
 process.stderr.write("");
 
@@ -34,7 +35,7 @@ for (const [index, file] of files.entries()) {
 /** Writes a mark as an empty test, before which tap writes all buffered output; resolves once it is written. */
 async function mark(what: Mark["what"], index: number): Promise<void> {
   const name = markOf({ word, what, index });
-  // An error outside of tests ends the root test, after which there can be no others.
+  // An error outside of tests ends the root test, so no more tests can follow.
   if (t.results !== null) {
     process.stdout.write(`# ${name}\n`);
     return;

@@ -14,11 +14,11 @@ export interface Shop {
   readonly trust: { readonly id: string };
   readonly body: Readonly<Record<string, unknown>>;
   readonly exchange: (token: string, headers?: Record<string, string>) => Promise<Reply>;
-  /** A client with a newly minted token. */
+  /** Mints a token; returns a client that uses it. */
   readonly minted: (claims?: Claims) => Promise<Client & { readonly tokenId: string }>;
 }
 
-/** A workspace that trusts an issuer. */
+/** Opens a workspace that trusts an issuer. */
 export async function openShop(
   t: Test,
   of: { terms?: object; clock?: Clock; keys?: readonly IssuerKey[] } = {},

@@ -24,7 +24,7 @@ import { putResource } from "./stepped-work.js";
 import { memoryRows, type Stepping, stepByHand, type TurnTaken, withTurn } from "./turn.js";
 import { line, lineId, putLine, putTeam, teamId, workspaceId } from "./work.js";
 
-/** A run with the tools of an integration, whose calls are stepped by hand with it. */
+/** A run with an integration's tools; the run and its calls are stepped by hand. */
 
 export const runId = "run_1";
 const runAddress = address(workspaceId, "run", runId);
@@ -33,7 +33,7 @@ const claim = { runId, fence: 1 };
 /** The tools that the run's station names. */
 export const trackerTools = ["comment", "note", "find"].map((name) => ({ tool: `tracker.${name}`, approval: false }));
 
-/** The tools of the tracker: one that anybody may call, one that is approved, and one that reads. */
+/** The tracker's tools: one that every member may call, one that needs approval, and one that only reads. */
 export const tracker = {
   integration: "tracker",
   name: "Tracker",
@@ -77,7 +77,7 @@ const task: TaskRow = {
   movedAt: "",
 };
 
-/** What the request of a call results in. */
+/** Returns the result of a call's request. */
 export function result(more: Partial<IntegrationRequestResult> = {}): IntegrationRequestResult {
   return {
     at: "2026-01-01T00:00:00.000Z",
@@ -104,7 +104,7 @@ interface Sent {
 export class ToolCallScene {
   readonly rows = memoryRows();
   readonly #actors = new Map<string, Stepping>();
-  /** What left the run and its calls for runners, tasks and dispatchers, in order. */
+  /** Messages from the run and its calls to runners, tasks and dispatchers, in order. */
   readonly sent: Sent[] = [];
   readonly facts: Fact[] = [];
   readonly questions: { readonly of: Address; readonly question: GateQuestion }[] = [];
@@ -112,7 +112,7 @@ export class ToolCallScene {
   now = Date.parse("2026-01-01T00:00:00.000Z");
   #asked = 0;
 
-  /** `tools` are what the run's station names. */
+  /** `tools` are the tools that the run's station names. */
   constructor(tools = trackerTools) {
     putLine(this.rows);
     putTeam(this.rows);
@@ -154,17 +154,17 @@ export class ToolCallScene {
     this.clear();
   }
 
-  /** Changes the integration's definition, or takes tools or connection away. */
+  /** Changes the integration's definition, or removes tools or the connection from it. */
   define(more: object): void {
     putResource(this.rows, "integration", "tracker", integrationSchema.parse({ ...tracker, ...more }));
   }
 
-  /** The integration is deleted. */
+  /** Deletes the integration. */
   deleteIntegration(): void {
     resources.remove(this.rows, workspaceId, "integration", "integration_tracker");
   }
 
-  /** A person's own rule: which tools they want to be asked about. */
+  /** Sets a person's own rule: the tools for which they want to approve each call. */
   putRule(userId: string, asks: readonly string[]): void {
     const row = newIntegrationConnection("integration_tracker", userId);
     storeIntegrationConnection(this.rows, workspaceId, { ...row, asks });
@@ -180,18 +180,18 @@ export class ToolCallScene {
     putMember(this.rows, workspaceId, { ...member, teams: [...teams] });
   }
 
-  /** The runner says something of the run. */
+  /** Sends the run a message from its runner. */
   say(said: object): TurnTaken {
     return this.tell(runAddress, { type: "run.said", runnerId: "runner_1", said: { ...claim, ...said } } as Message);
   }
 
-  /** The agent calls a tool; returns the id of the call that was made, or joined. */
+  /** Calls a tool as the agent; returns the id of the call that was created or joined. */
   call(tool: string, inputs: object, id = `ask-${++this.#asked}`): string {
     this.say({ type: "run.tool-call", id, server: "tracker", tool, inputs: JSON.stringify(inputs) });
     return this.calls().at(-1)?.id ?? "";
   }
 
-  /** Hooks answer the latest question about the call; null when they have no objection. */
+  /** Answers the hooks' latest question about the call; null means no objection. */
   vet(callId: string, refused: string | null = null): TurnTaken {
     const asked = this.questions.findLast(({ of }) => of.id === callId);
     const { id = "", name = "" } = asked?.question ?? {};
@@ -203,7 +203,7 @@ export class ToolCallScene {
     } as Message);
   }
 
-  /** A person answers the approval of a call. */
+  /** Answers a call's approval as a person. */
   answer(callId: string, by: string, more: object = {}): TurnTaken {
     const approvalId = this.get(callId).approvalId ?? "";
     const answer = {
@@ -219,7 +219,7 @@ export class ToolCallScene {
     return this.tell(address(workspaceId, "tool-call", callId), answer as Message);
   }
 
-  /** A person leaves a team, or the workspace (null); what calls make of it. */
+  /** Removes a person from a team, or from the workspace if null, and delivers the resulting messages to calls. */
   leave(userId: string, teamId: string | null): void {
     const left: MemberLeft = { name: "member.left", userId, teamId };
     const workspace = address(workspaceId, "workspace", workspaceId);
@@ -227,21 +227,21 @@ export class ToolCallScene {
     for (const { to, message } of withTurn(workspace, handle, { rows: this.rows }).sent) this.tell(to, message);
   }
 
-  /** The integration was changed or deleted; what calls make of it. */
+  /** Changes or deletes the integration, and delivers the resulting messages to calls. */
   change(id = "integration_tracker"): void {
     const workspace = address(workspaceId, "workspace", workspaceId);
     const handle = (turn: Turn) => toolChangesSubscriber.handle({ name: "integration.changed", id }, turn);
     for (const { to, message } of withTurn(workspace, handle, { rows: this.rows }).sent) this.tell(to, message);
   }
 
-  /** The request of a call ends. */
+  /** Ends the request of a call. */
   end(callId: string, more: Partial<IntegrationRequestResult> = {}): TurnTaken {
     const of = address(workspaceId, "tool-call", callId);
     const ended = { type: "effect.ended", effect: INTEGRATION_REQUEST.name, id: "request" };
     return this.tell(of, { ...ended, result: { ok: true, output: result(more) } } as Message);
   }
 
-  /** Delivers a message, and what the run and its calls send each other because of it. */
+  /** Delivers a message, and all resulting messages between the run and its calls. */
   tell(to: Address, message: Message): TurnTaken {
     const actor = this.#actor(to);
     actor.now = this.now;
@@ -280,7 +280,7 @@ export class ToolCallScene {
     return row;
   }
 
-  /** What the runner was told of calls, without the claim. */
+  /** Returns the messages to the runner about calls, without the claim. */
   told(): readonly object[] {
     return this.sent.flatMap(({ to, message }) => {
       if (to.kind !== "runner" || !("message" in message)) return [];
@@ -289,7 +289,7 @@ export class ToolCallScene {
     });
   }
 
-  /** What the task was told that its run waits for. */
+  /** Returns what the run waits for, as it reported to the task, in order. */
   asks(): readonly (string | null)[] {
     return this.sent.flatMap(({ message }) => ("asks" in message ? [message.asks as string | null] : []));
   }

@@ -26,20 +26,20 @@ import { memoryRows, withTurn } from "./turn.js";
 import { line, lineId, putLine, putPool, putTeam, teamId, workspaceId } from "./work.js";
 
 const actors = createActorTypes(createKinds({ allowList: parseAllowList(""), signsTokens: false }));
-/** Longer than any test: the runner sends no beats. */
+/** Longer than any test, because the runner sends no heartbeats. */
 const LEASE_MS = 10 * 24 * 3_600_000;
 const RUNNER = "runner_1";
 
-/** A request as the tracker of a workspace got it. */
+/** A request as a workspace's tracker received it. */
 export interface TrackerRequest {
-  /** `ws_1`, as its host says. */
+  /** `ws_1`, taken from its host. */
   readonly workspaceId: string;
   readonly method: string;
   readonly atMs: number;
 }
 
 interface WorldOptions {
-  /** Runs of each workspace, by workspace. */
+  /** Number of runs, by workspace. */
   readonly runs?: Readonly<Record<string, number>>;
   readonly limits?: Partial<RuntimeLimits>;
   /** Milliseconds until the tracker answers; null for never. */
@@ -58,12 +58,12 @@ export class ToolCallWorld {
     this.harness = new Harness({ catalogue: {}, limits });
   }
 
-  /** Starts a process on the disk as it is. */
+  /** Starts a process on the current disk. */
   async start(): Promise<void> {
     await this.harness.start({ actors, effects: [this.#effect()] });
   }
 
-  /** A world whose runs are with their runners, each of which has a slot for all of its workspace's. */
+  /** Opens a world in which runners have claimed all runs. Each runner has a slot for every run of its workspace. */
   static async open(options: WorldOptions = {}): Promise<ToolCallWorld> {
     const world = new ToolCallWorld(options);
     const { runs = { [workspaceId]: 1 } } = options;
@@ -77,18 +77,18 @@ export class ToolCallWorld {
     return world;
   }
 
-  /** What the runner says of a run, once acknowledged or never: a repeat has the same number. */
+  /** Sends a message from the runner, which a kill may leave unacknowledged. A repeat has the same number. */
   say(workspace: string, message: object, n = this.#next(workspace)): Promise<unknown> {
     const said = { type: "runner.said", connection: "c", n, ack: 0, message };
     return this.harness.runtime.ask(runnerRef(workspace, RUNNER), said as never).catch(() => undefined);
   }
 
-  /** The message with which an agent calls a tool. */
+  /** Returns the message with which an agent calls a tool. */
   called(run: string, id: string, tool: string, inputs: object): object {
     return { type: "run.tool-call", runId: run, fence: 1, id, server: "tracker", tool, inputs: JSON.stringify(inputs) };
   }
 
-  /** The assignee answers the open approval of a run; a repeat is the same request. */
+  /** Answers a run's open approval as the assignee; a repeat is the same request. */
   async approve(run = "run_1", more: object = {}): Promise<void> {
     const [approval] = this.approvals(run);
     if (approval?.callId === undefined) return;
@@ -106,7 +106,7 @@ export class ToolCallWorld {
     return toolCalls.list(this.harness.durable, workspace, [run]);
   }
 
-  /** What waits for the runner, which acknowledges nothing. */
+  /** Returns the messages that wait for the runner, which acknowledges nothing. */
   outbox(workspace = workspaceId): readonly OutboxMessage[] {
     return outbox.list(this.harness.durable, workspace, [RUNNER]);
   }
@@ -161,7 +161,7 @@ export class ToolCallWorld {
     } as unknown as StartRun;
   }
 
-  /** The rows that a workspace begins with, under its own partition. */
+  /** Returns a workspace's initial rows, under its own partition. */
   #rowsOf(workspace: string) {
     const rows = memoryRows();
     putLine(rows);

@@ -1,7 +1,7 @@
 import { Tracker } from "../../http/demo/tracker.js";
 import type { Cleaning } from "./service.js";
 
-/** A tracker that ends with the test. */
+/** Starts a tracker that closes with the test. */
 export async function startTracker(t: Cleaning, now?: () => number): Promise<Tracker> {
   const tracker = await Tracker.start(now);
   t.teardown(() => tracker.api.close());

@@ -14,15 +14,15 @@ import { type Intent, TurnRecorder } from "../../runtime/turns/turn-recorder.js"
 import type { Writing } from "../../storage/store.js";
 
 /**
- * Rows in memory, empty at first, shared by the turns of a test like the partitions of a store. Writes outside of turns
- * publish nothing.
+ * Returns empty in-memory rows, which a test's turns share like a store's partitions. Writes outside of turns publish
+ * nothing.
  */
 export function memoryRows(): DirectedWriting & PublishingWriting & CountingWriting {
   const rows = new Overlays({ get: () => undefined, range: () => [] });
   return Object.assign(directedRows(rows), { publishRow: () => undefined, now: 0, send: () => undefined });
 }
 
-/** The rows and the entries of directories. */
+/** Returns the rows with access to directory entries. */
 export function directedRows<Rows extends Writing>(rows: Rows): Rows & DirectedWriting {
   return Object.assign(rows, {
     direct: (entry: DirectoryEntry) => rows.put(directoryKey(entry), entry.row),
@@ -30,7 +30,7 @@ export function directedRows<Rows extends Writing>(rows: Rows): Rows & DirectedW
   });
 }
 
-/** Bytes that are the same in every run with the same seed. */
+/** Returns a generator of bytes that are the same in every run with the same seed. */
 export function seededBytes(seed: number): (count: number) => Uint8Array {
   let state = seed >>> 0;
   return (count) =>
@@ -42,7 +42,7 @@ export function seededBytes(seed: number): (count: number) => Uint8Array {
 
 /** The result of one turn, as data. */
 export interface TurnTaken {
-  /** False when the message was unhandled; everything below is empty then. */
+  /** False if the message was unhandled; everything below is empty then. */
   readonly taken: boolean;
   /** All intents, in order. */
   readonly intents: readonly Intent[];
@@ -60,7 +60,7 @@ export interface TurnTaken {
 }
 
 export interface SteppingOptions {
-  /** Options of {@link withTurn} besides rows. */
+  /** Options of {@link withTurn} other than rows. */
   readonly pictures?: readonly Picture<unknown>[];
   /** Time of the first turn, in milliseconds since the epoch. */
   readonly now?: number;
@@ -74,11 +74,11 @@ export interface Stepping {
   now: number;
   readonly rows: DirectedWriting;
   readonly value: unknown;
-  // The context is typed by the test that reads it.
+  // Returns the context, typed by the caller.
   context<Context>(): Context;
   /** Steps the actor with a message. Throws what the machine throws; such a turn changes nothing. */
   take(message: Message): TurnTaken;
-  /** Puts the actor into a state, as if it were stored so. */
+  /** Puts the actor into a state, as if restored from storage. */
   restore(value: unknown, context: unknown): void;
 }
 
@@ -132,7 +132,7 @@ function handTurn(self: Address, rows: Writing, options: SteppingOptions): Hand 
       const layers = new Overlays(rows);
       layers.beginTurn();
       recorder.begin(self, now, layers);
-      // Rows may change between turns, so pictures are built in each turn, and must equal the rows after it.
+      // Rows may change between turns, so each turn builds its pictures, which must equal the rows after it.
       pictures.drop(self);
       try {
         const next = work(recorder);

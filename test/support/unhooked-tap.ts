@@ -1,15 +1,15 @@
 import asyncHooks from "node:async_hooks";
 import { syncBuiltinESMExports } from "node:module";
 
-/** Every asynchronous hook of a domain of tap's stays off. */
+/** The disabled replacement for every asynchronous hook that tap creates. */
 const unhooked: asyncHooks.AsyncHook = { enable: () => unhooked, disable: () => unhooked };
 
 /**
- * Loads tap without the hook by which it finds the test that an error belongs to that nobody handles. The hook follows
- * every promise from its making until it is collected, which takes an eighth of the tests' time. Such an error ends the
- * process instead, as it does without tap, and so fails the file that ran.
+ * Loads tap without the hook that finds the test of an unhandled error. The hook follows every promise from its
+ * creation until its collection, which takes an eighth of the tests' time. Without it, such an error ends the process,
+ * as it does without tap, and so fails the file that ran.
  *
- * The first caller in the process has to be the first that loads tap, whose root test makes the hook.
+ * Call it before anything else in the process loads tap, because tap's root test creates the hook.
  */
 export async function loadUnhookedTap() {
   const { createHook } = asyncHooks;

@@ -2,14 +2,14 @@ import { setImmediate as loopTurn, setTimeout as pause } from "node:timers/promi
 
 /** Much shorter than the time limit of a test file. */
 const LIMIT_MS = 60_000;
-/** Checks without a pause at first: most conditions hold within a few turns of the event loop. */
+/** For this long it checks without pauses: most conditions hold within a few turns of the event loop. */
 const EAGER_MS = 50;
-/** Longest pause between later checks, in which other work has the processor. */
+/** Longest pause between later checks, so that other work gets the processor. */
 const MOST_PAUSE_MS = 30;
 
 /**
- * Waits until `holds` returns a value other than false, null and undefined, and returns it. For conditions without an
- * event: await the event if there is one. Rejects with `what` in the message when the time is over.
+ * Waits until `holds` returns a value other than false, null and undefined, and returns that value. Use it for
+ * conditions without an event; otherwise await the event. On timeout it rejects with `what` in the message.
  */
 export async function until<Found>(
   what: string,

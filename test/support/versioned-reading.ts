@@ -1,7 +1,7 @@
 import type { CoveringReading } from "../../runtime/rows/covered-reading.js";
 import { CountingReading } from "./counting-reading.js";
 
-/** A {@link CountingReading} that has all rows in memory, in the version that a test says; null for unknown. */
+/** A {@link CountingReading} that reports all rows as in memory, at the version that a test sets; null for unknown. */
 export class VersionedReading extends CountingReading implements CoveringReading {
   version: number | null = 1;
 

@@ -1,17 +1,17 @@
 import type { Sharing } from "./sharing-rules.js";
 
-/** How the files of a run are dealt to processes. */
+/** How to assign a run's files to processes. */
 export interface Dealing {
   readonly sharingOf: (file: string) => Sharing;
-  /** Files that share a process: at most, and at least while others wait that may share it. */
+  /** Maximum number of files per process, and the minimum while other files wait that may share it. */
   readonly together: { readonly most: number; readonly least: number };
-  /** Processes at once. */
+  /** Maximum number of concurrent processes. */
   readonly jobs: number;
 }
 
 /**
- * Test files that wait for a process, in order. A process is dealt its files when it begins: many at first, since each
- * loads the product, and fewer towards the end, so that no process goes on long after the others.
+ * Test files that wait for a process, in order. A process gets its files when it starts: many at first, because each
+ * process loads the product, and fewer towards the end, so that no process outlasts the others for long.
  */
 export class WaitingFiles {
   #files: readonly string[];
@@ -22,7 +22,7 @@ export class WaitingFiles {
     this.#dealing = dealing;
   }
 
-  /** The files of the next process, in order; none when all have been dealt. */
+  /** Returns the files for the next process, in order; empty when none are left. */
   deal(): readonly string[] {
     const { sharingOf } = this.#dealing;
     const [first] = this.#files;
@@ -34,12 +34,15 @@ export class WaitingFiles {
     return [...dealt];
   }
 
-  /** Puts back what a process was dealt and did not begin. */
+  /** Puts back the files that a process received but did not start. */
   putBack(files: readonly string[]): void {
     this.#files = [...files, ...this.#files];
   }
 
-  /** Of files that may share a process, those of the next one: half of what is left, over all processes. */
+  /**
+   * Returns the number of files for the next process: half of the remaining files that can share it, divided by the
+   * number of processes.
+   */
   #share(left: number): number {
     const { together, jobs } = this.#dealing;
     return Math.min(together.most, Math.max(together.least, Math.ceil(left / (2 * jobs))));

@@ -61,7 +61,7 @@ export function putLine(rows: DirectedWriting): void {
   put(rows, { kind: "line", id: lineId, address: "core/dev", teamId, fields: { ...line } });
 }
 
-/** Writes the team for lists of teams. */
+/** Writes the team, so that lists of teams contain it. */
 export function putTeam(rows: Writing): void {
   put(rows, { kind: "team", id: teamId, address: "core", teamId: null, fields: {} });
 }

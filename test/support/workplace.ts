@@ -3,29 +3,29 @@ import { RunnerPeer } from "./runner-peer.js";
 import { type Client, startTestService, type TestService, type TestServiceOptions } from "./service.js";
 import { until } from "./until.js";
 
-/** A service with a workspace, a team, a pool and a line `dev`, whose runs the test claims as a runner. */
+/** A service with a workspace, a team, a pool and a line `dev`. The test claims the line's runs as a runner. */
 export interface Workplace {
   readonly service: TestService;
-  /** Owner of the workspace, on the team. */
+  /** The workspace's owner, who is on the team. */
   readonly ada: Client;
   readonly workspaceId: string;
   readonly teamId: string;
   readonly poolId: string;
   readonly token: string;
-  /** A new runner, disconnected at the test's end. */
+  /** Connects a new runner; it is disconnected at the test's end. */
   runner(hello?: Parameters<typeof RunnerPeer.join>[2]): Promise<RunnerPeer>;
-  /** Opens a task on the line, and returns its id. */
+  /** Opens a task on the line; returns its id. */
   open(task?: Readonly<Record<string, unknown>>): Promise<string>;
   task(taskId: string): Promise<Readonly<Record<string, unknown>>>;
-  /** Its runs, newest first. */
+  /** Returns the task's runs, newest first. */
   runs(taskId: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** Polls until it holds. */
+  /** Polls until `holds` returns true. */
   until(holds: () => Promise<boolean>): Promise<void>;
-  /** Checks after every change of the topic until it holds. */
+  /** Checks after every change of the topic until `holds` returns true. */
   when(topic: string, holds: () => Promise<boolean>): Promise<void>;
 }
 
-/** Two stations: `work` passes to `review`, which may send back. */
+/** Two stations: `work` passes to `review`, which may send tasks back. */
 const twoStations = [
   { key: "work", name: "Work", kind: "work", runners: { pool: "main" }, passesTo: ["review"] },
   { key: "review", name: "Review", kind: "review", runners: { pool: "main" }, passesTo: ["work"] },

@@ -15,17 +15,17 @@ import { appAccount, HostedWork } from "./hosted-work.js";
 /** An answer that replaces the code host's own. */
 export type HostedFault =
   | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
-  /** Answers as it would, when this resolves. */
+  /** Gives the code host's own answer, but only after this promise resolves. */
   | { readonly after: Promise<unknown> }
   | "drop"
-  /** Does what it is asked, and drops the connection instead of answering. */
+  /** Performs the request, and drops the connection instead of answering. */
   | "lose"
   /** Never answers. */
   | "hang";
 
 /**
- * A code host on the loopback interface: the part of GitHub's API that an app and its sign-in use, and its repositories
- * over git, which an app's tokens fetch from and push to.
+ * A code host on the loopback interface: the part of GitHub's API that an app and its sign-in use, and repositories
+ * over git, which the app's tokens can fetch from and push to.
  */
 export class CodeHost {
   readonly installations: Map<number, HostedInstallation>;
@@ -33,19 +33,19 @@ export class CodeHost {
   readonly memberships: HostedSignIn["memberships"];
   /** The repositories of `GET /installation/repositories`, by installation. */
   readonly repositories: Map<number, readonly string[]>;
-  /** Replaces the answers to requests with this method and path. */
+  /** Faults that replace the answers to requests whose method and path match. */
   readonly faults = new Map<RegExp, HostedFault>();
-  /** The same for one request each: the first that matches takes it. */
+  /** Faults for a single request each; the first match is used. */
   readonly onceFaults: { readonly on: RegExp; readonly fault: HostedFault }[] = [];
-  /** Its repositories and pull requests, and what people do there. */
+  /** The code host's repositories and pull requests, and the actions of its users. */
   readonly work: HostedWork;
-  /** The app's webhook: nothing is delivered unless its user does so. */
+  /** The app's webhook. It delivers only on request of the code host's user. */
   readonly hooks: HostedHooks;
-  /** Method and path of all requests. */
+  /** Methods and paths of all requests. */
   readonly asked: string[] = [];
   /** All secrets that it sent or received: codes, verifiers, tokens, the app's JWTs. */
   readonly secrets: string[] = [];
-  /** The account of a browser that names none; nobody at first. */
+  /** The account of a browser that does not name one; null at first. */
   readonly browser: { person: HostedAccount | null };
   readonly #app: HostedApp;
   readonly #signIn: HostedSignIn;
@@ -74,7 +74,10 @@ export class CodeHost {
     });
   }
 
-  /** Starts one; `now` is the service's clock, `folder` where its repositories stand: a temporary folder by default. */
+  /**
+   * Starts a code host. `now` is the service's clock, `folder` the folder of its repositories, by default a temporary
+   * one.
+   */
   static async start(now: () => number = Date.now, folder: string | null = null): Promise<CodeHost> {
     const host = new CodeHost(now, folder);
     host.#server.listen(0, "127.0.0.1");
@@ -84,22 +87,22 @@ export class CodeHost {
     return host;
   }
 
-  /** Its web address. */
+  /** The code host's web address. */
   get origin(): string {
     return this.work.origin;
   }
 
-  /** Its name in messages. */
+  /** The code host's name in messages. */
   get name(): string {
     return new URL(this.origin).host;
   }
 
-  /** Settings of a service that uses it. */
+  /** Settings of a service that uses this code host. */
   get settings(): Readonly<Record<string, string>> {
     return { CODE_HOST_URL: `${this.origin}/api/v3`, ...this.#app.settings, ...this.#signIn.settings };
   }
 
-  /** A token of an installation, as the API gives one. */
+  /** Issues an installation token, like the API. */
   installationToken(installationId: number, wanted: TokenWish = {}): string {
     const token = this.#app.makeToken(installationId, wanted);
     if (token === null) throw new Error(`installation ${installationId} does not have that`);
@@ -128,7 +131,7 @@ export class CodeHost {
     return new URL(back).searchParams;
   }
 
-  /** The headers of a signed delivery. */
+  /** Returns the headers of a signed delivery. */
   deliveryHeaders(event: string, body: string, delivery: string): Record<string, string> {
     return this.hooks.headers(event, body, delivery);
   }
@@ -139,7 +142,7 @@ export class CodeHost {
     await this.work.rename(repository, name, by);
   }
 
-  /** Ends it, and removes its repositories where their folder was not given. */
+  /** Closes the code host, and removes its repositories unless their folder was given. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeAllConnections();
@@ -192,7 +195,7 @@ export class CodeHost {
     return { status: 404, json: { message: "Not Found" } };
   }
 
-  /** Leads from a repository's old name to its number; null for a name that is no old one. */
+  /** Redirects from a repository's old name to its number; null if the name is not an old one. */
   #redirect(method: string, path: string, query: URLSearchParams): HostedReply | null {
     const [, owner = "", name = "", ...rest] = path.slice(1).split("/");
     const former = path.startsWith("/repos/") ? this.work.formerNames.get(`${owner}/${name}`) : undefined;
@@ -203,7 +206,7 @@ export class CodeHost {
     return { status: method === "GET" ? 301 : 307, json, headers: { location } };
   }
 
-  /** Fetching and pushing. Answers 401 to who has no token for the repository. */
+  /** Serves fetches and pushes. Answers 401 without a token for the repository. */
   async #git({ request, response, repository: name, isLost }: GitRequest): Promise<void> {
     const repository = this.work.repositories.get(name);
     const isPush = /git-receive-pack/.test(request.url ?? "");
@@ -217,7 +220,7 @@ export class CodeHost {
     if (before !== null && request.method === "POST") await this.work.pushed(repository, before, appAccount);
   }
 
-  /** The token of git's basic authentication, if it may do this in the repository. */
+  /** Returns the token of git's basic authentication, if it allows this access to the repository. */
   #gitToken(request: IncomingMessage, repository: string, level: "read" | "write"): HostedToken | null {
     const [, encoded = ""] = /^Basic (.+)$/.exec(request.headers.authorization ?? "") ?? [];
     const [user, password = ""] = Buffer.from(encoded, "base64").toString("utf8").split(":");
@@ -232,7 +235,7 @@ interface GitRequest {
   readonly response: ServerResponse;
   /** `owner/name` */
   readonly repository: string;
-  /** Does what it is asked, and drops the connection instead of answering. */
+  /** Whether to drop the connection instead of answering, after performing the request. */
   readonly isLost: boolean;
 }
 
@@ -244,7 +247,7 @@ function send(
   response.end(text);
 }
 
-/** Answers what went wrong here; breaks the connection where an answer has begun. */
+/** Answers with an internal error; drops the connection if an answer has already started. */
 function fail(response: ServerResponse, error: unknown): void {
   if (response.headersSent) return void response.destroy();
   send(response, { status: 500, text: JSON.stringify({ message: `the code host failed: ${String(error)}` }) });

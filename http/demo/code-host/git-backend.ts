@@ -2,19 +2,19 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** What a repository's folder is served with. */
+/** How to serve a repository's folder. */
 export interface GitBackend {
-  /** The folder that the request's path leads into. */
+  /** The folder that contains the request's path. */
   readonly folder: string;
-  /** Who asks; anybody may push that is not "". */
+  /** The authenticated user; everyone except "" may push. */
   readonly user: string;
-  /** Further environment, such as for hooks. */
+  /** Additional environment variables, for example for hooks. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Does what it is asked, and drops the connection instead of answering. */
+  /** Whether to drop the connection instead of answering, after performing the request. */
   readonly isLost?: boolean;
 }
 
-/** Answers one request by `git http-backend`, which speaks CGI. */
+/** Answers one request with `git http-backend`, a CGI program. */
 export async function serveGit(
   { folder, user, env = {}, isLost = false }: GitBackend,
   request: IncomingMessage,

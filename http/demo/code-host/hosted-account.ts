@@ -1,4 +1,4 @@
-/** An account on the code host. */
+/** An account at the code host. */
 export interface HostedAccount {
   readonly id: number;
   readonly login: string;

@@ -5,20 +5,20 @@ import type { HostedReply } from "./hosted-reply.js";
 import type { HostedRepository } from "./hosted-repository.js";
 import { appAccount, type HostedWork } from "./hosted-work.js";
 
-/** What a token of an installation may do. */
+/** The rights of an installation token. */
 export interface HostedToken {
   readonly installationId: number;
   readonly expiresAtMs: number;
-  /** `owner/name`; null for all that the installation reaches. */
+  /** `owner/name`; null for all repositories that the installation can access. */
   readonly repositories: readonly string[] | null;
   /** `contents`, `pull_requests`, … -> `read` or `write`. */
   readonly permissions: Readonly<Record<string, string>>;
 }
 
-/** A request to `/repos/…`, or `/repositories/…`, by a token. */
+/** A request with a token to `/repos/…` or `/repositories/…`. */
 export interface RepositoryRequest {
   readonly method: string;
-  /** From `/repos/` or `/repositories/` on. */
+  /** The path, starting with `/repos/` or `/repositories/`. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly body: string;
@@ -36,14 +36,17 @@ interface Found extends RepositoryRequest {
 
 const NOT_FOUND: HostedReply = { status: 404, json: { message: "Not Found" } };
 
-/** Whether the token may do this in the repository. */
+/** Whether the token allows this access to the repository. */
 export function mayWork(token: HostedToken, repository: string, permission: string, level: "read" | "write"): boolean {
   const given = token.permissions[permission];
   const isReached = token.repositories === null || token.repositories.includes(repository);
   return isReached && (given === "write" || (level === "read" && given === "read"));
 }
 
-/** Answers a request about a repository: pull requests, their files, reviews and comments; its own files and commits. */
+/**
+ * Answers a request about a repository: its pull requests, their files, reviews and comments, and its own files and
+ * commits.
+ */
 export async function answerRepository(work: HostedWork, request: RepositoryRequest): Promise<HostedReply> {
   const parts = request.path.slice(1).split("/").map(decodeURIComponent);
   const isNumbered = parts[0] === "repositories";

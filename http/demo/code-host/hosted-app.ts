@@ -12,22 +12,22 @@ export interface HostedInstallation {
   readonly account: HostedAccount;
   suspended_at: string | null;
   updated_at: string;
-  /** Absent for all that the service asks for. */
+  /** Absent if it has all permissions that the service needs. */
   permissions?: Readonly<Record<string, string>>;
 }
 
-/** What a token is asked for; all that the installation has by default. */
+/** The requested rights of a token; by default all rights of the installation. */
 export interface TokenWish {
-  /** Without their owners. */
+  /** Names without their owners. */
   readonly repositories?: readonly string[];
-  /** By their numbers. */
+  /** Repositories by number. */
   readonly repository_ids?: readonly number[];
   readonly permissions?: Readonly<Record<string, string>>;
 }
 
-/** Keeps every secret that is given out or seen. */
+/** Records every secret that is issued or received. */
 export interface SecretLog {
-  /** A new secret that begins with the prefix. */
+  /** Creates a new secret with this prefix. */
   draw(prefix: string): string;
   saw(secret: string): void;
 }
@@ -35,13 +35,13 @@ export interface SecretLog {
 /** A request by the app itself. */
 interface AppRequest {
   readonly method: string;
-  /** From `/app` on. */
+  /** The path, starting with `/app`. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly body: string;
 }
 
-/** All permissions that the service asks for. */
+/** All permissions that the service needs. */
 const ALL_PERMISSIONS: Readonly<Record<string, string>> = {
   metadata: "read",
   members: "read",
@@ -50,19 +50,19 @@ const ALL_PERMISSIONS: Readonly<Record<string, string>> = {
   issues: "write",
   workflows: "write",
 };
-/** The app's key; slow to generate, so once for each process. */
+/** The app's key. Generating it is slow, so it is made once per process. */
 const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
 const APP_ID = "29310";
 const TOKEN_MS = 60 * 60 * 1_000;
 const APP_JWT_MS = 10 * 60 * 1_000;
 
-/** The service's app on the code host: its installations, what they reach, their tokens, and its webhook. */
+/** The service's app at the code host: its installations, their repositories and tokens, and its webhook. */
 export class HostedApp {
   readonly installations = new Map<number, HostedInstallation>();
-  /** `owner/name` of what each installation reaches. */
+  /** `owner/name` of the repositories that each installation can access. */
   readonly repositories = new Map<number, readonly string[]>();
   readonly hooks: HostedHooks;
-  /** The name of a repository by its number; null for none. */
+  /** Returns the name of the repository with this number; null if there is none. */
   nameOf: (repositoryId: number) => string | null = () => null;
   readonly #secrets: SecretLog;
   readonly #now: () => number;
@@ -75,7 +75,7 @@ export class HostedApp {
     this.hooks = new HostedHooks(this.#webhookSecret, now);
   }
 
-  /** What the service has to know of it. */
+  /** The service's settings for the app. */
   get settings(): Readonly<Record<string, string>> {
     return {
       CODE_HOST_APP_ID: APP_ID,
@@ -84,12 +84,12 @@ export class HostedApp {
     };
   }
 
-  /** The account of an installation by its name. */
+  /** Returns the account of an installation by its name. */
   accountOf(login: string): HostedAccount | undefined {
     return [...this.installations.values()].find(({ account }) => account.login === login)?.account;
   }
 
-  /** A repository has another name: installations and tokens reach it under that, those of another owner no more. */
+  /** Records a repository's new name. Installations and tokens use the new name; those of another owner lose access. */
   rename(before: string, after: string): void {
     const [owner] = after.split("/");
     for (const { id, account } of this.installations.values()) {
@@ -103,18 +103,18 @@ export class HostedApp {
       });
   }
 
-  /** The installation that reaches a repository; null for none. */
+  /** Returns the installation that can access a repository; null if there is none. */
   installationOf(repository: string): number | null {
     return [...this.repositories].find(([, names]) => names.includes(repository))?.[0] ?? null;
   }
 
-  /** What a token may do; null for one that is unknown or has expired. */
+  /** Returns the rights of a token; null if it is unknown or expired. */
   tokenOf(bearer: string): HostedToken | null {
     const token = this.#tokens.get(bearer);
     return token === undefined || token.expiresAtMs <= this.#now() ? null : token;
   }
 
-  /** Makes a token of an installation; null where that does not have what is wished. */
+  /** Issues an installation token; null if the installation lacks the requested rights. */
   makeToken(installationId: number, { repositories, repository_ids, permissions }: TokenWish): string | null {
     const installation = this.installations.get(installationId);
     if (installation === undefined) return null;
@@ -157,7 +157,7 @@ export class HostedApp {
     return { status: 201, json: { token, expires_at, permissions: made?.permissions, repositories } };
   }
 
-  /** Answers what the installation of a token reaches. */
+  /** Answers with the repositories that a token's installation can access. */
   answerRepositories(bearer: string, query: URLSearchParams): HostedReply {
     const token = this.tokenOf(bearer);
     if (token === null) return { status: 401, json: { message: "Bad credentials" } };
@@ -170,7 +170,7 @@ export class HostedApp {
     return { status: 200, json: { total_count: all.length, repositories } };
   }
 
-  /** Whether the bearer is a JWT of the app's key, valid for ten minutes at most. */
+  /** Whether the bearer is a JWT of the app's key, valid for at most ten minutes. */
   async #isApp(bearer: string): Promise<boolean> {
     const now = this.#now();
     this.#secrets.saw(bearer);

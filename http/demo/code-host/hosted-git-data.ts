@@ -3,7 +3,7 @@ import type { HostedReply } from "./hosted-reply.js";
 import type { HostedRepository } from "./hosted-repository.js";
 import { appAccount, type HostedWork } from "./hosted-work.js";
 
-/** A request about the files and commits of a repository, whose token may make it. */
+/** An authorized request about the files and commits of a repository. */
 interface SourceRequest {
   readonly method: string;
   readonly query: URLSearchParams;
@@ -15,11 +15,11 @@ interface SourceRequest {
 }
 
 const NOT_FOUND: HostedReply = { status: 404, json: { message: "Not Found" } };
-/** GitHub lists as many of a tree, and gives as long a file in an answer. */
+/** GitHub's limits: entries in one tree listing, and bytes of a file in one answer. */
 const MAX_ENTRIES = 100_000;
 const MAX_CONTENT_BYTES = 1024 * 1024;
 
-/** Answers `/git/…`, `/contents/…` and `/compare/…`: Git's data, with the bare repository behind it. */
+/** Answers `/git/…`, `/contents/…` and `/compare/…` with Git data of the bare repository. */
 export async function answerSources(found: SourceRequest): Promise<HostedReply> {
   const { repository, rest, method } = found;
   if (rest[0] === "contents") return answerContents(found);
@@ -99,7 +99,7 @@ async function answerContents({ repository, rest, query }: SourceRequest): Promi
   const entry = await repository.entry(commit, path);
   if (entry === null) return NOT_FOUND;
   if (entry.type === "tree") return { status: 200, json: [] };
-  // A link to a file of the repository is followed.
+  // A symlink to a file of the repository resolves to that file.
   const target = entry.mode === "120000" ? (await repository.read(commit, path)).toString() : null;
   const linked = target === null ? path : posix.join(posix.dirname(path), target);
   const isFile = target === null || (await repository.entry(commit, linked))?.type === "blob";

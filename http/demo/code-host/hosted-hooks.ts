@@ -2,21 +2,21 @@ import { createHmac, randomUUID } from "node:crypto";
 import type { HostedReply } from "./hosted-reply.js";
 import type { HostedEvent } from "./hosted-work.js";
 
-/** A delivery that was tried, or lost before it was. */
+/** A delivery that was attempted, or lost before its first attempt. */
 interface HostedDelivery {
   readonly id: number;
-  /** The same for each attempt. */
+  /** The same id for all attempts of a delivery. */
   readonly guid: string;
   readonly event: HostedEvent;
   readonly redelivery: boolean;
   readonly delivered_at: string;
-  /** 0 for one that was lost. */
+  /** 0 for a lost delivery. */
   readonly status_code: number;
 }
 
-/** The app's webhook: deliveries are sent when the test says so, in its order, once, twice or never. */
+/** The app's webhook. It sends deliveries in the order and number that the test chooses: once, twice or never. */
 export class HostedHooks {
-  /** Where deliveries go; null loses them. */
+  /** The address for deliveries; null loses them. */
   url: string | null = null;
   /** All attempts, oldest first. */
   readonly attempts: HostedDelivery[] = [];
@@ -28,7 +28,7 @@ export class HostedHooks {
     this.#now = now;
   }
 
-  /** The headers of a signed delivery. */
+  /** Returns the headers of a signed delivery. */
   headers(event: string, body: string, guid: string): Record<string, string> {
     return {
       "content-type": "application/json",
@@ -38,7 +38,7 @@ export class HostedHooks {
     };
   }
 
-  /** Delivers an event; resolves with the status, 0 where it got none. */
+  /** Delivers an event; resolves with the answer's status, or 0 without an answer. */
   async send(event: HostedEvent, guid: string = randomUUID(), redelivery = false): Promise<number> {
     const body = JSON.stringify(event.payload);
     const headers = this.headers(event.event, body, guid);
@@ -49,7 +49,7 @@ export class HostedHooks {
     return status;
   }
 
-  /** Answers a request to `/app/hook/…` by the app. */
+  /** Answers the app's request to `/app/hook/…`. */
   async answer(method: string, path: string, query: URLSearchParams): Promise<HostedReply> {
     const [, number, rest] = /^\/app\/hook\/deliveries(?:\/(\d+)(\/attempts)?)?$/.exec(path) ?? [];
     if (number === undefined) return { status: 200, json: this.#page(query) };
@@ -61,7 +61,7 @@ export class HostedHooks {
     return { status: 202, json: {} };
   }
 
-  /** Newest first; the cursor is the id of the last one of the page before. */
+  /** Returns a page, newest first; the cursor is the id of the previous page's last delivery. */
   #page(query: URLSearchParams) {
     const before = Number(query.get("cursor") ?? Number.MAX_SAFE_INTEGER);
     const wanted = query.get("status");

@@ -12,7 +12,7 @@ export interface HostedComment {
   updated_at: string;
 }
 
-/** A review that was submitted. */
+/** A submitted review. */
 export interface HostedReview {
   readonly id: number;
   readonly body: string;
@@ -28,7 +28,7 @@ export interface HostedReviewComment {
   readonly body: string;
   readonly user: HostedAccount;
   readonly created_at: string;
-  /** The first comment of its thread; absent in that one. */
+  /** The first comment of its thread; absent in the first comment itself. */
   readonly in_reply_to_id?: number;
 }
 
@@ -56,12 +56,12 @@ export interface HostedPull {
   readonly reviewComments: HostedReviewComment[];
 }
 
-/** A user as the API shows one. */
+/** Returns a user in the API's form. */
 export function userJson({ id, login, type }: HostedAccount): HostedAccount {
   return { id, login, type };
 }
 
-/** A repository as the API shows one. */
+/** Returns a repository in the API's form. */
 export function repositoryJson(repository: HostedRepository, origin: string) {
   const { id, name: full_name, defaultBranch: default_branch } = repository;
   const html_url = `${origin}/${full_name}`;
@@ -69,7 +69,7 @@ export function repositoryJson(repository: HostedRepository, origin: string) {
   return { id, name, full_name, private: true, default_branch, html_url, clone_url: `${html_url}.git` };
 }
 
-/** A pull request as the API shows one. */
+/** Returns a pull request in the API's form. */
 export async function pullJson(pull: HostedPull, { origin, comments }: { origin: string; comments: number }) {
   const { repository, number, user } = pull;
   const at = await endsOf(pull);
@@ -115,26 +115,26 @@ function stateOf(isOpen: boolean, tree: string | null): string {
   return tree === null ? "dirty" : "clean";
 }
 
-/** The commits at its two ends. */
+/** Returns the head commits of the pull request's two branches. */
 export async function endsOf(pull: HostedPull): Promise<{ readonly base: string; readonly head: string }> {
   if (pull.closedAt !== null) return pull.closedAt;
   const { repository } = pull;
   return { base: (await repository.head(pull.base)) ?? "", head: (await repository.head(pull.head)) ?? "" };
 }
 
-/** The owner in a repository's name. */
+/** Returns the owner in a repository's name. */
 export function ownerOf({ name }: HostedRepository): string {
   return name.split("/")[0] ?? "";
 }
 
-/** A file that a pull request changes, as the API shows one. */
+/** Returns a file changed by a pull request, in the API's form. */
 export function fileJson({ path, status }: { path: string; status: string }) {
   const known = { A: "added", D: "removed" } as const;
   const named = status === "A" || status === "D" ? known[status] : "modified";
   return { filename: path, status: named, sha: "0".repeat(40), additions: 1, deletions: 0, changes: 1 };
 }
 
-/** A comment as the API shows one. */
+/** Returns a comment in the API's form. */
 export function commentJson(
   { id, body, user, created_at, updated_at, repository, number }: HostedComment,
   origin: string,
@@ -152,13 +152,13 @@ export function commentJson(
   };
 }
 
-/** A review as the API shows one. */
+/** Returns a review in the API's form. */
 export function reviewJson({ user, ...review }: HostedReview, pull: HostedPull, origin: string) {
   const html_url = `${origin}/${pull.repository.name}/pull/${pull.number}#pullrequestreview-${review.id}`;
   return { ...review, html_url, user: userJson(user) };
 }
 
-/** A comment in a review as the API shows one. */
+/** Returns a comment in a review, in the API's form. */
 export function reviewCommentJson({ user, ...comment }: HostedReviewComment, pull: HostedPull, origin: string) {
   const html_url = `${origin}/${pull.repository.name}/pull/${pull.number}#discussion_r${comment.id}`;
   return { ...comment, updated_at: comment.created_at, html_url, user: userJson(user) };

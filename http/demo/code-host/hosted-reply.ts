@@ -1,4 +1,4 @@
-/** What the API answers. */
+/** An answer of the API. */
 export interface HostedReply {
   readonly status: number;
   readonly json: unknown;

@@ -6,32 +6,32 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { HostedAccount } from "./hosted-account.js";
 
-/** What a commit changes: a path's new content, or null for a file that goes. */
+/** The changes of a commit: a path's new content, or null for a removed file. */
 export type FileChanges = Readonly<Record<string, string | null | SpecialFile>>;
 
-/** A program, or a symlink with its target. */
+/** An executable file, or a symlink with its target. */
 interface SpecialFile {
   readonly mode: "100755" | "120000";
   readonly content: string;
 }
 
-/** A commit that somebody makes. */
+/** A commit to make. */
 export interface CommitWish {
   readonly branch: string;
   readonly files: FileChanges;
   readonly message?: string;
   readonly by?: HostedAccount;
-  /** What it is made on: by default the branch's head, else that of `main`. */
+  /** The parent commit: by default the branch's head, else the head of `main`. */
   readonly on?: string;
 }
 
-/** What a commit says, and when it is made, as text. */
+/** A commit's message, and its time as text. */
 interface CommitNote {
   readonly message: string;
   readonly at: string;
 }
 
-/** Refuses changes of workflows by a token that does not allow them, as GitHub does. */
+/** Rejects changes of workflows by a token without the permission for them, like GitHub. */
 const PRE_RECEIVE = `#!/bin/sh
 [ "$WORKFLOWS" = write ] && exit 0
 while read before after ref; do
@@ -46,17 +46,17 @@ done
 
 /** A bare repository of the code host. */
 export class HostedRepository {
-  /** Its number, which stays when it is renamed. */
+  /** The repository's number, which a rename does not change. */
   readonly id: number;
   /** `owner/name` */
   name: string;
   folder: string;
   defaultBranch = "main";
-  /** It can be read and nothing more. */
+  /** Whether the repository is read-only. */
   isArchived = false;
-  /** Refs that a rule of the repository guards: nobody makes or moves them. */
+  /** Protected refs, which nobody may create or move. */
   protectedRefs: RegExp | null = null;
-  /** Whether lists of its trees end early. */
+  /** Whether listings of its trees are truncated. */
   isTreeCut = false;
 
   #indexes = 0;
@@ -67,7 +67,7 @@ export class HostedRepository {
     this.id = createHash("sha256").update(name).digest().readUInt32BE();
   }
 
-  /** Renames or transfers it: it moves within the folder that holds all. */
+  /** Renames or transfers the repository, and moves it within the root folder. */
   async moveTo(root: string, name: string): Promise<void> {
     const folder = join(root, `${name}.git`);
     await mkdir(dirname(folder), { recursive: true });
@@ -75,7 +75,7 @@ export class HostedRepository {
     Object.assign(this, { name, folder });
   }
 
-  /** Makes one in the folder that holds all, with a first commit on `main`. */
+  /** Creates a repository in the root folder, with a first commit on `main`. */
   static async create(root: string, name: string, files: FileChanges): Promise<HostedRepository> {
     const folder = join(root, `${name}.git`);
     await mkdir(folder, { recursive: true });
@@ -86,7 +86,7 @@ export class HostedRepository {
     return repository;
   }
 
-  /** Opens a bare repository that is there, with the default branch that it has. */
+  /** Opens an existing bare repository with its default branch. */
   static async open(root: string, name: string): Promise<HostedRepository> {
     const repository = new HostedRepository(name, join(root, `${name}.git`));
     await repository.#serve();
@@ -94,7 +94,7 @@ export class HostedRepository {
     return repository;
   }
 
-  /** Has it answer over git as the code host's repositories do. */
+  /** Configures it to answer over git like the code host's repositories. */
   async #serve(): Promise<void> {
     await this.git("config", "uploadpack.allowAnySHA1InWant", "true");
     await mkdir(join(this.folder, "hooks"), { recursive: true });
@@ -106,7 +106,7 @@ export class HostedRepository {
     return stdout.trim();
   }
 
-  /** Makes a commit of a tree that no branch has, at a time; null where it cannot be made. */
+  /** Creates a commit of a tree outside of any branch, at a given time; null if that fails. */
   async commitTree(tree: string, parents: readonly string[], { message, at }: CommitNote): Promise<string | null> {
     const args = ["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent]), "-m", message];
     const dated = { ...env, GIT_AUTHOR_DATE: at, GIT_COMMITTER_DATE: at };
@@ -116,7 +116,7 @@ export class HostedRepository {
     );
   }
 
-  /** Makes a commit on a branch, which moves to it, also back. Returns the commit. */
+  /** Creates a commit on a branch and moves the branch to it, also backwards. Returns the commit. */
   async commit({ branch, files, message = "a change", by, on }: CommitWish): Promise<string> {
     const parent = on ?? (await this.head(branch)) ?? (await this.head(this.defaultBranch));
     const { login = "someone" } = by ?? {};
@@ -136,20 +136,20 @@ export class HostedRepository {
     return (await this.head(branch)) ?? "";
   }
 
-  /** The commit at a branch's head, or of another ref; null for none. */
+  /** Returns the head commit of a branch or another ref; null if there is none. */
   async head(branch: string): Promise<string | null> {
     const ref = branch.startsWith("refs/") ? branch : `refs/heads/${branch}`;
     return this.git("rev-parse", "--verify", "--quiet", ref).catch(() => null);
   }
 
-  /** The commits at the heads of all branches. */
+  /** Returns the head commits of all branches. */
   async heads(): Promise<ReadonlyMap<string, string>> {
     const listed = await this.git("for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", "refs/heads");
     const lines = listed.split("\n").filter((line) => line !== "");
     return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), line.slice(line.lastIndexOf(" ") + 1)]));
   }
 
-  /** The files of a commit, with their contents. */
+  /** Returns the files of a commit with their contents. */
   async files(commit: string): Promise<Readonly<Record<string, string>>> {
     const names = (await this.git("ls-tree", "-r", "--name-only", "-z", commit))
       .split("\0")
@@ -158,19 +158,19 @@ export class HostedRepository {
     return Object.fromEntries(await Promise.all(read));
   }
 
-  /** What a path of a commit is; null for nothing. */
+  /** Returns the entry at a path of a commit; null if there is none. */
   async entry(commit: string, path: string): Promise<{ mode: string; type: string; sha: string } | null> {
     const listed = await this.git("ls-tree", commit, "--", path).catch(() => "");
     const [mode = "", type = "", sha = ""] = listed.split("\t")[0]?.split(" ") ?? [];
     return mode === "" ? null : { mode, type, sha };
   }
 
-  /** The bytes of a file of a commit. */
+  /** Returns the bytes of a file in a commit. */
   async read(commit: string, path: string): Promise<Buffer> {
     return this.#show("show", `${commit}:${path}`);
   }
 
-  /** The bytes of a blob; null for none. */
+  /** Returns the bytes of a blob; null if there is none. */
   async blob(sha: string): Promise<Buffer | null> {
     return this.#show("cat-file", "blob", sha).catch(() => null);
   }
@@ -180,7 +180,7 @@ export class HostedRepository {
     return (await promisify(execFile)("git", args, options)).stdout;
   }
 
-  /** Stores bytes as a blob. */
+  /** Stores bytes as a blob; returns its id. */
   async write(bytes: Buffer): Promise<string> {
     const writing = spawn("git", ["hash-object", "-w", "--stdin"], { cwd: this.folder, env, stdio: "pipe" });
     const named: Buffer[] = [];
@@ -190,7 +190,7 @@ export class HostedRepository {
     return Buffer.concat(named).toString().trim();
   }
 
-  /** A tree with other blobs at some paths; null where one of them is not there. */
+  /** Returns a tree with other blobs at some paths; null if one of the blobs does not exist. */
   async treeOf(
     base: string,
     entries: readonly { readonly path: string; readonly mode: string; readonly sha: string }[],
@@ -211,12 +211,12 @@ export class HostedRepository {
     }
   }
 
-  /** The commits from the newest back that `head` has and `base` has not. */
+  /** Returns the commits of `head` that `base` lacks, newest first. */
   async commits(base: string, head: string): Promise<readonly string[]> {
     return (await this.git("rev-list", `${base}..${head}`)).split("\n").filter((line) => line !== "");
   }
 
-  /** What `head` changes since it left `base`, with git's letter for how. */
+  /** Returns the changes of `head` since its merge base with `base`, with git's status letter. */
   async changed(base: string, head: string): Promise<readonly { readonly path: string; readonly status: string }[]> {
     const listed = await this.git("diff", "--name-status", "--no-renames", `${base}...${head}`);
     return listed
@@ -225,11 +225,11 @@ export class HostedRepository {
       .map((line) => ({ status: line.slice(0, 1), path: line.slice(2) }));
   }
 
-  /** The tree of the two joined; null where they conflict. */
+  /** Returns the merged tree of the two commits; null if they conflict. */
   async joined(base: string, head: string): Promise<string | null> {
     return this.git("merge-tree", "--write-tree", base, head).then(
       (tree) => tree.split("\n")[0] ?? null,
-      // Git has this command from 2.38 on; what is merely ahead does not need it.
+      // This command requires git 2.38. A fast-forward does not need it.
       async () => ((await this.#isAhead(base, head)) ? this.git("rev-parse", `${head}^{tree}`) : null),
     );
   }
@@ -238,7 +238,7 @@ export class HostedRepository {
     return (await this.git("merge-base", base, head).catch(() => null)) === base;
   }
 
-  /** Merges `head` into a branch. Returns the merge; null where they conflict. */
+  /** Merges `head` into a branch. Returns the merge commit; null if they conflict. */
   async merge(branch: string, head: string, message: string): Promise<string | null> {
     const base = (await this.head(branch)) ?? "";
     const tree = await this.joined(base, head);

@@ -11,11 +11,11 @@ interface Grant {
 
 const CLIENT = { id: "Iv1.8a61f9b3a7aba766", secret: `client-${randomBytes(16).toString("hex")}` };
 
-/** How people sign in at the code host, and what their tokens may ask. */
+/** Signs people in at the code host, and answers requests with their tokens. */
 export class HostedSignIn {
   /** `<organisation>/<person>` */
   readonly memberships = new Map<string, { readonly state: string; readonly role: string }>();
-  /** The account of a browser that names none; nobody at first. */
+  /** The account of a browser that does not name one; null at first. */
   readonly browser: { person: HostedAccount | null } = { person: null };
   readonly #secrets: SecretLog;
   readonly #accountOf: (login: string) => HostedAccount | undefined;
@@ -28,12 +28,12 @@ export class HostedSignIn {
     this.#accountOf = accountOf;
   }
 
-  /** What the service has to know of it. */
+  /** The service's settings for the sign-in. */
   get settings(): Readonly<Record<string, string>> {
     return { CODE_HOST_CLIENT_ID: CLIENT.id, CODE_HOST_CLIENT_SECRET: CLIENT.secret };
   }
 
-  /** Answers a browser with the redirect back; `visitor` is whose it is, null for the one that names nobody. */
+  /** Answers a browser with the redirect back. `visitor` is the browser's account, or null if it does not name one. */
   authorize(query: URLSearchParams, visitor: HostedAccount | null): HostedReply {
     const person = visitor ?? this.browser.person;
     const { client_id, redirect_uri = "", state = "", code_challenge = "" } = Object.fromEntries(query);
@@ -46,7 +46,7 @@ export class HostedSignIn {
     return { status: 302, json: {}, headers: { location: back.href } };
   }
 
-  /** Answers with a token for a code, which is good once. */
+  /** Exchanges a code for a token; each code is valid once. */
   exchange(form: URLSearchParams): HostedReply {
     const { client_id, client_secret, code = "", redirect_uri, code_verifier = "" } = Object.fromEntries(form);
     const grant = this.#codes.get(code);

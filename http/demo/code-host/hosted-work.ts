@@ -18,13 +18,13 @@ import {
 } from "./hosted-pulls.js";
 import { type CommitWish, type FileChanges, HostedRepository } from "./hosted-repository.js";
 
-/** An event that the code host tells of, as its delivery says it. */
+/** An event of the code host, with the payload of its delivery. */
 export interface HostedEvent {
   readonly event: WebhookEventName;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** What is asked of a new pull request. */
+/** The fields of a new pull request. */
 export interface PullWish {
   readonly title: string;
   readonly head: string;
@@ -38,16 +38,16 @@ export interface PullWish {
 export const appAccount: HostedAccount = { id: 9_999, login: "signalbox[bot]", type: "Bot" };
 
 /**
- * Repositories, pull requests and comments of a code host, and the events of what happens to them. What people do is
- * done with its methods; the API's routes (`hosted-api.ts`) use the same.
+ * Repositories, pull requests and comments of a code host, and the events about them. Its methods perform the actions
+ * of people; the API's routes (`hosted-api.ts`) use the same methods.
  */
 export class HostedWork {
   readonly repositories = new Map<string, HostedRepository>();
-  /** What repositories were called before, unless another one has the name by now. */
+  /** Repositories by former name, except names that another repository uses now. */
   readonly formerNames = new Map<string, HostedRepository>();
   readonly pulls: HostedPull[] = [];
   readonly comments: HostedComment[] = [];
-  /** What was told so far, oldest first. */
+  /** The events so far, oldest first. */
   readonly events: HostedEvent[] = [];
   /** Called with each event. */
   tell: (event: HostedEvent) => void = () => undefined;
@@ -56,11 +56,11 @@ export class HostedWork {
   readonly #now: () => number;
   readonly #installationOf: (repository: string) => number | null;
   #folder: Promise<string> | null;
-  /** Whether the folder was made here. */
+  /** Whether this class created the folder. */
   readonly #isTemporary: boolean;
   #ids = 1_000;
 
-  /** `folder` is where repositories stand; null for a temporary one. */
+  /** `folder` is the folder of the repositories; null for a temporary one. */
   constructor(now: () => number, installationOf: (repository: string) => number | null, folder: string | null) {
     this.#now = now;
     this.#installationOf = installationOf;
@@ -79,21 +79,21 @@ export class HostedWork {
     if (this.#isTemporary && this.#folder !== null) await rm(await this.#folder, { recursive: true, force: true });
   }
 
-  /** A new repository, whose `main` has these files. */
+  /** Creates a repository whose `main` branch has these files. */
   async addRepository(name: string, files: FileChanges = { "README.md": "hello\n" }): Promise<HostedRepository> {
     const repository = await HostedRepository.create(await this.folder, name, files);
     this.repositories.set(name, repository);
     return repository;
   }
 
-  /** Takes a bare repository that stands in the folder already, as `<name>.git`. */
+  /** Adopts an existing bare repository in the folder, named `<name>.git`. */
   async adopt(name: string): Promise<HostedRepository> {
     const repository = await HostedRepository.open(await this.folder, name);
     this.repositories.set(name, repository);
     return repository;
   }
 
-  /** Renames or transfers a repository, and tells of it: requests for its old name are redirected from then on. */
+  /** Renames or transfers a repository, and emits the event. Requests for the old name are redirected from then on. */
   async rename(repository: HostedRepository, name: string, by: HostedAccount): Promise<void> {
     const [owner = "", from = ""] = repository.name.split("/");
     await repository.moveTo(await this.folder, name);
@@ -111,7 +111,7 @@ export class HostedWork {
     });
   }
 
-  /** Somebody commits to a branch. */
+  /** Commits to a branch as a person. */
   async push(repository: HostedRepository, wish: CommitWish & { readonly by: HostedAccount }): Promise<string> {
     const before = await repository.heads();
     const commit = await repository.commit(wish);
@@ -119,7 +119,7 @@ export class HostedWork {
     return commit;
   }
 
-  /** Tells of the branches that are not where they were. */
+  /** Emits a push event for each branch that moved. */
   async pushed(repository: HostedRepository, before: ReadonlyMap<string, string>, by: HostedAccount): Promise<void> {
     for (const [branch, after] of await repository.heads()) {
       const from = before.get(branch) ?? "0".repeat(40);
@@ -176,7 +176,7 @@ export class HostedWork {
     await this.#changed(pull, "reopened", by);
   }
 
-  /** Merges it. Returns the merge; null where it conflicts. */
+  /** Merges a pull request. Returns the merge commit; null if there is a conflict. */
   async merge(pull: HostedPull, by: HostedAccount): Promise<string | null> {
     const ends = await endsOf(pull);
     const before = await pull.repository.heads();
@@ -202,7 +202,7 @@ export class HostedWork {
     return review;
   }
 
-  /** Comments in a review, or answers such a comment. */
+  /** Adds a review comment, or replies to one. */
   async commentInReview(
     pull: HostedPull,
     { body, by, to }: { readonly body: string; readonly by: HostedAccount; readonly to?: HostedReviewComment },
@@ -215,7 +215,7 @@ export class HostedWork {
     return comment;
   }
 
-  /** Resolves the thread that the comment began. */
+  /** Resolves the thread that the comment started. */
   async resolve(pull: HostedPull, { id }: HostedReviewComment, by: HostedAccount): Promise<void> {
     const of = pull.reviewComments.filter((one) => one.id === id || one.in_reply_to_id === id);
     const comments = of.map((one) => reviewCommentJson(one, pull, this.origin));
@@ -235,22 +235,22 @@ export class HostedWork {
     return this.comments.filter((one) => one.repository === repository.name && one.number === number);
   }
 
-  /** A pull request as the API shows it. */
+  /** Returns a pull request in the API's form. */
   show(pull: HostedPull) {
     return pullJson(pull, { origin: this.origin, comments: this.commentsOn(pull).length });
   }
 
-  /** A comment as the API shows it. */
+  /** Returns a comment in the API's form. */
   showComment(comment: HostedComment) {
     return commentJson(comment, this.origin);
   }
 
-  /** The time of now, as the API says it. */
+  /** The current time in the API's form. */
   get now(): string {
     return this.#time();
   }
 
-  /** When something happens now, to the second, as the API says it. */
+  /** Returns the current time, to the second, in the API's form. */
   #time(): string {
     return `${new Date(this.#now()).toISOString().slice(0, 19)}Z`;
   }
@@ -268,7 +268,7 @@ export class HostedWork {
     event: WebhookEventName = "pull_request",
   ): Promise<void> {
     pull.updated_at = this.#time();
-    // Whether it can be merged is found out after it was told.
+    // The code host computes whether it can be merged only after this event.
     const pull_request = { ...(await this.show(pull)), mergeable: null, mergeable_state: "unknown" };
     await pull.repository.git("update-ref", `refs/pull/${pull.number}/head`, pull_request.head.sha);
     this.#happened(event, pull.repository, by, { action, number: pull.number, pull_request, ...more });

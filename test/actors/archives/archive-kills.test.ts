@@ -19,7 +19,7 @@ const MAX_ROUNDS = 20;
 
 type Answer = { readonly received?: number; readonly refused?: string } | undefined;
 
-/** One process that is killed at a commit, and the next, which goes on. Each has runners of its own. */
+/** A process that is killed at a commit, and the process that continues. Each has its own runners. */
 class KilledWorld {
   readonly harness = new Harness({ catalogue: { actors: [archiveActor({ bytesPerWorkspace: 100 * CHUNK_BYTES })] } });
   #runners = 1;
@@ -35,7 +35,7 @@ class KilledWorld {
     return this.harness.ask(archiveRef(partition, id), message) as Promise<Answer>;
   }
 
-  /** Acts until it is so; after the kill in another process. */
+  /** Repeats `act` until `isSo` returns true; after the kill, in another process. */
   async until(isSo: () => boolean, act: () => Promise<unknown>): Promise<void> {
     const { harness } = this;
     for (let round = 0; !isSo(); round++) {
@@ -47,14 +47,14 @@ class KilledWorld {
         harness.killAt = null;
         harness.crash();
         await harness.start();
-        // The runner comes back under another id: its first one says nothing any more.
+        // The runner reconnects under another id; the previous id stays silent.
         this.#runners += 1;
         await harness.advance(SILENT_MS);
       }
     }
   }
 
-  /** Sends a pack as a runner does, from where it stands. */
+  /** Sends a pack like a runner, from the archive's current position. */
   async send(bytes: Buffer): Promise<void> {
     const by = { runnerId: `r${this.#runners}` };
     if ((await this.ask({ type: "archive.take", ...by }))?.refused !== undefined) return;

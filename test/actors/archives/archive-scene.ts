@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CHUNK_BYTES, chainDigest, NO_CHUNKS, type Pack } from "../../../actors/archives/pack.js";
 
-/** A commit of a new git repository with a pack of it and its tree. */
+/** A commit of a new git repository, and a pack with the commit and its tree. */
 export interface MadePack {
   readonly commit: string;
-  /** The commit before it, which is not in the pack. */
+  /** The parent commit, which is not in the pack. */
   readonly parent: string;
   readonly bytes: Buffer;
 }
 
-/** Makes a commit with these files, the second of its repository, and packs it as runners do. */
+/** Makes a commit with these files, the second of its repository, and packs it like a runner. */
 export function makeCommit(files: Readonly<Record<string, string | Buffer>>): MadePack {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-pack-"));
   const run = (input: string, ...args: string[]) =>
@@ -37,13 +37,13 @@ export function makeCommit(files: Readonly<Record<string, string | Buffer>>): Ma
   }
 }
 
-/** The chunks of a pack. */
+/** Splits a pack into chunks. */
 export function chunksOf(bytes: Buffer): readonly Buffer[] {
   const count = Math.ceil(bytes.length / CHUNK_BYTES);
   return Array.from({ length: count }, (_, n) => bytes.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES));
 }
 
-/** What a runner offers. */
+/** Returns a runner's offer of a pack. */
 export function toPack(bytes: Buffer): Pack {
   return { bytes: bytes.length, digest: chunksOf(bytes).reduce<string>(chainDigest, NO_CHUNKS) };
 }

@@ -48,7 +48,7 @@ class SteppedArchive {
     return this.tell({ type: "woken", name, dueMs: this.actor.now });
   }
 
-  /** Takes it, offers a pack, and sends its chunks up to a number. */
+  /** Takes the archive, offers a pack, and sends its chunks up to a number. */
   send(bytes: Buffer, upTo = 100): unknown[] {
     const chunks = chunksOf(bytes).slice(0, upTo);
     return [

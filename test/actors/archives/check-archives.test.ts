@@ -21,7 +21,7 @@ const repository = "acme/app";
 const { commit, bytes } = makeCommit({ "a.bin": randomBytes(CHUNK_BYTES) });
 const id = toArchiveId(repository, commit);
 
-/** A store with a kept commit. */
+/** Returns a store with an archived commit. */
 async function storeWithArchive(): Promise<Store> {
   const actor = stepByHand(archiveActor({ bytesPerWorkspace: 10 * CHUNK_BYTES }), address(workspaceId, "archive", id));
   actor.take({ type: "archive.hold", holder: "set_1/run_1", repository, commit } as { type: string });
@@ -32,7 +32,7 @@ async function storeWithArchive(): Promise<Store> {
   return storeWith(actor.rows.range({ prefix: [workspaceId] }));
 }
 
-/** What is found after a change, and what is left when it was repaired. */
+/** Returns the findings after a change, and the findings that remain after repair. */
 async function examine(change: Change | null) {
   const store = await storeWithArchive();
   if (change !== null) await store.commit([change]);

@@ -11,7 +11,7 @@ const options = { runs: 2, slots: 2, ...checkedLine() };
 const checkOf = (world: ReplayWorld) => allChecks(world)[0];
 
 const start: Act = async (world) => void (await startCheck(world, { idempotency: idempotency("start") }));
-/** Works what is there; the agents of the planned change fail where `isWorse`. */
+/** Works on all jobs; the planned change's agents fail if `isWorse`. */
 const work =
   (isWorse: boolean): Act =>
   async (world) => {

@@ -16,7 +16,7 @@ const ended = {
   endedAt: "2026-01-02T00:00:00.000Z",
 } as const;
 
-/** Checks of a set, numbered from 1; those of the first ones that have not ended. */
+/** Returns checks of a set, numbered from 1; the first `underWay` of them have not ended. */
 function checksOf(setId: string, count: number, underWay = 0) {
   return Array.from({ length: count }, (_, n) => checkRow({ id: idOf(n + 1), setId, ...(n < underWay ? {} : ended) }));
 }

@@ -32,7 +32,7 @@ import { lineId, teamId, workspaceId } from "../../support/work.js";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** Works until nothing is given any more, and what came of that is taken. */
+/** Works until there are no more jobs, and waits until the service has processed the results. */
 async function workOut(world: ReplayWorld, fails?: (replayId: string) => boolean): Promise<void> {
   do await world.connectedAsk();
   while ((await workJobs(world, fails)) > 0);
@@ -274,7 +274,7 @@ t.test("the chance of a false failure is known once a baseline with repeated cop
 t.test("no check starts beyond the replays that a team may have under way, or that a set keeps", async (t) => {
   const states = [
     [{ state: "running", endedAt: null, judged: false }, 100, /^100 replays of the team are under way/],
-    // Each is set beside the next one, so none may go.
+    // Each replay is paired with the next one, so none may be removed.
     [{ state: "finished", judged: true }, 200, /^The set has its 200 replays/],
   ] as const;
   for (const [more, count, detail] of states) {

@@ -10,13 +10,13 @@ import type { ReplayWorld, ReplayWorldOptions } from "../../support/replay-world
 import { base } from "../../support/stepped-work.js";
 import { workspaceId } from "../../support/work.js";
 
-/** Checks of a station with a judge, over simulated time, with a runner and a model that the test speaks for. */
+/** Checks of a station with a judge, over simulated time. The test plays the runner and the model. */
 
 const judge = { rubric: "Is it good?", scale: "yes-no", passScore: null, claims: [], passShare: null, model: null };
 const judging = toReplayJudging({ name: "m", prices: { in: 10, out: 10, currency: "EUR", models: {} } });
 const usage = { in: 1_000, out: 100 };
 
-/** Does not pass a change that says so; of two it takes the first. */
+/** Answers as a model that rejects a change containing "worse" and prefers the first change of a pair. */
 function says({ messages, schema }: ModelRequest): ModelReply {
   const asked = JSON.stringify(messages);
   const isPair = asked.includes("Two programmers");
@@ -27,7 +27,7 @@ function says({ messages, schema }: ModelRequest): ModelReply {
   return { kind: "completion", text: JSON.stringify(value), isCut: false, usage };
 }
 
-/** Works all jobs; those of `replayId` leave a change that the model does not pass. */
+/** Works on all jobs; those of `replayId` leave a change that the model rejects. */
 async function work(world: ReplayWorld, replayId: string): Promise<void> {
   for (const job of world.jobs()) {
     const isWorse = runs.get(world.harness.durable, workspaceId, job.runId)?.owner.id === replayId;

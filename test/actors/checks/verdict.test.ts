@@ -4,7 +4,7 @@ import type { ReplayState } from "../../../actors/replays/replay/replay.js";
 import type { Copy, CopyResult } from "../../../actors/statistics/copy.js";
 
 const results = [null, "succeeded", "failed", "unscored"] as const;
-/** Two tasks of one run each, two copies a run. */
+/** Two tasks with one run each and two copies per run. */
 const places = [
   { taskId: "task_1", originalRunId: "run_1", repeat: 1 },
   { taskId: "task_1", originalRunId: "run_1", repeat: 2 },
@@ -13,7 +13,7 @@ const places = [
 ];
 const runs = ["run_1", "run_2"];
 
-/** The results of a side, as a number of four digits to the base of four. */
+/** The results of one side, as a number of four base-4 digits. */
 type Code = number;
 const CODES = 4 ** 4;
 const toCopies = (code: Code): readonly Copy[] =>
@@ -29,7 +29,7 @@ function sidesOf(own: Code, other: Code, state: ReplayState = "running"): CheckS
   };
 }
 
-/** Whether a task regressed, by the words of the reference: counted here without the product's own functions. */
+/** Whether a task regressed by the reference's definition; counted here without the product's own functions. */
 function regressedIn(own: Code, other: Code, first: number): boolean {
   const [mine, theirs] = [own, other].map((code) => [resultAt(code, first), resultAt(code, first + 1)]);
   if (mine === undefined || theirs === undefined || [...mine, ...theirs].includes(null)) return false;
@@ -65,7 +65,7 @@ t.test("every state of two tasks, two copies and two sides, and every settlement
   t.end();
 });
 
-/** The states after one more copy has its result. */
+/** Returns the states in which one more copy has its result. */
 function settledFrom(key: number): readonly number[] {
   const next: number[] = [];
   for (let index = 0; index < 8; index++) {
@@ -92,7 +92,7 @@ t.test("failed is decided while replays run, whatever ends them afterwards", (t)
   t.end();
 });
 
-/** Each letter a copy: s, f, u or - for one that has not settled. */
+/** One letter per copy: s, f, u, or - for an unsettled copy. */
 function codeOf(letters: string): Code {
   return [...letters].reduce((code, letter, index) => code + "-sfu".indexOf(letter) * 4 ** index, 0);
 }

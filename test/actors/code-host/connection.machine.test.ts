@@ -27,7 +27,10 @@ const ELSEWHERE = "ws_2";
 const NAME = { host: "code.example", installationId: 7 };
 const KNOWN_MS = 1_000_000;
 
-/** A connection stepped by hand beside the keeper of claims: what they tell each other is taken before anything else. */
+/**
+ * Returns a connection stepped by hand together with the actor of installation claims. Delivers their messages to each
+ * other first.
+ */
 function settling(workspaceId: string, name: InstallationKey, rows: DirectedWriting): Stepping {
   const connected = stepByHand(codeHostConnectionActor, codeHostConnectionRef(workspaceId, name), { rows });
   const keeper = stepByHand(installationClaimsActor, installationClaimsRef, { rows });
@@ -62,7 +65,7 @@ function settling(workspaceId: string, name: InstallationKey, rows: DirectedWrit
   };
 }
 
-/** The connection of installation 7 to an open workspace whose admin is Ada and whose member is Bob. */
+/** Returns the connection of installation 7 to an open workspace with Ada as admin and Bob as member. */
 function connection(): Stepping {
   const stepping = settling(WORKSPACE, NAME, memoryRows());
   const row: ResourceRow = {
@@ -118,7 +121,7 @@ const theirs = (isSuspended = false): Confirmation => ({
   installation: { account: { login: "acme-inc", kind: "organization" }, isSuspended, updatedAtMs: KNOWN_MS },
 });
 
-/** The connection in each state, a confirmation by Ada being under way. */
+/** Steps the connection to each state, with a confirmation by Ada in progress. */
 const states: Readonly<Record<string, () => Stepping>> = {
   absent: () => {
     const stepping = connection();
@@ -142,7 +145,7 @@ function inState(confirmation: Confirmation): Stepping {
   return stepping;
 }
 
-/** Every message there is, by what the table calls it. */
+/** All messages, by their names in the table. */
 const messages: Readonly<Record<string, (stepping: Stepping) => Message>> = {
   confirm: () => confirm("attempt_2"),
   "the sixth confirm": (stepping) => {
@@ -196,7 +199,7 @@ const messages: Readonly<Record<string, (stepping: Stepping) => Message>> = {
   woken: () => woken,
 };
 
-/** What a look comes to where nothing is connected, and what of it changes nothing anywhere. */
+/** The results of a look that change nothing while nothing is connected. */
 const unseen = {
   "seen working": "same",
   "seen suspended": "same",
@@ -227,7 +230,7 @@ const connectedOnes = {
   release: "absent null",
 };
 
-/** What a message ends in: the next state (`same`), what is answered, and what whoever waits is told. */
+/** State x message -> next state (`same`), the answer, and the outcome sent to pending attempts. */
 const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   absent: {
     ...unseen,
@@ -294,7 +297,7 @@ function rowOf(more: Partial<CodeHostConnection>): CodeHostConnection {
   };
 }
 
-/** What the asker, and whoever waits for the confirmation, is told. */
+/** Returns the answer to the sender, or the outcome sent to the pending confirmation attempt. */
 function toldOf({ replied, answer, changes }: TurnTaken): string {
   const attempt = changes.find(({ topic }) => topic.startsWith("code-host-attempt/"));
   const slug = (value: unknown) => (value as { readonly refused?: string } | null)?.refused;

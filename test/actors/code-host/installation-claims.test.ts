@@ -26,7 +26,7 @@ const yes: Confirmation = {
   installation: { account: { login: "acme-inc", kind: "organization" }, isSuspended: false, updatedAtMs: 1 },
 };
 
-/** An open workspace whose admin is Ada. */
+/** Writes an open workspace whose admin is Ada. */
 function putWorkspace(rows: DirectedWriting, workspaceId: string): void {
   resources.put(rows, workspaceId, ["workspace", workspaceId], {
     id: workspaceId,
@@ -45,7 +45,7 @@ function putWorkspace(rows: DirectedWriting, workspaceId: string): void {
   putMember(rows, workspaceId, ada);
 }
 
-/** A service of two workspaces whose code host confirms whatever it is asked. */
+/** Starts a service with two workspaces. Its code host confirms every request. */
 async function twoWorkspaces(limits: { readonly turnsPerBatch?: number } = {}): Promise<Harness> {
   const effects = [
     CONFIRMATION_EFFECT.implement(plainLane(16), async () => yes),
@@ -55,7 +55,7 @@ async function twoWorkspaces(limits: { readonly turnsPerBatch?: number } = {}): 
   const harness = new Harness({ catalogue, limits });
   const rows = memoryRows();
   for (const workspaceId of [OURS, THEIRS]) putWorkspace(rows, workspaceId);
-  // With so many partitions a start finds what is due before what is undelivered.
+  // With this many partitions, a start finds due wake-ups before undelivered messages.
   for (let n = 0; n < 300; n++) rows.put([`other_${n}`, rowSpace], n);
   const filled = harness.disk
     .open()
@@ -71,7 +71,7 @@ function connect({ runtime }: Harness, workspaceId: string, attemptId: string, i
   asked.catch(() => undefined);
 }
 
-/** The workspaces that an installation is connected to. */
+/** Returns the workspaces that an installation is connected to. */
 function listConnected({ durable }: Harness, installationId = 7): string[] {
   return [OURS, THEIRS].filter((workspaceId) =>
     listCodeHostConnections(durable, workspaceId).some(
@@ -80,7 +80,7 @@ function listConnected({ durable }: Harness, installationId = 7): string[] {
   );
 }
 
-/** What is not as it should be once nothing is under way any more. */
+/** Returns violated invariants, once nothing is in progress. */
 function complaints(harness: Harness): string[] {
   const [row] = harness.durable.range<object>({ prefix: [GLOBAL_PARTITION, rowSpace, "code-host-installation"] });
   const connected = listConnected(harness);
@@ -144,7 +144,7 @@ t.test("of two workspaces that connect one installation at once, a hundred times
   t.same(harness.logged, []);
 });
 
-/** A connection alone, without the keeper of claims: what it sends is there to look at. */
+/** Returns a connection without the actor of installation claims, so that tests can read the messages that it sends. */
 function alone(): Stepping {
   const rows = memoryRows();
   putWorkspace(rows, OURS);
@@ -167,7 +167,7 @@ const sent = (taken: TurnTaken) => taken.sent.map(({ message }) => message.type)
 const keyOf = ({ sent: all }: TurnTaken) =>
   all.flatMap(({ message }) => ("key" in message ? [String(message.key)] : [])).at(-1) ?? "";
 
-/** One whose claim for `attempt_1` is under way, and its key. */
+/** Returns a connection with a pending claim for `attempt_1`, and the claim's key. */
 function claiming() {
   const stepping = alone();
   stepping.take(confirm("attempt_1"));

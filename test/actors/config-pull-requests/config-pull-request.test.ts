@@ -44,7 +44,7 @@ const reader: Caller = {
 };
 const self = address(workspaceId, "config-pull-request", candidateId);
 const url = "https://code.example/acme/infra/pull/7";
-/** A commit that the code host made. */
+/** The code host's answer to a commit. */
 const made = { commit: "a".repeat(40), base: "main", before: null };
 const source = { repository: "acme/infra", path: "lines/dev.tf" };
 
@@ -70,7 +70,7 @@ function keyed(key: string, digest = "d"): Partial<PickCandidate> {
   return { idempotency: { scope: "usr_1 pick", key, digest } };
 }
 
-/** A line with a source, in a repository that a connection reaches unless the test says otherwise. */
+/** Opens a line with a source; by default a connection can access the source's repository. */
 function open(isConnected = true) {
   const rows = memoryRows();
   putLine(rows);
@@ -78,7 +78,7 @@ function open(isConnected = true) {
   if (isConnected) connect(rows);
   const actor = stepByHand(configPullRequestActor, self, { rows });
   const woken = () => actor.take({ type: "woken", name: "open", dueMs: actor.now } as Message);
-  /** The effect that a turn started ends with this; null for a fault of its own. */
+  /** Ends the effect that a turn started with this output; null makes the effect fail. */
   const answer = ({ started: [effect] }: TurnTaken, output: object | null) => {
     const result = output === null ? { ok: false, error: "it broke" } : { ok: true, output };
     return actor.take({ type: "effect.ended", effect: effect?.name, id: effect?.id, result } as Message);

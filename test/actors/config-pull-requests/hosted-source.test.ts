@@ -8,7 +8,7 @@ const sha = "a".repeat(40);
 const there = { installationId: 7, repository: "acme-inc/infra" };
 const at = { head: { commit: sha, tree: sha, parents: [], branch: "main" }, path: "lines/dev.tf" };
 
-/** A code host that answers each request with one JSON value, or with text that is none. */
+/** Creates a code host that answers each request with one JSON value, or with text that is not JSON. */
 function answering(answer: (url: string) => unknown): CodeHostSources {
   return createSources({
     name: "code.example",

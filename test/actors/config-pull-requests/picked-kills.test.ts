@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { openPickedHost, PickedWorld, type PickKill } from "../../support/picked-world.js";
 
-/** What is wrong with what the code host has of a pick that was opened once. */
+/** Returns violated invariants at the code host after a pick's pull request was opened once. */
 async function complaints(world: PickedWorld): Promise<readonly string[]> {
   const { row, infra } = world;
   const { branches, pulls } = await world.there();
@@ -17,7 +17,7 @@ async function complaints(world: PickedWorld): Promise<readonly string[]> {
   ];
 }
 
-/** Opens it without a kill, and then with one at each commit or write of it. */
+/** Opens the pull request without a kill, then with a kill at each of its commits or writes. */
 async function killAtEach(t: Test, at: PickKill["at"], when: PickKill["when"]): Promise<void> {
   const host = await openPickedHost(t);
   const calm = await PickedWorld.open(host);
@@ -41,7 +41,7 @@ t.test("killed before any commit, it is opened once: one branch, one commit, one
 
 t.test("the same after any commit", (t) => killAtEach(t, "commit", "after"));
 
-// What it only read is nowhere: killed between two writes the code host and the disk are as after the first.
+// Reads leave no trace: a kill between two writes leaves the code host and the disk as after the first write.
 t.test("the same after any write at the code host, whose answer never comes", (t) => killAtEach(t, "write", "after"));
 
 t.test("many picks at once open it once", async (t) => {

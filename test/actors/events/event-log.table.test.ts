@@ -22,7 +22,7 @@ const team = { workspaceId: "ws_1", teamId: "team_1" };
 
 t.test("of each team the latest thousand events are kept", async (t) => {
   const rows = memoryRows();
-  // More than are found at once.
+  // More events than one read returns.
   const more = 150;
   for (let n = 0; n < MAX_EVENTS_KEPT + more; n++) recordEvent(rows, event(n));
   recordEvent(rows, event(0, "team_2"));

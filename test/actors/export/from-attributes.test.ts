@@ -40,7 +40,7 @@ const fields = {
   ],
 };
 
-/** Attributes as a plan has them: objects, with null for what is unset. */
+/** Converts attributes to the form of a plan: objects, with null for unset members. */
 function plain(value: HclValue): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (isList(value)) return value.map(plain);

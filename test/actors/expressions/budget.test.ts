@@ -28,7 +28,7 @@ const values = {
   map: toValue({ a: "b" }, types.DYN),
 };
 
-/** A part again and again, each time with its place. */
+/** Concatenates this many parts; `part` gets the index. */
 function repeated(times: number, part: (index: number) => string): string {
   return Array.from({ length: times }, (_, index) => part(index)).join("");
 }
@@ -199,7 +199,7 @@ t.test("no text makes the parser, the checker or an evaluation throw", async (t)
   t.pass();
 });
 
-/** Expressions that are put together by their types, mostly right. */
+/** Generates expressions composed by their types; most are valid. */
 const { bool } = fc.letrec<{ bool: string; int: string; string: string; list: string }>((tie) => ({
   bool: fc.oneof(
     { maxDepth: 4 },

@@ -9,7 +9,7 @@ import { namesFrom, withFunctions } from "./cel-spec-types.js";
 const method = (gives: types.Type, ...takes: types.Type[]): Overload => ({ isMethod: true, takes, gives });
 const call = (gives: types.Type, ...takes: types.Type[]): Overload => ({ isMethod: false, takes, gives });
 
-/** What cel-go declares for all of its checker's tests, beside what each declares for itself. */
+/** The declarations that all of cel-go's checker tests share, in addition to their own. */
 const names: readonly (readonly [string, types.Type])[] = [
   ["is", types.STRING],
   ["ii", types.INT],
@@ -34,7 +34,7 @@ function found({ original }: Pick<IncrementalTest, "original">, base = standard)
 }
 const describe = (test: Pick<IncrementalTest, "original">) => test.original.expr.replace(/\s+/g, " ").trim();
 
-/** What cannot be run, as there are no messages of protobuf here, by the part of them that each needs. */
+/** Tests that cannot run because Signalbox has no protobuf messages, grouped by the part that they need. */
 const withMessages: Readonly<Record<string, readonly string[]>> = {
   "a message is written": [
     "TestAllTypes{single_int32: 1, single_int64: 2}",
@@ -70,7 +70,9 @@ t.test("the checker accepts and rejects what cel-go's own tests do, whatever the
   t.same([accepted.length, rejected.length], [78, 39], "none may be lost");
 });
 
-/** Names that begin at the root, in two cases of cel-go that are newer: there is no namespace that they could leave. */
+/**
+ * Names that start at the root, in two newer cases of cel-go. Signalbox has no namespaces, so there is none to leave.
+ */
 const fromTheRoot = ["[0].exists(x, x != .x)", "[{'z': 0}].exists(y, .y.z == y.z)"];
 
 t.test("a name with a leading dot is refused, with its place", async (t) => {
@@ -81,7 +83,7 @@ t.test("a name with a leading dot is refused, with its place", async (t) => {
   }
 });
 
-/** Cases of cel-go that are newer than that suite, or set an option that it leaves as it is. */
+/** Cases of cel-go that are newer than that suite, or that set an option which the suite leaves at its default. */
 const mixedNumbers = ["<=", "<", ">", ">="].map((operator) =>
   ["1 <= 1.0", "1u <= 1.0", "1.0 <= 1", "1.0 <= 1u", "1 <= 1u", "1u <= 1"].join(" && ").replaceAll("<=", operator),
 );

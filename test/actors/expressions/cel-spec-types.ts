@@ -2,14 +2,14 @@ import type { Decl, Type as ProtoType } from "@bufbuild/cel-spec/cel/expr/checke
 import * as types from "../../../actors/expressions/cel-types.js";
 import { type Declarations, extended, type Overload } from "../../../actors/expressions/signatures.js";
 
-/** The declarations of cel-spec's tests, from their protobuf form. */
+/** Converts the declarations of cel-spec's tests from their protobuf form. */
 
 export function need<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new Error("a part of a test is missing");
   return value;
 }
 
-/** Messages of protobuf that are JSON, as cel-go takes them. */
+/** Protobuf messages that represent JSON, with cel-go's types for them. */
 const JSON_MESSAGES: Readonly<Record<string, types.Type>> = {
   "google.protobuf.Struct": types.mapOf(types.STRING, types.DYN),
   "google.protobuf.ListValue": types.listOf(types.DYN),
@@ -18,7 +18,7 @@ const JSON_MESSAGES: Readonly<Record<string, types.Type>> = {
   "google.protobuf.Duration": types.DURATION,
 };
 
-/** The fields of the tests' message that are of types which JSON has, too. */
+/** The fields of the tests' message whose types also exist in JSON. */
 const nested = types.objectOf({ bb: types.INT });
 const plainFields = types.objectOf({
   single_int32: types.INT,
@@ -35,7 +35,7 @@ const plainFields = types.objectOf({
   single_duration: types.DURATION,
 });
 
-/** The type; a message of the tests is an object with those of its fields that are plain. */
+/** Returns the type. A message of the tests becomes an object with its plain fields. */
 export function typeFrom({ typeKind }: ProtoType): types.Type {
   const scalars = [types.DYN, types.BOOL, types.INT, types.UINT, types.DOUBLE, types.STRING, types.BYTES];
   switch (typeKind.case) {
@@ -64,14 +64,14 @@ export function typeFrom({ typeKind }: ProtoType): types.Type {
   }
 }
 
-/** The names that a test declares, with their types. */
+/** Returns the names that a test declares, with their types. */
 export function namesFrom(declared: readonly Decl[]): (readonly [string, types.Type])[] {
   return declared.flatMap(({ name, declKind }) =>
     declKind.case === "ident" ? [[name, typeFrom(need(declKind.value.type))] as const] : [],
   );
 }
 
-/** The declarations with the functions that a test declares. */
+/** Returns the declarations extended with a test's functions. */
 export function withFunctions(base: Declarations, declared: readonly Decl[]): Declarations {
   const functions = declared.flatMap(({ name, declKind }) => {
     if (declKind.case !== "function") return [];

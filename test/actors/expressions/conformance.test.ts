@@ -13,7 +13,7 @@ import { namesFrom, need, typeFrom, withFunctions } from "./cel-spec-types.js";
 
 /**
  * The official conformance tests of cel-spec: the core language without protobuf messages, optional values and
- * extensions. Counts a section may only rise; what fails is listed.
+ * extensions. The counts per section may only rise; failing tests are listed.
  */
 const evaluated: Readonly<Record<string, number>> = {
   basic: 43,
@@ -32,7 +32,7 @@ const evaluated: Readonly<Record<string, number>> = {
   timestamps: 75,
 };
 
-/** Tests of the same sections that need messages of protobuf: they are written, or bound to names. */
+/** Tests of the same sections that need protobuf messages, either written as literals or bound to names. */
 const withMessages: Readonly<Record<string, number>> = { comparisons: 72, parse: 26, timestamps: 1 };
 
 const meter = new Meter();
@@ -52,7 +52,7 @@ function isCore({ original }: IncrementalTest): boolean {
 interface Section {
   readonly name: string;
   readonly tests: readonly IncrementalTest[];
-  /** Those with messages. */
+  /** Tests with protobuf messages. */
   readonly leftOut: readonly IncrementalTest[];
 }
 
@@ -68,7 +68,7 @@ function sections(): Section[] {
   });
 }
 
-/** A value of the tests' protobuf form. */
+/** Converts a value from the tests' protobuf form. */
 function valueFrom({ kind }: ProtoValue): CelValue {
   switch (kind.case) {
     case "nullValue":
@@ -97,7 +97,7 @@ function keyOf(value: CelValue): string | bigint | boolean {
   return String(value);
 }
 
-/** A value with its type, so that 1, 1u and 1.0 differ. */
+/** Returns a value together with its type, so that 1, 1u and 1.0 differ. */
 function shown(value: CelValue): unknown {
   const type = celType(value).name;
   if (isCelList(value)) return Array.from(value, shown);
@@ -148,13 +148,13 @@ t.test("the core of the language evaluates as cel-spec's own tests say", async (
 });
 
 const A: types.Type = { kind: "parameter", name: "A" };
-/** What cel-go's library of optional values declares, of which some tests look at types. */
+/** Declarations of cel-go's optional values library; some tests check their types. */
 const optionalFunctions = new Map([
   ["optional.none", [{ isMethod: false, takes: [], gives: types.opaque("optional_type", A) }]],
   ["optional.of", [{ isMethod: false, takes: [A], gives: types.opaque("optional_type", A) }]],
 ]);
 
-/** Deductions about what messages have beyond objects: they are written, hold enums, or numbers that may be null. */
+/** Deductions about features of messages that objects lack: message literals, enums, and numbers that may be null. */
 const deducedOfMessages: ReadonlySet<string> = new Set([
   ...["struct", "int_field", "repeated_int_field", "map_bool_int", "enum_field", "repeated_enum_field"],
   ...["enum_map_field", "list_parameters_do_not_unify", "wrapper_promotion", "wrapper_promotion_2"],

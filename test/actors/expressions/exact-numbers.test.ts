@@ -12,7 +12,7 @@ const body = toValue(
   DYN,
 );
 
-/** The JSON text of a value, or why there is none. */
+/** Returns the JSON text of a value, or the error. */
 function evaluate(expression: string): string {
   const outcome = compile(expression).evaluate({ body });
   return "error" in outcome ? outcome.error : writeJson(outcome.value);

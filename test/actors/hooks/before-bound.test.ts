@@ -5,7 +5,7 @@ const SEEDS = 15;
 const SECONDS_TOGETHER = 60;
 const OUT_OF_TIME = "the hooks on the event had their 60 seconds";
 
-/** What a receiver does is in its hook's key: it never answers, or says yes. */
+/** A hook's key decides its receiver's behavior: it never answers, or it consents. */
 const answer: Answers = ({ hook }) => (hook.startsWith("slow") ? null : { status: 200, body: "{}" });
 
 function hooks(count: number, more: readonly Readonly<Record<string, unknown>>[] = []) {
@@ -19,7 +19,7 @@ interface Asked {
   readonly failed: readonly string[];
 }
 
-/** Lets a run be about to start, with what `disturb` does meanwhile, and waits for the answer. */
+/** Publishes that a run is about to start, calls `disturb` meanwhile, and waits for the answer. */
 async function ask(
   world: HookWorld,
   disturb: (world: HookWorld) => Promise<void> = async () => undefined,

@@ -3,7 +3,7 @@ import type { WorkEvent } from "../../../actors/events/catalogue.js";
 import { type WorkEventName, workEventNames, workEvents } from "../../../actors/events/catalogue.js";
 import { HookWorld } from "./hook-world.js";
 
-/** An event as it will come from a tool or a code host, with every field of the reference's table beside `at`. */
+/** Events as tools and code hosts publish them, with every field of the reference's table except `at`. */
 const at = "2026-01-01T00:00:00.000Z";
 const call = { tool: "tracker.comment", inputs: { body: "Hello" } };
 const changed = ["src/app/main.ts", "README.md"];
@@ -17,7 +17,7 @@ const events = {
 type Given = keyof typeof events;
 const given = Object.keys(events) as Given[];
 
-/** What a hook asks for beside its event, and whether that lets it fire. */
+/** A hook's conditions in addition to its event, and whether the hook fires. */
 const conditions: readonly [on: Given, asks: Readonly<Record<string, unknown>>, fires: boolean][] = [
   ["tool.using", { match: { tools: ["tracker.comment"] } }, true],
   ["tool.using", { match: { tools: ["tracker.close", "tracker.comment"] } }, true],
@@ -29,7 +29,7 @@ const conditions: readonly [on: Given, asks: Readonly<Record<string, unknown>>, 
   ["tool.used", { when: "!event.failed && event.output.id == 7" }, true],
   ["tool.used", { when: "event.failed" }, false],
   ["pull-request.opening", { match: { repositories: ["acme/other"] } }, true],
-  // The line's repository is not the pull request's.
+  // The pull request belongs to another repository than the line.
   ["pull-request.opening", { match: { repositories: ["acme/app"] } }, false],
   ["pull-request.opening", { match: { paths: ["src/**"] } }, true],
   ["pull-request.opening", { match: { paths: ["*.md"] } }, true],

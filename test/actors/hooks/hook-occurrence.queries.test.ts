@@ -16,7 +16,9 @@ const states: readonly HookOccurrenceState[] = ["attempting", "waiting", "delive
 const hooks = ["alpha", "beta", "gamma"];
 const events = ["task.opened", "run.ended"] as const;
 
-/** The n-th of many firings: every mix of hook, event and state comes up; one in twenty is not delivered. */
+/**
+ * Returns the n-th of many hook occurrences. Every mix of hook, event and state occurs; one in twenty is not delivered.
+ */
 function firing(n: number): HookOccurrence {
   const pick = <One>(from: readonly One[], index: number): One => from[index % from.length] as One;
   return {
@@ -46,7 +48,7 @@ const filters: readonly HookOccurrenceFilter[] = [undefined, "beta"].flatMap((ho
   ),
 );
 
-/** The page of 20 before a firing, to its end. */
+/** Returns the page of 20 before an occurrence, through all its slices. */
 function readPage(
   rows: Reading,
   filter: HookOccurrenceFilter,
@@ -87,7 +89,8 @@ t.test("a page of the history reads few more rows than it returns, with any filt
     t.same(first, wanted.slice(0, 20), JSON.stringify(filter));
     const { read } = rows;
     t.same(readPage(rows, filter, first.at(-1)?.id), wanted.slice(20, 40));
-    // Besides what is shown, how that ended, and the little that is passed over: one read a line, and a slice of each.
+    // Apart from the returned rows and their outcomes, only a few rows are skipped: one read per index line, and one
+    // slice of each.
     const lines = hooks.length * events.length * states.length;
     t.ok(read <= 4 * 20 + lines * 11, `${read} rows were read`);
   }

@@ -16,7 +16,7 @@ import { workspaceId } from "../../support/work.js";
 const HOUR_MS = 60 * 60 * 1_000;
 const now = Date.parse("2026-01-02T00:00:00.000Z");
 
-/** The tasks that are kept when a request about one begins. */
+/** Returns the tasks that are protected from retention when a request about one starts. */
 function keptFor(state: string | null, sinceEventMs: number): readonly unknown[] {
   const rows = memoryRows();
   if (state !== null) rows.put(tasks.key(workspaceId, "task_1"), { id: "task_1", state });

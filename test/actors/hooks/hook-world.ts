@@ -46,10 +46,10 @@ interface Happens extends Message {
   readonly work: WorkEvent;
 }
 
-/** `[occurrence]` -> the gate's answers; a step is taken when one of them is null. */
+/** `[occurrence]` -> the gate's answers; the step is taken if one of them is null. */
 const gateAnswers = table<readonly (string | null)[]>("test-gate-answer");
 
-/** What hooks see of tasks and runs: it publishes facts, and asks before it takes a step. */
+/** An actor that stands for tasks and runs: it publishes facts, and asks the gate before it takes a step. */
 const source: ActorType = {
   kind: "source",
   version: 1,
@@ -82,7 +82,7 @@ export interface Received {
   readonly body: { readonly occurrence: string } & Readonly<Record<string, unknown>>;
 }
 
-/** What a receiver answers; null never does. */
+/** Returns a receiver's answer; null means that it never answers. */
 export type Answers = (request: Received) => Pick<OutboundAnswer, "status" | "body"> | null;
 
 interface WorldOptions {
@@ -90,12 +90,15 @@ interface WorldOptions {
   readonly answer: Answers;
 }
 
-/** Worlds of other hooks have other ids, so that what a process remembers by id is never another world's. */
+/**
+ * Derives a seed from the hooks, so that worlds with different hooks use different ids and never share a process's
+ * caches.
+ */
 function seedOf(seed: number, hooks: readonly Readonly<Record<string, unknown>>[]): number {
   return hash("sha256", JSON.stringify([seed, hooks]), "buffer").readInt32LE();
 }
 
-/** Hooks on the real runtime over a simulated disk, clock and receiver; killed when the test says so. */
+/** Hooks on the real runtime over a simulated disk, clock and receiver; the test can kill the process. */
 export class HookWorld {
   readonly received: Received[] = [];
   readonly world: World;
@@ -117,7 +120,7 @@ export class HookWorld {
     this.answer = answer;
   }
 
-  /** A world with a workspace and a team that has these hooks, two lines and an integration with tools. */
+  /** Creates a world with a workspace and a team that has these hooks, two lines and an integration with tools. */
   static async create(options: WorldOptions, hooks: readonly Readonly<Record<string, unknown>>[]): Promise<HookWorld> {
     const made = new HookWorld(options, hooks);
     await made.start();
@@ -163,7 +166,7 @@ export class HookWorld {
     this.#runtime = runtime;
   }
 
-  /** Ends the process as `kill -9` does. */
+  /** Ends the process like `kill -9`. */
   crash(): void {
     this.world.killProcess();
     this.disk.crash();
@@ -175,7 +178,7 @@ export class HookWorld {
     await this.start();
   }
 
-  /** Lets an event happen; `isAcknowledged` becomes true once its turn is on disk. */
+  /** Publishes an event; `isAcknowledged` becomes true once its turn is on disk. */
   happen(on: WorkEventName, more: Partial<WorkEvent> = {}): { readonly occurrence: string; isAcknowledged: boolean } {
     this.#occurrences += 1;
     const occurrence = `occ_${String(this.#occurrences).padStart(26, "0")}`;
@@ -190,7 +193,7 @@ export class HookWorld {
     return happening;
   }
 
-  /** What is on disk; it is read again only when something was flushed. */
+  /** Returns the hook occurrences on disk; reads them again only after a flush. */
   firings(): readonly HookOccurrence[] {
     const { flushes } = this.disk;
     if (this.#firings?.flushes !== flushes) {
@@ -200,7 +203,7 @@ export class HookWorld {
     return this.#firings.rows;
   }
 
-  /** The attempts of all firings. */
+  /** Returns the attempts of all hook occurrences. */
   attempts(): readonly AttemptRow[] {
     return this.firings().flatMap(({ id }) => this.attemptsOf(id));
   }
@@ -209,12 +212,12 @@ export class HookWorld {
     return listAttempts(this.disk.reading, this.workspaceId, this.teamId, id);
   }
 
-  /** What the gate answered whoever asked before the event. */
+  /** Returns the gate's answers for a before event. */
   answersTo(occurrence: string): readonly (string | null)[] {
     return gateAnswers.get(this.disk.reading, this.workspaceId, occurrence) ?? [];
   }
 
-  /** Lets things happen, in an order that chance picks, until it holds. */
+  /** Steps the world in random order until `holds` returns true. */
   async until(holds: () => boolean, mostSteps = 100_000): Promise<void> {
     for (let steps = 0; !holds(); steps++) {
       if (steps > mostSteps || !(await this.world.step())) throw new Error("it never came to that");
@@ -229,7 +232,7 @@ export class HookWorld {
     return this.#chance.between(from, to);
   }
 
-  /** The receivers' end: a request is there some time after it was sent, and its answer some time after that. */
+  /** Simulates the receivers: a request arrives some time after it was sent, and its answer some time later. */
   #outbound(): Pick<Outbound, "post" | "send"> {
     const { world } = this;
     const post: Outbound["post"] = ({ headers, body }) =>

@@ -108,7 +108,7 @@ const written = fc.constantFrom(
   ...[`${OPEN} task ${CLOSE}`, `a ${OPEN} event.outcome ${CLOSE} b`, `${OPEN} {'a': {'b': '}}'}} ${CLOSE}`, "plain"],
   ...[`${OPEN} run.id ${CLOSE}${OPEN} 1 / 0 ${CLOSE}`, `${OPEN} task.marks.none ${CLOSE}`, "}} {{ $"],
 );
-/** Mostly what can be read, so that whole definitions often can. */
+/** Mostly valid parts, so that whole definitions are often valid. */
 const text = fc.oneof({ weight: 9, arbitrary: written }, { weight: 1, arbitrary: anything });
 const seldom = <Value>(often: Value, other: fc.Arbitrary<Value>) =>
   fc.oneof({ weight: 14, arbitrary: fc.constant(often) }, { weight: 1, arbitrary: other });

@@ -11,7 +11,7 @@ const hooks = [
 ];
 const over = ["delivered", "failed", "refused"];
 
-/** The points between an event and its record at which the process is killed. */
+/** The points between an event and its delivery record at which the process is killed. */
 const borders: Readonly<Record<string, (world: HookWorld, events: readonly { isAcknowledged: boolean }[]) => boolean>> =
   {
     "event committed": (_world, events) => events.some(({ isAcknowledged }) => isAcknowledged),
@@ -21,7 +21,7 @@ const borders: Readonly<Record<string, (world: HookWorld, events: readonly { isA
   };
 
 async function kill(border: keyof typeof borders, seed: number): Promise<string[]> {
-  // The first word on every message is an error, so that retries are under way too.
+  // The first answer to every message is an error, so that retries are in progress too.
   const seen = new Set<string>();
   const answer = ({ webhookId }: { readonly webhookId: string }) => {
     const isFirst = !seen.has(webhookId);
@@ -39,7 +39,7 @@ async function kill(border: keyof typeof borders, seed: number): Promise<string[
     return rows.every(({ state }) => over.includes(state)) && rows.length >= acknowledged.length * hooks.length;
   };
   await world.until(done);
-  // Whatever is left comes to an end too.
+  // Let everything that is left finish, too.
   await world.steps(50);
   await world.until(done);
 

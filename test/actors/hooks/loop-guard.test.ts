@@ -16,7 +16,7 @@ import { lineId, putTeam, teamId, workspaceId } from "../../support/work.js";
 
 const begunMs = Date.parse("2026-01-01T00:00:00.000Z");
 
-/** A hook that fires again and again, each time as another firing. */
+/** Returns a hook, and a function that fires it as a new occurrence each time. */
 function arrange() {
   const rows = memoryRows();
   const hook = {
@@ -170,7 +170,10 @@ t.test("a service-cause stands for the latest firing that was sent it, a webhook
   t.same(chainWithin(rows, { workspaceId, teamId: "team_other" }, [first.id]), [], "a firing of another team");
 });
 
-/** The rounds until a receiver is stopped that names a cause for each request that it gets, which opens a task. */
+/**
+ * Returns the number of rounds until the loop guard stops a receiver that opens a task for each request and names a
+ * cause for it.
+ */
 function roundsOf(name: (sent: { readonly webhookId: string; readonly cause: string | undefined }) => string): number {
   const { rows, fire } = arrange();
   let causes: readonly string[] = [];

@@ -10,7 +10,7 @@ const hooks = [
   { key: "strict", on: "run.starting", failure: "block", when: 'task.line == "dev"' },
 ];
 
-/** What each hook's receiver says of an event, by its number: always the same, so that it can be foreseen. */
+/** Each hook's receiver decides by the event's number, so its answer is predictable. */
 const answer: Answers = ({ hook, body }) => {
   const n = numberOf(body.occurrence);
   if (hook === "refuses" && n % 4 === 0) return { status: 200, body: '{"refuse":"not now"}' };
@@ -43,7 +43,7 @@ t.test(
       for (const { occurrence } of asked) {
         const answers = world.answersTo(occurrence);
         const n = numberOf(occurrence);
-        // What was not on disk when the process was killed never was.
+        // Events that were not on disk at the kill do not exist.
         if (answers.length > 0) pairs += hooks.length;
         if (answers.length > 1) wrong.push(`seed ${seed}: ${occurrence} was answered ${answers.length} times`);
         if (isVetoed(n) && answers.includes(null)) wrong.push(`seed ${seed}: ${occurrence} was carried out`);

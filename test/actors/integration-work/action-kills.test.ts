@@ -30,7 +30,10 @@ const task = {
   pullRequest: null,
 };
 
-/** A process over the rows of an integration, whose host answers at once; each message's first answer is an error. */
+/**
+ * Starts a process over an integration's rows. Its host answers immediately; the first answer to each message is an
+ * error.
+ */
 async function open(fails: boolean) {
   const seen = new Set<string>();
   const { sent, send } = hostThat(({ headers }) => {
@@ -47,7 +50,7 @@ async function open(fails: boolean) {
 
 type World = Awaited<ReturnType<typeof open>>;
 
-/** Kills the process before and after each of its commits in turn, until one life has fewer. */
+/** Kills the process before and after each of its commits in turn, until a process makes fewer commits. */
 async function killEverywhere(fails: boolean, begin: (world: World) => void, lives: (world: World) => Promise<void>) {
   const worlds: World[] = [];
   for (let commit = 1; ; commit++) {

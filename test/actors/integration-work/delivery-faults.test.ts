@@ -13,7 +13,7 @@ import { expr } from "../../support/integration.js";
 
 const places = { findLine: () => ({ id: "line_1", hasStation: () => true }) };
 
-/** Evaluates a delivery from a place on; how often other work could run, too. */
+/** Evaluates a delivery from a cursor; also counts how often other work could run. */
 function evaluate(events: unknown, body: unknown, more: object = {}): Evaluated & { readonly pauses: number } {
   const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(JSON.stringify(body));
   const { headers = {}, ...scene } = more as { headers?: Record<string, string> };

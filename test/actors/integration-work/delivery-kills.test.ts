@@ -3,7 +3,7 @@ import { deliveryGroups } from "../../../actors/integration-work/intake/delivery
 import { type DeliveryWorld, deliveryWorld } from "../../support/delivery-world.js";
 import { expr } from "../../support/integration.js";
 
-/** Two entries of an event and one of another, whose lookup is refused once. */
+/** Two entries of one event and one of another, whose lookup is refused once. */
 const definition = {
   webhook: {
     events: [
@@ -26,15 +26,15 @@ function refusingOnce(world: DeliveryWorld): void {
   };
 }
 
-/** Deliveries that are sent together, again and again until they are taken. */
+/** Deliveries that are sent together, repeatedly until the service accepts them. */
 interface Sent {
   readonly messages: readonly (readonly string[])[];
-  /** Until all are over. */
+  /** Time limit for all of them to finish. */
   readonly withinMs: number;
 }
 
 const alone: Sent = { messages: [["a"], ["b"], ["c"]], withinMs: 8_000 };
-/** More than have a place: some wait as a group, of which one comes again. */
+/** More deliveries than there are places: some wait as a group, and one of those is sent again. */
 const together: Sent = { messages: [Array.from({ length: 14 }, (_, n) => `k${n}`), ["k13"]], withinMs: 8_000 };
 
 interface Kill {

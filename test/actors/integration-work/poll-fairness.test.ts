@@ -13,7 +13,7 @@ import { Harness } from "../../support/harness.js";
 import { expr } from "../../support/integration.js";
 import { INTEGRATION, integrationRows, sealer, WORKSPACE } from "../../support/integration-rows.js";
 
-/** The workspace that floods is {@link WORKSPACE}. */
+/** The quiet workspace. The other one, {@link WORKSPACE}, makes the burst. */
 const QUIET = "ws_2";
 const FLOOD = 2_000;
 const ANSWER_MS = 5;
@@ -28,7 +28,7 @@ const definition = {
   },
 };
 
-/** The rows of the quiet workspace, and of one with so many integrations, each with a host of its own. */
+/** Returns the rows of the quiet workspace, and of one with this many integrations, each with its own host. */
 function rowsOf(flood: number) {
   const rows = integrationRows(definition);
   const toQuiet = (text: string) => text.replaceAll(WORKSPACE, QUIET);
@@ -45,7 +45,7 @@ function rowsOf(flood: number) {
   return [...rows.range({ prefix: [] }), ...quiet].map(({ key, value }) => ({ op: "put" as const, key, value }));
 }
 
-/** A process with these polls. Hosts of the flood answer nothing until a request's time is over. */
+/** Starts a process with these polls. The burst's hosts never answer, so their requests time out. */
 async function open(flood: number) {
   const harness = new Harness({ catalogue: {} });
   const { world } = harness;
@@ -83,7 +83,7 @@ async function open(flood: number) {
   return { harness, asked, tell, begunMs: world.nowMs };
 }
 
-/** How long it takes from the wish to poll until the answer is stored as a delivery, in milliseconds of the clock. */
+/** Returns the milliseconds of simulated time from a poll request until its answer is stored as a delivery. */
 async function pollOnce({ harness, tell }: Awaited<ReturnType<typeof open>>): Promise<number> {
   const { world } = harness;
   const begunMs = world.nowMs;
@@ -97,10 +97,10 @@ async function pollOnce({ harness, tell }: Awaited<ReturnType<typeof open>>): Pr
   return world.nowMs - begunMs;
 }
 
-/** When it is asked for: while the polls of the flood fall due, and when all of them wait, in milliseconds. */
+/** Times of the poll requests, in milliseconds: while the burst's polls fall due, and while all of them wait. */
 const TIMES = [5_000, 15_000, 25_000, 35_000, 45_000, 55_000, 65_000, 75_000];
 
-/** How long it takes at each of these times, together. */
+/** Returns the total duration of the polls at these times. */
 async function pollAtTimes(world: Awaited<ReturnType<typeof open>>): Promise<number> {
   let tookMs = 0;
   for (const atMs of TIMES) {
@@ -117,6 +117,6 @@ t.test("thousands of polls whose hosts hang leave another workspace's as fast as
   const asking = polls.list(world.harness.durable, WORKSPACE).filter(({ state }) => state === "asking");
   t.ok(asking.length > FLOOD / 2, `${asking.length} are being asked`);
   t.equal(world.asked.most, pollLane.perParty, "and so many at once");
-  // A commit may have to wait for the one that is under way.
+  // A commit may have to wait for the current one.
   t.ok(beside < 2 * alone, `${beside} ms beside the flood, ${alone} ms alone`);
 });

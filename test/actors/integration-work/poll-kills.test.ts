@@ -18,7 +18,10 @@ const definition = {
   },
 };
 
-/** A process that polls a host, which answers the number after the cursor; every third answer is an error. */
+/**
+ * Starts a process that polls a host. The host answers with the number after the cursor; every third answer is an
+ * error.
+ */
 async function open() {
   let answered = 0;
   const { send } = hostThat(({ url }) => {

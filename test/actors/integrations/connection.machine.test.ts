@@ -19,7 +19,7 @@ import {
   writeIntegration,
 } from "../../support/connection-stepping.js";
 
-/** For every state: where each message leads. A dash is a message that no transition takes. */
+/** Message x state -> next state. A dash marks a message that no transition handles. */
 const table: Readonly<Record<string, Readonly<Record<State, string>>>> = {
   link: {
     none: "linking",
@@ -145,7 +145,8 @@ const table: Readonly<Record<string, Readonly<Record<State, string>>>> = {
 
 function send(what: string, { actor, effectId }: ReturnType<typeof inState>) {
   const leaveTeam = () => putMember(actor.rows, WORKSPACE, personWith("usr_ada"));
-  // An exchange beside what is there; where one is under way it takes its place, and none is begun in `none`.
+  // Starts an exchange in addition to the current effect. In `linking` the current effect is the exchange; in `none` no
+  // exchange starts.
   const exchanging = () => {
     if (actor.value === "linking") return "first";
     if (actor.value === "none" || actor.value === "revoking") return effectId;

@@ -10,7 +10,7 @@ import { INTEGRATION, integrationRows, put, TEAM, WORKSPACE } from "../../suppor
 const url = "https://api.example.com/items";
 const allowed = parseAllowList("api.example.com");
 
-/** The warnings of a definition, by path. */
+/** Returns the warnings of a definition, by path. */
 function warningsOf(definition: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const rows = integrationRows(definition);
   const row = findResource<IntegrationFields>(
@@ -19,7 +19,7 @@ function warningsOf(definition: Readonly<Record<string, unknown>>): Readonly<Rec
     "integration",
     INTEGRATION,
   ) as ResourceRow<IntegrationFields>;
-  // Warnings of expressions are held by version.
+  // Expression warnings are cached by id and version.
   const fresh = { ...row, id: JSON.stringify(definition) };
   const warnings = integrationWarnings(integrationSchema.parse(row.fields), allowed, { reading: rows, row: fresh });
   return Object.fromEntries(warnings.map(({ path, message }) => [path, message]));

@@ -8,7 +8,7 @@ import { ManualClock } from "../../support/manual-clock.js";
 
 const tokenUrl = "https://api.example.com/token";
 
-/** A renewal that the host answers so. */
+/** Renews a token against a host that gives this answer. */
 async function renew(answer: object, status = 200): Promise<LinkOutcome> {
   const oauth2 = { authorizeUrl: tokenUrl, tokenUrl, clientId: "c" };
   const rows = integrationRows({ connection: { oauth2 } });

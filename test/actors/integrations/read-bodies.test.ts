@@ -4,7 +4,7 @@ import { readReceivedBody } from "../../../actors/integrations/received-body.js"
 
 const KIB = 1024;
 
-/** A body of this many bytes by its digest, and how often bodies were read. */
+/** Returns functions that read a body of this many bytes by its digest, and that count the reads. */
 function open() {
   let times = 0;
   const bodies = new ReadBodies((bytes, contentType) => {

@@ -11,27 +11,27 @@ import { startIssues } from "../../support/issues.js";
 import { shippedIntegration } from "../../support/shipped-integrations.js";
 import { startTracker } from "../../support/tracker.js";
 
-/** What the shipped definitions make of deliveries as the real senders sign and write them. */
+/** How a shipped definition evaluates a delivery that is signed and written like the real sender's. */
 
 interface Judged {
   readonly isSigned: boolean;
-  /** Null where the delivery's time is not among what is signed for. */
+  /** Null if the signature does not cover the delivery's time. */
   readonly at: unknown;
   readonly isMine: boolean;
   readonly isAnswered: boolean;
   readonly key: unknown;
-  /** The events that it raises: how each opens, what it says, the mark it is about. */
+  /** The raised events: the opened task's title, the note, and the mark. */
   readonly raised: readonly { readonly title: unknown; readonly say: unknown; readonly mark: unknown }[];
 }
 
-/** A receiver that keeps what it is sent. */
+/** Starts a receiver that records its requests. */
 async function receiver(t: Test) {
   const sink = await startLoopbackApi(() => ({ status: 202 }));
   t.teardown(() => sink.close());
   return sink;
 }
 
-/** Evaluates a delivery under a shipped definition, as the service does. */
+/** Evaluates a delivery under a shipped definition, like the service. */
 function judge(file: string, secret: string, request: ApiRequest | undefined): Judged {
   if (request === undefined) throw new Error("nothing was delivered");
   const { webhook } = integrationSchema.parse(shippedIntegration(file).definition);

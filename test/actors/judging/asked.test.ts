@@ -30,7 +30,7 @@ const judge: Judge = {
 const changing = (text: string) => [{ repository: "app", diff: `--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+${text}\n` }];
 const work: JudgedWork = { task: null, change: changing("one"), given: [], steps: [], check: null };
 
-/** Asks a model that answers as it is told. */
+/** Returns a function that asks a scripted model. */
 async function asker(t: Test, usual?: Scripted) {
   const server = await modelServer(t, usual);
   const settings = { url: server.url, key: null, name: "m", prices: null };

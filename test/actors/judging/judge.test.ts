@@ -23,7 +23,7 @@ const judge: Judge = {
 };
 const claims = ["It has a test.", "It is documented.", "It is short."];
 
-/** A diff of files, each with so many hunks; the n-th hunk of all adds the line `hunk n`. */
+/** Returns a diff of files with these numbers of hunks; the n-th hunk overall adds the line `hunk n`. */
 function diffOf(hunks: readonly number[]): string {
   let n = 0;
   const hunk = () => `@@ -${++n} +${n},2 @@\n kept\n+hunk ${n}\n`;

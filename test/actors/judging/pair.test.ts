@@ -36,7 +36,7 @@ const pairing: Pairing = {
 };
 const question = (ownShownFirst: boolean, of = pairing) => pairQuestion(of, { mark, ownShownFirst });
 
-/** What a model answers to both orders of a pair, and the outcome. */
+/** Returns the outcome of a pair when a model gives this answer for both orders. */
 function outcomeOf(answer: (ownShownFirst: boolean) => "first" | "second" | "tie"): PairOutcome {
   const [first, second] = [true, false].map((ownShownFirst) => {
     const reading = readPairing(question(ownShownFirst).shown, { reasons: [], better: answer(ownShownFirst) });

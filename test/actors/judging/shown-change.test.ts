@@ -7,7 +7,7 @@ import { MAX_JUDGED_STEPS, showSteps } from "../../../actors/judging/shown-steps
 
 const mark = "0123456789abcdef";
 
-/** A change of files whose hunks have texts of these lengths, every other one in a single line. */
+/** Returns a change of files whose hunks have texts of these lengths; every second text is a single line. */
 function changeOf(lengths: readonly (readonly number[])[]): Change {
   let number = 0;
   const files = lengths.map((hunks, at): ChangedFile => {

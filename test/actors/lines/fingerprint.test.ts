@@ -12,7 +12,7 @@ const scoring = (config: RunConfig) => toScoringFingerprint(config, judging);
 const [app, docs] = fullConfig.repositories;
 if (app === undefined || docs === undefined) throw new Error("the config has two repositories");
 
-/** Changes of the config, and whether the fingerprints of how runs go and of scoring change with them. */
+/** Config changes, and whether they change the fingerprints of running and of scoring. */
 const changes: readonly [what: string, changed: RunConfig, running: boolean, scored: boolean][] = [
   ["harness", withStation({ harness: "other" }), true, false],
   ["model", withStation({ model: null }), true, false],

@@ -2,7 +2,7 @@ import t from "tap";
 import { fillPasses, passingAs, unreachedStations } from "../../../actors/lines/passing.js";
 import { type StationBlock, stationSchema } from "../../../actors/lines/station.js";
 
-/** Stations by key; a key without `passesTo` omits it. */
+/** Returns stations by key; null omits `passesTo`. */
 function stationsOf(passes: Readonly<Record<string, readonly string[] | null>>): StationBlock[] {
   return Object.entries(passes).map(([key, passesTo]) =>
     stationSchema.parse({ key, name: key, kind: "work", ...(passesTo !== null && { passesTo }) }),

@@ -5,19 +5,22 @@ import { askedModel, good, spentOf } from "../../support/asked-model.js";
 const json = (status: number, body: unknown): ScriptedAnswer => ({ status, body: JSON.stringify(body) });
 const rolesOf = ({ messages }: AskedModel) => messages.map(({ role }) => role).join(" ");
 
-/** A host as it answers requests, and what a question to it takes. */
+/** A model host's behavior, and the requests that a question needs. */
 interface Host {
   readonly name: string;
   readonly answer: (asked: AskedModel) => ScriptedAnswer;
-  /** Requests of the first question, and of the second, which knows what the first one learnt. */
+  /**
+   * Number of requests for the first question. Then the number for the second, which uses what the service learned
+   * about the host.
+   */
   readonly requests: readonly [number, number];
-  /** The request that is answered. */
+  /** The parts of the request that the host answers. */
   readonly taken: { readonly roles: string; readonly names: string };
 }
 
 const whole = "max_tokens messages model response_format temperature";
 
-/** A FastAPI gateway: 422 with a list of the places of the body that it refuses, and a quote of each. */
+/** A FastAPI gateway: 422 with a list of the refused positions in the body, and a quote of each. */
 const validating: Host = {
   name: "a gateway that validates the body",
   answer: (asked) => {
@@ -47,7 +50,7 @@ const routing: Host = {
   taken: { roles: "system user", names: "max_tokens messages model temperature" },
 };
 
-/** A chat template that raises for a second system message. */
+/** A chat template that fails on a second system message. */
 const oneSystem: Host = {
   name: "a template that takes one system message",
   answer: (asked) => {
@@ -75,21 +78,21 @@ const noSystem: Host = {
   taken: { roles: "user", names: "max_tokens messages model temperature" },
 };
 
-/** A model that thinks: parameters refused one by one, limits of tokens by either name. */
+/** A reasoning model: it refuses parameters one by one, and token limits under either name. */
 const thinking: Host = {
   name: "a model that takes no limit of tokens",
   answer: (asked) => {
     const refused = (["max_tokens", "max_completion_tokens", "temperature"] as const).find((part) => part in asked);
     const message = `Unsupported parameter: '${refused}' is not supported with this model.`;
     const error = { message, type: "invalid_request_error", param: refused, code: "unsupported_parameter" };
-    // This host reports errors inside of answers of 200.
+    // This host reports errors inside of answers with status 200.
     return refused === undefined ? { value: good } : json(200, { error, choices: null });
   },
   requests: [4, 1],
   taken: { roles: "system user", names: "messages model response_format" },
 };
 
-/** A host that takes everything, and reports empty errors beside its answers. */
+/** A host that accepts everything, and reports empty errors in its answers. */
 const plain: Host = {
   name: "a host that takes every part",
   answer: () =>

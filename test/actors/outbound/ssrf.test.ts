@@ -11,8 +11,9 @@ import { createOutbound, type Outbound, RequestRefused } from "../../../actors/o
 import { hookReceiver } from "../../support/hook-receiver.js";
 
 /**
- * Server-side request forgery, case by case: an operator has put the host on the allow-list, as a host alone, and still
- * no connection is made to where it leads. `{port}` is that of a server on loopback which counts who comes.
+ * Server-side request forgery, case by case. An operator has put the host on the allow-list, as a host without an
+ * address; the service still connects to none of these targets. `{port}` is that of a loopback server which counts its
+ * connections.
  */
 const literals: Readonly<Record<string, string>> = {
   "a literal loopback address": "https://127.0.0.1:{port}/",
@@ -66,7 +67,7 @@ const literals: Readonly<Record<string, string>> = {
   "a reserved network": "https://240.0.0.1:{port}/",
 };
 
-/** What a listed name resolves to. */
+/** The addresses that a listed name resolves to. */
 const names: Readonly<Record<string, readonly string[]>> = {
   "a name of loopback": ["127.0.0.1"],
   "a name of IPv6 loopback": ["::1"],
@@ -79,7 +80,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "a name with a private address behind many": [...Array.from({ length: 20 }, (_, n) => `93.184.216.${n}`), "10.0.0.1"],
 };
 
-/** What is not even looked up, though `allowed.test` is on the list. */
+/** URLs that the service refuses without a name lookup, although `allowed.test` is on the list. */
 const addresses: Readonly<Record<string, string>> = {
   "credentials in the URL": "https://user:secret@allowed.test/",
   "a user alone in the URL": "https://user@allowed.test/",
@@ -101,7 +102,7 @@ const addresses: Readonly<Record<string, string>> = {
   localhost: "https://localhost/",
 };
 
-/** A server that counts who connects. */
+/** Starts a server that counts its connections. */
 async function counting(t: Test, host = "127.0.0.1", port = 0) {
   let connections = 0;
   const sockets = new Set<Socket>();
@@ -213,7 +214,7 @@ t.test("a redirect is an answer like any other, and is not followed", async (t) 
   for (const status of [301, 302, 303, 307, 308]) {
     const location = `http://127.0.0.1:${port}/`;
     const receiver = await hookReceiver(t, (response) => response.writeHead(status, { location }).end());
-    // Not even to a place that is allowed.
+    // The service does not follow redirects, not even to an allowed address.
     const outbound = outboundTo(t, `${receiver.url},http://127.0.0.1:${port}`, never);
     t.equal((await post(outbound, receiver.url)).status, status, `${status} to loopback`);
   }

@@ -12,7 +12,10 @@ import { startCodeHost } from "../../support/code-host.js";
 import { adaThere, bobThere, install } from "../../support/code-host-scene.js";
 import { clientOf } from "../../support/host-client.js";
 
-/** What effects ask of a code host, and what they make of its answers: the one that tests use, over the network. */
+/**
+ * The requests that effects send to a code host, and how they handle its answers. Uses the tests' code host, over the
+ * network.
+ */
 
 const repository = "acme-inc/app";
 

@@ -17,7 +17,7 @@ import { line, teamId, workspaceId } from "../../support/work.js";
 
 const repository = "acme/app";
 
-/** A task whose only station finishes it, on a repository that a connected installation reaches. */
+/** A task whose only station finishes it, on a repository that a connected installation can access. */
 class Finishing extends SteppedWork {
   constructor(pullRequestTerms: object | null = null) {
     super();
@@ -35,7 +35,7 @@ class Finishing extends SteppedWork {
         asOfMs: 0,
       }),
     );
-    // The run that was queued with the task knew of no installation.
+    // The run that was queued with the task started without an installation, so queue another.
     this.tell({ type: "task.move", by: "usr_1", to: "work" } as Message);
     this.claim();
     this.say({ type: "run.started" });
@@ -49,7 +49,7 @@ class Finishing extends SteppedWork {
     return tasks.get(this.rows, workspaceId, "task_1");
   }
 
-  /** The agent is done, and has changed something. */
+  /** Ends the agent's run with a change. */
   finish(change = diff): TurnTaken {
     const left = { failure: null, check: null, spent: null };
     const checkouts = [{ repository, base: base("b"), diff: change }];
@@ -62,12 +62,12 @@ class Finishing extends SteppedWork {
     });
   }
 
-  /** The pull request that was asked. */
+  /** Returns the id of the pull request that a turn asked for. */
   askedOf(taken: TurnTaken): string {
     return taken.sent.find(({ to }) => to.kind === "pull-request")?.to.id ?? "";
   }
 
-  /** A pull request tells the run, of which the task is told. */
+  /** Delivers a pull request's message to the run, and the run's resulting messages to the task. */
   tellRun(message: object): TurnTaken {
     const runId = this.runId;
     const taken = this.run(runId).take(message as Message);
@@ -94,7 +94,7 @@ class Finishing extends SteppedWork {
     return this.tellRun({ type: "pull-request.told", pullRequestId, repository, wish: null, url: null, refused });
   }
 
-  /** The row of the task's pull request becomes this, and the task is told. */
+  /** Updates the row of the task's pull request, and notifies the task. */
   become(id: string, more: Partial<PullRequestRow>): void {
     const before = pullRequests.get(this.rows, workspaceId, id) ?? null;
     const row = pullRequestRow({ id, teamId, role: "own", taskId: "task_1", ...(before ?? {}), ...more });

@@ -19,7 +19,7 @@ const MAX_ROUNDS = 40;
 const isOver = ({ harness: { durable } }: PullRequestWorld) =>
   events.list(durable, workspaceId).some(({ on }) => on === "pull-request.merged");
 
-/** Plays a task to its merge, with a kill; returns what is wrong then, or null where it has no such commit. */
+/** Plays a task to its merge with a kill; returns violated invariants, or null if the scenario has no such commit. */
 async function play(played: Played, kill: Kill): Promise<readonly string[] | null> {
   const world = await PullRequestWorld.open(played);
   const { harness } = world;

@@ -336,7 +336,7 @@ t.test("a conflict with the base is a line, once, and stands until the code host
   };
   const conflicts = /conflicts with its base: the next run of the task merges the base in/;
   t.match([notes(look("dirty")), pr.row?.isDirty, branchOf(pr)?.isDirty], [[conflicts], true, true]);
-  // Deliveries nearly always say this, and so does a look until the code host has found it out.
+  // Deliveries nearly always contain this state, and so do looks until the code host has computed it.
   const unknown = [pr.seen({ updatedAtMs: T0 + 1_000, title: "Better" }), look("unknown"), look("dirty")];
   t.match([unknown.flatMap(notes), pr.row?.isDirty, branchOf(pr)?.isDirty], [[], true, true]);
   look("clean");
@@ -346,7 +346,7 @@ t.test("a conflict with the base is a line, once, and stands until the code host
   t.match([pr.row?.isDirty, branchOf(pr)?.isDirty], [false, false], "what is over conflicts with nothing");
 });
 
-/** A pull request as the code host's API shows it. */
+/** Returns a pull request in the form of the code host's API. */
 function toJson(mergeable_state: string) {
   const at = new Date(T0).toISOString();
   const repo = { full_name: repository };

@@ -33,7 +33,7 @@ import { byAnn, SteppedLog } from "../../support/stepped-log.js";
 import { stepByHand, type TurnTaken } from "../../support/turn.js";
 import { line, workspaceId } from "../../support/work.js";
 
-/** What becomes of pull requests when their repository is renamed or transferred at the code host. */
+/** How the service updates pull requests when the code host renames or transfers their repository. */
 
 const NUMBER = 1_296_269;
 const now = { repository: "acme/renamed", repositoryId: NUMBER };
@@ -163,7 +163,7 @@ t.test("what a code host says in `errors` is shown, whatever they are", async (t
 const news = (about: HostedNews["about"], more: object = {}): Message =>
   ({ type: "host.news", host, news: { installationId: 7, ...now, about, ...more } }) as Message;
 
-/** Steps what a turn sent to the log of the repository, wherever that is. */
+/** Steps the repository's log, found under its current name or number. */
 function stepLog(rows: SteppedLog["rows"]) {
   const log = findPullRequestLog(rows, workspaceId, { repository, host, repositoryId: NUMBER });
   return stepByHand(pullRequestLogActor, log, { rows });

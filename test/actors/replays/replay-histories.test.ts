@@ -7,9 +7,9 @@ import { type GivenJob, ReplayWorld } from "../../support/replay-world.js";
 const failure = { code: "timed-out", message: "It took too long.", output: "" } as const;
 const amounts = [1, 3, 100];
 
-/** A history of replays drawn by chance: what people, a runner and kills do, in any order. */
+/** A random history of replays: actions of people, a runner and kills, in any order. */
 class History {
-  /** Starts that a ceiling should have kept from happening. */
+  /** Starts that a ceiling should have prevented. */
   readonly overruns: string[] = [];
   readonly #held: (GivenJob & { begun: boolean })[] = [];
 
@@ -41,8 +41,8 @@ class History {
   }
 
   /**
-   * What the rest of its replay counts is below the ceiling whenever a copy starts. So what is counted in the end is less
-   * than the ceiling with what those copies count that ran after the last start.
+   * When a copy starts, the other copies of its replay count less than the ceiling. So the final amount is less than
+   * the ceiling plus the amounts of the copies that ran after the last start.
    */
   #noteOverrun(runId: string): void {
     for (const replay of this.world.allReplays()) {
@@ -69,7 +69,7 @@ class History {
     await this.world.end(job, spent, this.#pick(3) === 0 ? { outcome: "failed", ending: null, failure } : {});
   }
 
-  /** The runner comes back as another process. */
+  /** Reconnects the runner as another process. */
   async lose(): Promise<void> {
     this.#held.length = 0;
     await this.world.connect();
@@ -92,7 +92,7 @@ class History {
     await this.world.askSets({ type, setId: this.world.setId, runId: `run_${1 + this.#pick(3)}` });
   }
 
-  /** The service is killed at one of the next commits. */
+  /** Kills the service at one of the next commits. */
   async #kill(): Promise<void> {
     const { harness } = this.world;
     const when = this.#pick(2) === 0 ? "before" : "after";
@@ -102,7 +102,7 @@ class History {
       await this.world.connectedAsk();
       await this.world.connectedAsk();
     } catch {
-      // It was killed, and did not answer.
+      // The process was killed and did not answer.
     }
     harness.killAt = null;
     harness.crash();
@@ -122,7 +122,7 @@ t.test(
         chance,
       );
       for (let step = 0; step < 25; step++) await history.step();
-      // Twice: a copy may have been lost before, and goes behind the others.
+      // Two rounds: a copy that was lost earlier moves to the end of the queue.
       for (let round = 0; round < 2; round++) {
         await history.lose();
         await history.world.workAll();

@@ -17,7 +17,7 @@ const caller = { kind: "person", userId: "usr_1", email: "usr_1@example.com", se
 const make = { type: "woken", name: "make", dueMs: 0 } as Message;
 const stop = { type: "replay.stop", caller, client: null } as Message;
 
-/** A replay of as many runs, stepped by hand. */
+/** Returns a replay of this many runs, stepped by hand. */
 function stepped(count: number, more: Partial<ReplayRow> = {}, concurrency: number | null = null) {
   const rows = memoryRows();
   const replay = stepByHand(replayActor(null), address(workspaceId, "replay", "rep_1"), { rows });
@@ -49,7 +49,7 @@ function rowOf({ rows }: Stepping): ReplayRow {
   return row;
 }
 
-/** What was sent, as `kind type`. */
+/** Lists the sent messages, as `kind type`. */
 const sentBy = ({ sent }: TurnTaken) => sent.map(({ to, message }) => `${to.kind} ${message.type}`);
 
 t.test("copies are made 50 a turn, and queued from the first slice on", async (t) => {

@@ -15,7 +15,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 const retention = { ...defaultRetention, work: DAY_MS };
 const ceiling = { amount: 100, currency: "EUR" };
 
-/** Starts a replay and does its runs. */
+/** Starts a replay and works on its runs. */
 async function finish(world: ReplayWorld, of: object = {}): Promise<string> {
   const { replayId } = await world.start({ ceiling, ...of });
   await world.workAll();
@@ -81,7 +81,7 @@ t.test("a run that was taken out of its set is pinned until the replay of it has
 
 const nowMs = Date.parse("2026-03-01T00:00:00.000Z");
 
-/** The ids of the replays that a pass removes, which removes everything that ended before the year's second month. */
+/** Returns the ids of the replays that a retention pass removes; its cutoff is February 1. */
 function removedBy({ rows }: Pick<ReturnType<typeof liveWorld>, "rows">): readonly string[] {
   const cutoffMs = Date.parse("2026-02-01T00:00:00.000Z");
   const slice = { cutoffMs, from: null, budget: new SliceBudget({ rows: 10_000, bytes: 1e7 }) };
@@ -102,7 +102,8 @@ t.test("what a set's health names stays, until its live config is another", asyn
   put("rep_6", { candidate: { id: "cand_3", name: "Other words", kind: "proposed" }, runningFingerprint: "other" });
   put("rep_7", { state: "stopped" });
   put("rep_8", { state: "running", endedAt: null });
-  // The check, the oracle with the replay that it answers, and the newest that no search started.
+  // Retention keeps the check, the oracle with the replay that it answers, and the newest replays that no search
+  // started.
   t.same(removedBy(world), ["rep_5", "rep_6", "rep_7"]);
   changePrompt(rows);
   t.same(removedBy(world), ["rep_1", "rep_3", "rep_4", "rep_5", "rep_6", "rep_7"], "the check stays");

@@ -18,7 +18,7 @@ import { line, lineId, teamId, workspaceId } from "../../support/work.js";
 const caller = { kind: "person", userId: "usr_1", email: "usr_1@example.com", sessionId: "ses_1" } as const;
 const place = { lineId, stationId: "sta_work" };
 
-/** The sets of a team with a run that has ended, stepped by hand. */
+/** A team's sets with an ended run, stepped by hand. */
 class SteppedSets {
   readonly work = new SteppedWork();
   readonly rows = this.work.rows;
@@ -39,7 +39,7 @@ class SteppedSets {
     });
   }
 
-  /** Another ended run of the same task. */
+  /** Writes another ended run of the same task. */
   putRun(id: string): string {
     if (runs.get(this.rows, workspaceId, id) === undefined) {
       runs.insert(this.rows, workspaceId, { ...this.run, id });
@@ -58,7 +58,7 @@ class SteppedSets {
     return "setId" in answer ? answer.setId : "";
   }
 
-  /** `run by set` for each pin of a set. */
+  /** Returns `run by set` for each pin of a set. */
   pins(): readonly string[] {
     return this.rows
       .range({ prefix: [workspaceId, "row", "pin", runs.name] })

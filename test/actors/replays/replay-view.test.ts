@@ -157,7 +157,7 @@ t.test("how much a live config varies is of all its replays under the other side
   putReplay(rows, picturedReplay(six("-"), { id: "rep_3", ...live, runningFingerprint: "other" }));
   const replay = putReplay(rows, picturedReplay(six("+"), { id: "rep_4" }));
   const { detectableGain } = read(rows, replay, { baselineId: "rep_2" }).whole;
-  // One copy succeeded and one failed of each task: a variance of 1/2.
+  // One copy of each task succeeded and one failed: a variance of 1/2.
   t.equal(detectableGain, 1.96 * Math.sqrt((0.5 * 2) / 6));
 });
 

@@ -21,7 +21,7 @@ const watcherRef = reference<ReplayMoved>("watcher");
 const [one, two] = [watcherRef(workspaceId, "one"), watcherRef(workspaceId, "two")];
 const self = address(workspaceId, "replay", "rep_1");
 
-/** A replay of two runs that has queued its copies, and the ids of their runs. */
+/** Returns a replay of two runs with queued copies, and the ids of their runs. */
 function open(more: Partial<ReplayRow> = {}) {
   const rows = memoryRows();
   const replay = stepByHand(replayActor(null), self, { rows });
@@ -45,7 +45,7 @@ function open(more: Partial<ReplayRow> = {}) {
   replays.insert(rows, workspaceId, row);
   replayInputs.insert(rows, workspaceId, replayInput({ entries }));
   const change = (work: (turn: Turn) => void) => void withTurn(self, work, { rows });
-  /** A copy's run completes. */
+  /** Completes a copy's run. */
   const complete = (index: number): TurnTaken => {
     const runId = listCopies(rows, workspaceId, "rep_1")[index]?.runId ?? "";
     replay.take({ type: "run.claimed", runId } as Message);
@@ -73,7 +73,7 @@ function open(more: Partial<ReplayRow> = {}) {
   return { replay, rows, change, complete, begin };
 }
 
-/** What was said to watchers, as `watcher what`. */
+/** Lists the messages to watchers, as `watcher what`. */
 const saidBy = ({ sent }: TurnTaken) =>
   sent.flatMap(({ to, message }) =>
     message.type === "replay.moved" ? [`${to.id} ${(message as ReplayMoved).what}`] : [],

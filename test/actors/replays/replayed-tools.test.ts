@@ -36,7 +36,7 @@ function define(rows: Rows, when: string, tools: readonly string[] = ["find", "c
   putResource(rows, "integration", "tracker", integrationSchema.parse(definition) satisfies IntegrationFields);
 }
 
-/** A call that the past run made. */
+/** A call of the past run. */
 interface Past extends Partial<Omit<ToolCallRow, "inputs">> {
   readonly inputs: object;
 }
@@ -73,7 +73,7 @@ function putCall(turn: Turn, { inputs, ...more }: Past): void {
   });
 }
 
-/** The past run had `find`, and made these calls; the definitions have changed since. */
+/** Writes the past run's tool `find` and its calls; the definitions have changed since. */
 function prepare(rows: Rows, calls: readonly Past[] = []): void {
   define(rows, "then");
   const self = address(workspaceId, "run", "run_1");
@@ -120,7 +120,7 @@ t.test("a replay's agent has the files that the repeated run's had", async (t) =
   t.match(buildJob(source, workspaceId, job)?.task?.attachments, [{ id: "att_1", name: "picture.txt", bytes: 9 }]);
 });
 
-/** A copy of the past run whose agent calls tools. */
+/** Replays the past run with an agent that makes these calls. */
 async function replayed(calls: readonly Past[], options: ReplayWorldOptions = {}) {
   const world = await ReplayWorld.open({
     runs: 1,

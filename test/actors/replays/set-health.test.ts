@@ -72,7 +72,10 @@ t.test("a check under way, and one of another set, is no check of the set", asyn
   t.match(healthOf(rows), { judge: { replayId: "rep_1" }, checks: { replayId: "rep_1" } });
 });
 
-/** Of the first task's copies the first is found alike twice, the second is not, and the third is still to come. */
+/**
+ * Adds second looks to the first task's copies: the first copy gets the same verdict twice, the second does not, and
+ * the third is pending.
+ */
 function lookTwice(rows: Rows, { replay: { id: replayId } }: PicturedReplay): void {
   const place = 1;
   const verdict = (repeat: number, which: "first" | "second", passed: boolean | null): ReplayVerdictRow => ({

@@ -76,7 +76,7 @@ const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false })
 const caller = { kind: "person", userId: "usr_1", email: "ada@example.com", sessionId: "ses_1" } as const;
 const pool = kinds.find(({ name }) => name === "runner-pool");
 
-/** Two open workspaces. */
+/** Opens two workspaces. */
 async function twoWorkspaces() {
   const harness = new Harness({ catalogue: { actors: createActorTypes(kinds) } });
   await harness.start();
@@ -101,7 +101,7 @@ async function twoWorkspaces() {
   return { harness, ours: await open("ours"), theirs: await open("theirs") };
 }
 
-/** Creates a pool with a token, as the edge does. */
+/** Creates a pool with a token, like the HTTP layer. */
 async function create({ runtime }: Harness, workspaceId: string, key: string, hash: string) {
   const hidden = { token: hash };
   if (pool === undefined) throw new Error("no kind runner-pool");

@@ -28,7 +28,7 @@ function recorded(count: number, prefix: string, atMs: number, rows = memoryRows
   return rows;
 }
 
-/** Sweeps until a sweep is over; returns when each slice was followed by the next, from now. */
+/** Sweeps until the sweep is complete; returns the delay after each slice. */
 function swept(rows: ReturnType<typeof memoryRows>, now: number): number[] {
   const waits: number[] = [];
   const slice = () =>

@@ -25,7 +25,7 @@ function hook(fields: object): ResourceRow {
   };
 }
 
-/** The tables that were written to since it was asked last. */
+/** Returns rows, and a function that lists the tables written since its last call. */
 function written() {
   const rows = memoryRows();
   const tables: unknown[] = [];

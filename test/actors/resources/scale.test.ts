@@ -25,7 +25,7 @@ const kinds = createKinds({ allowList: parseAllowList("hooks.example.com"), sign
 const caller: PersonCaller = { kind: "person", userId: "usr_1", email: "owner@example.com", sessionId: "ses_1" };
 const LARGE = { hooks: 10_000, lines: 1_000 };
 const SMALL = { hooks: 10, lines: 3 };
-/** Rows of one batch while a workspace is filled. */
+/** Rows per batch while a workspace is filled. */
 const FLUSH_EVERY = 500;
 
 function kindOf(name: string): Kind {
@@ -44,7 +44,7 @@ const hook = (key: string, on: string, lines: readonly string[]) => ({
   steps: [{ name: "tell", request: { url: "https://hooks.example.com/in" } }],
 });
 
-/** Workspaces in one store, written by the engine itself, with every read of the store counted. */
+/** Workspaces in one store, written by the engine itself; counts every read of the store. */
 class Fixture {
   readonly store;
   readonly counting;
@@ -115,7 +115,7 @@ class Fixture {
   }
 }
 
-/** Rows read by each operation on a workspace that is there. */
+/** Returns the number of rows that each operation on an existing workspace reads. */
 async function readsOf(fixture: Fixture, workspaceId: string, teamId: string): Promise<Record<string, number>> {
   const { counting } = fixture;
   const reads: Record<string, number> = {};

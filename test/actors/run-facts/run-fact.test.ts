@@ -10,7 +10,7 @@ const by = "usr_1";
 const ended = { ending: null, failure: null, checkouts: [], check: null, spent: null };
 const factsOf = ({ rows }: SteppedWork): readonly RunFact[] => runFacts.list(rows, workspaceId, [teamId]);
 
-/** The runner reports a step of the run under way. */
+/** Reports a step of the current run as the runner. */
 function step(work: SteppedWork, more: object): void {
   const index = runs.get(work.rows, workspaceId, work.runId)?.steps;
   work.say({ type: "run.step", step: { index, kind: "tool", text: "", tool: null, spent: null, ...more } });

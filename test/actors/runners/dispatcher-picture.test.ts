@@ -20,18 +20,18 @@ import { type Note, probe } from "../../support/probe.js";
 import { assignRuns, type PlacementState } from "./naive-placement.js";
 import { claimRow, laneRow, line, rules, runnerRow } from "./placement-scene.js";
 
-/** The rows of a workspace as placement reads them, and its queue. */
+/** A workspace's rows as placement reads them, and its queue. */
 interface Rows extends PlacementState {
   readonly queue: readonly QueuedRun[];
 }
 
-/** What a workspace sets of its pools and rules. */
+/** A workspace's settings for its pools and limits. */
 type Rules = Pick<PlacementState, "pools" | "defaultPoolId" | "maxRuns" | "besideWorkPercent">;
 
-/** A message; one that fails does all that it does and throws then. */
+/** A message. With `fails`, the turn throws after all its changes. */
 type Told = DispatcherMessage & { readonly fails?: boolean };
 
-/** As the dispatcher is, but that some messages crash it once it has changed everything that it changes. */
+/** The dispatcher, except that some messages crash it after all its changes. */
 const { config, states } = dispatcherActor.machine;
 const failing = Object.entries(states.placing?.on ?? {}).map(([type, [transition]]) => {
   return [type, { actions: [...(transition?.actions ?? []), failOnPurpose] }];
@@ -47,7 +47,7 @@ function failOnPurpose({ event }: { readonly event: Told }): void {
 }
 
 const run = probe("run", { "run.claim": () => undefined });
-/** Writes what the workspace's actor writes when a pool or its rules change. */
+/** Writes the rows that the workspace's actor writes when a pool or a limit changes. */
 const workspace = probe("workspace", {
   rules: (_context, { rules }, turn) => putRules(turn, rules as Rules),
   idle: () => undefined,
@@ -95,7 +95,7 @@ function readRows(reading: Reading): Rows {
   };
 }
 
-/** The rows that a message should leave, read and worked out anew. */
+/** Returns the expected rows after a message, computed from scratch. */
 function after(rows: Rows, told: Told): Rows {
   if (told.fails === true) return rows;
   const recorded = record(rows, told);
@@ -138,13 +138,13 @@ function withoutIdleLanes(rows: Rows): Rows {
   return { ...rows, lanes: rows.lanes.filter(({ lane, maxClaims }) => maxClaims !== null || used.has(lane)) };
 }
 
-/** Rows in an order of their own, to compare. */
+/** Sorts rows to compare them. */
 function sorted({ runners, claims, lanes, queue }: Rows) {
   const texts = (rows: readonly object[]) => rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort();
   return { runners: texts(runners), claims: texts(claims), lanes: texts(lanes), queue: texts(queue) };
 }
 
-/** What may happen to a dispatcher; runs, and what is picked from the rows, get their ids when it happens. */
+/** An event at a dispatcher. New runs, and items picked from the rows, get their ids when the event happens. */
 type Happening =
   | { readonly kind: "tell"; readonly told: readonly ((rows: Rows, n: number) => Told)[] }
   | { readonly kind: "rules"; readonly rules: Rules; readonly isTold: boolean }
@@ -236,14 +236,14 @@ t.test(
   },
 );
 
-/** Actors that stay in memory; more than a test's runs, so that the dispatcher does. */
+/** Maximum number of idle actors in memory: more than a test's runs, so that the dispatcher stays in memory. */
 const IDLE_CELLS = 200;
 
 interface World {
   readonly harness: Harness;
-  /** Runs queued so far. */
+  /** Number of runs queued so far. */
   queued: number;
-  /** What reads were told and the rows did not say. */
+  /** Read results that differ from the rows. */
   readonly wrong: unknown[];
 }
 
@@ -259,7 +259,7 @@ async function started(rules: Rules): Promise<World> {
   return world;
 }
 
-/** Holds what reads are told of placement against the rows that are durable at this moment. */
+/** Compares what reads return about placement with the rows that are durable at this moment. */
 function checkReads({ harness, wrong }: World): void {
   const { reading } = harness.runtime;
   const built = readPlacement(harness.durable, partition);
@@ -287,7 +287,7 @@ async function happen(world: World, happening: Happening): Promise<void> {
       return;
     case "elsewhere": {
       const changes = happening.changes(rows);
-      // Reads learn of these rows once they are durable: a commit of the runtime's own in between tells nothing of them.
+      // Reads see these rows once they are durable. A commit of the runtime in between does not contain them.
       const check = harness.onCommit;
       harness.onCommit = null;
       const committed = harness.disk.open().commit(changes);
@@ -311,7 +311,7 @@ async function happen(world: World, happening: Happening): Promise<void> {
   }
 }
 
-/** Has the dispatcher leave memory: others are used meanwhile, as many as stay there. */
+/** Evicts the dispatcher from memory by using as many other actors as stay in memory. */
 async function letGo(harness: Harness): Promise<void> {
   for (let round = 0; round < 2; round++) {
     for (let n = 0; n < IDLE_CELLS; n++) {
@@ -321,7 +321,7 @@ async function letGo(harness: Harness): Promise<void> {
   }
 }
 
-/** Sends messages at once, in this order, and compares the rows afterwards. */
+/** Sends messages at once, in this order, then compares the rows. */
 async function tell(harness: Harness, before: Rows, told: readonly Told[]): Promise<void> {
   const asked = told.map((message) =>
     harness.runtime.ask(dispatcherRef(partition), message).then(

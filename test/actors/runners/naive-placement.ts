@@ -3,8 +3,8 @@ import { getLane, type LaneRow } from "../../../actors/runners/run-queue.table.j
 import type { ClaimRow, QueuedRun, RunNeeds, RunnerRow } from "../../../actors/runners/runner.table.js";
 
 /**
- * Placement read from the rows anew for each question, run by run and runner by runner: slow, and plain enough to be
- * seen to be right. The product's is held against it.
+ * Placement computed from the rows for each question, run by run and runner by runner: slow, but simple enough to
+ * verify by reading. Tests compare the product's placement with it.
  */
 export interface PlacementState {
   readonly runners: readonly RunnerRow[];
@@ -21,12 +21,12 @@ interface Assignment {
   readonly runner: RunnerRow;
 }
 
-/** Labels or harnesses named in one sentence. */
+/** Maximum number of labels or harnesses named in one sentence. */
 const NAMES_SHOWN = 10;
 
 /**
- * Work first, then the other lanes in turn; in a lane the oldest run first, to the fitting runner with most free slots.
- * Gives back the assignments and the rows after them.
+ * Assigns work first, then the other lanes in turn. Within a lane, the oldest run comes first, and goes to the fitting
+ * runner with the most free slots. Returns the assignments and the rows after them.
  */
 export function assignRuns(
   queue: readonly QueuedRun[],
@@ -79,7 +79,7 @@ function inTurn({ lanes }: PlacementState) {
   return (left: string, right: string) => served(left) - served(right) || (left < right ? -1 : 1);
 }
 
-/** Why no runner takes the run now, in a sentence for a person; null when one can. */
+/** Explains in a sentence for users why no runner takes the run now; null if one can. */
 export function waitingReason(run: RunNeeds & { readonly lane?: string }, state: PlacementState): string | null {
   const lane = getLane(run);
   const reason = findReason({ ...run, lane }, state);
@@ -136,7 +136,7 @@ function slotsText(fitting: readonly RunnerRow[], state: PlacementState): string
   return `${taken} of ${slots} slots are taken`;
 }
 
-/** Names in a sentence, each once, the first of them. */
+/** Lists the first names, each once, for a sentence. */
 function named(names: readonly string[]): string {
   const all = [...new Set(names)].sort();
   if (all.length === 0) return "none";
@@ -193,13 +193,13 @@ function maxBesideWork(pool: PlacementPool, { runners, besideWorkPercent }: Plac
   return Math.max(1, Math.floor((slots * besideWorkPercent) / 100));
 }
 
-/** Claims of runners that are in the pool now. */
+/** Returns the claims of runners that are in the pool now. */
 function claimsIn(pool: PlacementPool, { runners, claims }: PlacementState): ClaimRow[] {
   const members = runners.filter(({ poolId }) => poolId === pool.id);
   return claims.filter((claim) => members.some(({ runnerId }) => runnerId === claim.runnerId));
 }
 
-/** A runner of a pool that is gone takes nothing more. */
+/** Whether the runner is in the run's pool. A runner of a removed pool gets no more runs. */
 function isInPool(run: RunNeeds, runner: RunnerRow, state: PlacementState): boolean {
   const wanted = poolOf(run, state);
   return findPool(runner.poolId, state) !== undefined && (wanted === null || wanted === runner.poolId);

@@ -4,9 +4,9 @@ import type { LaneRow } from "../../../actors/runners/run-queue.table.js";
 import type { ClaimRow, QueuedRun, RunnerRow } from "../../../actors/runners/runner.table.js";
 import type { PlacementState } from "./naive-placement.js";
 
-/** Small worlds in which everything that placement tells apart comes up often. */
+/** Generators of small worlds in which every case of placement occurs often. */
 
-/** Records with the prototype that rows of a store have. */
+/** Generates records with the same prototype as a store's rows. */
 function plain<Row>(fields: { [Field in keyof Row]: fc.Arbitrary<Row[Field]> }): fc.Arbitrary<Row> {
   return fc.record<Row>(fields, { noNullPrototype: true });
 }
@@ -19,7 +19,7 @@ export const runnerRow: fc.Arbitrary<RunnerRow> = plain({
   runnerId,
   poolId: fc.constantFrom("pool_a", "pool_a", "pool_b", "pool_gone"),
   name: fc.constant(""),
-  // Few, so that runners often offer the same as others, or as they did before.
+  // Few variants, so that runners often repeat an offer of their own or of another runner.
   labels: fc.constantFrom([], [], ["gpu"], ["gpu", "big"], ["big", "gpu", "gpu"]),
   harnesses: fc.constantFrom(["command"], ["command"], ["other", "command"], []),
   slots: fc.integer({ min: 0, max: 3 }),
@@ -28,7 +28,7 @@ export const runnerRow: fc.Arbitrary<RunnerRow> = plain({
   since: fc.constant(""),
 });
 
-/** What a run needs, and where it waits. */
+/** A run's requirements, and its lane. */
 export const line = fc
   .record({
     poolId: fc.constantFrom(null, "pool_a", "pool_b", "pool_gone"),
@@ -69,7 +69,7 @@ export const rules = fc
     ],
   }));
 
-/** Rows as a store holds them: one of each id, in the order of their ids. */
+/** Rows as a store holds them: unique ids, in order. */
 export const state: fc.Arbitrary<PlacementState> = fc
   .record({
     rules,

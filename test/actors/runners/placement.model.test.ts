@@ -7,7 +7,7 @@ import { waitingReason as naiveReason, type PlacementState } from "./naive-place
 import { claimRow, laneRow, line, runnerRow, state } from "./placement-scene.js";
 import { toPlacement } from "./placing.js";
 
-/** Something that placement is told, and the rows after it. */
+/** An update of placement, and the rows after it. */
 interface Step {
   readonly tell: (placement: Placement) => void;
   readonly rows: (state: PlacementState) => PlacementState;

@@ -10,7 +10,7 @@ import type { Change, Writing } from "../../../storage/store.js";
 import { CountingReading } from "../../support/counting-reading.js";
 import { putPool, workspaceId } from "../../support/work.js";
 
-/** Runs that wait, each with needs of its own that no runner fits. */
+/** Waiting runs, each with different requirements that no runner meets. */
 const waiting = Array.from(
   { length: 20 },
   (_, n): QueuedRun => ({
@@ -35,7 +35,7 @@ function runnerRow(n: number, connected = true): RunnerRow {
   };
 }
 
-/** What a workspace with so many runners, each with a claim, and a queue has in its rows. */
+/** Returns the rows of a workspace with a queue and this many runners, each with a claim. */
 function rowsOf(count: number): Change[] {
   const changes: Change[] = [];
   const writing: Writing = {
@@ -55,7 +55,7 @@ function rowsOf(count: number): Change[] {
   return changes;
 }
 
-/** How many rows the list of what waits reads, each time it is read, while runners and claims change. */
+/** Returns how many rows each read of the waiting list reads, while runners and claims change. */
 async function countReads(count: number) {
   const store = createMemoryStore();
   await store.commit(rowsOf(count));

@@ -8,7 +8,7 @@ import { place, toPlacement } from "./placing.js";
 const assignRuns = (runs: readonly QueuedRun[], state: PlacementState) => place(runs, toPlacement(state));
 const waitingReason = (run: QueuedRun, state: PlacementState) => reasonOf(run, toPlacement(state));
 
-/** So many claims of each runner. */
+/** Returns this many claims for each runner. */
 function claimsOf(held: ReadonlyMap<string, number>): ClaimRow[] {
   return [...held].flatMap(([runnerId, count]) =>
     Array.from({ length: count }, (_, n) => ({ runnerId, runId: `${runnerId}-${n}`, poolId: "" })),

@@ -5,7 +5,7 @@ import { isOlder, toLineKey } from "../../../actors/runners/run-queue.table.js";
 import type { QueuedRun, RunnerRow } from "../../../actors/runners/runner.table.js";
 import type { PlacementState } from "./naive-placement.js";
 
-/** The product's placement, made of rows in the order they stand in. */
+/** Builds the product's placement from rows, in their given order. */
 export function toPlacement(state: PlacementState): Placement {
   const { pools, defaultPoolId, maxRuns, besideWorkPercent } = state;
   const placement = new Placement({ pools, defaultPoolId, maxRuns, besideWorkPercent });
@@ -15,7 +15,7 @@ export function toPlacement(state: PlacementState): Placement {
   return placement;
 }
 
-/** Places runs with the product's placement, as the dispatcher does, and leaves the others in the queue. */
+/** Places runs with the product's placement, like the dispatcher; runs that do not fit stay in the queue. */
 export function place(
   runs: readonly QueuedRun[],
   placement: Placement,

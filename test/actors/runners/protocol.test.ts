@@ -2,7 +2,7 @@ import t from "tap";
 import { MAX_AMOUNT } from "../../../actors/money.js";
 import { RUNNER_PROTOCOL, runnerFrameSchema, serviceFrameSchema } from "../../../actors/runners/protocol.js";
 
-/** How runners and services of different releases understand each other; `runner-socket.test.ts` has the service's end. */
+/** How runners and services of different releases interoperate; `runner-socket.test.ts` covers the service's side. */
 
 const hello = {
   frame: "hello",

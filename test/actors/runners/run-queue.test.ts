@@ -22,7 +22,9 @@ function inOrder(runs: readonly QueuedRun[]): QueuedRun[] {
   return [...runs].sort((left, right) => (isOlder(left, right) ? -1 : 1));
 }
 
-/** A queue of one line beside its rows, which the test writes as the dispatcher does: before it tells the queue. */
+/**
+ * Returns a queue with one line, and its rows. Like the dispatcher, the test writes rows before it updates the queue.
+ */
 function lineOf(count: number) {
   let rows = inOrder(Array.from({ length: count }, (_, n) => run(n)));
   let read = 0;
@@ -66,7 +68,7 @@ t.test("the first of a line is its oldest run, after any changes, in memory or o
   );
 });
 
-/** Takes out the first run again and again, so many times. */
+/** Removes the first run this many times. */
 function drain(line: ReturnType<typeof lineOf>, count: number): (string | undefined)[] {
   return Array.from({ length: count }, () => {
     const first = line.first();
@@ -111,7 +113,7 @@ t.test("a lane is empty when none of its lines is left", async (t) => {
   t.notOk(queue.isLaneEmpty("work"));
 });
 
-/** A run comes after so much time, or is placed; a clock that was ahead is put back. The process may end before. */
+/** A run arrives after some time, or is placed. A clock that was ahead is corrected. The process may restart first. */
 const happening = fc.record({
   afterMs: fc.oneof(fc.nat(3), fc.integer({ min: -5_000, max: 5_000 })),
   isPlaced: fc.boolean(),

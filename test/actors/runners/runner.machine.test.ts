@@ -37,7 +37,7 @@ const started: RunnerMessage = { type: "run.started", runId: "run_1", fence: 1 }
 const woken = (lateMs: number): Message =>
   ({ type: "woken", name: "lease", dueMs: NOW + LEASE_MS - lateMs }) as Message;
 
-/** One message of each kind that a runner's actor may get. Those that wake it come a lease after the start. */
+/** One message of each kind that a runner's actor handles. Wake-ups arrive one lease after the start. */
 const messages: Record<string, Message> = {
   hello: hello(),
   "hello of another instance": hello({ instance: "instance_2" }, "con_2"),
@@ -63,7 +63,7 @@ const paths: Record<string, readonly string[]> = {
   away: ["hello", "assign", "left"],
 };
 
-/** State x message -> state; what is not here is refused. */
+/** State x message -> next state; missing pairs are refused. */
 const table: Record<string, Record<string, string>> = {
   absent: { hello: "connected", "hello of another instance": "connected", assign: "absent", drop: "absent" },
   connected: {

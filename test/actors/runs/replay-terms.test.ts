@@ -21,7 +21,7 @@ t.test("setup and check get secrets where they are equal, byte by byte, to the l
   t.same(toReplayTerms("repeat", live, config(null)).secretsFor, { check: false, setup: [] });
 });
 
-/** The job of a run at a station with a profile and a secret, under these terms. */
+/** Returns the job of a run at a station with a profile and a secret, under these terms. */
 function jobUnder(terms: ReturnType<typeof toReplayTerms>) {
   const work = new SteppedWork();
   work.claim();

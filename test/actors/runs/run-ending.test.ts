@@ -5,7 +5,7 @@ import { listLatestNotes } from "../../../actors/tasks/task.table.js";
 import { base, SteppedWork } from "../../support/stepped-work.js";
 import { workspaceId } from "../../support/work.js";
 
-/** What the report of a run's end has others do. */
+/** The effects of a run's final report on other actors. */
 
 const report = { type: "run.ended", ending: null, failure: null, checkouts: [], check: null, spent: null };
 

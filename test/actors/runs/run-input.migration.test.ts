@@ -36,7 +36,7 @@ function runOf(id: string, state: string): Entry[] {
   return [row("run", id, { ...run, fence: state === "queued" ? 0 : 1 }), row("run-config", id, config)];
 }
 
-/** A run that was to be started, as the task told it. */
+/** The message with which a task started a run. */
 const start = {
   type: "run.start",
   taskId: "task_1",

@@ -7,7 +7,7 @@ import type { Message } from "../../../runtime/turns/turn.js";
 import { SteppedWork } from "../../support/stepped-work.js";
 import { workspaceId } from "../../support/work.js";
 
-/** What a run spent: the sum of its steps, or what its runner reports at the end. */
+/** The spent amount of a run: the sum of its steps, or the amount in its runner's final report. */
 
 const most = { amount: MAX_AMOUNT, currency: "USD" };
 
@@ -24,7 +24,7 @@ function rowOf({ rows, runId }: SteppedWork): RunRow {
   return row;
 }
 
-/** Says a step of each amount; what the run's row says was spent after each. */
+/** Reports one step per amount; returns the run's spent amount after each. */
 function spend(work: SteppedWork, amounts: readonly number[]): RunRow["spent"][] {
   return amounts.map((amount, index) => {
     const spent = { amount, currency: "USD" };

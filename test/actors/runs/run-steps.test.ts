@@ -7,7 +7,7 @@ import { workspaceId } from "../../support/work.js";
 
 const step = { kind: "tool", tool: null, spent: null };
 
-/** A run with these steps of its agent. */
+/** Returns a run with these agent steps. */
 function runWith(steps: readonly object[]) {
   const work = new SteppedWork();
   work.claim();

@@ -72,7 +72,7 @@ const said = (message: Omit<RunnerMessage, "runId" | "fence"> & Record<string, u
   ({ type: "run.said", runnerId: "runner_1", said: { ...claim, ...message }, ...more }) as Message;
 const ended = { type: "run.ended", ending: null, failure: null, checkouts: [], check: null, spent: null };
 
-/** One message of each kind that a run may get. */
+/** One message of each kind that a run handles. */
 const messages: Record<string, Message> = {
   start,
   claim: { type: "run.claim", runnerId: "runner_1" } as Message,
@@ -121,9 +121,9 @@ const paths: Record<string, readonly string[]> = {
   ended: ["start", "claim", "may start", "started", "completed"],
 };
 
-/** State x message -> state and outcome; what is not here is refused. */
+/** State x message -> next state and outcome; missing pairs are refused. */
 const table: Record<string, Record<string, string>> = {
-  // A claim of a run that was removed is given back.
+  // The run returns a claim after its removal.
   new: { start: "queued", claim: "new" },
   queued: {
     claim: "claimed",

@@ -21,7 +21,7 @@ import { Harness } from "../../support/harness.js";
 import { type Note, probe } from "../../support/probe.js";
 import { line, lineId, putLine, putPool, teamId, workspaceId } from "../../support/work.js";
 
-/** Owners that are no tasks: one with people behind it, one with nobody. Neither has a gate, hooks or a task. */
+/** Run owners that are not tasks: one with people, one without. Neither has a gate, hooks or a task. */
 const nobody: RunOwner = {
   kind: "replay",
   hearsClaims: false,
@@ -45,10 +45,10 @@ const people: RunOwner = {
 };
 
 const probeRef = reference<Note>("probe");
-/** `[probe, n]`: what it was told, in order. */
+/** `[probe, n]`: the messages to a probe, in order. */
 const told = table<Note>("test-told");
 
-/** Keeps what the probe is told. */
+/** Records the messages to the probe. */
 function keep(_context: unknown, { turn: _turn, ...message }: Note, turn: Turn): void {
   const n = told.list(turn, workspaceId, [turn.self.id]).length;
   told.put(turn, workspaceId, [turn.self.id, n], message);
@@ -88,7 +88,7 @@ const probeActor = probe("probe", {
   note: keep,
 });
 
-/** The real runtime with runs, a dispatcher and a runner, and a probe that has runs queued. */
+/** The real runtime with runs, a dispatcher, a runner, and a probe that queues runs. */
 class Scene {
   readonly harness = new Harness({
     catalogue: {
@@ -122,7 +122,7 @@ class Scene {
     return scene;
   }
 
-  /** The runner says hello, as the process named. */
+  /** Connects the runner as the named process. */
   async connect(instance: string, features: readonly string[] = RUNNER_FEATURES): Promise<void> {
     const hello: RunnerHello["hello"] = {
       instance: `${instance}-0123456789abcdef`,
@@ -151,7 +151,7 @@ class Scene {
     await this.harness.ask(runRef(workspaceId, runId), message);
   }
 
-  /** The runner says something of a run. */
+  /** Reports on a run as the runner. */
   async say(runId: string, message: { readonly type: string; readonly [field: string]: unknown }): Promise<void> {
     this.#said += 1;
     const said = { ...message, runId, fence: 1 } as RunnerMessage;
@@ -187,7 +187,7 @@ class Scene {
     return buildJob({ reading: this.harness.durable, sealer: { open: String } }, workspaceId, { runId, fence: 1 });
   }
 
-  /** Nothing threw, and nobody heard of anything or was asked. */
+  /** Whether nothing crashed, nothing was logged, and no hook was called. */
   isQuiet(): boolean {
     const { crashes, deadLetters } = this.harness.runtime.stats();
     const hooks = told.list(this.harness.durable, workspaceId, ["hooks"]);

@@ -8,14 +8,14 @@ import { InstantSearch } from "../../support/instant-search.js";
 import { type Draws, Simulation, type World } from "./rules/simulated-search.js";
 import type { Shape } from "./rules/simulated-worlds.js";
 
-/** A search that ended, by the machines or by the rules alone: all that they must agree on. */
+/** An ended search, by the machines or by the rules alone: everything on which both must agree. */
 export interface EndedSearch {
   readonly ending: string | null;
   readonly state: string;
-  /** Its name, and what is said of it. */
+  /** The best candidate's name, and its mark. */
   readonly best: string | null;
   readonly mark: string | null;
-  /** What it counts against its ceiling, as a fraction. */
+  /** The amount counted against the ceiling, as a fraction. */
   readonly counted: string;
   readonly iterations: readonly {
     readonly kind: string;
@@ -33,16 +33,19 @@ export interface EndedSearch {
   }[];
 }
 
-/** How often a config truly succeeds at a task, which has its place among them from 0 to 1; the config's name is `seed`, or `c1` and so on as it is proposed. */
+/**
+ * Returns a config's true success rate at a task. The task's position in the set is given from 0 to 1; the config's
+ * name is `seed`, or `c1` and so on in the order of proposal.
+ */
 export type TrueRates = (candidate: string, place: number) => number;
 
-/** All configs succeed alike; tasks from never to always. */
+/** All configs have the same success rates; the tasks' rates range from never to always. */
 export const NO_GAIN: TrueRates = (_, place) => place;
 
-/** The live config always succeeds, no other ever does. */
+/** The live config always succeeds; no other ever does. */
 export const ALL_WORSE: TrueRates = (candidate) => (candidate === "seed" ? 1 : 0);
 
-/** One candidate succeeds more often by 0.25 at each task. */
+/** One candidate has a success rate that is higher by 0.25 at each task. */
 export function plantedAt(name: string): TrueRates {
   return (candidate, place) => 0.75 * place + (candidate === name ? 0.25 : 0);
 }
@@ -50,18 +53,18 @@ export function plantedAt(name: string): TrueRates {
 const CEILING = { amount: 1_000, currency: "EUR" };
 const FINEST = 2 ** 32;
 
-/** By `success`, unless it says otherwise. */
+/** The objective is `success` by default. */
 interface SearchedShape extends Shape {
   readonly objective?: Objective;
 }
 
-/** Runs a search through the machines, whose replays are instant, and the same through the rules alone. */
+/** Runs a search through the machines with instant replays, and the same search through the rules alone. */
 export function searchBoth(shape: SearchedShape, number: number, rates: TrueRates) {
   const draws = drawByName(number, (candidate, task) => rates(candidate, (task + 0.5) / shape.tasks));
   return { machines: searchByMachines(shape, number, draws), rules: searchByRules(shape, number, draws) };
 }
 
-/** Copies and costs that follow from their names, by chance: so both ways find the same. */
+/** Derives copies' results and costs from their names and a seed, so that both searches get the same values. */
 function drawByName(number: number, rates: TrueRates): Draws {
   const draw = (...of: readonly (string | number)[]) =>
     createHash("sha256")

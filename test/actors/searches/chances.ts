@@ -17,9 +17,10 @@ const USAGE = `npm run chances -- [--searches 250] [--machines 100]
   --machines N  searches of each kind by the machines, and again by the rules`;
 
 /**
- * `npm run chances` simulates searches: how often they claim a gain though no candidate is better (at most 5 %), how often
- * they find the one that is (at least 90 %), whether they end whatever fails, and whether the machines, stepped in memory
- * with instant replays, do as the rules say. Takes some minutes. Ends with 1 when a promise was broken.
+ * `npm run chances` simulates searches and checks four promises. Searches without a better candidate claim a gain in at
+ * most 5 % of cases. Searches with a better candidate find it in at least 90 %. Searches end whatever fails. The
+ * machines, stepped in memory with instant replays, agree with the rules. Takes some minutes. Exits with 1 if a promise
+ * is broken.
  */
 const { values } = readArguments(USAGE, {
   options: { searches: { type: "string", default: "250" }, machines: { type: "string", default: "100" } },
@@ -28,7 +29,7 @@ const searches = Number(values.searches);
 const byMachines = Number(values.machines);
 const broken: string[] = [];
 
-/** Sets by their tasks: those searched and those held out. */
+/** Set sizes, with their searched and held-out tasks. */
 const SETS = [
   { tasks: 20, sides: "12 / 8" },
   { tasks: 50, sides: "30 / 20" },

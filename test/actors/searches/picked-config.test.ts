@@ -12,7 +12,7 @@ const canary = (what: string) => `canary-of-${what}`;
 const [taskA, taskB] = [canary("task-a"), canary("task-b")];
 const of = { searchId: "srch_1", candidateId: "cand_01" };
 
-/** A search whose config, tasks and runs are full of canaries. */
+/** Opens a search whose config, tasks and runs are full of canaries. */
 function open() {
   const { rows, search } = picturedSearch({
     seed: { [taskA]: "-", 1: "+", 2: "-", 3: "-", [taskB]: "-", 9: "+" },
@@ -44,7 +44,7 @@ function open() {
   return { rows, search };
 }
 
-/** The tables that a reading is asked for. */
+/** The tables that callers of a reading access. */
 class WatchedReading implements Reading {
   readonly tables = new Set<string>();
   constructor(readonly inner: Reading) {}

@@ -1,7 +1,7 @@
 import t from "tap";
 import { simulateSearch } from "../../support/random-search.js";
 
-/** `npm run searches` simulates as many as it is told. */
+/** Number of simulated searches; `npm run searches` takes it as an argument. */
 const SEARCHES = 16;
 
 t.test("searches with random costs and faults come to an end, and leave nothing behind", async (t) => {

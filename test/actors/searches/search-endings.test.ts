@@ -19,7 +19,7 @@ function started(terms: object = {}, tasks = 5): SteppedSearch {
   return scene;
 }
 
-/** What is under way or queued of a search that has ended. */
+/** Returns the runs and replays of an ended search that are still in progress or queued. */
 function left(scene: SteppedSearch): readonly string[] {
   const replaysNow = replays.all(scene.rows, workspaceId, { searchId: SEARCH_ID });
   return [

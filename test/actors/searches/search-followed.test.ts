@@ -14,7 +14,7 @@ interface Followed {
   frontier: readonly string[];
 }
 
-/** A reader of a search's stream, who applies its changes as `http/streams/README.md` says. */
+/** Follows a search's stream, and applies its changes as `http/streams/README.md` specifies. */
 function follow(scene: SearchWorld): { readonly now: () => Followed; readonly longest: () => number } {
   const { runtime } = scene.world.harness;
   const subject = { workspaceId, id: scene.searchId };
@@ -54,7 +54,7 @@ function putUnder(name: string, list: readonly Record<string, unknown>[], item: 
   return at < 0 ? [...list, item] : list.with(at, item);
 }
 
-/** What does not hold of a search as it is read. */
+/** Returns violated invariants of a search as it is read. */
 function complaints({
   seed,
   candidates,
@@ -91,7 +91,7 @@ function complaints({
   ];
 }
 
-/** Works a search job by job, and reads it after each; returns the states that it was read in. */
+/** Works on a search job by job, and reads it after each job; returns the states seen in the reads. */
 async function readThrough(scene: SearchWorld, script: SearchScript) {
   const seen = new Set<string>();
   const wrong: string[] = [];

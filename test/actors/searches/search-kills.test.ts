@@ -3,13 +3,13 @@ import { type SearchScript, SearchWorld } from "../../support/search-world.js";
 import { plainTerms } from "../../support/stepped-search.js";
 
 const idempotency = (key: string) => ({ scope: "usr_1", key, digest: "d" });
-/** The tables whose rows change when it starts, admits, orders, holds out and ends. */
+/** The tables whose rows change when the search starts, admits, orders, holds out and ends. */
 const OF_SEARCH = new Set(["search", "search-iteration", "search-candidate"]);
 const terms = { budget: { ...plainTerms.budget, iterations: 1, perIteration: 1 } };
-/** More than any of these takes, so that one that goes on for ever fails. */
+/** More rounds than any scenario needs, so that an endless one fails. */
 const MAX_ROUNDS = 40;
 
-/** At which commit, counted from now, and whether its batch is on the disk. */
+/** The commit at which to kill the process, counted from now, and whether its batch is on the disk. */
 interface Kill {
   readonly after: number;
   readonly when: "before" | "after";
@@ -17,7 +17,7 @@ interface Kill {
 
 type Act = (scene: SearchWorld) => Promise<unknown>;
 
-/** One process that is killed at a commit, and the next, which goes on. */
+/** A process that is killed at a commit, and the process that continues. */
 class KilledSearch {
   private constructor(readonly scene: SearchWorld) {}
 
@@ -29,7 +29,10 @@ class KilledSearch {
     return new KilledSearch(scene);
   }
 
-  /** Acts until it is so; after the kill, in another process, to which the runner connects as a new one. */
+  /**
+   * Repeats `act` until `isSo` returns true. After the kill, continues in another process, to which the runner connects
+   * as a new one.
+   */
   readonly until = async (isSo: (scene: SearchWorld) => boolean, act: Act): Promise<void> => {
     const { scene } = this;
     const { harness } = scene.world;
@@ -60,8 +63,8 @@ const work: Act = async (scene) => {
 };
 
 /**
- * Runs the scenario without a kill, and then with one before and after each commit of it that writes rows of the search.
- * What is done before it is killed by nobody.
+ * Runs the scenario without a kill, then with a kill before and after each of its commits that writes rows of the
+ * search. No kill interrupts `before`.
  */
 async function atEveryBorder(
   t: Test,

@@ -59,7 +59,9 @@ const judge = { rubric: "Is it good?", scale: "yes-no", passScore: null, claims:
 const judging = toReplayJudging({ name: "m", prices: { in: 10, out: 10, currency: "EUR", models: {} } });
 const usage = { in: 1_000, out: 100 };
 
-/** A search at a station with a judge that passes everything, `answers` times; the model is down then. */
+/**
+ * Opens a search at a station with a judge. The model passes everything for `answers` questions, then is unavailable.
+ */
 async function openJudged(answers: number): Promise<{ readonly scene: SearchWorld; readonly judged: SearchScript }> {
   let asked = 0;
   const down: ModelReply = { kind: "unavailable", reason: "the model answered 503", retryAtMs: null, mayCost: false };
@@ -104,7 +106,7 @@ function sumPairs(pairs: { readonly wins: number; readonly losses: number; reado
 }
 
 t.test("a search that is stopped has its replays judged no more, nor their pairs", async (t) => {
-  // The verdicts on four copies of the seed and three of the candidate; nothing of pairs, nor of what is held out.
+  // The verdicts on four copies of the seed and three of the candidate; none on pairs or held-out copies.
   const opened = await openJudged(7);
   const { scene } = opened;
   await workJudged(opened);

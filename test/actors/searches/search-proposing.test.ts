@@ -21,7 +21,7 @@ const judge = {
   model: null,
 };
 
-/** A search whose agent runs, in the first iteration or in one that reflects. */
+/** Returns a search with a running agent, in the first iteration or in a reflecting one. */
 function proposing(kind: "propose" | "reflect" = "propose", terms: object = {}, profiles: readonly string[] = []) {
   const scene = new SteppedSearch(5);
   runners.put(scene.rows, workspaceId, "runner_1", {
@@ -105,7 +105,7 @@ t.test(
     };
     t.match(profileOf("agent"), { station: { profile: "only", model: "m", effort: "low" }, profile: { args: ["sh"] } });
     t.match(profileOf("agent", ["second"]), { station: { profile: null }, profile: null }, "neither of two");
-    // `shell` is the profile of a station on the harness `command`.
+    // `shell` is the profile of a station with the harness `command`.
     t.match(profileOf("command"), { station: { profile: "shell" } });
   },
 );

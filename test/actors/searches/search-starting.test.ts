@@ -60,7 +60,7 @@ t.test(
   },
 );
 
-/** What is refused, in the order in which it is looked at: each case has all the faults of those after it. */
+/** Refusals in the order of their checks: each case also has all faults of the later cases. */
 t.test("a start is refused in the order of the reference", async (t) => {
   const bad = { budget: { ...budget, iterations: 11 }, agent, objective: "fame" };
   const scene = new SteppedSearch(6);

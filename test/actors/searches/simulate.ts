@@ -1,6 +1,6 @@
 import { simulateSearch } from "../../support/random-search.js";
 
-/** Simulates searches with random costs and faults: `npm run searches -- 1000`, or `-- 1000 7` from the seed 7. */
+/** Simulates searches with random costs and faults: `npm run searches -- 1000`, or `-- 1000 7` to start at seed 7. */
 const [count = 100, first = 1] = process.argv.slice(2).map(Number);
 const endings = new Map<string, number>();
 let turns = 0;

@@ -14,7 +14,7 @@ import { slowRegressed, slowShares, WHOLE } from "./slow-reading.js";
 
 const dollars = (amount: number) => ({ amount, currency: "USD" });
 
-/** Copies of a picture with measures: one for each copy, in order. */
+/** Returns copies with these results, and one set of measures per copy, in order. */
 function measured(runs: Readonly<Record<string, string>>, measures: readonly Partial<MeasuredCopy>[]) {
   return copiesOf(runs).map((copy, index) => ({ ...copy, ...measures[index] }));
 }

@@ -4,8 +4,9 @@ import type { CopyResult } from "../../../actors/statistics/copy.js";
 const RESULTS: Readonly<Record<string, CopyResult>> = { "+": "succeeded", "-": "failed", "?": "unscored", ".": null };
 
 /**
- * Copies as a picture: each run by its task and, after a slash, its own name, with a character a copy: `+` succeeded,
- * `-` failed, `?` unscored, `.` not settled. They cost nothing, and neither time nor steps are known.
+ * Parses copies from texts. The key of a run is its task and, after a slash, its own name. The text has one character
+ * per copy: `+` succeeded, `-` failed, `?` unscored, `.` not settled. The copies cost nothing, and have no known time
+ * or steps.
  */
 export function copiesOf(runs: Readonly<Record<string, string>>): readonly MeasuredCopy[] {
   return Object.entries(runs).flatMap(([originalRunId, results]) =>
@@ -23,7 +24,7 @@ export function copiesOf(runs: Readonly<Record<string, string>>): readonly Measu
   );
 }
 
-/** So many tasks with the same results: `t00`, `t01` and so on. */
+/** Returns this many tasks with the same results: `t00`, `t01` and so on. */
 export function tasksOf(count: number, results: string, prefix = "t"): readonly MeasuredCopy[] {
   return copiesOf(
     Object.fromEntries(Array.from({ length: count }, (_, n) => [`${prefix}${String(n).padStart(2, "0")}`, results])),

@@ -19,7 +19,7 @@ t.test("where no copy differs it is small but not 0; where no task can regress i
   t.equal(falseFailureChance(tasksOf(20, "+--"), { repeats: 3, mostRegressions: 0 }), 0);
 });
 
-/** A task's copies, as a picture: so many succeeded of so many scored. */
+/** Generates a task's number of scored copies, and how many of them succeeded. */
 const task = fc
   .integer({ min: 1, max: 5 })
   .chain((scored) => fc.integer({ min: 0, max: scored }).map((succeeded) => ({ scored, succeeded })));

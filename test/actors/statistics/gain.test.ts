@@ -45,7 +45,7 @@ t.test("the order of copies does not matter, and the other side sees the opposit
 });
 
 t.test("a gain of exactly the smallest is better, and its loss worse, as the decimals are written", async (t) => {
-  // One more of 10, 12 or 20 copies in each task: 0.1, 1/12 and 0.05.
+  // One more successful copy of 10, 12 or 20 in each task: 0.1, 1/12 and 0.05.
   const own = tasksOf(5, "++++++++++++++++++++");
   const other = tasksOf(5, "+++++++++++++++++++-");
   t.match(successGain(own, other, 0.05), {
@@ -59,7 +59,7 @@ t.test("a gain of exactly the smallest is better, and its loss worse, as the dec
   t.match(successGain(own, other, 0.050000001), { verdict: "within-noise" });
   t.match(successGain(other, own, 0.05), { gain: -0.05, verdict: "worse" });
   t.match(successGain(other, own, 0.050000001), { verdict: "within-noise" });
-  // 0.3 - 0.2 is less than 0.1 in doubles.
+  // In doubles, 0.3 - 0.2 is less than 0.1.
   const three = tasksOf(6, "+++-------");
   t.match(successGain(three, tasksOf(6, "++--------"), 0.1), { verdict: "better" });
 });

@@ -75,7 +75,7 @@ t.test("noise is what a slow reading has, in any order of copies", async () => {
       const noise = measureNoise(copies, { repeats: 5, minGain: 0.05 });
       assert.deepEqual(measureNoise(others, { repeats: 5, minGain: 0.05 }), noise);
       if (known.length < 2) return assert.equal(noise, null);
-      // Over the product of all denominators, spread is whole: 20 times it, squared, over the product squared.
+      // Over the product of all denominators, the spread is an integer: 20 times it, squared, over the product squared.
       const product = known.reduce((all, { below }) => all * BigInt(below), 1n);
       const whole = known
         .map(({ sum, below }) => (BigInt(sum) * product) / BigInt(below))

@@ -1,12 +1,12 @@
 import type { Copy } from "../../../actors/statistics/copy.js";
 
 /**
- * The figures read off their definitions a second time: by enumerating all resamples and by nested loops, in whole
- * numbers over 2,520, which every count of up to ten copies divides. Uses nothing of what it is compared with.
+ * The figures, implemented a second time from their definitions: by enumerating all resamples, with nested loops, in
+ * integers over 2,520, which every count of up to ten copies divides. Shares no code with the functions under test.
  */
 export const WHOLE = 2_520;
 
-/** The share of each task with a scored copy, in parts of {@link WHOLE}. */
+/** Returns the share of each task with a scored copy, in units of 1/{@link WHOLE}. */
 export function slowShares(copies: readonly Copy[]): Record<string, number> {
   const shares: Record<string, number> = {};
   for (const { taskId } of copies) {
@@ -33,13 +33,16 @@ export function slowDifferences(own: readonly Copy[], other: readonly Copy[]): n
 }
 
 export interface SlowInterval {
-  /** Sums of as many parts of {@link WHOLE} as there are tasks. */
+  /** Sums over all tasks, in units of 1/{@link WHOLE}. */
   readonly sum: number;
   readonly low: number;
   readonly high: number;
 }
 
-/** All n^n resamples of n values, their sums in order, and of these the first that 2.5 % and 97.5 % do not exceed. */
+/**
+ * Enumerates all n^n resamples of n values, and returns the interval of their sums: the smallest sums that are at least
+ * as large as 2.5 % and 97.5 % of all sums.
+ */
 export function slowInterval(values: readonly number[]): SlowInterval {
   let sums = [0];
   for (const _ of values) sums = sums.flatMap((sum) => values.map((value) => sum + value));
@@ -51,7 +54,7 @@ export function slowInterval(values: readonly number[]): SlowInterval {
   return { sum: values.reduce((a, b) => a + b), low: least(25), high: least(975) };
 }
 
-/** The verdict on differences, with a smallest gain in ten-thousandths. */
+/** Returns the verdict on differences, with the smallest gain in ten-thousandths. */
 export function slowVerdict(differences: readonly number[], minGainTimes10000: number): string {
   const { sum, low, high } = slowInterval(differences);
   const smallest = minGainTimes10000 * WHOLE * differences.length;
@@ -60,7 +63,7 @@ export function slowVerdict(differences: readonly number[], minGainTimes10000: n
   return "within-noise";
 }
 
-/** The tasks that regressed, by counting. */
+/** Returns the tasks that regressed, by counting. */
 export function slowRegressed(candidate: readonly Copy[], baseline: readonly Copy[]): string[] {
   const tasks = [...new Set(candidate.map(({ taskId }) => taskId))].sort();
   return tasks.filter((taskId) => {

@@ -5,7 +5,7 @@ import { createChance } from "../../simulation/chance.js";
 import { simulateCopies } from "./simulated-copies.js";
 import { slowDifferences, WHOLE } from "./slow-reading.js";
 
-/** The verdict by drawing resamples by chance, in doubles. */
+/** Returns the verdict from randomly drawn resamples, in doubles. */
 function drawnVerdict(
   own: readonly Copy[],
   other: readonly Copy[],

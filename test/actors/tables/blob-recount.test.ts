@@ -20,7 +20,7 @@ const unusedOf = (text: string, sinceMs: number): Key => [partition, "row", "blo
 
 const all = (rows: Writing) => rows.range({ prefix: [] });
 
-/** A store with these rows. */
+/** Returns a store with these rows. */
 async function storeOf(rows: Writing): Promise<Store> {
   const store = createMemoryStore();
   await store.commit(all(rows).map(({ key, value }): Change => ({ op: "put", key, value })));
@@ -33,7 +33,7 @@ async function recount(store: Store): Promise<RecountFinding[]> {
   return findings;
 }
 
-/** Three papers: `one` stands in two, `two` in one, `old` in none any more. */
+/** Writes three papers: two use `one`, one uses `two`, and none uses `old` any more. */
 function filed(): Writing {
   const { rows, write } = desk();
   write("a", ["one", "old"]);
@@ -124,7 +124,7 @@ t.test("whatever became of the rows about bodies, they are made again from the r
   );
 });
 
-/** Spoils a row about a body. All became unused at `startMs`, so that is what a recount says of them too. */
+/** Corrupts a row about a body. All bodies became unused at `startMs`, so a recount finds the same time. */
 function spoil(rows: Writing, at: number, how: "gone" | "moved" | "more"): void {
   const about = ["blob-use", "blob-unused"].flatMap((table) => rows.range({ prefix: [partition, "row", table] }));
   const row = about[at % Math.max(1, about.length)];

@@ -164,7 +164,7 @@ t.test("a body that a later turn refers to is there for it, though it had been u
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** What is written in turn: the bodies that a paper refers to from then on, and how much time passes after it. */
+/** The writes in order: a paper, the bodies that it references from then on, and the hours that pass afterwards. */
 const deeds: readonly { readonly id: string; readonly texts: readonly string[]; readonly hours: number }[] = [
   { id: "a", texts: ["one", "two"], hours: 1 },
   { id: "b", texts: ["one"], hours: 1 },
@@ -175,7 +175,7 @@ const deeds: readonly { readonly id: string; readonly texts: readonly string[]; 
   { id: "c", texts: ["three"], hours: 50 },
 ];
 
-/** Writes the deed that a message names: the row of a paper, and its bodies. */
+/** Performs the write that a message names: a paper's row and its bodies. */
 const writer = probe("writer", {
   write: (_context, { n }, turn) => {
     const deed = deeds[Number(n)];
@@ -241,7 +241,7 @@ t.test("after days without a service, what was undelivered comes before the swee
   });
   const catalogue = { actors: [sender, receiver, blobSweeperActor] };
   const harness = new Harness({ catalogue, limits: { turnsPerBatch: 1 } });
-  // With so many partitions a start finds what is due before what is undelivered.
+  // With this many partitions, a start finds due wake-ups before undelivered messages.
   const others = Array.from({ length: 300 }, (_, n) => ({ op: "put" as const, key: [`other_${n}`, "row"], value: n }));
   const filled = harness.disk.open().commit(others);
   await harness.advance();

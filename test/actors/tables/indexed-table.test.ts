@@ -55,7 +55,7 @@ const filter = fc.record(
   { requiredKeys: [] },
 );
 
-/** Writes the steps, and gives the rows that are there in the end, newest first. */
+/** Performs the steps; returns the remaining rows, newest first. */
 function written(rows: Writing, all: readonly Step[]): Part[] {
   const model = new Map<string, Part>();
   for (const { n, to } of all) {
@@ -123,7 +123,7 @@ t.test("after any writes, the index entries are exactly those of the final rows"
   );
 });
 
-/** The rows, and how many writes they took. */
+/** Returns rows that count the writes to them. */
 function countingWrites(): Writing & { writes: number; reads: number } {
   const rows = memoryRows();
   const counting = {

@@ -45,7 +45,7 @@ async function stored(rows: readonly Part[]): Promise<Store> {
   return store;
 }
 
-/** Many rows, few of which are one thing and the other. */
+/** Returns many rows, few of which have both values. */
 function many(count: number, isBoth: (n: number) => boolean): Part[] {
   return Array.from({ length: count }, (_, n) => ({
     id: idOf(n),
@@ -58,7 +58,7 @@ function many(count: number, isBoth: (n: number) => boolean): Part[] {
 
 const filter = { teamId: "team_1", state: "open", owner: "usr_1" };
 
-/** A page by its slices, and the most rows that one of them looked at. */
+/** Returns a page through all its slices, and the maximum number of rows read by a slice. */
 function sliced(reading: Reading, limit: number): { readonly rows: Part[]; readonly slices: number; most: number } {
   const counting = countingReading(reading);
   const rows: Part[] = [];
@@ -136,7 +136,7 @@ t.test("slices give what one walk gives, whatever is asked for", async () => {
   );
 });
 
-/** Found by what single lines of two or three indexes have in common, or by the lines of one. */
+/** A table whose pages are read from intersecting lines of two or three indexes, or from the lines of one. */
 const crossed = indexedTable<Part>("crossed", {
   order: ["id"],
   indexes: {
@@ -155,7 +155,7 @@ async function crossing(rows: readonly Part[]): Promise<Store> {
   return store;
 }
 
-/** A page of them by its slices, with the rows that each read. */
+/** Returns a page of that table through all its slices, with the rows that each slice read. */
 function crossedPage(reading: Reading, filter: Filter<Part>, page: PageOptions<Part>) {
   const counting = countingReading(reading);
   const rows: Part[] = [];
@@ -164,7 +164,7 @@ function crossedPage(reading: Reading, filter: Filter<Part>, page: PageOptions<P
   do {
     counting.reset();
     const slice: Slice<Part> = crossed.page(counting, workspaceId, filter, { ...page, cursor });
-    // As one that was kept for long would be.
+    // Copy the cursor, as if it had been stored for a while.
     cursor = slice.next === null ? null : structuredClone(slice.next);
     rows.push(...slice.rows);
     reads.push(counting.read);
@@ -208,7 +208,7 @@ t.test("any filter, bounds and limit give what looking at every row gives", asyn
 const has = (row: Part, wanted: readonly (readonly [string, unknown])[]) =>
   wanted.every(([field, value]) => Reflect.get(row, field) === value);
 
-/** Rows of one owner, of a line every so many of them. */
+/** Returns rows of one owner; `lineOf` decides their lines. */
 const owned = (count: number, lineOf: (n: number) => string, ownerOf: (n: number) => string): Part[] =>
   Array.from({ length: count }, (_, n) => ({
     id: idOf(n),
@@ -246,7 +246,7 @@ t.test("where nothing is in common but all lies side by side, no slice reads man
   for (const read of reads) t.ok(read <= MAX_SLICE_COST + 100, `${read} rows were read in one slice`);
 });
 
-/** Views of a store, and how many of them are open. */
+/** Wraps a store to count its views, and those that are open. */
 function watched(store: Store) {
   const seen = { opened: 0, open: 0 };
   const view = (): View => {
@@ -265,7 +265,7 @@ function watched(store: Store) {
   return { seen, view };
 }
 
-/** Lets other work run, as the event loop does. */
+/** Lets other work run, like the event loop. */
 const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const goOn = (): null => null;
 
@@ -281,7 +281,7 @@ t.test("a page is read from one view, with other work in between, and the view i
     parts.page(reading, workspaceId, filter, { limit: 5, cursor }),
   );
   setImmediate(other);
-  // What is written meanwhile is not part of the page.
+  // Rows written meanwhile are not part of the page.
   await store.commit([{ op: "remove", key: [workspaceId, "row", "part", idOf(1)] }]);
   t.same(
     (await page).map(({ id }) => id),

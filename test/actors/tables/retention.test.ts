@@ -75,7 +75,7 @@ const prunedBefore = (reading: Reading, name = things.name, nowMs = startMs + 20
   getPrunedBefore(reading, partition, { name, nowMs });
 const idsOf = (reading: Reading) => things.list(reading, partition).map(({ id }) => id);
 
-/** Lets a pass run to its end; returns its number of slices. */
+/** Runs a whole pass; returns its number of slices. */
 function pass(sweeper: Stepping): number {
   sweeper.take(woken(sweeper.now));
   for (let slices = 0; ; slices++) {
@@ -218,7 +218,7 @@ t.test("workspaces take turns, a slice each", async (t) => {
   await stored;
   await harness.start(catalogue);
   for (const workspace of workspaces) await harness.ask(retentionRef(workspace), { type: "retention.begin" });
-  // After time without a service all passes are due at once.
+  // After the service was down for a while, all passes are due at once.
   harness.crash();
   await harness.advance(20 * HOUR_MS);
   harness.batches.length = 0;

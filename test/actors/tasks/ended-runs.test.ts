@@ -14,7 +14,7 @@ import { line, lineId, putLine, teamId, workspaceId } from "../../support/work.j
 
 const by = "usr_1";
 
-/** A task on a line of three stations, whose runs are named by their order: `1` is the first. */
+/** A task on a line of three stations; its runs are named by their order, from `1`. */
 class Task {
   readonly rows = memoryRows();
   readonly #task: Stepping;
@@ -56,7 +56,7 @@ class Task {
     return new Date(this.#task.now).toISOString();
   }
 
-  /** The run under way is over. */
+  /** Ends the current run. */
   over(outcome: RunOutcome, ending: RunEnding | null = null): this {
     const { runId, station } = this.row;
     const passesTo = { work: ["check"], check: ["review", "work"] }[station] ?? ["work", "check"];
@@ -82,7 +82,7 @@ class Task {
     return this.over("completed", { kind: "finish", note: "" });
   }
 
-  /** What became of each run, as `outcome` or `outcome, next act`. */
+  /** The outcome of each run, as `outcome` or `outcome, next act`. */
   get outcomes(): readonly (string | undefined)[] {
     return [...this.#names.keys()].map((runId) => {
       const row = runOutcomes.get(this.rows, workspaceId, runId);

@@ -25,7 +25,7 @@ import { result } from "../../support/tool-call-scene.js";
 import { memoryRows } from "../../support/turn.js";
 import { lineId, putLine, putTeam, teamId, workspaceId } from "../../support/work.js";
 
-/** Has a delivery raise these, in order. */
+/** Makes a delivery raise these, in order. */
 interface Go extends Message {
   readonly type: "go";
   readonly keys: readonly string[];
@@ -47,9 +47,11 @@ const attaches: RaisedFiles = {
   bodyDigest: "d1",
   files: ["a.txt", "gone.txt"].map((name) => ({ name, type: null, size: null, file: JSON.stringify({ name }) })),
 };
-/** Of one delivery: a task with files, and something about it; about something else; on a line that is gone. */
+/**
+ * Raised by the first delivery: a task with files, a note about it, an unmatched note, and a raise on a removed line.
+ */
 const first = ["opens", "says", "unmatched", "gone"];
-/** Of a later one, when the task is closed. */
+/** Raised by a later delivery, after the task was closed. */
 const later = ["again"];
 const raised: Readonly<Record<string, Partial<RaiseTask>>> = {
   opens: { attaches },
@@ -83,7 +85,7 @@ function raise(turn: Turn, keys: readonly string[]): void {
   }
 }
 
-/** Raises what it is told to, and keeps each answer. */
+/** Sends the requested raises, and records each answer. */
 const sender = defineActor(senderRef, {
   version: 1,
   machine: setup({ types: { events: {} as Delivered<Go | TaskRaised> } }).createMachine({
@@ -124,7 +126,7 @@ async function open(): Promise<Harness> {
   return harness;
 }
 
-/** What happens; after a kill it all happens once more. */
+/** Drives the scenario; after a kill, the whole scenario runs again. */
 async function drive(harness: Harness): Promise<void> {
   const tell = (id: string, keys: readonly string[]) =>
     void harness.runtime.ask(senderRef(workspaceId, id), { type: "go", keys }).catch(() => undefined);

@@ -33,7 +33,7 @@ const opening: OpenTask = {
 };
 const noting: AddNote = { type: "task.note", by, text: "mind the gap", ...keyed("note") };
 
-/** Each command of a person, and a state in which it is taken. */
+/** Each user command, and a state in which the task handles it. */
 const commands: Readonly<Record<string, { readonly in: string; readonly message: Message }>> = {
   note: { in: "queued", message: noting },
   assign: { in: "queued", message: { type: "task.assign", by, assignee: "usr_2", ...keyed("assign") } as Message },
@@ -45,7 +45,7 @@ const commands: Readonly<Record<string, { readonly in: string; readonly message:
 };
 const states = ["queued", "running", "inbox", "done", "closed"];
 
-/** A task of a workspace with a line, or another one there. */
+/** Returns a task of a workspace with a line, or another task in the same workspace. */
 function task(beside?: Stepping, id = "task_1"): Stepping {
   if (beside !== undefined) return stepByHand(taskActor, taskRef(workspaceId, id), { rows: beside.rows });
   const rows = memoryRows();
@@ -56,7 +56,7 @@ function task(beside?: Stepping, id = "task_1"): Stepping {
 const rowOf = ({ rows }: Stepping) => tasks.get(rows, workspaceId, "task_1");
 const contents = (rows: Reading): string => JSON.stringify(rows.range({ prefix: [] }));
 
-/** Brings the task into a state, as its machine and its row say. */
+/** Puts the task into a state, in its machine and its row. */
 function bring(stepping: Stepping, state: string): void {
   const row = rowOf(stepping);
   if (row === undefined) throw new Error("the task is not open");
@@ -129,7 +129,10 @@ t.test("a key whose opening was refused is free, and so is one after a day", asy
 
 const catalogue = { actors: createActorTypes(createKinds({ allowList: parseAllowList(""), signsTokens: false })) };
 
-/** A service with the line, on a batch a turn: what a turn sends is undelivered when the next one is killed. */
+/**
+ * Starts a service with the line and one turn per batch, so that a turn's messages are undelivered if the next turn is
+ * killed.
+ */
 async function started(): Promise<Harness> {
   const harness = new Harness({ catalogue, limits: { turnsPerBatch: 1 } });
   const rows = memoryRows();
@@ -142,7 +145,7 @@ async function started(): Promise<Harness> {
   return harness;
 }
 
-/** Asks as a client does that does not know whether it was asked before: the task is under a new id each time. */
+/** Opens a task like a client that does not know whether its first request arrived: with a new task id each time. */
 async function openAgain({ runtime }: Pick<Harness, "runtime">) {
   const answer = await runtime.ask(taskRef(workspaceId, runtime.newId("task")), opening);
   if (answer === undefined || !("task" in answer)) throw new Error(`refused: ${JSON.stringify(answer)}`);

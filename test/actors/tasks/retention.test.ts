@@ -39,7 +39,7 @@ const opening = {
 const forget: Message = { type: "task.forget" };
 const close = { type: "task.close", by } as Message;
 
-/** A task that was closed, whose run has ended. */
+/** Returns a closed task whose run has ended. */
 function closedTask(): Stepping {
   const rows = memoryRows();
   putLine(rows);

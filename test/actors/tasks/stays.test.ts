@@ -14,7 +14,7 @@ const texts = { title: "Do it", description: "", url: "", station: null };
 const open = { type: "task.open", teamId, lineId, ...texts, assignee: by, by } as Message;
 const began = { type: "run.began" };
 
-/** Steps a task; each message comes that many seconds after the one before. */
+/** Steps a task; each message arrives this many seconds after the previous one. */
 function stepped(messages: readonly (readonly [afterSeconds: number, message: Message])[]) {
   const rows = memoryRows();
   putLine(rows);
@@ -27,7 +27,7 @@ function stepped(messages: readonly (readonly [afterSeconds: number, message: Me
   return { rows, task };
 }
 
-/** The run under way handed over, or ended so. */
+/** Ends the current run, by default with a handover. */
 function over(rows: ReturnType<typeof memoryRows>, task: ReturnType<typeof stepped>["task"], row: object): void {
   const { runId, station } = tasks.get(rows, workspaceId, "task_1") ?? {};
   const all = {

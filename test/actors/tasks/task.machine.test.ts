@@ -22,7 +22,7 @@ const open = {
   by,
 } as Message;
 
-/** How a run may be over, by a name. */
+/** Named endings of a run. */
 const endings: Record<string, { readonly outcome: RunOutcome; readonly ending: RunEnding | null }> = {
   "handed over": { outcome: "completed", ending: { kind: "handover", to: "review", note: "look" } },
   "handed over to nowhere": { outcome: "completed", ending: { kind: "handover", to: "gone", note: "" } },
@@ -43,7 +43,7 @@ function task(): Stepping {
 const rowOf = ({ rows }: Stepping) => tasks.get(rows, workspaceId, "task_1");
 const runOf = (stepping: Stepping) => rowOf(stepping)?.runId ?? "";
 
-/** The current run is over as named; its row says how. */
+/** Ends the current run as named, also in its row. */
 function over(stepping: Stepping, name: string): Message {
   const id = runOf(stepping);
   const ended = endings[name];
@@ -87,7 +87,7 @@ const plain: Record<string, Message> = {
   "another run's end": { type: "run.over", runId: "run_other", outcome: "completed" } as Message,
 };
 
-/** What the run under way says. */
+/** The current run's messages. */
 const ofRun = ["began", "waits for leave", "waits no more"];
 
 function message(stepping: Stepping, name: string): Message {
@@ -139,7 +139,7 @@ const over9 = (at: string) =>
     ),
   );
 
-/** State x message -> state and station; what is not here is refused. */
+/** State x message -> next state and station; missing pairs are refused. */
 const table: Record<string, Record<string, string>> = {
   new: { open: "queued at work", note: "new" },
   queued: { ...working("queued"), began: "running at work" },

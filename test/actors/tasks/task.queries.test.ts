@@ -17,7 +17,10 @@ import { teamId, workspaceId } from "../../support/work.js";
 const states: readonly TaskState[] = ["queued", "running", "inbox", "done", "closed"];
 const people = [null, "usr_1", "usr_2"];
 
-/** The n-th of many tasks: every mix of state, line, station and assignee comes up as often, in no order. */
+/**
+ * Returns the n-th of many tasks. Every mix of state, line, station and assignee occurs equally often, in no particular
+ * order.
+ */
 function task(n: number, more: Partial<TaskRow> = {}): TaskRow {
   const mix = (n * 7_919) % 90;
   const pick = <One>(from: readonly One[], each: number): One => from[Math.floor(mix / each) % from.length] as One;
@@ -51,7 +54,7 @@ const filters: readonly TaskFilter[] = [undefined, "inbox" as const].flatMap((st
   ),
 );
 
-/** A reading of the tasks, all written in one batch. */
+/** Returns a reading of the tasks, all written in one batch. */
 async function stored(t: Test, all: readonly TaskRow[]): Promise<Reading> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-tasks-"));
   const store = await openLmdbStore({ folder });
@@ -77,7 +80,7 @@ async function stored(t: Test, all: readonly TaskRow[]): Promise<Reading> {
 const fits = (one: TaskRow, filter: TaskFilter) =>
   Object.entries(filter).every(([name, value]) => value === undefined || one[name as keyof TaskFilter] === value);
 
-/** The page of 20 before a task, to its end. */
+/** Returns the page of 20 before a task, through all its slices. */
 function readPage(reading: Reading, filter: TaskFilter, before: string | undefined): TaskRow[] {
   const found: TaskRow[] = [];
   let cursor: Cursor<TaskRow> | null = null;
@@ -90,12 +93,15 @@ function readPage(reading: Reading, filter: TaskFilter, before: string | undefin
   return found;
 }
 
-/** How many rows two pages of 20 may read: each task shown is two, and its row in an index. */
+/**
+ * Returns how many rows two pages of 20 may read. Each returned task counts as two: the row itself and its index row.
+ */
 function mostRead(filter: TaskFilter): number {
   const given = Object.values(filter).filter((value) => value !== undefined).length;
-  // Any two are the beginning of an index; beside what is shown, a row or two of each line that follows it are read.
+  // Any two filters are a prefix of an index. In addition to the returned rows, the read takes one or two rows of each
+  // index line below it.
   if (given === 0 || given === 2) return 2 * 40 + 3 * 10;
-  // Of three, one task in three that two of them lead to has the third as well.
+  // With three filters, one in three tasks found by two of them also matches the third.
   return given === 1 ? 2 * 40 + 15 * 5 : 3 * 2 * 40 + 10;
 }
 

@@ -45,7 +45,9 @@ function raising(key: string, more: Partial<RaiseTask> = {}): RaiseTask {
   };
 }
 
-/** The marks of a team and its tasks, whose messages the test delivers one by one, in order for each pair. */
+/**
+ * Creates a team's marks and its tasks. The test delivers their messages one by one, in order for each pair of actors.
+ */
 function createTeam() {
   const rows = memoryRows();
   putLine(rows);
@@ -269,7 +271,7 @@ t.test(
     team.deliver();
     const first = team.tasks()[0]?.id ?? "";
     team.command(first, { type: "task.close", by: "usr_1" } as Message);
-    // Before the marks are told of the end.
+    // Before the marks actor learns about the end.
     team.raise(raising("b"));
     team.deliver();
     const [, second] = team.tasks();

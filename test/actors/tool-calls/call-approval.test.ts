@@ -246,7 +246,7 @@ t.test(
   },
 );
 
-/** The integration without an action that a tool runs, which no write takes. */
+/** Writes the integration without an action that a tool runs; the API would reject such a write. */
 function putBroken(scene: ToolCallScene, actions: object): void {
   putResource(scene.rows, "integration", "tracker", { ...integrationSchema.parse(tracker), actions });
 }

@@ -2,11 +2,11 @@ import t from "tap";
 import { integrationCallLane } from "../../../actors/outbound/http/lanes.js";
 import { ToolCallWorld } from "../../support/tool-call-world.js";
 
-/** Runs of the workspace that floods; each has as many open calls as it may. */
+/** Runs of the workspace that makes the burst; each has the maximum number of open calls. */
 const RUNS = 8;
 const CALLS = 32;
 
-/** How long a call of the quiet workspace takes, in milliseconds of simulated time. */
+/** Returns the duration of a call in the quiet workspace, in milliseconds of simulated time. */
 async function callAlone(world: ToolCallWorld): Promise<number> {
   const begunMs = world.harness.world.nowMs;
   void world.say("ws_2", world.called("run_1", "quiet", "note", { text: "Hi" }));

@@ -4,7 +4,7 @@ import { effectSpace, undeliveredSpace } from "../../../storage/keys.js";
 import { ToolCallWorld } from "../../support/tool-call-world.js";
 import { workspaceId } from "../../support/work.js";
 
-/** What an agent calls, and what its assignee does. Repeated after a kill, it is the same again. */
+/** Each agent's call, and its assignee's action. After a kill, both are repeated unchanged. */
 const scenes: Readonly<Record<string, { readonly tool: string; readonly inputs: object; readonly edited?: string }>> = {
   "a call that nobody approves": { tool: "note", inputs: { text: "Hi" } },
   "a call that is approved": { tool: "comment", inputs: { text: "Hi" } },
@@ -17,7 +17,7 @@ interface Kill {
   readonly when: "before" | "after";
 }
 
-/** Plays a scene with a kill at a commit of it; returns what is wrong, or null when it has no such commit. */
+/** Plays a scene with a kill at one of its commits; returns violated invariants, or null if it has no such commit. */
 async function play(name: string, kill: Kill): Promise<readonly string[] | null> {
   const { tool, inputs, edited = null } = scenes[name] ?? { tool: "", inputs: {} };
   const world = await ToolCallWorld.open({ limits: { turnsPerBatch: 1 } });

@@ -17,7 +17,7 @@ const roles: readonly Role[] = ["owner", "admin", "member"];
 
 type Command = Extract<MembershipMessage, { readonly by: string }> | Admission;
 
-/** Someone comes in by an invite. */
+/** A person joins through an invite. */
 interface Admission {
   readonly type: "admit";
   readonly by: string;
@@ -42,7 +42,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   }),
 );
 
-/** A workspace in which the first person is the owner and the others hold the given roles, null for who is not in it. */
+/**
+ * Returns a workspace whose owner is the first person. The others have the given roles; null means that they are not
+ * members.
+ */
 function workspace(others: readonly (Role | null)[]): Stepping {
   const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
   const stepping = stepByHand(workspaceActor(kinds, refuseInTurn), address(WORKSPACE, "workspace", WORKSPACE));
@@ -55,7 +58,7 @@ function workspace(others: readonly (Role | null)[]): Stepping {
   return stepping;
 }
 
-/** The reference's words as plainly as they can be written: what a command makes of who holds which role. */
+/** The reference's rules in their simplest form: returns the roles after a command. */
 function expected(held: ReadonlyMap<string, Role>, { type, by, userId, ...rest }: Command): Map<string, Role> | null {
   if (type === "admit" && "as" in rest) return new Map([[userId, rest.as], ...held]);
   const caller = held.get(by);
@@ -75,7 +78,7 @@ function expected(held: ReadonlyMap<string, Role>, { type, by, userId, ...rest }
   return mayRemove && !(target === "owner" && ownersAfterwards === 0) ? after : null;
 }
 
-/** Who holds which role, by id. */
+/** Returns the members' roles, by id. */
 function rolesIn({ rows }: Stepping): Map<string, Role> {
   return new Map(
     listWorkspaceMembers(rows, WORKSPACE, { limit: 100 }).map(({ userId, role }): [string, Role] => [userId, role]),

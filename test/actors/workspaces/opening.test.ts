@@ -23,7 +23,7 @@ async function started(): Promise<Harness> {
   return harness;
 }
 
-/** Asks for a workspace with the slug `acme`, or another, under a key. */
+/** Opens a workspace with this slug under this key. */
 function open({ runtime }: Harness, key: string, slug = "acme"): Promise<Outcome> {
   return openWorkspace(runtime, {
     kind: "workspace",
@@ -36,7 +36,7 @@ function open({ runtime }: Harness, key: string, slug = "acme"): Promise<Outcome
   });
 }
 
-/** What it came to; throws when nothing did. */
+/** Returns the answer; throws if there is none. */
 async function outcome(harness: Harness, asked: Promise<Outcome>): Promise<Outcome> {
   const answer = settled(asked);
   await harness.advance(2_000);
@@ -47,7 +47,7 @@ async function outcome(harness: Harness, asked: Promise<Outcome>): Promise<Outco
 
 const idOf = (made: Outcome) => (isRefusal(made) ? made.refused : made.resource.id);
 
-/** Every workspace there is with a slug. */
+/** Returns all workspaces with a slug. */
 function listWorkspaces({ durable }: Harness, slug = "acme"): ResourceRow[] {
   const partitions = new Set(durable.range({ prefix: [] }).map(({ key }) => String(key[0])));
   return [...partitions].flatMap((id) =>
@@ -55,7 +55,7 @@ function listWorkspaces({ durable }: Harness, slug = "acme"): ResourceRow[] {
   );
 }
 
-/** What of a slug's claim is not as it should be once nothing is under way any more. */
+/** Returns violated invariants of a slug's claim, once nothing is in progress. */
 function complaints(harness: Harness): string[] {
   const [row] = harness.durable.range<object>({ prefix: [GLOBAL_PARTITION, rowSpace, "workspace-slug"] });
   const found = listWorkspaces(harness).map(({ id }) => id);
@@ -78,22 +78,22 @@ t.test("a workspace is opened under its slug, and a repeat returns it", async (t
   t.same(complaints(harness), []);
 });
 
-/** How two lives of the process end, one in the first request, the other in what follows it. */
+/** When two processes are killed: one during the first request, the other during the follow-up. */
 interface Kills {
-  /** The commit at which each is killed, counted from the first of its life. */
+  /** The commit at which each process is killed, counted from its start. */
   readonly commits: readonly [number, number];
   readonly when: "before" | "after";
   /** How long the service is down each time, in milliseconds. */
   readonly downMs: number;
-  /** Whoever asked comes back in the second life, under the same key. */
+  /** Whether the clients repeat their requests in the second process, under the same keys. */
   readonly comesBack: boolean;
 }
 
-/** A service in its third life, and whether the kills came at all. */
+/** Returns the service in its third process, and whether the kills happened. */
 async function afterKills({ commits, when, downMs, comesBack }: Kills) {
-  // A batch a turn: what a turn sends is undelivered when the next one is killed.
+  // One turn per batch, so that a turn's messages are undelivered if the next turn is killed.
   const harness = new Harness({ catalogue, limits: { turnsPerBatch: 1 } });
-  // With so many partitions a start finds what is due before what is undelivered.
+  // With this many partitions, a start finds due wake-ups before undelivered messages.
   const others = Array.from({ length: 300 }, (_, n) => ({
     op: "put" as const,
     key: [`other_${n}`, rowSpace],
@@ -159,7 +159,7 @@ t.test("killed between any two steps while two people want a slug, exactly one g
           for (const [life, commit] of [first, second].entries()) {
             harness.killAt = { commit: harness.batches.length + commit, when };
             await harness.start();
-            // Who comes first changes with each life.
+            // The order of the clients changes with each process.
             for (const key of life === 0 ? ["ours", "theirs"] : ["theirs", "ours"]) void settled(open(harness, key));
             await harness.advance(2_000);
             if (life === 0) goesOn = harness.batches.length >= commit;

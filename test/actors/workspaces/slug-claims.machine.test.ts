@@ -45,13 +45,13 @@ interface Row {
   readonly pending?: { readonly untilMs: number };
 }
 
-/** The claim as its row says: `free`, or the workspace and whether it is pending still. */
+/** Returns the claim in its row: `free`, or the workspace and whether the claim is still pending. */
 function standing({ rows }: Stepping): string {
   const row = rows.get<Row>(ROW);
   return row === undefined ? "free" : `${row.workspaceId} ${row.pending === undefined ? "confirmed" : "pending"}`;
 }
 
-/** What the asker is told, or what is sent: the workspace, or the refusal. */
+/** Returns the answer to the sender, or the sent messages: the workspace, or the refusal. */
 function told({ answer, sent }: TurnTaken): string {
   const { refused, workspaceId } = (answer ?? {}) as { refused?: string } & Partial<SlugClaimed>;
   return refused ?? workspaceId ?? sent.map(({ to, message }) => `${message.type} to ${to.id}`).join();
@@ -76,7 +76,7 @@ const messages: Readonly<Record<string, (stepping: Stepping) => Message>> = {
 
 const kept = { "release by them": "same", "lapse by them": "same", "lapse as asked before": "same" };
 
-/** What a message ends in: the claim (`same`), and what is told or sent. */
+/** State x message -> the claim (`same`), and the answer or the sent messages. */
 const table: Readonly<Record<keyof typeof states, Readonly<Record<string, string>>>> = {
   free: {
     "claim by us, the same key": "ws_1 pending ws_1",

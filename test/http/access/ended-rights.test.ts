@@ -9,11 +9,11 @@ import { bearer, createUnder, itemsOf, remove, replace, workspaceWithTeam } from
 import { startTestService, type TestService } from "../../support/service.js";
 import { openShop } from "../../support/token-shop.js";
 
-/** A write waits for its turn in its workspace; what ended before that turn is over in it. */
+/** A write waits for its turn in its workspace. Rights that end before that turn no longer apply to it. */
 
 const base = "/api/resources";
 
-/** What becomes of a delete whose sender was let in before, and whose turn comes now. */
+/** Sends a delete whose caller was authorized before its turn; returns the outcome. */
 async function lateDelete(service: TestService, caller: Caller, of: { workspaceId: string; kind: string; id: string }) {
   const { workspaceId, kind, id } = of;
   const message: DeleteResource = { type: "resource.delete", kind, caller, client: null, id, version: 1 };

@@ -17,7 +17,7 @@ type Header = Readonly<Record<string, unknown>>;
 const now = Math.floor(Date.now() / 1_000);
 const text = (value: unknown) => base64url.encode(typeof value === "string" ? value : JSON.stringify(value));
 
-/** Signs a payload with a key, under a header that need not fit it. */
+/** Signs a payload with a key, under a header that need not match the key. */
 async function sign(payload: unknown, key: JWK, header: Header): Promise<string> {
   const made = await importJWK({ ...key }, String(key.alg));
   const body = new TextEncoder().encode(typeof payload === "string" ? payload : JSON.stringify(payload));
@@ -27,7 +27,7 @@ async function sign(payload: unknown, key: JWK, header: Header): Promise<string>
   return [text(header), inner, signature].join(".");
 }
 
-/** Signs with HMAC under whatever of the public key somebody might take for the secret. */
+/** Signs with HMAC, using each form of the public key that a verifier could mistake for the secret. */
 async function confused(payload: unknown, key: IssuerKey): Promise<string[]> {
   const { kty, n, e, crv, x, y, kid } = key;
   const jwk = kty === "RSA" ? { kty, n, e } : { kty, crv, x, y };
@@ -80,7 +80,7 @@ t.test("forged and ill-fitting tokens are all refused with the same bytes, and n
   const [head = "", body = "", signature = ""] = valid.split(".");
   const tokens: string[] = [];
 
-  // Algorithms: none at all, HMAC with the public key, and what is published but not taken.
+  // Algorithms: none, HMAC with the public key, and published algorithms that the service does not accept.
   for (const alg of ["none", "None", "NONE", "nOnE", "", null, 0, ["ES256"], { a: 1 }, "es256", "ES256 "]) {
     for (const last of ["", signature]) tokens.push([text({ alg, kid: es256.kid }), body, last].join("."));
   }
@@ -90,7 +90,8 @@ t.test("forged and ill-fitting tokens are all refused with the same bytes, and n
   for (const alg of ["RS256", "PS256", "RS512", "ES384"]) tokens.push(await sign(good, es256, { kid: es256.kid, alg }));
   for (const alg of ["PS256", "RS384", "RS512", "ES256"]) tokens.push(await sign(good, rs256, { kid: rs256.kid, alg }));
 
-  // Keys: another's, named as the issuer's; another of the issuer's; unknown; none; brought along in the header.
+  // Keys: a foreign key under the issuer's key id, another key of the issuer, an unknown key, no key, and a key in the
+  // header.
   for (const [key, kid] of [
     ...[
       [foreignEs256, es256.kid],
@@ -114,7 +115,7 @@ t.test("forged and ill-fitting tokens are all refused with the same bytes, and n
   ] as [IssuerKey, string][]) {
     tokens.push(await sign(good, key, { kid }));
   }
-  // Without a `kid` each key that fits is tried: one of another issuer is among none of them.
+  // Without a `kid` the service tries each fitting key; a foreign issuer's key matches none of them.
   tokens.push(await sign(good, foreignEs256, {}));
   const { d: _secret, ...open } = foreignEs256;
   for (const brought of [
@@ -130,7 +131,7 @@ t.test("forged and ill-fitting tokens are all refused with the same bytes, and n
     tokens.push([text({ alg: "ES256", kid: es256.kid, crit, unknown: 1 }), body, signature].join("."));
   }
 
-  // Claims, rightly signed.
+  // Wrong claims with a valid signature.
   const wrong: readonly Claims[] = [
     ...[undefined, null, "", 7, [], {}, ["repo:acme/app:x"], "repo:acme/apple:x", "repo:*", "Repo:acme/app:x"].map(
       (sub) => ({ sub }),
@@ -153,7 +154,7 @@ t.test("forged and ill-fitting tokens are all refused with the same bytes, and n
     tokens.push(await sign(payload, es256, withKid(es256)));
   }
 
-  // Forms.
+  // Malformed tokens.
   tokens.push(
     ...[
       "",
@@ -191,7 +192,7 @@ t.test("forged and ill-fitting tokens are all refused with the same bytes, and n
   const chance = xoroshiro128plus(7);
   const below = (most: number) => (chance.next() >>> 0) % most;
   for (let count = 0; count < 60; count++) {
-    // The last character of a part may hold bits that mean nothing, so it is left as it is.
+    // The last character of a part can contain unused bits, so it stays unchanged.
     const part = below(3);
     const parts = [head, body, signature];
     const at = below((parts[part]?.length ?? 0) - 1);
@@ -201,7 +202,7 @@ t.test("forged and ill-fitting tokens are all refused with the same bytes, and n
     if (mutant !== valid) tokens.push(mutant);
   }
 
-  // The right token, for what is no trust of that issuer.
+  // Ids that are not a trust of the token's issuer; each is sent with a valid token.
   const trusts = [
     "",
     "x",

@@ -9,7 +9,7 @@ import { startTestService } from "../../support/service.js";
 const [key] = (await makeKeys(["RS256"])) as [IssuerKey];
 const audience = "https://signalbox.example/ci";
 
-/** A certified OpenID provider on the loopback interface, whose clients are given JWTs for an audience. */
+/** Starts a certified OpenID provider on the loopback interface that issues JWTs for an audience to its clients. */
 async function startProvider(t: Test): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));

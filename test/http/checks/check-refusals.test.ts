@@ -12,7 +12,7 @@ const stranger = "must be a repository of the line as it is now";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a body is changed to, and the only error of its 422. */
+/** A change of a body, and the only error of its 422. */
 const invalid: readonly (readonly [change: Fields, path: string, message: string | RegExp])[] = [
   [{ lineId: undefined }, "lineId", "is required"],
   [{ stationKey: undefined }, "stationKey", "is required"],
@@ -86,7 +86,7 @@ t.test("what there is not is not found, and a key is required", async (t) => {
   t.equal(bad.status, 400, "a malformed key comes before the body");
 });
 
-/** What stands in the way of a check: all of it at first, then one thing less after the other. */
+/** The obstacles to a check: first all of them, then one fewer each time. */
 t.test("each refusal comes in its order, whatever else is wrong", async (t) => {
   const place = await openCheckScene(t, { runs: 1, station: { check: "npm test" } });
   const { ada, set, check, plan, changeLine } = place;
@@ -164,7 +164,7 @@ t.test("a set without runs replays nothing, and a station that left has no set",
   t.match(detailOf(anew), [409, /^No replay set guards the changes of the station more/]);
 });
 
-/** Gives the work station another key, so that the old one left its line. */
+/** Changes the work station's key, so that the old station is no longer on the line. */
 async function reKey({ ada, lineId }: CheckScene): Promise<void> {
   const path = `/api/resources/lines/${lineId}`;
   const { version, key, name, repositories, replayCheck, stations } = (await ada.request("GET", path)).body ?? {};

@@ -11,7 +11,9 @@ import { openWorkplace } from "../../support/workplace.js";
 
 /** A check by a real service and a real runner, whose agents are programs. */
 
-/** An agent that does what its prompt says. On the second task it waits under a worse prompt until it is let go. */
+/**
+ * An agent that follows its prompt. On the second task, under a worse prompt, it waits until the file `letGo` exists.
+ */
 const agentScript = (letGo: string) => `
 if ! grep -q carelessly "$SIGNALBOX_PROMPT_FILE"; then echo done > result.txt; exit; fi
 if grep -q Second "$SIGNALBOX_CONTEXT_FILE"; then until [ -e ${letGo} ]; do sleep 0.05; done; fi
@@ -21,7 +23,7 @@ const check = 'test -e result.txt || { echo "there is no result"; exit 1; }';
 const work = { key: "work", name: "Work", kind: "work", prompt: "Work well.", check, runners: { pool: "main" } };
 const terms = { mostRegressions: 0, ceiling: 10, currency: "EUR" };
 
-/** A guarded station with a real repository and a real runner, and what lets a waiting agent go. */
+/** Opens a guarded station with a real repository and a real runner, and a function that releases a waiting agent. */
 async function openScene(t: Test) {
   const place = await openWorkplace(t, { stations: [work] });
   const { ada, service, workspaceId, teamId, token } = place;

@@ -15,7 +15,9 @@ import { packList } from "../../../actors/config-pull-requests/edit/packed-list.
 import type { SourceTree } from "../../../actors/config-pull-requests/edit/station-edit.js";
 import { EDITED_PATH, stationOf, treeOf, wantedOf } from "../../support/station-edit.js";
 
-/** The package: what is bundled holds all of it, and works where nothing else is. Tests run where `npm test` has built. */
+/**
+ * The package: its bundle is complete, and works without anything else. The tests need the build that `npm test` makes.
+ */
 
 const programs = "dist/bundle/programs";
 const manifest: Manifest = JSON.parse(readFileSync("package.json", "utf8"));
@@ -27,7 +29,7 @@ interface Manifest {
 
 let packing: Promise<readonly string[]> | undefined;
 
-/** The files of the package. */
+/** Lists the package's files. */
 function packedPaths(): Promise<readonly string[]> {
   packing ??= promisify(execFile)("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"]).then(({ stdout }) => {
     const [packed]: readonly { readonly files: readonly { readonly path: string }[] }[] = JSON.parse(stdout);
@@ -36,7 +38,7 @@ function packedPaths(): Promise<readonly string[]> {
   return packing;
 }
 
-/** A folder with the package's files, and the packages that it depends on; returns its path. */
+/** Creates a folder with the package's files and its dependencies; returns its path. */
 async function unpacked(t: Test): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-package-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -45,7 +47,7 @@ async function unpacked(t: Test): Promise<string> {
   return folder;
 }
 
-/** The modules of a bundled file: those beside it, and packages. */
+/** Returns the imports of a bundled file: modules next to it, and packages. */
 function importsOf(path: string): readonly string[] {
   const found = readFileSync(path, "utf8").matchAll(/\b(?:from|import|import\() ?"([@.\w][^"\s,]*)"/g);
   return [...found].map(([, name = ""]) => name);
@@ -77,7 +79,7 @@ t.test("each package that is depended on is loaded by name, or bundled with its 
   };
   t.same(
     Object.keys(manifest.dependencies).filter((name) => loaded.has(name) === isNamed(name)),
-    // Files of theirs are read, and the demo.
+    // Packages whose files the service reads, and a package of the demo.
     ["@tree-sitter-grammars/tree-sitter-hcl", "openapi-explorer", "standardwebhooks"],
   );
 });
@@ -105,7 +107,7 @@ t.test("it serves, with the pages that it takes from other packages, and drains"
   t.same(await ended, [0, null]);
 });
 
-/** Answers an edit's thread from a tree until its outcome is there. */
+/** Answers the requests of an edit's thread from a tree until the thread returns its outcome. */
 async function outcomeOf(worker: Worker, tree: SourceTree): Promise<Asked> {
   // The thread may send several messages at once, so collect them all.
   for await (const [asked] of on(worker, "message") as AsyncIterable<[Asked]>) {

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import t from "tap";
 import { settings } from "../../../http/process/config.js";
 
-/** The command `signalbox`. Tests run where `npm test` has built. */
+/** The command `signalbox`. The tests need the build that `npm test` makes. */
 
 const program = resolve("http/cli/signalbox.mjs");
 const { version, scripts }: Manifest = JSON.parse(readFileSync("package.json", "utf8"));

@@ -22,7 +22,7 @@ interface Office {
   readonly codeHost: CodeHost;
   readonly service: TestService;
   readonly clock: ManualClock;
-  /** The owner of the workspace `acme`; an admin of the organisation there. */
+  /** The owner of the workspace `acme`, who is also an admin of the organisation at the code host. */
   readonly ada: Person;
   readonly workspaceId: string;
 }
@@ -35,7 +35,7 @@ async function openOffice(t: Test): Promise<Office> {
   return { codeHost, service, clock, ada, ...(await workspaceWithTeam(ada)) };
 }
 
-/** What a refusal is, by status, type and words. */
+/** Returns a refusal's status, type and message. */
 function refusalOf(reply: Parameters<typeof problemOf>[0]): unknown[] {
   return [reply.status, slugOf(reply), problemOf(reply).detail];
 }

@@ -18,12 +18,12 @@ interface Office {
   readonly workspaceId: string;
   readonly teamId: string;
   readonly clock: ManualClock;
-  /** Sends a delivery as the code host does. */
+  /** Sends a delivery like the code host. */
   deliver(event: string, payload: unknown, delivery?: string): Promise<Reply>;
   state(): Promise<unknown>;
 }
 
-/** A workspace that is connected to installation 7 of the organisation. */
+/** Opens a workspace that is connected to installation 7 of the organisation. */
 async function openOffice(t: Test): Promise<Office> {
   const clock = new ManualClock();
   const codeHost = await startCodeHost(t, () => clock.now());
@@ -55,7 +55,7 @@ async function openOffice(t: Test): Promise<Office> {
   };
 }
 
-/** An event of an installation, of the shape that GitHub sends. */
+/** Returns an installation event in GitHub's format. */
 function installationEvent(
   action: string,
   updatedAt: string | number,

@@ -6,7 +6,7 @@ import { personAt } from "../../support/people.js";
 import { workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 
-/** What a browser says of an answer that the page is ready for. */
+/** Matches browser console messages about error answers that the page handles. */
 const READY_FOR = /status of (401|403|409)/;
 
 t.test(

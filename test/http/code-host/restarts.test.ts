@@ -24,11 +24,11 @@ const ATTEMPT = "attempt_1";
 interface Office {
   readonly codeHost: CodeHost;
   readonly workspaceId: string;
-  /** Starts the service again over what the one before has left. */
+  /** Starts the service again on the store that the previous one left. */
   restart(): ReturnType<typeof startTestService>;
 }
 
-/** A service that was stopped while it asked the code host what `pattern` fits. */
+/** Opens a service that was stopped during a request to the code host that matches `pattern`. */
 async function stoppedWhileAsking(t: Test, pattern: RegExp): Promise<Office> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-code-host-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
@@ -67,7 +67,7 @@ async function stoppedWhileAsking(t: Test, pattern: RegExp): Promise<Office> {
   return { codeHost, workspaceId, restart: start };
 }
 
-/** What an attempt came to, once it has. */
+/** Resolves with an attempt's outcome. */
 function outcomeOf(runtime: Runtime, workspaceId: string): Promise<unknown> {
   const { name: topic } = attemptTopic(ATTEMPT);
   return new Promise((resolve) => {

@@ -41,7 +41,7 @@ t.test("no secret of the code host is in any output, or in the clear in the stor
     query.set("code", canaries.add("code", `canary-${randomBytes(16).toString("hex")}`)),
   );
   t.equal(spoilt.status, 403);
-  // The code host repeats in its answers, and in what is no answer, what it was told.
+  // The code host repeats the secrets that it received, in regular answers and in error answers.
   for (const where of [/access_token$/, /installations/, /memberships/, /repositories/]) {
     for (const status of [200, 400, 401, 403, 404, 500]) {
       const echoed = [...codeHost.secrets, ...Object.values(codeHost.settings)].join(" ");

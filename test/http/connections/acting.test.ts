@@ -18,13 +18,13 @@ const MINUTE_MS = 60_000;
 const account = "mate@host";
 
 interface ActingScene extends ConnectionScene {
-  /** A person's task is opened and its agent calls the tool; resolves with what the agent is told. */
+  /** Opens a person's task, whose agent calls the tool; resolves with the agent's result. */
   callFor(person: Client): Promise<{ readonly outcome: string; readonly text: string }>;
-  /** Who the calls of the last run acted as, with the code of each. */
+  /** Returns the accounts that the last run's calls acted as, with the code of each. */
   recorded(): Promise<readonly unknown[]>;
 }
 
-/** An integration whose tool asks the host who it acts as, and a line whose agents call it. */
+/** Opens an integration whose tool asks the host for the acting account, and a line whose agents call it. */
 async function open(t: Test): Promise<ActingScene> {
   const scene = await openScene(t);
   const { service, host, owner, workspaceId, teamId } = scene;

@@ -201,7 +201,7 @@ t.test("people connect accounts of their own only where the integration acts as 
   t.match((await mate.request("GET", `${at}/me`)).body, { actsAs: "team", own: null, isReady: true });
 });
 
-/** A host whose metadata says what it likes. */
+/** Starts a host with arbitrary metadata. */
 async function lyingHost(t: Test, says: (url: string) => Record<string, unknown>) {
   const server = createServer((incoming, answer) => {
     const isMetadata = incoming.url === "/.well-known/oauth-authorization-server";

@@ -2,7 +2,7 @@ import t from "tap";
 import { noBrowser, openBrowser } from "../../support/browser.js";
 import { openScene, setOut } from "../../support/connection-scene.js";
 
-/** What a browser says of an answer that the page is ready for. */
+/** Matches browser console messages about error answers that the page handles. */
 const READY_FOR = /status of (400|401|409)/;
 
 t.test("a person connects their account in their browser, and sees the result", { skip: noBrowser }, async (t) => {

@@ -15,7 +15,7 @@ interface Office {
   readonly ada: Client;
   readonly workspaceId: string;
   readonly teamId: string;
-  /** Opens a task in a team and has a decision drafted for each title, at `paths`. */
+  /** Opens a task in a team and drafts one decision per title, at `paths`. */
   readonly drafted: (teamId: string, paths: readonly string[], ...titles: readonly string[]) => Promise<string>;
   readonly merged: (taskId: string, repository: string, at: string) => Promise<void>;
   readonly team: (key: string) => Promise<string>;
@@ -124,7 +124,7 @@ t.test("pages follow one another without gaps or overlaps, with any filter", asy
   const { ada, teamId, drafted, merged } = await openOffice(t);
   for (let n = 0; n < 5; n++) {
     const taskId = await drafted(teamId, [n % 2 === 0 ? "even.ts" : "odd.ts"], `${n} a`, `${n} b`, `${n} c`);
-    // Some at the very same time.
+    // Some decisions have exactly the same time.
     await merged(taskId, "acme/app", `2026-03-0${1 + Math.floor(n / 2)}T00:00:00Z`);
   }
   for (const narrowed of ["", "repository=acme/app&", "path=even.ts&", "since=2026-03-02&", "until=2026-03-03&"]) {

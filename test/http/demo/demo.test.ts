@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import t, { type Test } from "tap";
 import { Demo, type DemoCommand } from "../../support/demo-process.js";
 
-/** What the demo's replays and the run that they repeat left: the checkouts of each run. */
+/** Returns the checkouts of the demo's replay runs and of the run that they replay. */
 async function leftByReplays({ name, value, url }: DemoCommand) {
   const get = async <Body>(address: string) =>
     (await (await fetch(address, { headers: { [name]: value } })).json()) as Body;
@@ -29,7 +29,7 @@ interface Replay {
   readonly entries: readonly { readonly runId: string; readonly originalRunId: string }[];
 }
 
-/** Checks what the demo prints: tasks done, five sent back, one veto, every request verified, a gain. */
+/** Checks the demo's output: tasks done, five sent back, one veto, every request verified, a gain. */
 function checkPrinted(t: Test, demo: Demo): void {
   t.match(demo.out, /acme\/project is made for the demo, with 2 commits/);
   t.match(demo.out, /8 of 8 tasks done: \d+ steps, 18 moves, 5 sent back by review/);

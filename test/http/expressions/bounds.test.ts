@@ -6,13 +6,13 @@ import { createUnder, problemOf, workspaceWithTeam } from "../../support/resourc
 import { startTestService } from "../../support/service.js";
 
 const MOST_BODY_BYTES = 4 * 1024 * 1024;
-/** One expression as long as may be, and more of them than a definition may hold the characters of. */
+/** One expression of maximum length, and more of them than a definition may contain characters of. */
 const long = expr(`"${"x".repeat(1_900)}"`);
 const tooMuch = Array(14).fill(long).join(" ");
-/** As many as stay within the values that a body may have. */
+/** As many expressions as fit within the maximum number of values in a body. */
 const short = Array(15_000).fill(expr("a"));
 
-/** Counts what the parser is given while the test runs. */
+/** Counts the expressions that the parser receives during the test. */
 function countParsed(t: Test): { readonly expressions: () => number } {
   const { parse } = Environment.prototype;
   let expressions = 0;
@@ -38,7 +38,7 @@ async function openTeam(t: Test) {
   return { owner, create };
 }
 
-/** A definition that holds `value` at a position and nothing else. */
+/** Returns a definition that contains only `value`, at a position. */
 function holding({ position }: Position, value: unknown): unknown {
   const [, ...parts] = position.split(/\.|(?=\[\*\])/);
   return parts.reduceRight<unknown>((inner, part) => (part === "[*]" ? [inner] : { [part]: inner }), value);

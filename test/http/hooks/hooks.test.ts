@@ -150,7 +150,7 @@ t.test("an answer is kept up to 16 KiB, and a body without an end does not hold 
   const endless: Answering = (response) => {
     const write = () => {
       while (!response.destroyed && response.write("x".repeat(8_192))) {
-        // The socket takes more.
+        // Write while the socket accepts more.
       }
     };
     response.on("drain", write);

@@ -4,7 +4,7 @@ import { hookReceiver } from "../../support/hook-receiver.js";
 import { hook, hookScene, ok } from "../../support/hook-scene.js";
 import { until } from "../../support/until.js";
 
-/** Requests that a workspace may have under way to one host. */
+/** Maximum number of a workspace's concurrent requests to one host. */
 const AT_ONE_HOST = 64;
 
 t.test("a receiver that hangs holds up no other of its workspace; what waits says since when and why", async (t) => {

@@ -68,7 +68,7 @@ const raising = {
   events: [{ raise: { say: expr("body.title"), opens: { line: "dev", title: expr("body.title") } } }],
 };
 
-/** A receiver of `task.opened`, and an integration of the team whose deliveries open tasks. */
+/** Opens a receiver of `task.opened`, and an integration of the team whose deliveries open tasks. */
 async function deliveringScene(t: Test) {
   const made = await hookScene(t, ok);
   const { owner, service, workspaceId, teamId, receiver, addHook } = made;

@@ -27,7 +27,7 @@ interface Firing {
 const fromNetwork = (url: string, more: Record<string, unknown> = {}) =>
   hook(url, { steps: [{ name: "tell", request: { url, from: "network" } }], timeoutSeconds: 30, ...more });
 
-/** A workplace whose service may send requests nowhere, and a receiver in the network of its hosts. */
+/** Opens a workplace whose service may not send requests to any host, and a receiver in the network of its runners. */
 async function arrange(t: Test, answer: Answering, clock = new ManualClock(Date.now())) {
   const receiver = await hookReceiver(t, answer);
   const place = await openWorkplace(t, { clock });
@@ -45,7 +45,7 @@ async function arrange(t: Test, answer: Answering, clock = new ManualClock(Date.
   return { place, receiver, add, firing, settled };
 }
 
-/** A real runner in the workplace's pool. */
+/** Starts a real runner in the workplace's pool. */
 async function realRunner(t: Test, { service, token }: Workplace): Promise<void> {
   const workFolder = await mkdtemp(join(tmpdir(), "signalbox-network-"));
   let connected: () => void = () => undefined;
@@ -131,7 +131,7 @@ t.test(
   async (t) => {
     const clock = new ManualClock(Date.now());
     const { place, receiver, add, settled } = await arrange(t, ok, clock);
-    // A runner of a release before says nothing of requests, and is given none.
+    // A runner of an earlier release does not announce support for requests, and gets none.
     const older = await place.runner();
     await add(fromNetwork(receiver.url, { timeoutSeconds: 7 }));
     await place.open();

@@ -9,7 +9,7 @@ import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
-/** A store with a hook whose receiver was down, and which waits to be tried again about a task that is closed. */
+/** Returns a store with a hook occurrence that waits for a retry because its receiver was down; its task is closed. */
 async function left(t: Test) {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-not-allowed-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));

@@ -5,7 +5,7 @@ import { ManualClock } from "../../support/manual-clock.js";
 import { problemOf, slugOf } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 
-/** The task that a request is about. */
+/** Returns the id of the task in a request. */
 const taskOf = (text: string) => (JSON.parse(text) as { readonly task: { readonly id: string } }).task.id;
 
 const HOUR_MS = 60 * 60 * 1_000;

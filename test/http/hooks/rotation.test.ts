@@ -11,7 +11,7 @@ import { until } from "../../support/until.js";
 const HOUR_MS = 60 * 60 * 1_000;
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;
 
-/** Which of the secrets each library takes the request under. */
+/** Returns which secrets each library accepts for the request. */
 function takenUnder({ headers, text }: HookRequest, secrets: readonly string[]): boolean[][] {
   const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
   const takes = (verify: () => unknown) => {
@@ -32,7 +32,7 @@ const both = [true, true];
 const neither = [false, false];
 
 async function arrange(test: Cleaning, hours: string) {
-  // The libraries look at their own clock, five minutes either way.
+  // The libraries use their own clock, with a tolerance of five minutes in each direction.
   const clock = new ManualClock(Date.now());
   const environment = { HOOK_ROTATION_HOURS: hours };
   const scene = await hookScene(test, ok, { clock, environment });

@@ -7,11 +7,14 @@ import { openWorkplace } from "../../support/workplace.js";
 
 const MINUTE_MS = 60_000;
 
-/** A workplace with a chat that a binding tells of opened tasks, a hook whose step calls its tool, and a schedule. */
+/**
+ * Opens a workplace with a chat that a binding notifies of opened tasks, a hook whose step calls the chat's tool, and a
+ * schedule.
+ */
 async function open(t: Test) {
   const clock = new ManualClock();
   const chat = await hookReceiver(t, (response, n) => {
-    // The title of a task says how the chat answers it.
+    // A task's title decides how the chat answers it.
     const { text } = chat.requests[n - 1] ?? { text: "" };
     response.writeHead(text.includes("Refuse") ? 403 : 200, { "content-type": "application/json" });
     response.end(JSON.stringify({ ts: `thread-${n}`, token: "s3cret-of-chat" }));

@@ -4,7 +4,7 @@ import { ManualClock } from "../../support/manual-clock.js";
 import { itemsOf, problemOf, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 
-/** How senders prove themselves by a token or password, and what they are answered. */
+/** Webhook senders authenticate with a token or password, and the service answers them. */
 
 const SECRET = "a shared secret: of both";
 

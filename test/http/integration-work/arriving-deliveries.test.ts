@@ -18,7 +18,7 @@ const deliveryOf = (key: string, integrationId = "int"): NewDelivery => ({
 });
 const round = () => new Promise((resolve) => setImmediate(resolve));
 
-/** An intake that takes a message when it is told to, and fails one with the key `bad`. */
+/** Returns an intake that accepts a message when the test says so, and fails messages with the key `bad`. */
 function intake(failure: Error = new TurnFailed("bad")) {
   const arriving = new ArrivingDeliveries();
   const taken: string[][] = [];
@@ -36,7 +36,7 @@ function intake(failure: Error = new TurnFailed("bad")) {
     for (const each of open.splice(0)) each();
     await round();
   };
-  /** The first message that is under way is flushed. */
+  /** Flushes the first message in progress. */
   const flushOne = async () => {
     open.shift()?.();
     await round();

@@ -9,7 +9,7 @@ import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
-/** The payloads that a code host shows for all its events, posted with right signatures. */
+/** The code host's sample payloads for all its events, posted with valid signatures. */
 
 const definitions: readonly WebhookDefinition[] = createRequire(import.meta.url)("@octokit/webhooks-examples");
 const corpus = definitions.flatMap(({ name, examples }, event) =>
@@ -18,7 +18,7 @@ const corpus = definitions.flatMap(({ name, examples }, event) =>
 
 const SECRET = "a key that its sender has, too";
 
-/** Opens a task for each issue and pull request, and says on it what comes later. */
+/** Opens a task for each issue and pull request, and adds a note to it for each later event. */
 const webhook = {
   verify: { hmac: { secret: "host-key", header: "X-Hub-Signature-256", prefix: "sha256=" } },
   delivery: expr('headers["x-github-delivery"]'),
@@ -64,12 +64,12 @@ t.test("no payload of a code host breaks a route; order, repeats and losses leav
   };
   const settled = (at: string) =>
     until("all deliveries are worked", async () => {
-      // All of them at once are a flood, which is over once time goes on.
+      // All of them at once are a burst, which ends once the clock moves on.
       clock.advance(100);
       const states = ["accepted", "working", "waiting"].map((state) => owner.request("GET", `${at}?state=${state}`));
       return (await Promise.all(states)).every((reply) => itemsOf(reply).length === 0);
     });
-  /** The tasks of a team by what they are about. */
+  /** Returns a team's tasks as sorted texts of their titles and marks. */
   const tasks = async (team: string) => {
     const found: string[] = [];
     for (let path: string | null = `/api/teams/${team}/tasks?limit=100`; path !== null; ) {
@@ -106,7 +106,10 @@ t.test("no payload of a code host breaks a route; order, repeats and losses leav
   t.equal(service.logLines.filter((line) => line.includes('"level":50')).length, 0);
 });
 
-/** Which of several titles of an issue its task has depends on which came first. */
+/**
+ * Returns a task's marks without its title: if an issue has several titles, the first delivery decides the task's
+ * title.
+ */
 function toMarks(task: string): string {
   return JSON.stringify((JSON.parse(task) as { marks: unknown }).marks);
 }

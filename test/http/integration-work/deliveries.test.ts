@@ -36,7 +36,7 @@ interface Scene {
   readonly integrationId: string;
   readonly at: string;
   send(body: unknown, headers?: Record<string, string>): Promise<Reply>;
-  /** The newest delivery, once it is over. */
+  /** Resolves with the newest delivery, once it has ended. */
   settled(): Promise<Record<string, unknown>>;
 }
 

@@ -6,7 +6,7 @@ import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
-/** Texts of others that no store, key or peer holds as they are. */
+/** Texts from outside that a store, key or peer cannot represent unchanged. */
 
 const SECRET = "a key that its sender has, too";
 const HALF = "\\ud83d";
@@ -135,7 +135,7 @@ t.test("anywhere else half of a pair becomes one U+FFFD, before it is stored, sh
   t.match(said.text, /say \ufffd!/);
   const challenged = await send(`{"challenge":"c ${HALF}"}`);
   t.equal(challenged.text, JSON.stringify({ is: "c \ufffd" }));
-  // Keys are told apart by their halves.
+  // Keys that differ only in their surrogate halves are different keys.
   for (const key of ["a\\ud800", "a\\ud801", "a\\ufffd"]) {
     const taken = (await worked(`{"items":[],"key":"${key}"}`)) as { readonly repeated: number };
     t.equal(taken.repeated, 0, key);

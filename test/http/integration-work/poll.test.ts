@@ -7,7 +7,7 @@ import { expr } from "../../support/integration.js";
 import { until } from "../../support/until.js";
 import { openWorkplace } from "../../support/workplace.js";
 
-/** Answers every request with what its cursor asks for, and 503 for the cursor `down`. */
+/** Starts a host that answers according to the request's cursor, and with 503 for the cursor `down`. */
 async function itemsHost(t: Test) {
   const asked: string[] = [];
   const server = createServer((request, response) => {

@@ -4,7 +4,7 @@ import { RefusedDeliveries } from "../../../http/integration-work/refused-delive
 const to = { id: "int_1", workspaceId: "ws_1" };
 const one = (bytes: number) => ({ headers: {}, bytes });
 
-/** Records that are written when the test says so. */
+/** Records refused deliveries; the test decides when each write completes. */
 function records() {
   const written: { id: string; count: number; bytes: number[] }[] = [];
   const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];

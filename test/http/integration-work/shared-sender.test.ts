@@ -16,7 +16,7 @@ t.test(
     const service = await startTestService(t, { clock, settings });
     const owner = await service.signIn("ada@example.com");
     let made = 0;
-    /** In a workspace that is in another share than the given one. */
+    /** Creates a receiver; with `besides`, in a workspace that belongs to another share than that one. */
     const receiver = async (besides?: string) => {
       let { workspaceId, teamId } = await workspaceWithTeam(owner, `w${made++}`);
       while (besides !== undefined && shareOf("", workspaceId) === shareOf("", besides)) {

@@ -3,7 +3,7 @@ import { startIssues } from "../../support/issues.js";
 import { openShipped } from "../../support/shipped-scene.js";
 import { until } from "../../support/until.js";
 
-/** The shipped issues of a code host, pushed and polled, over the whole service. */
+/** The shipped issues of a code host, delivered and polled, with the whole service. */
 
 const tools = ["issues.read_issue", "issues.read_comments", "issues.comment", "issues.close_issue"];
 

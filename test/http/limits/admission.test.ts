@@ -6,7 +6,7 @@ import { type Client, type Reply, startTestService } from "../../support/service
 
 const me = "/api/sessions/me";
 
-/** Asks until it is refused for asking too often; fails after `most`. */
+/** Sends requests until one is rate-limited; fails after `most`. */
 async function untilCrowded(client: Client, path: string, most: number, headers: Record<string, string> = {}) {
   for (let count = 0; count <= most; count++) {
     const reply = await client.request("GET", path, undefined, headers);

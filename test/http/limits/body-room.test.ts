@@ -5,7 +5,7 @@ const KIB = 1024;
 const small = { bytes: 400 * KIB, keptBytes: 100 * KIB, bytesPerParty: 200 * KIB };
 const long = { bytes: 1_000 * KIB, keptBytes: 300 * KIB, bytesPerParty: 400 * KIB };
 
-/** Room, and what holds bytes of it for a party. */
+/** Returns a memory quota for bodies, and a function that takes bytes of it for a client. */
 function arrange() {
   const room = new BodyRoom(small, long);
   const take = (party: string, kib: number) => {

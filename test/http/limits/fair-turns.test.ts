@@ -2,7 +2,7 @@ import t from "tap";
 import { FairTurns, partyOf } from "../../../http/limits/fair-turns.js";
 import { DrivenScheduler } from "../../support/driven-scheduler.js";
 
-/** Turns whose work takes `costMs` each, and which party had each; at first a party is alone. */
+/** Returns turns whose work takes `costMs` each, and a record of the party of each; at first one party is alone. */
 function arrange(costMs: number, loop?: DrivenScheduler) {
   const scheduler = new DrivenScheduler();
   let nowMs = 100_000;
@@ -21,7 +21,7 @@ function arrange(costMs: number, loop?: DrivenScheduler) {
   const elapse = (ms: number): void => {
     nowMs += ms;
   };
-  /** The loop waits for input. */
+  /** Simulates that the loop waits for input. */
   const wait = (ms: number): void => {
     idledMs += ms;
     nowMs += ms;
@@ -175,14 +175,14 @@ t.test("what else the loop does counts for the slice, but one turn is always giv
   void turns.next("b");
   for (let count = 0; count < 30; count++) void turns.next("a").then(() => work("a"));
   for (let count = 0; count < 3; count++) await slice();
-  // As a write has the runtime take a turn of its own in the next round of the loop.
+  // Like a write, which makes the runtime take its own turn in the next round of the loop.
   void turns.next("b").then(() => scheduler.defer(() => elapse(3)));
   t.same([await slice(), await slice(), await slice()], [2, 1, 2]);
   while (!scheduler.isIdle) await scheduler.turn();
   t.equal(had.length, 30);
 });
 
-/** Requests of one party that take `slices` turns each, all but the first after they have begun. */
+/** Runs requests of one party that take `slices` turns each; all turns after the first continue a started request. */
 function manyRequests({ turns, work, scheduler }: ReturnType<typeof arrange>) {
   let underWay = 0;
   let most = 0;
@@ -257,7 +257,7 @@ t.test("work in slices lets others in between", async (t) => {
   await all;
 });
 
-/** What becomes of requests that wait behind one that began, by the order in which it was known. */
+/** Returns the fates of requests that wait behind a started one, in the order in which they are decided. */
 function queued({ turns, work, scheduler }: ReturnType<typeof arrange>) {
   const ends: string[] = [];
   turns.enter("a", { isGone: false }, 1_000);

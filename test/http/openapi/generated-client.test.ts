@@ -7,7 +7,7 @@ import openapiTypescript, { astToString } from "openapi-typescript";
 import t from "tap";
 import { startTestService } from "../../support/service.js";
 
-/** A program as a user of the API writes it, on nothing but what is generated from the document. */
+/** A user's program that relies only on code generated from the API document. */
 const program = `
 import createClient from "openapi-fetch";
 import type { components, paths } from "./api.js";
@@ -116,7 +116,7 @@ t.test("what openapi-typescript makes of the document compiles strictly and driv
   const typescript = dirname(require.resolve("typescript/package.json"));
   await symlink(dirname(typescript), join(folder, "node_modules"));
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
-  // Without the option it takes a field that has a default for one that a body must give.
+  // Without this option, a field with a default becomes required in bodies.
   const types = astToString(await openapiTypescript(document.text, { defaultNonNullable: false }));
   await writeFile(join(folder, "api.ts"), types);
   await writeFile(join(folder, "program.ts"), program);

@@ -8,14 +8,14 @@ import { until } from "../../support/until.js";
 
 const INVITES = "/api/workspaces/acme/invites";
 
-/** The owner signs in over the log, before the mail server is set up. */
+/** Signs the owner in through the log, before the mail server is configured. */
 async function signedIn(service: TestService): Promise<Client> {
   return personAt(service, "ada@example.com");
 }
 
 const outcomes = (reply: Reply) => itemsOf(reply).map(({ email, outcome }) => `${email} ${outcome}`);
 
-/** A service whose mails go to `smtpUrl`, over the folder of one in which Ada has opened a workspace. */
+/** Opens a service that sends mail to `smtpUrl`, on the folder of one in which Ada has opened a workspace. */
 async function officeWithMail(
   t: Parameters<typeof startTestService>[0],
   options: { readonly smtpUrl: string; readonly name?: string; readonly team?: string; readonly clock?: ManualClock },

@@ -14,7 +14,7 @@ interface Office {
   readonly teamId: string;
 }
 
-/** A workspace whose owner is Ada. */
+/** Opens a workspace whose owner is Ada. */
 async function openOffice(t: Test, options: TestServiceOptions = {}): Promise<Office> {
   const service = await startTestService(t, options);
   const ada = await personAt(service, "ada@example.com");

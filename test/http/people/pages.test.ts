@@ -6,7 +6,7 @@ import { startTestService } from "../../support/service.js";
 
 const MEMBERS = "/api/workspaces/acme/members";
 const INVITES = "/api/workspaces/acme/invites";
-/** What a browser says of an answer that a page is ready for. */
+/** Matches browser console messages about error answers that the page handles. */
 const READY_FOR = /status of (401|404|409)/;
 
 t.test(
@@ -59,7 +59,7 @@ t.test("from the link in a mail a person signs in, returns, and accepts", { skip
   await second.getByRole("button", { name: "Sign in" }).click();
   await second.getByText("You are signed in.").waitFor();
   await second.close();
-  // A headless page is never hidden, so it is told that it was come back to.
+  // A headless page is never hidden, so dispatch the event for a return to the page.
   await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
   t.equal(itemsOf(await ada.request("GET", MEMBERS)).length, 1, "nothing is accepted by looking");
   await page.getByRole("button", { name: "Accept" }).click();

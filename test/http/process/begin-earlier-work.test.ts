@@ -9,7 +9,7 @@ import { startTestService } from "../../support/service.js";
 const settings = { SECRETS_KEY: Buffer.alloc(32, 1).toString("base64") };
 const BEGUN: Key = ["~", "meta", "begun"];
 
-/** A store that counts the reads of a service, and has no whole rows below a key. */
+/** Wraps a store: counts a service's reads, and reports the rows below a key as damaged. */
 function countReads(store: Store, damaged: Key = []) {
   let reads = 0;
   const counted: Store = {
@@ -33,7 +33,7 @@ function countReads(store: Store, damaged: Key = []) {
   return { counted, reads: () => reads };
 }
 
-/** A store with so many workspaces that a service left. */
+/** Returns the store of a stopped service with this many workspaces. */
 async function left(t: Test, workspaces: number) {
   const store = createMemoryStore();
   const service = await startTestService(t, { settings, store });
@@ -48,7 +48,7 @@ async function left(t: Test, workspaces: number) {
   return { store, ids };
 }
 
-/** How much a service reads until it serves, and soon after. */
+/** Returns the number of store reads from a service's start until shortly after it listens. */
 async function readsOfStart(t: Test, store: Store): Promise<number> {
   const { counted, reads } = countReads(store);
   const service = await startTestService(t, { settings, store: counted });

@@ -19,7 +19,7 @@ const [one, two] = ["1".repeat(40), "2".repeat(40)];
 const input = (runId: string, ...checkouts: unknown[]) =>
   row("run-input", runId, { runId, beginning: { checkouts }, config: { skills: [] }, claimed: null });
 
-/** A set of an earlier release: two of its runs began from one commit, one from no known one. */
+/** A set from an earlier release: two of its runs started from one commit, and one from an unknown commit. */
 const then: readonly Entry[] = [
   row("replay-set", "rset_1", { id: "rset_1", teamId: "team_1" }),
   ...["run_1", "run_2", "run_3"].map((runId, n) => row("replay-entry", "rset_1", n + 2, { setId: "rset_1", runId })),

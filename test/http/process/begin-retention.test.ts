@@ -10,7 +10,7 @@ import { Harness, partition } from "../../support/harness.js";
 const HOUR_MS = 60 * 60 * 1_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A service that has begun to sweep, and the passes that it took. */
+/** Returns a service that has started to sweep, and its passes. */
 async function begun() {
   const harness = new Harness({ catalogue: {} });
   const { clock } = harness.world;
@@ -64,7 +64,7 @@ t.test("so it does where the clock went back while the process ran, which others
   const stored = harness.disk.open().commit([{ op: "put", key: FORMAT_KEY, value: 1 }]);
   await harness.advance();
   await stored;
-  // From here on the store says that all was begun.
+  // From here on, the store records that everything was started.
   await start();
   const anew = { type: "retention.begin", isAnew: true };
   await harness.ask(retentionRef(partition), anew);

@@ -5,7 +5,7 @@ import { createLog } from "../../../http/process/log.js";
 import { StoreError } from "../../../storage/store.js";
 import { startTestService } from "../../support/service.js";
 
-/** A log that keeps what it writes. */
+/** Returns a log and its lines. */
 function keptLog(level: "debug" | "info" | "error" | "silent") {
   const lines: Record<string, unknown>[] = [];
   const log = createLog(level, { write: (line: string) => void lines.push(JSON.parse(line)) });
@@ -145,7 +145,7 @@ t.test("the last lines before the end of the process are written, in order", asy
     for (let n = 0; n < 50; n += 1) log.info(String(n));
     process.exit(0);`;
   const wanted = Array.from({ length: 50 }, (_, n) => String(n));
-  // What is written meanwhile by another thread comes late now and then only.
+  // The output of another thread arrives late only sometimes, so try several times.
   for (let tries = 0; tries < 10; tries += 1) {
     const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
     const lines = stdout.trimEnd().split("\n");

@@ -17,7 +17,7 @@ async function folderOf(t: Test): Promise<string> {
   return folder;
 }
 
-/** The service as a process, and what it writes. */
+/** The service as a process, and its output. */
 class Process {
   readonly child: ChildProcess;
   out = "";
@@ -52,7 +52,7 @@ class Process {
     });
   }
 
-  /** The first match in what it wrote. */
+  /** Resolves with the first match in its output. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.out);
@@ -66,7 +66,7 @@ class Process {
     return Number((await this.says(/listening on http:\/\/127\.0\.0\.1:(\d+)/))[1]);
   }
 
-  /** Its exit code, or the signal that ended it. */
+  /** Resolves with its exit code, or the signal that ended it. */
   async end(): Promise<number | string | null> {
     while (!this.#ended) await this.#more();
     return this.child.exitCode ?? this.child.signalCode;
@@ -97,7 +97,7 @@ t.test("a second service on the same folder is refused with one line, and the fi
   t.equal((await first.anonymous.request("GET", "/readyz")).status, 200);
 });
 
-/** A socket of a person who signed in over the log's link. */
+/** Opens a socket as a person who signed in with the link from the log. */
 async function openSocket(service: Process, port: number): Promise<WebSocket> {
   const url = `http://127.0.0.1:${port}`;
   const post = (path: string, body: unknown) =>
@@ -115,8 +115,8 @@ async function openSocket(service: Process, port: number): Promise<WebSocket> {
 }
 
 /**
- * Asks on a new connection. One that Linux sets up while its listener closes seems open to the client for ever: only what
- * it sends is answered with a reset.
+ * Sends a request on a new connection. Linux may accept a connection while its listener closes; the client then sees it
+ * as open forever, and gets a reset only when it sends something.
  */
 async function askLate(t: Test, port: number): Promise<unknown> {
   const late = await RawConnection.open(port);
@@ -125,13 +125,14 @@ async function askLate(t: Test, port: number): Promise<unknown> {
   return late.answer();
 }
 
-/** What npm start hands to its shell. */
+/** Returns the command that `npm start` passes to its shell. */
 async function npmStart(): Promise<string> {
   const { scripts } = JSON.parse(await readFile("package.json", "utf8"));
   return scripts.start;
 }
 
-// What each transport does of a drain stands in test/contract/transport-drain.ts; here the signal leads to it.
+// `test/contract/transport-drain.ts` covers how each transport drains; this test covers the path from the signal to the
+// drain.
 for (const [TRANSPORT, signal, program] of [
   ["uws", "SIGTERM", ["sh", "-c", `true && ${await npmStart()}`]],
   ["node", "SIGINT", [process.execPath, main]],
@@ -203,9 +204,9 @@ t.test("a signal that the terminal sends and npm passes on is one: what was begu
     ["POST /api/sign-in HTTP/1.1", "Host: a", "Content-Type: application/json", `Content-Length: ${body.length}`],
     body.slice(0, 5),
   );
-  // What came before this was answered has arrived: the signal finds the request under way.
+  // Requests sent before this answer have arrived, so the signal finds the request in progress.
   t.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200);
-  // At once, as both come from a terminal: after half a second they would be two.
+  // Send both immediately, as a terminal does: after half a second they would count as two signals.
   service.child.kill("SIGINT");
   service.child.kill("SIGINT");
   await service.says(/draining/);
@@ -235,7 +236,7 @@ t.test("a service whose log nobody reads any more goes on, drains and ends with 
   service.child.stderr?.destroy();
   const post = { method: "POST", headers: { "content-type": "application/json" } };
   for (const email of ["ada@example.com", "bob@example.com"]) {
-    // The link goes to the log, which is gone.
+    // The link goes to the log, which is closed.
     const asked = await fetch(`http://127.0.0.1:${port}/api/sign-in`, { ...post, body: JSON.stringify({ email }) });
     t.equal(asked.status, 202);
   }

@@ -27,7 +27,7 @@ async function temporary(t: Test): Promise<string> {
   return folder;
 }
 
-/** A store of the first format, whose batches wait to be let through. */
+/** Returns a store of the first format whose batches wait until the test releases them. */
 async function gated(): Promise<{
   store: Store;
   batches: (readonly Change[])[];
@@ -58,7 +58,7 @@ async function gated(): Promise<{
   };
 }
 
-/** Starts the service on a store; what it logs is in `lines`. */
+/** Starts the service on a store; `lines` contains its log. */
 async function start(t: Test, store: Store, ending?: AbortSignal) {
   const lines: string[] = [];
   const config = readConfig({ DATA_DIR: await temporary(t), PORT: "0" });

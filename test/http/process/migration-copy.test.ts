@@ -14,7 +14,10 @@ import { signalbox } from "../../support/signalbox-command.js";
 const newest = migrations.length + 1;
 const COPY = "data.mdb.format-1";
 
-/** A process of the service on a folder: what it wrote, and how it ended; killed at the first output that matches. */
+/**
+ * Runs a service process on a folder, and kills it at the first output that matches; returns its output and how it
+ * ended.
+ */
 async function run(folder: string, killAt: RegExp | null, shell: readonly string[] = []) {
   const [program = process.execPath, ...args] = [...shell, process.execPath, signalbox, "serve"];
   const env = { PATH: process.env.PATH ?? "", DATA_DIR: folder, PORT: "0" };
@@ -53,7 +56,7 @@ t.test(
   async (t) => {
     const { folder } = unpackFixture(t, "format-1");
     const before = readFileSync(join(folder, "data.mdb"));
-    // What a kill in the middle of the copy leaves.
+    // Leave the state of a kill in the middle of the copy.
     writeFileSync(join(folder, `${COPY}.new`), before.subarray(0, before.length / 2));
     for (const killAt of [/is migrated to/, /goes on|listening/]) {
       const { signal } = await run(folder, killAt);

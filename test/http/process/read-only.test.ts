@@ -23,7 +23,7 @@ function folderOf(t: Test): string {
   return folder;
 }
 
-/** What is stored in a folder, and what lies beside it. */
+/** Returns the stored contents of a folder, and its other files. */
 function contentsOf(folder: string): readonly string[] {
   const digest = createHash("sha256")
     .update(readFileSync(join(folder, "data.mdb")))
@@ -31,7 +31,7 @@ function contentsOf(folder: string): readonly string[] {
   return [digest, ...readdirSync(folder).sort()];
 }
 
-/** A copy of a store in which a hook waits to be sent again, and a run waits for a runner, a day later. */
+/** Returns a one-day-old copy of a store in which a hook occurrence waits for a retry and a run waits for a runner. */
 async function restored(t: Test) {
   const scene = await hookScene(t, (response) => response.writeHead(500).end());
   const { service, receiver, workspaceId, teamId, owner } = scene;

@@ -8,7 +8,7 @@ import { readConfig } from "../../../http/process/config.js";
 import { createLog } from "../../../http/process/log.js";
 import { startService } from "../../../http/process/service.js";
 
-/** A start in this process; `main.test.ts` shows that its message is the line that the program ends with. */
+/** Starts in this process; `main.test.ts` shows that the program ends with the same message. */
 
 async function folderOf(t: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-service-"));
@@ -19,7 +19,7 @@ async function folderOf(t: Test): Promise<string> {
 const start = (folder: string, settings: Readonly<Record<string, string>> = {}) =>
   startService({ config: readConfig({ DATA_DIR: folder, PORT: "0", ...settings }), log: createLog("silent") });
 
-/** Starts it and ends it again. */
+/** Starts the service and stops it again. */
 async function starts(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<void> {
   await (await start(folder, settings)).stop();
 }
@@ -67,7 +67,7 @@ t.test("that links would name no single address is said at the start, unless BAS
   const warned = async (settings: Readonly<Record<string, string>>): Promise<string[]> => {
     const lines: string[] = [];
     const log = createLog("warn", { write: (line) => void lines.push(line) });
-    // The other transport warns, too, where it cannot be loaded.
+    // The Node transport also warns if uWebSockets.js cannot be loaded.
     const config = readConfig({ DATA_DIR: await folderOf(t), PORT: "0", TRANSPORT: "node", ...settings });
     await (await startService({ config, log })).stop();
     return lines;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { readSettingsFile, withSettingsFile } from "../../../http/process/settings-file.js";
 
-/** A file with this text. */
+/** Creates a file with this text. */
 function fileWith(t: Test, text: string): string {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-settings-"));
   t.teardown(() => rmSync(folder, { recursive: true }));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { SettingsSource } from "../../../http/process/settings-source.js";
 
-/** Settings that come from an environment and a file; what is logged, and what is allowed. */
+/** Reads settings from an environment and a file; records the log and the allow-list. */
 function arrange(t: Test, file: string, environment: Readonly<Record<string, string>> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-settings-"));
   t.teardown(() => rmSync(folder, { recursive: true }));

@@ -11,10 +11,10 @@ import { openWorkplace, type Workplace } from "../../support/workplace.js";
 import { inRepository } from "../runner/run-scene.js";
 
 const station = { key: "work", name: "Work", kind: "work", runners: { pool: "main" } };
-/** Shows the whole tree that it was given, and changes it. */
+/** Prints the whole tree of its checkout, and changes it. */
 const agent = ["/bin/sh", "-c", "git ls-files --stage; git log --format=%H; cat a.txt; echo more >> a.txt"];
 
-/** A workplace with a real repository, and real runners that the test starts and ends. */
+/** A workplace with a real repository, and real runners that the test starts and stops. */
 class Scene {
   readonly place: Workplace;
   readonly folder: string;
@@ -52,7 +52,7 @@ class Scene {
     this.git("commit", "--quiet", "-m", message);
   }
 
-  /** Makes another history, and leaves nothing of the first. */
+  /** Creates a new history, and removes the first one completely. */
   forget(how: "pushed by force" | "deleted"): void {
     this.git("checkout", "--quiet", "--orphan", "next");
     this.commit("Anew", "anew\n");
@@ -62,7 +62,7 @@ class Scene {
     this.git("gc", "--quiet", "--prune=now");
   }
 
-  /** Starts a runner with a folder of its own. */
+  /** Starts a runner with its own folder. */
   async runner(name: string): Promise<Runner> {
     const { service, token } = this.place;
     const runner = await startRunner({
@@ -98,7 +98,7 @@ class Scene {
     return (await this.place.ada.request("GET", path)).body ?? {};
   }
 
-  /** What a run's agent printed, and what it changed. */
+  /** Returns what a run's agent printed, and what it changed. */
   async told(runId: string) {
     const { items } = (await this.read(`/api/runs/${runId}/steps?limit=200`)) as { items: { text: string }[] };
     const run = await this.read(`/api/runs/${runId}`);

@@ -14,14 +14,14 @@ import { openReplayScene, openSet, type ReplayScene, sceneLine, workTask } from 
 import type { Reply } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
-/** Replays judged by a model that answers over HTTP, as a runner works them. */
+/** Replays judged by a model that answers over HTTP, while a runner works on them. */
 
 const ceiling = { amount: 100, currency: "EUR" };
 const judge = { rubric: "Is it well made?", scale: "yes-no" };
 const [work, review] = sceneLine.stations;
 const judged = { ...work, prompt: "Work.", check: "make check", judge };
 
-/** Prices by which each call of the scripted model costs 0.0011. */
+/** Prices at which each call of the scripted model costs 0.0011. */
 const MODEL_PRICES = JSON.stringify({ in: 1, out: 1, currency: "EUR" });
 
 interface Judged extends ReplayScene {
@@ -29,7 +29,7 @@ interface Judged extends ReplayScene {
   readonly set: string;
 }
 
-/** A set of past runs, at a station that has a judge. */
+/** Opens a set of past runs, at a station with a judge. */
 async function openJudged(
   t: Test,
   { runs = 1, usual }: { runs?: number; usual?: Scripted | null } = {},
@@ -65,7 +65,7 @@ function row({ service, workspaceId }: Judged, id: string): ReplayRow {
   return found;
 }
 
-/** A runner that does jobs until it is stopped: each leaves a change, and its check passes. */
+/** Starts a runner that works on jobs until it is stopped: each leaves a change, and `passes` decides its check. */
 function works({ peer }: Judged, passes: (job: Job) => boolean = () => true): readonly Job[] {
   const jobs: Job[] = [];
   const next = async (): Promise<void> => {
@@ -84,7 +84,7 @@ function works({ peer }: Judged, passes: (job: Job) => boolean = () => true): re
   return jobs;
 }
 
-/** Whether the request is about two changes. */
+/** Whether the request compares two changes. */
 const isOfPair = ({ messages }: AskedModel): boolean => (messages[0]?.content ?? "").startsWith("Two programmers");
 
 t.test("a baseline that checks its set is judged and checked twice, a candidate set beside it", async (t) => {
@@ -128,7 +128,7 @@ t.test("a baseline that checks its set is judged and checked twice, a candidate 
 
 const firstEntry = ({ body }: Reply): unknown => ((body?.entries ?? []) as unknown[])[0];
 
-/** What clients are shown of it. */
+/** Checks the answers to reads of the baseline and of the replay. */
 async function isRead(t: Test, { ada, team, set }: Judged, of: { readonly baseline: string; readonly replay: string }) {
   const cost = { amount: 0.0011, currency: "EUR" };
   const baseline = await ada.request("GET", `${team}/replays/${of.baseline}`);

@@ -11,12 +11,12 @@ const ceiling = { amount: 10, currency: "EUR" };
 const diff = "diff --git a/a b/a\n+better\n";
 const asks = { ending: { kind: "ask", question: "Which?" } } as const;
 
-/** The replays of the team, oldest first. */
+/** Returns the team's replays, oldest first. */
 function listReplays({ service, workspaceId, teamId }: ReplayScene): readonly ReplayRow[] {
   return replays.all(service.runtime.reading, workspaceId, { teamId }).toReversed();
 }
 
-/** Opens a set of an accepted run and of one that asked, and gives its path and the accepted run's id. */
+/** Opens a set with an accepted run and a run that asked; returns its path and the accepted run's id. */
 async function fillSet(place: ReplayScene): Promise<{ readonly set: string; readonly accepted: string }> {
   const set = await openSet(place);
   const works = [await workTask(place, { diff }), await workTask(place, asks)];
@@ -36,7 +36,7 @@ function work({ peer }: ReplayScene, job: Job, amount = 1): void {
   peer.end(job, { ending: { kind: "finish", note: "" }, check, spent: { amount, currency: "EUR" } });
 }
 
-/** Resolves once the team's sets have heard all that was sent to them. */
+/** Resolves once the team's sets have processed all messages sent to them. */
 async function setsHeard({ ada }: ReplayScene, set: string): Promise<void> {
   await ada.request("PATCH", set, { name: "Heard" });
 }
@@ -166,7 +166,7 @@ t.test("none follows one that ended over budget", async (t) => {
   const { set } = await fillSet(place);
   const least = { ...ceiling, amount: 1 };
   t.same((await start(place, set, { ceiling: least, repeats: 5 })).oracle, { ceiling: least });
-  // A second run may be with the runner before the replay hears of the first.
+  // The runner may get a second run before the replay learns about the first.
   const working = (async () => {
     for (;;) work(place, await place.peer.job());
   })();
@@ -203,7 +203,7 @@ t.test("none follows one whose set or config changed meanwhile", async (t) => {
   t.equal(listReplays(place).length, 2);
 });
 
-/** Works a task with a runner of its own, while the scene's has a run. */
+/** Works on a task with another runner, while the scene's runner has a run. */
 async function workTaskBeside(place: ReplayScene): Promise<{ readonly runId: string }> {
   const peer = await place.runner({ instance: "fedcba9876543210" });
   const { runId } = await workTask({ ...place, peer }, { diff });

@@ -10,7 +10,7 @@ const spent = { amount: 1, currency: "EUR" };
 const finish = { kind: "finish", note: "" } as const;
 const block = { key: "work", name: "Work", kind: "work", runners: { pool: "main" }, prompt: "Other words." };
 
-/** The runner does the job, and fails where it is told to. */
+/** Works on the job as the runner; fails it if requested. */
 function work({ peer }: ReplayScene, job: Job, { fails = false } = {}): void {
   const { runId, fence } = job;
   peer.start(job);
@@ -30,7 +30,7 @@ async function propose({ ada, lineId }: ReplayScene): Promise<string> {
   return String((await ada.create(candidates, { name: "Other words", station: block })).id);
 }
 
-/** Works all jobs of a replay, and waits for its end. */
+/** Works on all jobs of a replay, and waits until it has finished. */
 async function workReplay(place: ReplayScene, id: string, jobs: readonly { readonly fails?: boolean }[]) {
   for (const job of jobs) work(place, await place.peer.job(), job);
   const path = `${place.team}/replays/${id}`;
@@ -273,7 +273,7 @@ t.test("a replay is followed copy by copy, and its set with its replays and its 
   t.equal((await ada.request("GET", `${place.team}/replays/${id}`)).status, 404, "it is gone with its set");
 });
 
-/** Applies a change as `http/streams/README.md` says. */
+/** Applies a change as `http/streams/README.md` specifies. */
 function apply(followed: Followed, change: Readonly<Record<string, unknown>>): void {
   if (change.type === "replay") followed.replay = { ...followed.replay, ...(change.replay as object) };
   if (change.type !== "copy") return;

@@ -16,12 +16,12 @@ import { itemsOf, replace } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
-/** Replays by a real service and a real runner, of agents that try to get out. */
+/** Replays by a real service and a real runner, of agents that try to escape. */
 
 const say = (line: Record<string, unknown>): string => `printf '%s\\n' '${JSON.stringify(line)}'`;
 const heard = 'read answer; echo "$answer"';
 
-/** An agent that does what its prompt says, and otherwise changes a file. */
+/** An agent that follows its prompt, and otherwise changes a file. */
 const agent = `
 prompt=$(cat "$SIGNALBOX_PROMPT_FILE")
 echo better >> a.txt
@@ -47,7 +47,7 @@ interface Scene extends Workplace {
   readonly stationId: string;
 }
 
-/** A line over a real repository with a hook on every event, and a runner whose agents are the one above. */
+/** Opens a line over a real repository with a hook on every event, and a runner with the agent above. */
 async function openScene(t: Test): Promise<Scene> {
   const receiver = await hookReceiver(t, ok);
   const place = await openWorkplace(t, { stations: [work, review], settings: { OUTBOUND_ALLOW: receiver.url } });
@@ -84,7 +84,7 @@ function git(folder: string, ...args: readonly string[]): string {
   });
 }
 
-/** Works a task to its end; gives its id and the id of its run at the first station. */
+/** Works on a task until it is done; returns its id and the id of its run at the first station. */
 async function workTask(scene: Scene): Promise<{ readonly taskId: string; readonly runId: string }> {
   const taskId = await scene.open();
   await scene.when(`task/${taskId}`, async () => (await scene.task(taskId)).state === "done");
@@ -100,7 +100,7 @@ async function openSetOf({ ada, teamId, lineId, stationId }: Scene, runId: strin
   return set;
 }
 
-/** Replays the set under the station block with these changes; resolves with its copies once it finished. */
+/** Replays the set with these changes of the station's block; resolves with its copies once it has finished. */
 async function replay(scene: Scene, set: string, changes: object): Promise<readonly ReplayCopyRow[]> {
   const { ada, lineId, service, workspaceId } = scene;
   const candidates = `/api/resources/lines/${lineId}/stations/work/replay-candidates`;
@@ -114,7 +114,7 @@ async function replay(scene: Scene, set: string, changes: object): Promise<reado
   return listCopies(service.runtime.reading, workspaceId, id);
 }
 
-/** All that the world outside of replays has to show. */
+/** Reads everything outside of replays that a replay could affect. */
 async function world({ ada, repository, receiver, teamId, workspaceId, service, ...place }: Scene, taskId: string) {
   const read = async (path: string) => (await ada.request("GET", path)).body;
   return {
@@ -164,7 +164,7 @@ t.test("an agent that tries to get out of a replay changes nothing outside of it
   );
 });
 
-/** The replay of the live config that started beside the first candidate's. */
+/** Returns the id of the live config's replay, which started together with the first candidate's replay. */
 function baselineOf({ service, workspaceId, teamId }: Scene): string {
   const found = replays.all(service.runtime.reading, workspaceId, { teamId });
   return found.find(({ candidate }) => candidate.kind === "live")?.id ?? "";

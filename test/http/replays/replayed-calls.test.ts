@@ -11,9 +11,9 @@ import { openReplayScene, openSet, type ReplayScene } from "../../support/replay
 import { itemsOf, replace } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 
-/** Calls of tools by a real service, made once and then replayed. */
+/** Tool calls by a real service, made once and then replayed. */
 
-/** Answers each request with its number. */
+/** Starts a host that answers each request with its number. */
 async function countingHost(t: Test) {
   const requests: string[] = [];
   const server = createServer((request, response) => {
@@ -25,7 +25,7 @@ async function countingHost(t: Test) {
   return { requests, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** A work station whose agents may call `tracker.find`, and a hook on every call. */
+/** Opens a work station whose agents may call `tracker.find`, and a hook on every call. */
 async function openScene(t: Test) {
   const host = await countingHost(t);
   const receiver = await hookReceiver(t, ok);
@@ -51,7 +51,7 @@ async function openScene(t: Test) {
   return { ...place, host, receiver };
 }
 
-/** Calls the tool, and resolves with the answer. */
+/** Calls the tool; resolves with the answer. */
 async function call({ peer }: ReplayScene, { runId, fence }: Job, id: string, inputs: object): Promise<string> {
   const from = peer.frames.length;
   peer.say({

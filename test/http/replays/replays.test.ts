@@ -13,7 +13,7 @@ function replayRow({ service, workspaceId }: ReplayScene, id: string): ReplayRow
   return replays.get(service.runtime.reading, workspaceId, id);
 }
 
-/** The runner does the job, at the cost given. */
+/** Works on the job as the runner, at this cost. */
 function work({ peer }: ReplayScene, job: Job, amount = 1): void {
   peer.start(job);
   peer.end(job, { ending: { kind: "finish", note: "" }, spent: { amount, currency: "EUR" } });

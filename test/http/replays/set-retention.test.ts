@@ -11,7 +11,7 @@ import { until } from "../../support/until.js";
 const settings = { RETENTION_WORK: "2h", RETENTION_FACTS: "2h", RETENTION_HOOKS: "2h", RETENTION_CHANGES: "2h" };
 const ofSets = ["replay-set", "team-replay-set", "station-replay-set", "replay-entry", "replay-entry-of-run"];
 
-/** The names of the tables that hold something of sets, and the pins by them. */
+/** Returns the names of the tables with rows of sets, and the sets' pins. */
 function leftOf({ service, workspaceId }: ReplayScene): readonly unknown[] {
   const rows = service.runtime.reading.range({ prefix: [workspaceId, "row"] });
   return rows
@@ -106,7 +106,7 @@ t.test("a replay under way is stopped when its workspace is closed, and goes wit
   t.same(findingsOf(place), []);
 });
 
-/** What the doctor finds wrong with what is stored. */
+/** Returns the doctor's findings in the store. */
 function findingsOf({ service }: ReplayScene): readonly unknown[] {
   const { reading, clock } = service.runtime;
   const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });

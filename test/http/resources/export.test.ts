@@ -25,13 +25,13 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const weirdPath = ["a b/$", "{x} %{y}.md"].join("");
 const token = "pool-token-pool-token-pool-token-pool";
 
-/** Values for what an export never holds, by the end of the variable's name. */
+/** Returns values that an export never contains, by the end of the variable's name. */
 function valueFor(variable: string): string {
   if (variable.endsWith("_signing_secret")) return secret;
   return variable.startsWith("runner_pool_") ? token : "a secret value";
 }
 
-/** A workspace with something of every exported kind, each with every field that it has. */
+/** Creates a workspace with a resource of every exported kind, each with all of its fields. */
 async function wholeWorkspace(owner: Client): Promise<string> {
   const { id } = await owner.create("/api/resources/workspaces", {
     slug: "acme",
@@ -54,7 +54,7 @@ async function wholeWorkspace(owner: Client): Promise<string> {
   return id;
 }
 
-/** The example of each exported kind that nothing here is written for: it is in the export, whatever it is. */
+/** Creates the example of every exported kind that no code here creates, so that the export contains all kinds. */
 async function othersOf(owner: Client, at: { readonly workspaceId: string; readonly teamId: string }): Promise<void> {
   for (const { name, plural, heldBy, hcl } of kinds) {
     if (hcl === null || heldBy === "none" || heldBy === "station") continue;
@@ -131,7 +131,7 @@ async function teamOf(owner: Client, teamId: string): Promise<void> {
   });
 }
 
-/** A line whose stations pass tasks on as the service fills in, and one whose stations pass to none. */
+/** Creates a line whose stations use the default `passesTo`, and one whose stations pass tasks to none. */
 async function linesOf(owner: Client, teamId: string): Promise<void> {
   const work = { key: "work", name: "Work", kind: "work" };
   const review = { key: "review", name: "Review", kind: "review" };
@@ -328,7 +328,7 @@ t.test("four exports of a person are under way at once, and one that nobody read
   const owner = await service.signIn("owner@example.com");
   const { id } = await owner.create("/api/resources/workspaces", { slug: "acme", name: "Acme" });
   const { id: teamId } = await owner.create(`/api/resources/workspaces/${id}/teams`, { key: "app", name: "App" });
-  // More than the system holds of an answer for a client that does not read it.
+  // More bytes than the system buffers for a client that does not read.
   const files = [{ path: "SKILL.md", content: "x".repeat(500 * 1024) }];
   for (let n = 0; n < 24; n++) {
     await owner.create(`/api/resources/teams/${teamId}/skills`, { key: `s-${n}`, name: "S", files });

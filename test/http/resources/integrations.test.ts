@@ -25,7 +25,7 @@ const ofEvents = (block: string) =>
     ...["raise.attaches.size", "raise.attaches.fetch.url"],
   ].map((path) => `${block}.events.*.${path}`);
 
-/** The positions of integrations (expressions, Integration positions). */
+/** The positions of expressions in integrations ("Integration positions" in the expressions reference). */
 const positions = [
   ...["webhook.verify.hmac.signed", "webhook.verify.hmac.freshness.at", "webhook.respond.when", "webhook.respond.body"],
   ...["webhook.mine", "webhook.route.by", "webhook.delivery", ...ofEvents("webhook")],
@@ -36,10 +36,10 @@ const positions = [
   ...["tools.*.inputs.*.default", "tools.*.output", "connection.oauth2.identity", "on.*.to.*", "on.*.mark.*.value"],
 ];
 
-/** Positions that hold text, with any number of expressions in it; the others hold one expression. */
+/** Positions with text that may contain any number of expressions; other positions contain one expression. */
 const holdsText = /(url|query\.\*|headers\.\*|body|default)$/;
 
-/** The first path in `value` that a position means, with what stands there. */
+/** Returns the first path in `value` that a position matches, with the value there. */
 function at(value: unknown, parts: readonly string[], path = ""): { readonly path: string; readonly found: unknown } {
   const [part, ...rest] = parts;
   if (part === undefined) return { path, found: value };
@@ -53,7 +53,7 @@ function at(value: unknown, parts: readonly string[], path = ""): { readonly pat
   return at(member, rest, `${path}${step}`.replace(/^\./, ""));
 }
 
-/** The definition with something else at the path of a position. */
+/** Returns the definition with another value at a position's path. */
 function changed(value: unknown, parts: readonly string[], to: unknown): unknown {
   const [part, ...rest] = parts;
   if (part === undefined) return to;
@@ -197,7 +197,7 @@ t.test("unsupported parts of an integration have warnings", async (t) => {
     (warnings as { path: string }[]).map(({ path }) => path),
     [
       "actions.comment.schedule",
-      // A schedule has no inputs.
+      // Schedules have no inputs.
       ...["actions.comment.request.url", "actions.comment.request.query.page"],
       'actions.comment.request.headers["x-item"]',
       ...["actions.comment.request.body.nested[0]", "actions.comment.request.body.nested[1].text"],

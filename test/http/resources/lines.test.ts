@@ -11,7 +11,7 @@ async function teamLines(owner: Client): Promise<string> {
   return `${base}/teams/${teamId}/lines`;
 }
 
-/** What is wrong with a line whose only station is `work` with more. */
+/** Faults of a line whose only station is `work` with these extra fields. */
 const wrongStations: readonly [more: object, path: string, message: string][] = [
   [{ key: "Not a slug" }, "stations[0].key", "must be lowercase words joined by dashes"],
   [{ kind: "rest" }, "stations[0].kind", "must be work or review"],

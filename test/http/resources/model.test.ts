@@ -14,7 +14,7 @@ import {
 import { createUnder, problemOf, slugOf } from "../../support/resources.js";
 import { type Client, type Reply, startTestService } from "../../support/service.js";
 
-/** The six operations on a real service, in any order, against a model that says what each must answer. */
+/** The six operations on a real service, in any order, compared with a model that predicts each answer. */
 
 const base = "/api/resources";
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;
@@ -53,7 +53,7 @@ const command: fc.Arbitrary<ModelCommand> = fc.oneof(
 
 const plurals: Readonly<Record<ModelKind, string>> = { team: "teams", secret: "secrets", line: "lines", hook: "hooks" };
 
-/** The body that a small one stands for. */
+/** Expands a reduced body to an API body. */
 function bodyOf(of: ModelKind, { key, variant, flag, line }: ModelBody, previous: ModelBody | null): unknown {
   const named = `${of}-${key}`;
   switch (of) {
@@ -138,7 +138,7 @@ class Run {
     const sent = bodyOf(resource.kind, changed, resource.body);
     const answer = await this.#owner.request("PUT", pathOf(resource), sent, headers(resource, given.ifMatch));
     if (expected.status === 200) {
-      // What brings nothing new is no change; a value that is sealed is one whatever it is.
+      // An update without new values is no change, but any sealed value counts as a change.
       const kept = resource.kind === "secret" ? { ...resource.body, flag: false } : resource.body;
       const before = bodyOf(resource.kind, kept, resource.body);
       if (!isDeepStrictEqual(sent, before)) resource.version += 1;
@@ -174,10 +174,10 @@ function headers({ version }: ModelResource, given: IfMatch): Record<string, str
   return { "if-match": `"${given === "current" ? version : version + 1}"` };
 }
 
-/** What was answered so far in all runs, so that a test that only meets refusals of one kind is seen. */
+/** The kinds of answers so far, over all runs, so that a test that gets only one kind of refusal is noticed. */
 const met = new Set<string>();
 
-/** Holds an answer against what the model says of it. */
+/** Compares an answer with the model's prediction. */
 function check(answer: Reply, { status, slug, path, replayed, resource }: Expected): void {
   met.add(`${answer.status} ${slug ?? (replayed === true ? "replayed" : "")}`.trim());
   const found: Record<string, unknown> = { status: answer.status };

@@ -36,7 +36,7 @@ t.test("a token that admits to a pool is no other pool's, of this workspace or o
   const pools = `${base}/workspaces/${workspaceId}/runner-pools`;
   const issued = await createUnder(owner, pools, { key: "issued" }, "issued");
   const token = issued.headers["service-pool-token"] ?? "";
-  // Whoever runs hosts knows the token of their pool, and can open a workspace of their own.
+  // A host's operator knows the pool's token, and can open their own workspace.
   const other = await service.signIn("other@example.com");
   const theirs = await workspaceWithTeam(other, "theirs");
   const elsewhere = `${base}/workspaces/${theirs.workspaceId}/runner-pools`;
@@ -72,7 +72,7 @@ t.test("the token of a closed workspace's pool is free, and leads to its new poo
   const service = await startTestService(t, { folder, clock });
   const owner = await service.signIn("owner@example.com");
   const token = "t".repeat(43);
-  // In the order of their ids, the workspace that is closed is the last.
+  // In id order, the closed workspace is last.
   const { workspaceId } = await workspaceWithTeam(owner);
   clock.advance(1_000);
   const closed = await workspaceWithTeam(owner, "closed");

@@ -13,7 +13,7 @@ import { workspaceWithTeam } from "../../support/resources.js";
 import { type Client, startTestService } from "../../support/service.js";
 import { createShipped, shippedFiles, shippedIntegration, shippedText } from "../../support/shipped-integrations.js";
 
-/** The integrations of `docs/integrations/` are taken as they stand. */
+/** The service accepts the integrations of `docs/integrations/` unchanged. */
 
 const settings = { OUTBOUND_ALLOW: "api.linear.app,slack.com,files.slack.com,api.github.com" };
 
@@ -24,7 +24,7 @@ async function teamWithLine(owner: Client, slug: string) {
   return at;
 }
 
-/** What a resource says, without what the service gave it. */
+/** Returns a resource without the fields that the service added. */
 function written(resource: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const given = ["id", "version", "address", "teamId", "workspaceId", "deliveriesUrl"];
   return Object.fromEntries(Object.entries(resource).filter(([name]) => !given.includes(name)));

@@ -6,12 +6,12 @@ import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
-/** The commands of the pages of shipped integrations are sent as they stand there. Nothing is sent to their hosts. */
+/** The commands on the pages of shipped integrations are sent as printed. Nothing is sent to their hosts. */
 
-/** What a page puts for the secret that deliveries are signed with; it is written so. */
+/** The page's placeholder for the secret that signs deliveries; tests use it as the secret itself. */
 const SECRET = "<the signing secret>";
 
-/** The body that the shell makes of the page's `BODY='…'`, at a time in seconds. */
+/** Returns the body that the shell makes of the page's `BODY='…'`, at a time in seconds. */
 async function bodyOf(page: string, seconds: number): Promise<string> {
   const [, written = ""] = /^ {4}BODY=('.*?')(?: AT=.*)?$/ms.exec(await readFile(page, "utf8")) ?? [];
   return written.replace("'$(date +%s)'", `${seconds}`).replace(/^'|'$/g, "");
@@ -31,7 +31,7 @@ t.test("each page leads to an integration that can be tried", async (t) => {
     t.ok(commands.length > 3);
     let integrationId = "";
     for (const [index, { method, path, headers, body }] of commands.entries()) {
-      // A definition on a page that has two stands in the place of the other.
+      // If a page has two definitions, one replaces the other, so each gets its own team.
       const { id: teamId } = await owner.create(`/api/resources/workspaces/${workspaceId}/teams`, {
         key: `${name}-${index}`,
         name,
@@ -100,7 +100,7 @@ t.test("what the page of all of them tells is sent as it stands there", async (t
   for (const [index, { method, path, headers, body }] of commands.entries()) {
     const given = body === undefined ? undefined : named(body);
     const reply = await owner.request(method, named(path), given, { "idempotency-key": `page-${index}`, ...headers });
-    // No agent has asked.
+    // No agent has asked a question.
     const isAsExpected = path.endsWith("/answer") ? reply.status === 409 : reply.status >= 200 && reply.status < 300;
     t.ok(isAsExpected, `${method} ${path} answering ${reply.status} ${reply.text}`);
   }

@@ -19,7 +19,7 @@ import { bearer, itemsOf, remove, workspaceWithTeam } from "../../support/resour
 import { tablesOf } from "../../support/route-table.js";
 import { startTestService } from "../../support/service.js";
 
-/** A service with a workspace of Ada's, and directories that say more than its rows do. */
+/** Opens a service with a workspace of Ada's, and with directory entries that its rows do not support. */
 async function misled(t: Test, entries: (workspaceId: string) => DirectoryEntry[]) {
   const folder = await mkdtemp(joinPath(tmpdir(), "signalbox-stale-"));
   const store = await openLmdbStore({ folder });
@@ -46,10 +46,10 @@ t.test("an id that a directory alone knows is not there, whichever read asks for
   const { service, ada } = await misled(t, (workspaceId) =>
     located.map((kind) => locationEntry(`stale_${kind}`, { workspaceId, kind })),
   );
-  // A runner names itself by its pool's token, which a person does not have.
+  // Whether a route requires a pool's token, which only runners have.
   const isRunners = (credential: string | undefined) => credential === "pool";
   const reads = tablesOf(service).routes.filter(
-    // Pages are the same text for every id: they read nothing themselves.
+    // Pages have the same text for every id, because they read nothing themselves.
     ({ method, path, credential }) =>
       method === "GET" && /^\/api\/.*\{(\w*I|i)d\}/.test(path) && !isRunners(credential),
   );

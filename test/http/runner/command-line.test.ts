@@ -2,10 +2,13 @@ import { CommanderError } from "commander";
 import t from "tap";
 import { createCommandLine, readCommandLine } from "../../../http/runner/command-line.js";
 
-// It is read as an option: the tests say themselves whether there is one.
+// The command reads this variable as an option; each test decides whether it is set.
 delete process.env.SIGNALBOX_POOL_TOKEN;
 
-/** What a command line that is wrong says on standard error, and on standard output; fails when it is right. */
+/**
+ * Returns the output of an invalid command line on standard error and standard output; fails if the command line is
+ * valid.
+ */
 function complaintOf(args: readonly string[]): { readonly err: string; readonly out: string; readonly code: number } {
   let [err, out] = ["", ""];
   const program = createCommandLine().exitOverride();

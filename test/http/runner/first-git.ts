@@ -2,13 +2,16 @@ import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
 
-/** What a git says of itself, and what its `merge-tree --write-tree` exits with instead of merging. */
+/** The version that a git reports, and the exit code of its `merge-tree --write-tree`, which does not merge. */
 export interface OddGit {
   readonly version: string;
   readonly merging: number;
 }
 
-/** Puts such a `git` first on PATH, which is this machine's git otherwise. Returns what takes it away; the test's end does. */
+/**
+ * Puts a `git` with these answers first on PATH; for all other commands it runs this machine's git. Returns a function
+ * that removes it. The test's end removes it too.
+ */
 export function putGitFirst(t: Test, folder: string, { version, merging }: OddGit): () => void {
   const path = process.env.PATH ?? "";
   const bin = mkdtempSync(join(folder, "bin-"));

@@ -4,15 +4,15 @@ import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
 import { serveGit } from "../../../http/demo/code-host/git-backend.js";
 
-/** Who may fetch and push, with the password for it. */
+/** The user that may fetch and push, and the password. */
 const USER = "robot";
 export const PASSWORD = "pass-of-the-robot";
 
-/** A code host on the loopback interface: git over http for the one user who has the password. */
+/** A code host on the loopback interface: git over HTTP for the user with the password. */
 export interface GitHost {
-  /** Without credentials. */
+  /** The address without credentials. */
   readonly url: string;
-  /** With them. */
+  /** The address with credentials. */
   readonly urlWithPassword: string;
   /** The requests, as `401 GET /acme/app/info/refs?service=git-upload-pack`. */
   readonly requests: readonly string[];

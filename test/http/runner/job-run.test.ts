@@ -3,7 +3,7 @@ import t from "tap";
 import { MAX_OUTPUT_CHARACTERS } from "../../../actors/runners/protocol.js";
 import { fileOf, isAlive, RunScene } from "./run-scene.js";
 
-/** What of a run its programs, its people and its service may see; the course of runs is in `runner.test.ts`. */
+/** What a run's programs, people and service can see of it; `runner.test.ts` covers the course of a run. */
 
 const say = (line: Record<string, unknown>): string => `printf '%s\\n' '${JSON.stringify(line)}'`;
 const handOver = (note: string): string =>
@@ -83,7 +83,7 @@ t.test("a setup that hangs is ended by the timeout, and a timeout of months does
 t.test("an agent that prints more than can be sent at once waits, and nothing of it is lost", async (t) => {
   const scene = await RunScene.start(t);
   scene.assign({ agent: "seq 3000; exit 7" });
-  // The start of the run is the first of the thousand messages that are kept at most.
+  // The runner keeps at most a thousand messages, and the first of them reports the start of the run.
   for (const acknowledged of [0, 1_000, 2_000]) {
     await scene.service.frame("message", ({ n }) => n === acknowledged + 1_000);
     t.equal(scene.messages("run.step").length, acknowledged + 999);

@@ -13,11 +13,11 @@ const program = fileURLToPath(new URL("../../../http/runner/main.js", import.met
 
 interface Started {
   readonly child: ChildProcess;
-  /** Everything it wrote, once it is over, and its exit code. */
+  /** Resolves with its complete output and its exit code, once it has exited. */
   readonly over: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
 }
 
-/** The runner as a process of its own. */
+/** Starts the runner as a separate process. */
 function start(t: Test, args: readonly string[], env: Readonly<Record<string, string>> = {}): Started {
   const child = spawn(process.execPath, [program, ...args], {
     env: { PATH: process.env.PATH ?? "", HOME: tmpdir(), ...env },
@@ -106,6 +106,6 @@ t.test("a program after -- may have arguments that begin with dashes; a third si
   child.kill("SIGTERM");
   const { code } = await over;
   t.equal(code, 1);
-  // The system takes a killed process down when it gets to it.
+  // The system ends a killed process with some delay.
   await until("the agent's end", () => !isAlive(pid));
 });

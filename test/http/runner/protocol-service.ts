@@ -13,7 +13,7 @@ import {
   serviceFrameSchema,
 } from "../../../actors/runners/protocol.js";
 
-/** What arrived: a frame, on the how manieth connection. */
+/** A received frame, with the number of its connection. */
 export interface Arrived {
   readonly connection: number;
   readonly frame: RunnerFrame;
@@ -27,21 +27,21 @@ export interface Requested {
 }
 
 /**
- * The service's end of the runner protocol on a real socket, moved by hand: it takes only frames of the schema, and
- * sends only such. A frame that is none fails whoever waits for one.
+ * The service's side of the runner protocol on a real socket, driven by the test. It accepts and sends only frames that
+ * match the schema. An invalid frame rejects all waits for a frame.
  */
 export class ProtocolService {
   readonly arrived: Arrived[] = [];
-  /** Close codes of the runner's ends, in their order. */
+  /** Close codes that the runner sent, in order. */
   readonly closed: number[] = [];
-  /** The bearer token it takes. */
+  /** The accepted bearer token. */
   token = "pool-token";
   refusals = 0;
-  /** What was asked over HTTP. */
+  /** The requests over HTTP. */
   readonly requested: Requested[] = [];
-  /** What it answers over HTTP: a text, or a value as JSON. Undefined breaks the connection off. */
+  /** Its answers over HTTP: a text, or a value as JSON. Undefined breaks the connection. */
   answers: (request: Requested) => { readonly status: number; readonly body: unknown } | undefined = () => undefined;
-  /** Whether it acknowledges each message at once. */
+  /** Whether it acknowledges each message immediately. */
   acknowledges = false;
   readonly #server: Server;
   readonly #sockets = new WebSocketServer({ noServer: true });
@@ -73,7 +73,7 @@ export class ProtocolService {
     });
   }
 
-  /** Starts on a free port, and ends with the test. */
+  /** Starts on a free port, and stops with the test. */
   static async start(t: Test): Promise<ProtocolService> {
     const service = new ProtocolService(createServer());
     service.#server.listen(0, "127.0.0.1");
@@ -90,7 +90,7 @@ export class ProtocolService {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** How many connections were made. */
+  /** Number of connections so far. */
   get connections(): number {
     return this.#connections;
   }
@@ -107,19 +107,19 @@ export class ProtocolService {
     this.send({ frame: "welcome", runnerId: "runner_1", received: 0, leaseSeconds: 60, claims: [], ...more });
   }
 
-  /** Sends the next numbered message; gives its number. */
+  /** Sends the next numbered message; returns its number. */
   tell(message: ServiceMessage, ack = 0): number {
     this.#n += 1;
     this.send({ frame: "message", n: this.#n, ack, message });
     return this.#n;
   }
 
-  /** Ends the connection as a broken network does. */
+  /** Drops the connection, like a broken network. */
   cut(): void {
     this.#socket?.terminate();
   }
 
-  /** Resolves with the first frame of this type on the present connection or a later one that `fits`. */
+  /** Resolves with the first frame of this type that `fits`, on this connection or a later one. */
   frame<F extends RunnerFrame["frame"]>(
     type: F,
     fits: (frame: Extract<RunnerFrame, { frame: F }>) => boolean = () => true,
@@ -133,14 +133,14 @@ export class ProtocolService {
     });
   }
 
-  /** The numbered messages that came on one connection. */
+  /** Returns the numbered messages received on one connection. */
   messages(connection: number): { readonly n: number; readonly message: RunnerMessage }[] {
     return this.arrived.flatMap(({ connection: on, frame }) =>
       on === connection && frame.frame === "message" ? [{ n: frame.n, message: frame.message }] : [],
     );
   }
 
-  /** Resolves once `look` gives something; it looks again whenever something came or ended. */
+  /** Resolves once `look` returns a value; calls it again whenever something arrives or ends. */
   until<T>(look: () => T | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
       const watch = () => {

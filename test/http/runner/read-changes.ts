@@ -11,7 +11,7 @@ import {
 const sites = new WeakMap<Checkout, Promise<PushSite>>();
 const { signal } = new AbortController();
 
-/** What a checkout holds now, as a runner reads it. */
+/** Returns a checkout's current content, as a runner reads it. */
 export async function snapshotOf(checkout: Checkout, more: Partial<SnapshotOptions> = {}): Promise<Snapshot> {
   const folder = { path: dirname(checkout.folder), pushSite: () => `${checkout.record}.site` };
   const site = sites.get(checkout) ?? openPushSite(checkout, folder, signal);
@@ -19,12 +19,12 @@ export async function snapshotOf(checkout: Checkout, more: Partial<SnapshotOptio
   return takeSnapshot(await site, { signal, ...more });
 }
 
-/** The diff of a checkout. */
+/** Returns the diff of a checkout. */
 export async function changesOf(checkout: Checkout): Promise<string> {
   return (await snapshotOf(checkout)).diff;
 }
 
-/** What is left out of it, as `path: why`. */
+/** Returns what the diff leaves out, as `path: why`. */
 export function leftOutOf({ leftOut }: Pick<Snapshot, "leftOut">): string[] {
   return leftOut.map(({ path, why }) => `${Buffer.from(path, "latin1")}: ${why}`);
 }

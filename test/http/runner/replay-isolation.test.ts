@@ -5,7 +5,7 @@ import type { Job } from "../../../actors/runners/job.js";
 import { PASSWORD, startGitHost } from "./git-host.js";
 import { fileOf, inRepository, RunScene, sceneFolder } from "./run-scene.js";
 
-/** What a run of a replay keeps in: real agents that try to get out. */
+/** How a replay run isolates its effects: real agents that try to escape. */
 
 const say = (line: Record<string, unknown>): string => `printf '%s\\n' '${JSON.stringify(line)}'`;
 const replayed = (secretsFor: NonNullable<Job["replay"]>["secretsFor"] = { check: false, setup: [] }) => ({
@@ -13,10 +13,13 @@ const replayed = (secretsFor: NonNullable<Job["replay"]>["secretsFor"] = { check
   secretsFor,
 });
 
-/** The branches of a repository, with their commits. */
+/** Returns the branches of a repository, with their commits. */
 const branches = (folder: string): string => inRepository(folder, "for-each-ref", "refs/heads");
 
-/** A scene whose runner fetches with a password from a code host; agents find the address without it in `REMOTE`. */
+/**
+ * Opens a scene whose runner fetches from a code host with a password; agents find the address without the password in
+ * `REMOTE`.
+ */
 async function hostedScene(t: Test, passEnv: readonly string[] = []) {
   const folder = sceneFolder(t);
   const host = await startGitHost(t, join(folder, "repositories"));
@@ -25,7 +28,7 @@ async function hostedScene(t: Test, passEnv: readonly string[] = []) {
   return { scene, host, repository, remote: `${host.url}/acme/app/.git`, before: branches(repository) };
 }
 
-/** An agent that changes something, and pushes it to all that it knows of. */
+/** An agent that changes something, and pushes it to every remote that it knows. */
 const pusher = `echo more >> a.txt; git commit --quiet --all -m More
   git push; git push origin HEAD:refs/heads/escaped; git push --force origin HEAD:refs/heads/main
   git push "$(git remote get-url origin)" HEAD:refs/heads/escaped; git push "$REMOTE" HEAD:refs/heads/escaped; echo tried`;
@@ -63,7 +66,7 @@ t.test("a helper or a program that the machine has for signing in serves other r
   const helper = scene.path("helper");
   writeFileSync(helper, `#!/bin/sh\n[ "$1" = get ] && printf 'username=robot\\npassword=${PASSWORD}\\n'\n`);
   chmodSync(helper, 0o755);
-  // Stands for the configuration of the machine, which a test cannot write.
+  // Simulates the machine's git configuration, which a test cannot write.
   const system = scene.path("gitconfig");
   writeFileSync(system, `[credential "${host.url}"]\n\thelper = ${helper}\n[credential]\n\thelper = ${helper}\n`);
   const push = 'git push "$REMOTE" HEAD:refs/heads/$BRANCH';

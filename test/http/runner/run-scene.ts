@@ -12,7 +12,7 @@ import { ProtocolService } from "./protocol-service.js";
 
 type Message<T extends RunnerMessage["type"]> = Extract<RunnerMessage, { type: T }>;
 
-/** What a test says of a job besides what {@link jobOf} fills in. */
+/** The parts of a job that a test sets; {@link jobOf} fills in the rest. */
 export interface JobWish {
   readonly runId?: string;
   readonly fence?: number;
@@ -22,7 +22,7 @@ export interface JobWish {
   readonly harness?: Partial<Job["harness"]>;
   readonly timeoutMinutes?: number;
   readonly checkouts?: readonly Partial<Job["checkouts"][number]>[];
-  /** What it says of a replay, or of a search; nothing unless wished. */
+  /** The job's terms for a replay or a search; none by default. */
   readonly replay?: Job["replay"];
   readonly search?: Job["search"];
   readonly push?: Job["push"];
@@ -31,27 +31,27 @@ export interface JobWish {
 }
 
 export interface SceneWish {
-  /** One made by {@link sceneFolder}. */
+  /** A folder made by {@link sceneFolder}. */
   readonly folder?: string;
   readonly passEnv?: readonly string[];
-  /** Where repositories come from; the scene's folder unless wished otherwise. */
+  /** The address of repositories; by default the scene's folder. */
   readonly gitUrl?: string;
-  /** The program of runs that name none. */
+  /** The command of runs that do not name a command. */
   readonly command?: readonly string[];
-  /** What the service says that it knows of the protocol's additions; all of them when nothing is said. */
+  /** The protocol features that the service announces; all of them by default. */
   readonly features?: readonly string[];
 }
 
 /**
- * A real runner that is connected to a service moved by hand, over real git repositories `acme/app` and `acme/other`.
- * Time stands still unless a test moves it.
+ * A real runner connected to a service that the test drives, over real git repositories `acme/app` and `acme/other`.
+ * The clock stands still until the test moves it.
  */
 export class RunScene {
   readonly folder: string;
   readonly service: ProtocolService;
   readonly clock: ManualClock;
   readonly runner: Runner;
-  /** What the runner wrote for who started it, a line each. */
+  /** The runner's log lines for its operator. */
   readonly said: readonly string[];
 
   private constructor(made: Pick<RunScene, "folder" | "service" | "clock" | "runner" | "said">) {
@@ -88,20 +88,20 @@ export class RunScene {
     return new RunScene({ folder, service, clock, runner, said });
   }
 
-  /** Gives the runner a job; resolves at once. */
+  /** Assigns the runner a job, without waiting. */
   assign(wish: JobWish): Job {
     const job = jobOf(wish);
     this.service.tell({ type: "run.assign", job });
     return job;
   }
 
-  /** Gives the runner a job and waits for its end. */
+  /** Assigns the runner a job and waits for its end. */
   async work(wish: JobWish): Promise<Message<"run.ended">> {
     const { runId } = this.assign(wish);
     return this.message("run.ended", (ended) => ended.runId === runId);
   }
 
-  /** The first message of a type that fits, once it came. */
+  /** Resolves with the first message of a type that fits. */
   message<T extends RunnerMessage["type"]>(
     type: T,
     fits: (message: Message<T>) => boolean = () => true,
@@ -109,19 +109,19 @@ export class RunScene {
     return this.service.until(() => this.messages(type).find(fits));
   }
 
-  /** The messages of a type that came so far. */
+  /** Returns the messages of a type received so far. */
   messages<T extends RunnerMessage["type"]>(type: T): Message<T>[] {
     return this.service.arrived.flatMap(({ frame }) =>
       frame.frame === "message" && isOf(frame.message, type) ? [frame.message] : [],
     );
   }
 
-  /** Every step so far, as `kind: text`. */
+  /** Returns every step so far, as `kind: text`. */
   steps(): string[] {
     return this.messages("run.step").map(({ step }) => `${step.kind}: ${step.text}`);
   }
 
-  /** Answers the handover with this place in the run's order. */
+  /** Answers the handover at this index among the run's handovers. */
   async answerHandover(place: number, refused: string | null): Promise<Message<"run.handover">> {
     const asked = await this.service.until(() => this.messages("run.handover")[place]);
     const { runId, fence, id } = asked;
@@ -134,7 +134,7 @@ export class RunScene {
   }
 }
 
-/** A job for the command harness, with one checkout of `acme/app` unless wished otherwise. */
+/** Returns a job for the command harness, by default with one checkout of `acme/app`. */
 export function jobOf(wish: JobWish): Job {
   const { runId = "run_1", fence = 1, agent = "true", timeoutMinutes = 60, checkouts = [{}] } = wish;
   return {
@@ -191,7 +191,7 @@ function isOf<T extends RunnerMessage["type"]>(message: RunnerMessage, type: T):
   return message.type === type;
 }
 
-/** A folder with the repositories, removed with the test. */
+/** Creates a folder with the repositories; the test's end removes it. */
 export function sceneFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-runner-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
@@ -207,7 +207,7 @@ function layRepository(folder: string): void {
   inRepository(folder, "commit", "--quiet", "-m", "Begin");
 }
 
-/** Git in a folder, as a person of no importance. Throws with what git complained of. */
+/** Runs git in a folder, as a generic user. Throws with git's error output. */
 export function inRepository(folder: string, ...args: readonly string[]): string {
   return execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
     cwd: folder,
@@ -232,7 +232,7 @@ export async function fileOf(path: string): Promise<string> {
   }
 }
 
-/** Whether a process runs; one that ended and was not yet reaped does not. */
+/** Whether a process runs; an exited process that is not yet reaped does not count. */
 export function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

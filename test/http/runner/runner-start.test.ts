@@ -4,7 +4,7 @@ import t from "tap";
 import { putGitFirst } from "./first-git.js";
 import { inRepository, RunScene, sceneFolder } from "./run-scene.js";
 
-/** What a runner says at its start of the machine that it is on. */
+/** What a runner logs about its machine at startup. */
 
 t.test("a git that is too old is named at the start, and is the reason of what it cannot do", async (t) => {
   const folder = sceneFolder(t);

@@ -236,7 +236,9 @@ t.test("the agent sees its run and nothing of the runner's environment", async (
   });
 });
 
-/** Starts children in its group and out of it, notes all their pids, and takes no word to end. */
+/**
+ * A script that starts children inside and outside of its process group, writes down their pids, and ignores SIGTERM.
+ */
 const stubborn = (file: string) => `
   trap '' TERM
   sleep 1000 & one=$!

@@ -17,7 +17,10 @@ import { until } from "../../support/until.js";
 import { ProtocolService } from "./protocol-service.js";
 import { jobOf } from "./run-scene.js";
 
-/** A harness that neither reads what its agent prints nor writes to it: one of a program with a protocol of its own. */
+/**
+ * A harness that neither reads its agent's output nor writes to the agent, like the harness of a program with its own
+ * protocol.
+ */
 const silent: Harness = {
   name: "silent",
   run: async (job, run) => {

@@ -5,7 +5,10 @@ import { until } from "../../support/until.js";
 import type { Requested } from "./protocol-service.js";
 import { type JobWish, RunScene } from "./run-scene.js";
 
-/** Runs of searches: what their agents find, and how they speak to the service. Real agents, a service moved by hand. */
+/**
+ * Runs of searches: what their agents find, and how they communicate with the service. Real agents; the test drives the
+ * service.
+ */
 
 const say = (line: Record<string, unknown>): string => `printf '%s\\n' '${JSON.stringify(line)}'`;
 const answered = 'read answer; echo "$answer"';
@@ -17,7 +20,7 @@ const files: Readonly<Record<string, string>> = {
 
 type Answer = ReturnType<RunScene["service"]["answers"]>;
 
-/** A scene whose service has these files for agents, and answers what they say. */
+/** Opens a scene whose service has these files for agents, and answers their messages. */
 async function searchScene(t: Test, answer: (request: Requested) => Answer, shown = files) {
   const scene = await RunScene.start(t, { passEnv: ["GITHUB_TOKEN"] });
   scene.service.answers = (request) => {
@@ -42,7 +45,7 @@ const admitted: Answer = {
 const refused: Answer = { status: 422, body: { title: "Wrong", errors: [{ path: "[0].name", message: "is taken" }] } };
 const said = (scene: RunScene) => scene.service.requested.filter(({ line }) => line.startsWith("POST"));
 
-/** Works a job while time goes by. */
+/** Works on a job while the clock advances. */
 async function workInTime(scene: RunScene, wish: JobWish) {
   const run = scene.work(wish);
   await until("the end of the run", () => {

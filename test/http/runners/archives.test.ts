@@ -15,13 +15,13 @@ const { commit } = made;
 const archiveId = toArchiveId(repository, commit);
 const at = `/api/runner/archives/${archiveId}`;
 
-/** A scene with a set that holds one run, which began from the commit. */
+/** A scene with a set that holds one run, which started from the commit. */
 interface Scene extends ReplayScene {
   readonly set: string;
   readonly runId: string;
-  /** What the set says of its run. */
+  /** Reads the run's entry in the set. */
   entry(): Promise<Readonly<Record<string, unknown>>>;
-  /** A request of a runner; `as` is its id. */
+  /** Sends a runner's request; `as` is its id. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
 }
 
@@ -44,7 +44,7 @@ async function openScene(t: Test, settings: Record<string, string> = {}): Promis
 
 const idOf = async (peer: RunnerPeer) => (await peer.frame("welcome")).runnerId;
 
-/** Takes the commit, offers its pack and sends the chunks. */
+/** Takes the archive, offers the commit's pack and sends the chunks. */
 async function send({ ask }: Pick<Scene, "ask">, bytes = made.bytes): Promise<readonly number[]> {
   const replies = [await ask("POST", at, { step: "take" }), await ask("POST", at, { step: "offer", ...toPack(bytes) })];
   for (const [n, chunk] of chunksOf(bytes).entries()) replies.push(await putChunk({ ask }, n, chunk));

@@ -3,7 +3,7 @@ import type { RunnerFrame } from "../../../actors/runners/protocol.js";
 import { InboundFrames } from "../../../http/runners/inbound-frames.js";
 import { NotAccepted } from "../../../runtime/runtime.js";
 
-/** Frames whose handling the test ends by hand; each is named by its number, or `hello`. */
+/** Frames whose handling the test completes; each is named by its number, or `hello`. */
 class Handling {
   readonly begun: string[] = [];
   readonly ends: { readonly code: number; readonly reason: string }[] = [];

@@ -20,11 +20,11 @@ import { openWorkplace } from "../../support/workplace.js";
 interface FaultyStore {
   readonly store: Store;
   readonly folder: string;
-  /** The next read of a row whose key has this part fails, once. */
+  /** Makes the next read of a row whose key contains this part fail, once. */
   failNext(part: string): void;
 }
 
-/** A store whose disk can be made to fail one read. */
+/** Opens a store whose disk can fail one read on request. */
 async function openFaultyStore(t: Test): Promise<FaultyStore> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-faulty-"));
   const store = await openLmdbStore({ folder });
@@ -79,7 +79,7 @@ for (const TRANSPORT of ["uws", "node"]) {
       const taskId = await place.open();
       const peer = await place.runner();
       const claim = await begin(peer);
-      // Nothing that is in memory is read from the disk to take it.
+      // An actor that is in memory handles a message without a disk read.
       const other = { runId: "run_not_in_memory", fence: 1 };
       failNext(other.runId);
       peer.say(step(other, 0), 2);
@@ -201,7 +201,7 @@ t.test(
   },
 );
 
-/** A store in memory whose commits may be made to wait. */
+/** Returns an in-memory store whose commits can be made to wait. */
 function heldStore() {
   const store = createMemoryStore();
   let held: Promise<unknown> = Promise.resolve();

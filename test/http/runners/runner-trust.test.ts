@@ -9,7 +9,10 @@ import { openWorkplace } from "../../support/workplace.js";
 const keys: readonly IssuerKey[] = await makeKeys(["ES256"]);
 const HOUR_MS = 60 * 60_000;
 
-/** A workspace with two pools that hosts of an issuer may join, and what a host does. */
+/**
+ * Opens a workspace with a trust for two pools that an issuer's hosts may join, and returns functions that act as a
+ * host.
+ */
 async function openYard(t: Test) {
   const issuer = await startIssuer(t, keys);
   const clock = new ManualClock();
@@ -60,7 +63,7 @@ t.test(
     await tokens();
     clock.advance(30_000);
     const [refused, unused] = await tokens();
-    // The first tokens are removed at their end; the next sweep is a minute later.
+    // The first tokens are removed when they expire; the next sweep is a minute later.
     clock.advance(HOUR_MS - 30_000);
     await ada.request("POST", "/api/sign-in", { email: "settled@x.example" });
     clock.advance(30_000);
@@ -161,7 +164,7 @@ t.test("a connection ends with its pool's token, also where that is another pool
   const clock = new ManualClock();
   const { service, ada, poolId, token, runner } = await openWorkplace(t, { clock });
   const peer = await runner();
-  // Who runs the host that is to be shut out knows the token, and may give it to a pool of their own.
+  // The operator of the rejected host knows the token, and may use it for their own pool.
   const mallory = await service.signIn("mallory@example.com");
   const theirs = await workspaceWithTeam(mallory, "theirs");
   const pool = { key: "main", token: "x".repeat(40) };

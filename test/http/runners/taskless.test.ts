@@ -12,10 +12,10 @@ import { openWorkplace } from "../../support/workplace.js";
 
 type Input = Pick<RunInputRow, "beginning" | "claimed">;
 
-/** No task stands behind the run. */
+/** Turns the input into that of a run without a task. */
 const taskless = (input: Input): Input => ({ ...input, claimed: { brief: null, secrets: {} } });
 
-/** A run that a runner claimed, whose input was changed since then; its runner comes again. */
+/** Reconnects the runner of a claimed run whose input was changed after the claim. */
 async function comeAgain(t: Test, features: readonly string[], change = taskless) {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-test-"));
   const store = await openLmdbStore({ folder });
@@ -52,7 +52,7 @@ t.test("such a job is not sent to a runner without the feature: the run fails wi
   t.match(await place.task(taskId), { failure: { code: "not-supported", message: /only works for tasks/ } });
 });
 
-/** Its beginning says more. */
+/** Returns a change that adds fields to the input's beginning. */
 const begun =
   (more: Partial<NonNullable<Input["beginning"]>>) =>
   ({ beginning, claimed }: Input): Input => ({

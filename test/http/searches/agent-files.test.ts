@@ -4,7 +4,7 @@ import { fileOf, listFiles } from "../../../http/searches/agent-files.js";
 import { AgentScene } from "../../actors/searches/agent/agent-scene.js";
 import { workspaceId } from "../../support/work.js";
 
-/** The list of an agent's files, within its bounds. */
+/** Lists an agent's files, within its limits. */
 
 async function listed(scene: AgentScene, bounds: { readonly maxBytes?: number; readonly maxFiles?: number } = {}) {
   let pauses = 0;

@@ -10,11 +10,11 @@ import { tablesOf } from "../../support/route-table.js";
 import { newestIteration, openSearch, startSearch, workUntilAgent } from "../../support/search-scene.js";
 import type { Client, Reply } from "../../support/service.js";
 
-/** The endpoints of a search's agent, for the runner that holds its run alone. */
+/** The endpoints of a search's agent; only the runner that holds its run may use them. */
 
 type Place = Awaited<ReturnType<typeof openReplayScene>>;
 
-/** A runner that says it holds a run. */
+/** A runner that claims to hold a run. */
 interface Holder {
   readonly client: Pick<Client, "request">;
   readonly runId: string;
@@ -32,7 +32,7 @@ const post = ({ client, runId, headers }: Holder, path: string, body: unknown, m
 const get = ({ client, runId, headers }: Holder, path: string): Promise<Reply> =>
   client.request("GET", `/api/runs/${runId}/${path}`, undefined, headers);
 
-/** The block of the scene's station, with a prompt. */
+/** Returns the block of the scene's station, with a prompt. */
 const block = (prompt: string, more = {}) => ({
   key: "work",
   name: "Work",
@@ -48,7 +48,7 @@ const proposal = (name: string, prompt = `As ${name}.`) => ({
 });
 const cause = { taskId: "task_1", cause: "config", evidence: "It stopped." };
 
-/** The statuses of all four endpoints to a caller. */
+/** Returns the statuses of all four endpoints for a caller. */
 async function statuses(holder: Holder): Promise<readonly number[]> {
   const answers = [
     await post(holder, "search-candidates", { candidates: [proposal("other")] }),

@@ -9,7 +9,7 @@ import { until } from "../../support/until.js";
 const REPOSITORY = "acme-inc/infra";
 const [TITLE, SETUP] = ["Mend it", "npm run canary-of-the-setup"];
 
-/** The files of a workspace's export in the folder `infra`, by path. */
+/** Returns the files of a workspace's export in the folder `infra`, by path. */
 async function exportOf({ ada, workspaceId }: ReplayScene): Promise<Readonly<Record<string, string>>> {
   const { body } = await ada.request("GET", `/api/resources/workspaces/${workspaceId}/export`);
   const { files } = body as unknown as { files: readonly { path: string; content: string }[] };

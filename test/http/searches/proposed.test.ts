@@ -3,7 +3,7 @@ import { causeSchema } from "../../../actors/searches/agent/cause.js";
 import { readProposed } from "../../../http/searches/proposed.js";
 import { parseBy } from "../../../http/wire/field-errors.js";
 
-/** The forms of what agents of searches send; the rules are in `actors/searches/agent/`. */
+/** The format of messages from search agents; `actors/searches/agent/` tests the rules. */
 
 const station = { key: "build", name: "Build", kind: "work", prompt: "Well." };
 const faultsOf = (body: unknown) => {

@@ -30,7 +30,7 @@ const harness = "must be a harness that a runner can start: command";
 
 type Case = readonly [change: object, path: string, message: string];
 
-/** What is wrong with a budget, and its one error: the same of a start and of an estimate. */
+/** Faults of a budget with their only error, the same for a start and an estimate. */
 const ofBudgets: readonly Case[] = [
   [{ budget: undefined }, "budget", required],
   [{ budget: { ...budget, iterations: undefined } }, "budget.iterations", required],
@@ -59,7 +59,7 @@ const ofBudgets: readonly Case[] = [
   [{ more: 1 }, "more", "is not a field here"],
 ];
 
-/** The same of agents, of a start alone. */
+/** Faults of an agent with their only error, for a start only. */
 const ofAgents: readonly Case[] = [
   [{ agent: undefined }, "agent", required],
   [{ agent: {} }, "agent.harness", required],
@@ -103,7 +103,7 @@ t.test("a set of too few tasks, and a ceiling too low for what it would run, are
   const { start, estimate } = searchesOf(place);
   const { set, runIds } = await fillSet(place, 5);
   const setId = set.split("/").at(-1);
-  // 5 of the seed, 4 x 3 searched, 3 x 2 held out.
+  // 5 for the seed, 4 x 3 searched, 3 x 2 held out.
   const low = { ...budget, ceiling: { amount: 0.22, currency: "EUR" } };
   for (const path of [start, estimate]) {
     const body = { setId, budget: low, ...(path === start ? { agent } : {}) };

@@ -18,8 +18,8 @@ import { until } from "../../support/until.js";
 import { openWorkplace } from "../../support/workplace.js";
 
 /**
- * A search by a real service and a real runner, with a proposer that needs no model, over a real repository. Each task has
- * a word of its own, which comes to stand in its title, its diffs, its checks' output and its judge's reasons.
+ * A search by a real service and a real runner, with a proposer that needs no model, over a real repository. Each task
+ * has its own word, which appears in its title, its diffs, its checks' output and its judge's reasons.
  */
 
 const proposer = fileURLToPath(new URL("../../../http/demo/proposer.js", import.meta.url));
@@ -35,7 +35,10 @@ const work = {
 };
 const wordOf = (n: number) => `canary-${"abcde"[n]}${n}x`;
 
-/** An agent that writes what it is to do; a search's proposes, and keeps all that it finds in `dump`. */
+/**
+ * Returns an agent that writes its instructions to a file. A search's agent proposes candidates, and copies everything
+ * that it finds to `dump`.
+ */
 const agentOf = (dump: string) => `
 if [ -n "$SIGNALBOX_SEARCH" ]; then
   { env; cat "$SIGNALBOX_PROMPT_FILE" "$SIGNALBOX_CONTEXT_FILE"
@@ -45,7 +48,7 @@ fi
 { cat "$SIGNALBOX_PROMPT_FILE"; echo; grep -o '"title": "[^"]*"' "$SIGNALBOX_CONTEXT_FILE"; } > note.txt
 printf '%s\\n' '{"type":"cost","amount":0.01,"currency":"EUR"}'`;
 
-/** A workplace whose runner works tasks and searches, with a set of five tasks. */
+/** Opens a workplace whose runner works on tasks and searches, with a set of five tasks. */
 async function openScene(t: Test) {
   const model = await modelServer(t, ({ messages, response_format }) => {
     const shown = messages.at(-1)?.content ?? "";

@@ -135,7 +135,7 @@ interface Read {
   readonly candidates: readonly { readonly candidateId: string; readonly replayId: string }[];
 }
 
-/** The replays, the run and the candidate of a search, read by themselves. */
+/** Reads a search's replays, run and candidate individually. */
 async function readParts(t: Tap, { ada, team }: ReplayScene, body: unknown): Promise<void> {
   const { id: searchId, seed, iterations, candidates } = body as Read;
   const replay = await ada.request("GET", `${team}/replays/${candidates[0]?.replayId}`);

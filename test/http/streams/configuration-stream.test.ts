@@ -7,7 +7,7 @@ import { StreamReader } from "../../support/stream-reader.js";
 const base = "/api/resources";
 const work = { key: "work", name: "Work", kind: "work", prompt: "Work." };
 
-/** Everything that a reader of the topic was told of, up to the hook that comes last. */
+/** Returns all messages that a reader of the topic received, up to the last hook. */
 async function toldOn(t: Test, client: Client, topic: string): Promise<() => Promise<readonly string[]>> {
   const reader = await StreamReader.open(client);
   t.teardown(async () => reader.end());

@@ -15,7 +15,10 @@ import { memoryRows } from "../../support/turn.js";
 
 const hash = "a".repeat(64);
 
-/** A reading whose rows are others each time, as those that a cache has let go, and whose versions the test sets. */
+/**
+ * Returns a reading with new row objects for each read, like rows that a cache has evicted; the test sets their
+ * versions.
+ */
 function open() {
   const rows = memoryRows();
   const clock = new ManualClock();

@@ -6,7 +6,7 @@ import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** A task that is handed over, sent back, asks, is answered, and fails. */
+/** Takes a task through a handover, a return, a question, its answer, and a failure. */
 async function liveThrough(place: Workplace, taskId: string, peer: RunnerPeer): Promise<void> {
   const first = await peer.job();
   peer.start(first);
@@ -37,7 +37,7 @@ async function follow(t: Test, place: Workplace, topic: string): Promise<StreamR
   return reader;
 }
 
-/** What a reader has after every change up to the one that fits. */
+/** Applies every change up to the one that fits; returns the reader's state after each. */
 async function applied(
   reader: StreamReader,
   apply: (before: Shown, change: Shown) => Shown,
@@ -67,7 +67,7 @@ function applyToTeam(team: Shown, change: Shown): Shown {
   return { ...team, tasks: tasks.sort((left, right) => (String(left.id) < String(right.id) ? 1 : -1)) };
 }
 
-/** Of the states of a call, those in which it is open. */
+/** The states in which a call is open. */
 const OPEN_CALL: readonly unknown[] = ["vetting", "waiting", "running"];
 
 function applyToRun({ run, steps, approvals, calls }: Shown, change: Shown): Shown {

@@ -17,7 +17,7 @@ interface Scene {
   readonly job: Claim;
 }
 
-/** A run whose agent wants leave for one call. */
+/** Opens a run whose agent requests approval for one call. */
 async function begin(t: Test): Promise<Scene> {
   const place = await openWorkplace(t);
   const taskId = await place.open();
@@ -30,7 +30,7 @@ async function begin(t: Test): Promise<Scene> {
 }
 
 const list = (value: unknown): Shown[] => value as Shown[];
-/** Resolves once the task waits for leave for so many calls. */
+/** Resolves once the task waits for approval of this many calls. */
 const waits = (place: Workplace, taskId: string, count: number) =>
   place.when(`task/${taskId}`, async () => list((await place.task(taskId)).approvals).length === count);
 const reaches = (place: Workplace, taskId: string, state: string) =>

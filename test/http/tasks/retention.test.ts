@@ -18,7 +18,7 @@ interface Worked {
   readonly runId: string;
 }
 
-/** Works a new task to its end, or to a question that leaves it open. */
+/** Works on a new task until it is done, or until a question leaves it open. */
 async function worked(place: Workplace, peer: RunnerPeer, ending: "finish" | "ask"): Promise<Worked> {
   const taskId = await place.open({ description: "x".repeat(10_000) });
   const job = await peer.job();

@@ -4,7 +4,7 @@ import { createMemoryStore } from "../../../storage/memory-store.js";
 import type { Key, Store } from "../../../storage/store.js";
 import { openWorkplace } from "../../support/workplace.js";
 
-/** A store that notes the rows that are written, those of the runtime apart. */
+/** Returns a store that records written rows, with the runtime's rows listed separately. */
 function notingStore() {
   const inner = createMemoryStore();
   const rows: Key[] = [];

@@ -9,7 +9,7 @@ import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
 type Claim = Awaited<ReturnType<RunnerPeer["job"]>>;
 
-/** A run that a runner works on. */
+/** Opens a run that a runner works on. */
 async function begin(t: Test, hello: Parameters<Workplace["runner"]>[0] = {}) {
   const place = await openWorkplace(t);
   const taskId = await place.open();
@@ -24,7 +24,7 @@ const reaches = (place: Workplace, taskId: string, state: string) =>
   place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === state);
 const say = (client: Client, { runId }: Pick<Claim, "runId">, text: unknown, key?: string): Promise<Reply> =>
   client.request("POST", `/api/runs/${runId}/messages`, { text }, key === undefined ? {} : { "idempotency-key": key });
-/** Resolves once the runner was sent so many messages to its run. */
+/** Resolves once the service has sent the runner this many messages to its run. */
 const given = (place: Workplace, peer: RunnerPeer, count: number) =>
   place.until(async () => {
     await new Promise(setImmediate);

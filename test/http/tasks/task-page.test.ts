@@ -6,7 +6,7 @@ import { noBrowser, openBrowser } from "../../support/browser.js";
 import { openWorkplace } from "../../support/workplace.js";
 
 const DOCUMENT = { "sec-fetch-dest": "document", "sec-fetch-mode": "navigate" };
-/** What a browser says of an answer that a page is ready for. */
+/** Matches browser console messages about error answers that the page handles. */
 const READY_FOR = /status of (401|404)/;
 const HOSTILE = '<img src=x onerror="alert(1)"></script><script>alert(2)</script> & Söhne';
 

@@ -10,7 +10,7 @@ import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** A tracker that answers each comment, and each look with an error page. */
+/** Starts a tracker that answers each comment, and answers each lookup with an error page. */
 async function startTracker(t: Test) {
   const got: { readonly path: string; readonly body: unknown }[] = [];
   const server = createServer(async (request: IncomingMessage, response) => {
@@ -29,7 +29,7 @@ async function startTracker(t: Test) {
 
 const expr = (cel: string) => ["$", `{{ ${cel} }}`].join("");
 
-/** An integration with two tools, and a line whose agents get them. */
+/** Creates an integration with two tools, and a line whose agents get them. */
 async function configure({ ada, teamId }: Workplace, host: string): Promise<void> {
   await ada.create(`/api/resources/teams/${teamId}/integrations`, {
     integration: "tracker",
@@ -155,7 +155,7 @@ t.test(
   },
 );
 
-/** What a hook was told of a call, if the request was signed. */
+/** Returns what hooks received about calls, if their requests were signed. */
 function toTold({ requests }: HookReceiver) {
   return requests.map(({ verified }) => ({ on: verified?.on, ...(verified?.event as Shown) }) as Shown);
 }
@@ -188,7 +188,7 @@ t.test(
       return from;
     };
     const open = async () => (await ada.request("GET", "/api/approvals")).body?.items as Shown[];
-    /** A call that waits for approval gets other inputs; what its agent is told then. */
+    /** Edits the inputs of a call that waits for approval; returns the agent's result. */
     const edit = async (id: string, [first, second]: readonly [string, string]) => {
       await peer.message("run.tool-waiting", call(id, first));
       const [{ id: approvalId } = {}] = await open();

@@ -6,7 +6,7 @@ import t, { type Test } from "tap";
 import { DROP_BYTES } from "../../../http/transport/transport.js";
 import { startTestService } from "../../support/service.js";
 
-/** What clients get that still send when their answer is known. */
+/** What clients receive if the service answers while they are still sending. */
 
 const MEGABYTES = 50;
 const PIECE = Buffer.alloc(1024 * 1024, "x");
@@ -30,7 +30,7 @@ async function write(socket: Socket, bytes: string | Uint8Array): Promise<void> 
   if (!socket.write(bytes)) await once(socket, "drain");
 }
 
-/** A client that reads nothing until it has sent everything, as a blocking one does. `head` are further header lines. */
+/** Sends everything before it reads anything, like a blocking client. `head` contains additional header lines. */
 async function sendBlocking(port: number, { method, path, isChunked }: Sent, head = ""): Promise<Got> {
   const socket = connect(port, "127.0.0.1");
   socket.pause();
@@ -53,7 +53,7 @@ async function sendBlocking(port: number, { method, path, isChunked }: Sent, hea
 
 const byBlockingWriter: SendFrom = (port, sent) => sendBlocking(port, sent);
 
-/** A client that announces that it waits for 100 Continue and does not wait (RFC 9110, 10.1.1). */
+/** A client that announces that it waits for 100 Continue, but does not wait (RFC 9110, 10.1.1). */
 const byImpatientClient: SendFrom = (port, sent) => sendBlocking(port, sent, "expect: 100-continue\r\n");
 
 const byNodeClient: SendFrom = async (port, { method, path, isChunked }) => {
@@ -68,7 +68,7 @@ const byNodeClient: SendFrom = async (port, { method, path, isChunked }) => {
   return { status: response.statusCode, body: await text(response) };
 };
 
-/** Sends in chunks: of a body of known length this client makes copies for seconds. */
+/** Sends in chunks, because this client copies a body of known length for seconds. */
 const byFetch: SendFrom = async (port, { method, path }) => {
   let sent = 0;
   const body = new ReadableStream({

@@ -4,7 +4,7 @@ import t from "tap";
 import { BodyTimeout } from "../../../http/transport/transport.js";
 import { Client, toRequest } from "../../../http/transport/uws-request.js";
 
-/** Longest time that the library leaves a connection without a byte, in milliseconds. */
+/** The library closes a connection after this time without a byte, in milliseconds. */
 const LIBRARY_MS = 10_000;
 
 t.test(
@@ -31,7 +31,7 @@ t.test(
         outcome = error;
       });
     const nextRound = () => new Promise((resolve) => setImmediate(resolve));
-    // What has not come with its head by then is waited for.
+    // Let one round pass: the service then waits for body bytes that did not arrive with the head.
     await nextRound();
     for (let quietMs = 0; quietMs < 29_000; quietMs += LIBRARY_MS / 2) {
       const before = resumed;

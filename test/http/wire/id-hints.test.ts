@@ -7,7 +7,7 @@ import { startTestService } from "../../support/service.js";
 
 const NONE = "01M00000000000000000000000";
 
-/** Paths that got something else than they take, and what their hint says. */
+/** Paths with the wrong kind of id, and the hint in their answer. */
 const hints: readonly [method: "GET" | "POST", path: string, hint: RegExp][] = [
   [
     "GET",
@@ -75,7 +75,7 @@ function bodyOf(method: "GET" | "POST", path: string): object | undefined {
   return path.endsWith("/retry") ? {} : { title: "x", line: "fix" };
 }
 
-/** Paths in their form, and what a hint could not repeat. */
+/** Valid paths, and values that a hint must not repeat. */
 const unhinted = [
   `/api/resources/teams/team_${NONE}`,
   "/api/resources/teams/team_none",
@@ -122,7 +122,7 @@ t.test("every path that a person or token asks about an id has a hint", async (t
   await workspaceWithTeam(ada);
   const paths = tablesOf(service).routes.filter(
     ({ method, path, credential }) =>
-      // The code host's ids are numbers of its own.
+      // The code host's ids are numbers, without a prefix.
       method === "GET" &&
       /^\/api\/.*\{(\w*I|i)d\}/.test(path) &&
       credential !== "pool" &&

@@ -4,9 +4,9 @@ import { workspaceWithTeam } from "../../support/resources.js";
 import { tablesOf } from "../../support/route-table.js";
 import { startTestService } from "../../support/service.js";
 
-/** The lists whose `before` is documented to answer an empty page for what the list does not hold. */
+/** Lists whose `before` is documented to return an empty page for an unknown id. */
 const EMPTY_PAGES = [/\/replay-checks$/, /\/searches$/];
-/** The lists that continue after a key or a number. */
+/** Lists that continue after a key or a number. */
 const NO_IDS = [
   /\/(configuration-)?changes$/,
   /\/events\/\{occurrence\}\/hooks$/,

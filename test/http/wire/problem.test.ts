@@ -2,7 +2,7 @@ import t, { type Test } from "tap";
 import { RawConnection } from "../../support/raw-connection.js";
 import { type Reply, startTestService } from "../../support/service.js";
 
-/** The members of every problem, checked for their form. */
+/** Checks the form of the members that every problem has. */
 function checkProblem(t: Test, answer: Reply, status: number, slug: string): void {
   t.equal(answer.status, status, answer.text);
   t.equal(answer.headers["content-type"], "application/problem+json");

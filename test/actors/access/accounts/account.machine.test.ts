@@ -25,7 +25,7 @@ const open = (link: string, session: string): Message =>
   ({ type: "session.open", linkHash: link, sessionHash: session }) as Message;
 const close = (session: string): Message => ({ type: "session.close", sessionHash: session }) as Message;
 
-/** Lets the earliest wake-ups set so far fall due, as the runtime would. */
+/** Returns the message of a due wake-up, as the runtime delivers it. */
 function woken(name: string, dueMs: number): Message {
   return { type: "woken", name, dueMs } as Message;
 }

@@ -14,7 +14,7 @@ import { memoryRows, type Stepping, stepByHand, type TurnTaken } from "../../../
 const WORKSPACE = "ws_1";
 const BOB = { userId: "usr_bob", email: "bob@example.com" };
 
-/** The invite of Bob to an open workspace with the teams `team_1` and `team_2`. */
+/** Returns Bob's invite to an open workspace with the teams `team_1` and `team_2`. */
 function invite(): Stepping {
   const stepping = stepByHand(inviteActor, address(WORKSPACE, "invite", BOB.email));
   for (const [kind, id] of [
@@ -69,7 +69,7 @@ const rowOf = (stepping: Stepping): InviteRow => {
   return row;
 };
 
-/** The invite in each state, its link being `link`. */
+/** Steps the invite to each state; its link is `link`. */
 const states: Readonly<Record<string, () => Stepping>> = {
   none: invite,
   open: () => {
@@ -94,7 +94,7 @@ const states: Readonly<Record<string, () => Stepping>> = {
     const stepping = invite();
     stepping.take(send("link"));
     stepping.take(accept("link"));
-    // Gone from the workspace since, so that the address can be invited again.
+    // Bob then left the workspace, so that his address can be invited again.
     const member = findMember(stepping.rows, WORKSPACE, BOB.userId);
     if (member !== undefined) removeMember(stepping.rows, WORKSPACE, member);
     return stepping;
@@ -103,7 +103,7 @@ const states: Readonly<Record<string, () => Stepping>> = {
 
 type Ask = (stepping: Stepping) => Message;
 
-/** Every message there is, by what the table calls it. */
+/** All messages, by their names in the table. */
 const messages: Readonly<Record<string, Ask>> = {
   send: () => send("new"),
   "send to a member": (stepping) => {
@@ -131,7 +131,7 @@ const messages: Readonly<Record<string, Ask>> = {
   "another mail ended": () => ended("mail_other", true),
 };
 
-/** What a message ends in: the next state, and what is answered. Where nothing stands, it is not taken. */
+/** State x message -> next state and answer; missing pairs are unhandled. */
 const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   none: { send: "open invited", "send to a member": "none member" },
   open: {

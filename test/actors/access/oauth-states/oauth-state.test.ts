@@ -8,7 +8,7 @@ import { type Client, startTestService, type TestService } from "../../../suppor
 
 const terms = { purpose: "code-host", subject: { workspaceId: "ws_1" }, sealed: null } as const;
 
-/** The session behind a client's cookie. */
+/** Returns the session of a client's cookie. */
 function callerOf({ runtime }: TestService, { credentials }: Client) {
   const token = credentials.cookie?.replace("session=", "") ?? "";
   const caller = findSessionCaller(runtime.reading, sha256Hex(token), runtime.clock.now());

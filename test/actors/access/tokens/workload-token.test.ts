@@ -23,7 +23,7 @@ const [one, other, forger, rsa] = await Promise.all([
   pairOf("RS256"),
 ]);
 
-/** An issuer with these keys, and the verdict on a token that a pair signed. */
+/** Starts an issuer with these keys; returns a function that verifies a token signed by a key pair. */
 async function arrange(t: Test, published: readonly unknown[]) {
   const state = { keys: published, asked: 0 };
   const server = createServer((request, response) => {

@@ -20,7 +20,7 @@ function rowOf(kind: string, id: string, of: Partial<ResourceRow> = {}): Resourc
   return { id, kind, ...common, createdAt: at, updatedAt: at, ...of };
 }
 
-/** A trust in an open workspace, with tokens that last ten minutes. */
+/** Returns a trust in an open workspace, with tokens that are valid for ten minutes. */
 function trust(): Stepping {
   const actor = stepByHand(trustActor(tokenMinting), address(workspaceId, "token-trust", trustId));
   resources.put(actor.rows, workspaceId, ["workspace", workspaceId], rowOf("workspace", workspaceId));

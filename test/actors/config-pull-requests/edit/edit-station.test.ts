@@ -35,7 +35,7 @@ t.test("an edit that takes too long is refused", async (t) => {
   const tree: SourceTree = {
     ...treeOf({}),
     async list() {
-      // Once it is answered, time passes before the thread can ask again.
+      // Advances the clock after this answer, before the thread can ask again.
       setImmediate(() => clock.advance(180_000));
       return { entries: [{ path: EDITED_PATH, kind: "file" }], isWhole: true };
     },

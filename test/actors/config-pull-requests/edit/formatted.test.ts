@@ -7,7 +7,7 @@ async function after(source: string, live: object, change: object): Promise<stri
   return "refused" in outcome ? outcome.refused.message : (outcome.files[0]?.after ?? "");
 }
 
-/** Ways to write a station, by its attributes. */
+/** Ways to write a station with these attributes. */
 const forms: readonly ((attributes: readonly string[], newline: string) => string)[] = [
   (attributes, newline) =>
     [

@@ -10,32 +10,32 @@ import { bodyOf } from "../../../support/hcl-module.js";
 import { HandPrinter, type HandStyle, isObject, type Piece } from "../../../support/hcl-printer.js";
 import { EDITED_PATH, editIn, editParsers, stationOf, treeOf } from "../../../support/station-edit.js";
 
-/** What edits of generated sources came to. */
+/** Results of edits in generated sources. */
 export interface Tally {
   edited: number;
-  /** By code. */
+  /** Number of refusals by code. */
   readonly refused: Map<string, number>;
-  /** What is wrong, each with its seed. */
+  /** Faults, each with its seed. */
   readonly wrong: string[];
 }
 
 interface Written {
   readonly text: string;
-  /** The attributes that it computes. */
+  /** The attributes that the source computes. */
   readonly computed: readonly string[];
   readonly pieces: readonly Piece[];
   readonly comments: number;
 }
 
-/** The name of an attribute that an edit may change, as a body has it and as HCL does. */
+/** The name of an editable attribute, in an API body and in HCL. */
 type AttributeName = readonly [field: string, attribute: string];
 const attributes: readonly AttributeName[] = Object.keys(stationOf({}))
   .filter((name) => name !== "key" && name !== "kind")
   .map((name) => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]);
 
 /**
- * Edits a generated workspace in three layouts of a person: all attributes of a station at once. With `alone` each
- * attribute by itself too, in one of the layouts and as it is exported.
+ * Edits a generated workspace in three hand-written layouts, changing all attributes of a station at once. With
+ * `alone`, also changes each attribute separately, in one of the layouts and in the export.
  */
 export async function editGenerated(seed: number, alone: boolean, tally: Tally): Promise<void> {
   const module = generateModule(createChance(seed));
@@ -43,7 +43,7 @@ export async function editGenerated(seed: number, alone: boolean, tally: Tally):
   const text = module.exported.get("main.tf") ?? "";
   const exported = { text, computed: computedIn(module.blocks, module.live.key), pieces: [], comments: 0 };
   for (const [form, written] of [...layouts, ...(alone ? [exported] : [])].entries()) {
-    // Of an object only the members that differ are looked at: runners refer to their pool alone.
+    // An edit compares only the members of an object that differ: runners refer to their pool alone.
     const isSamePool = module.live.runners.pool === module.wanted.runners.pool;
     const isComputed = ([, attribute]: AttributeName) =>
       written.computed.includes(attribute) && !(attribute === "runners" && isSamePool);
@@ -56,7 +56,10 @@ export async function editGenerated(seed: number, alone: boolean, tally: Tally):
   }
 }
 
-/** The forms have a line's stations as objects on lines, as blocks, and as objects on one line each. */
+/**
+ * Writes the module in one of three forms: a line's stations as objects over several lines, as blocks, or as one-line
+ * objects.
+ */
 function writeByHand(module: GeneratedModule, form: number, seed: number): Written {
   const chance = createChance(seed * 8 + form);
   const style: HandStyle = {
@@ -76,7 +79,7 @@ function writeByHand(module: GeneratedModule, form: number, seed: number): Writt
   return { text: printer.text, computed, pieces: printer.pieces, comments: printer.comments };
 }
 
-/** The attributes of a station that are expressions, or hold any, but for texts of files. */
+/** Returns the station's attributes that are or contain expressions, except texts in files. */
 function computedIn(blocks: readonly Block[], key: string): readonly string[] {
   const stations = blocks.flatMap(({ attributes: all }) =>
     all.flatMap(([name, value]) => (name === "stations" ? [value] : [])),
@@ -89,7 +92,7 @@ function isKeyed({ entries }: ObjectValue, key: string): boolean {
   return entries.some(([name, value]) => name === "key" && value === key);
 }
 
-/** `computed` are those of the names that the source computes: the edit is to be refused for one of them. */
+/** `computed` lists the attributes that the source computes: the edit must be refused for one of them. */
 async function editOnce(
   module: GeneratedModule,
   at: {
@@ -134,7 +137,7 @@ interface Asked {
   readonly wanted: StationBody;
 }
 
-/** What is wrong with an edit; null when it is exact. */
+/** Describes what is wrong with an edit; null if it is exact. */
 async function faultOf(
   { files, written, live, wanted }: Asked,
   outcome: Extract<EditOutcome, { readonly files: unknown }>,
@@ -198,7 +201,7 @@ function withoutStation(values: JsonObject, key: string): unknown {
 
 const stationShape = z.toJSONSchema(stationSchema, { io: "input", unrepresentable: "any" });
 
-/** The station as the provider would send it. */
+/** Returns the station as the provider would send it. */
 function meaningOf(station: JsonObject, files: Readonly<Record<string, string>>): unknown {
   const meant = (value: Json): Json => {
     if (typeof value === "string") return evaluated(value, files);
@@ -214,7 +217,7 @@ function meaningOf(station: JsonObject, files: Readonly<Record<string, string>>)
   return inFormC(stationSchema.parse(body));
 }
 
-/** No resource is there that a reference names: its key is the end of its name. */
+/** Resolves a reference without a resource: its key is the end of its name. */
 function evaluated(text: string, files: Readonly<Record<string, string>>): string {
   const path = /^\$\{file\("\$\{path\.module\}\/(.*)"\)\}$/.exec(text)?.[1];
   if (path !== undefined) return files[`lines/${path}`] ?? "";
@@ -228,8 +231,8 @@ function inFormC(value: unknown): unknown {
 }
 
 /**
- * Whether a text has all pieces in their order, with anything in the place of changed values, and where there are gaps
- * nothing but new attributes.
+ * Whether a text contains all pieces in order, with any text for the changed values, and only new attributes in the
+ * gaps.
  */
 function keepsPieces(text: string, pieces: readonly Piece[], changed: readonly string[]): boolean {
   const parts: { readonly open: "value" | "gap" | null; readonly text: string }[] = [];

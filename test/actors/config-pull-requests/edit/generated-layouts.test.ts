@@ -7,7 +7,7 @@ import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { mixedTeamLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
 
-/** Edits layouts, of which so many at least are to be edited and as many refused. */
+/** Edits layouts, and checks that at least this many edits succeed and at least this many are refused. */
 async function editAll(t: Test, layouts: readonly Layout[], least: number, leastEdited = least): Promise<void> {
   const tally: Tally = { edited: 0, refused: new Map(), wrong: [] };
   await editLayouts(layouts, tally);

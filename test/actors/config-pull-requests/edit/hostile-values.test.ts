@@ -2,7 +2,7 @@ import t from "tap";
 import { plainValue, valueAt } from "../../../../actors/config-pull-requests/edit/edit-source.js";
 import { EDITED_PATH, editIn, editParsers, stationOf, treeOf, wantedOf } from "../../../support/station-edit.js";
 
-/** `${` */
+/** The start of an HCL interpolation; split so that it does not look like a JavaScript template. */
 const OPEN = "$" + "{";
 const hostile: readonly string[] = [
   `${OPEN}var.secret}`,
@@ -27,7 +27,7 @@ const hostile: readonly string[] = [
   " ",
 ];
 
-/** Sources whose prompt is "Do it.\n", each written in another way; the last has none. */
+/** Sources with the prompt "Do it.\n", each written differently; the last one has no prompt. */
 const forms: readonly string[] = [
   'prompt = "Do it.\\n"',
   "prompt = <<-EOT\n        Do it.\n      EOT",
@@ -40,7 +40,7 @@ function source(form: string): string {
   return `resource "service_line" "web" {\n  key = "web"\n  stations = [\n    {\n      ${station}\n    },\n  ]\n}\n`;
 }
 
-/** What the edited source has as the prompt, by HCL's own parser; else the refusal. */
+/** Returns the edited source's prompt, read with HCL's own parser; else the refusal. */
 async function promptAfter(text: string, was: string, prompt: string): Promise<unknown> {
   const outcome = await editIn(
     treeOf({ [EDITED_PATH]: text }),

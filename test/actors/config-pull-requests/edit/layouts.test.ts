@@ -1,14 +1,14 @@
 import t from "tap";
 import { EDITED_PATH, editIn, stationOf, treeOf, wantedOf } from "../../../support/station-edit.js";
 
-/** The source after an edit, or the refusal's message. */
+/** Returns the source after an edit, or the refusal's message. */
 async function after(source: string, live: object, change: object): Promise<string> {
   const outcome = await editIn(treeOf({ [EDITED_PATH]: source }), wantedOf(stationOf(live), change));
   if ("refused" in outcome) return outcome.refused.message;
   return outcome.files.find(({ path }) => path === EDITED_PATH)?.after ?? "";
 }
 
-/** A line with the station that the lines are, as an object. */
+/** Returns a line with a station, given as the lines of an object. */
 function line(...lines: readonly string[]): string {
   return ['resource "service_line" "web" {', '  key = "web"', "  stations = [", ...lines, "  ]", "}", ""].join("\n");
 }

@@ -1,7 +1,7 @@
 import t from "tap";
 import { editIn, stationOf, type TreeFiles, treeOf, wantedOf } from "../../../support/station-edit.js";
 
-/** `${` */
+/** The start of an HCL interpolation; split so that it does not look like a JavaScript template. */
 const OPEN = "$" + "{";
 
 function line(...attributes: readonly string[]): string {
@@ -16,7 +16,7 @@ function skill(name: string, more = ""): string {
   return `resource "service_skill" "core_${name}" {\n  key  = "${name}"\n  name = "x"${more}\n}\n`;
 }
 
-/** The source after an edit, or the refusal's code. */
+/** Returns the source after an edit, or the refusal's code. */
 async function after(files: TreeFiles, live: object, change: object): Promise<string> {
   const outcome = await editIn(treeOf(files), wantedOf(stationOf(live), change, "main.tf"));
   return "refused" in outcome

@@ -3,11 +3,11 @@ import { z } from "zod";
 import type { EditRefusal } from "../../../../actors/config-pull-requests/edit/station-edit.js";
 import { EDITED_PATH, editIn, stationOf, type TreeFiles, treeOf, wantedOf } from "../../../support/station-edit.js";
 
-/** `${` */
+/** The start of an HCL interpolation; split so that it does not look like a JavaScript template. */
 const OPEN = "$" + "{";
 const module = (path: string) => `file("${OPEN}path.module}/${path}")`;
 
-/** The line `web`, with attributes of the station `plan` in place of `model = "m"`. */
+/** Returns the line `web`, with these attributes of the station `plan` instead of `model = "m"`. */
 function line(attributes: string, { head = "", tail = "", type = "service_line" } = {}): string {
   return `resource "${type}" "web" {
   key = "web"
@@ -28,7 +28,7 @@ interface Refused {
   readonly says: string;
   readonly files: TreeFiles;
   readonly code: EditRefusal["code"];
-  /** What the message has. */
+  /** A pattern that the message matches. */
   readonly message: RegExp;
   readonly attribute?: string;
   readonly expression?: string;
@@ -357,7 +357,7 @@ t.test("what cannot be edited is refused with its code, place and value", async 
     const outcome = await editIn(treeOf(files), wantedOf(stationOf(live), change));
     t.match(outcome, { refused: { code, message, ...about } }, says);
     const { refused } = z.object({ refused: z.object({ message: z.string(), wanted: z.string() }) }).parse(outcome);
-    // What is not there, and a symlink, has no lines.
+    // A missing file or a symlink has no lines.
     t.match(refused.message, /[\w.]+:\d+/, says);
   }
 });

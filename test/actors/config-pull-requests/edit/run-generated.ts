@@ -7,9 +7,9 @@ import { readerLayouts } from "./reader-layouts.js";
 import { mixedTeamLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
 
 /**
- * Edits the exports of many generated workspaces, each in three layouts, each attribute alone in a tenth, and the generated
- * layouts of repositories, and prints the outcome: `npm run edits [-- <workspaces> [<first seed>]]`, 500 by default. Ends
- * with 1 when any edit is wrong.
+ * `npm run edits [-- <workspaces> [<first seed>]]` edits the exports of generated workspaces, 500 by default, and
+ * prints the outcome. It edits each export in three layouts, and in a tenth of them also each attribute separately. It
+ * also edits the generated repository layouts. Exits with 1 if any edit is wrong.
  */
 const [count = 500, first = 0] = process.argv.slice(2).map(Number);
 const tally: Tally = { edited: 0, refused: new Map(), wrong: [] };

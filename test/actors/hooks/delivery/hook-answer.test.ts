@@ -45,7 +45,7 @@ const padded = (bytes: number) => refusal.replace("{", `{"why":"${"x".repeat(byt
 const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 const MIB = 1024 * 1024;
 
-/** What the request of a hook comes to, where its receiver answers so; sent by the service or by a runner. */
+/** Returns a function that sends a hook request, from the service or a runner, to a receiver that gives this answer. */
 async function arrange(t: Test, answer: Answer, from: "service" | "network") {
   const server = createServer((request, response) => {
     request.resume();
@@ -93,7 +93,7 @@ async function arrange(t: Test, answer: Answer, from: "service" | "network") {
   };
 }
 
-/** What the result means for a hook on a before event. */
+/** Returns the outcome of this result for a hook on a before event. */
 function outcomeOf(result: DeliveryResult, failure: "block" | "continue") {
   const context: HookOccurrenceContext = {
     hookId: "hook_1",
@@ -115,7 +115,7 @@ function outcomeOf(result: DeliveryResult, failure: "block" | "continue") {
   return { next, code, refused };
 }
 
-/** Refusals as receivers send them; each is read. */
+/** Refusals in the forms that receivers send; the service reads each of them. */
 const refusals: Readonly<Record<string, Answer>> = {
   plain: sent(refusal),
   gzip: sent(gzipSync(refusal), { "content-encoding": "gzip" }),
@@ -137,7 +137,7 @@ const refusals: Readonly<Record<string, Answer>> = {
   "a status of 201": (response) => response.writeHead(201).end(refusal),
 };
 
-/** Answers that cannot be read whole, and may hold a refusal. */
+/** Answers that the service cannot read completely and that may contain a refusal. */
 const unreadable: Readonly<Record<string, readonly [Answer, RegExp]>> = {
   "over 1 MiB": [sent(padded(MIB + 1)), /it is larger than 1 MiB$/],
   "over 1 MiB in gzip": [sent(gzipSync(padded(MIB + 1)), { "content-encoding": "gzip" }), /it is larger than 1 MiB$/],
@@ -174,7 +174,7 @@ const unreadable: Readonly<Record<string, readonly [Answer, RegExp]>> = {
   ],
 };
 
-/** What is no refusal stays consent. */
+/** An answer that is not a refusal counts as consent. */
 const consents: Readonly<Record<string, Answer>> = {
   empty: sent(""),
   "empty, with a coding": sent("", { "content-encoding": "gzip" }),

@@ -3,11 +3,11 @@ import { type Answers, HookWorld } from "../hook-world.js";
 
 const HOOKS = 24;
 const numbers = JSON.stringify(Array.from({ length: 45 }, (_, index) => index));
-/** About a third of what an evaluation may cost: no event is judged in one turn, nor in two. */
+/** Costs about a third of an evaluation's budget, so that an event needs more than two turns. */
 const dear = `${numbers}.all(a, ${numbers}.exists(b, a == b))`;
 const answer: Answers = () => ({ status: 200, body: "{}" });
 
-/** Every other hook matches. */
+/** Every second hook matches. */
 function hooks(on: string, more: (index: number) => object = () => ({})) {
   return Array.from({ length: HOOKS }, (_, index) => ({
     key: `dear-${index}`,

@@ -19,7 +19,7 @@ const kind = hookKind({ allowList: parseAllowList(""), signsTokens: false });
 const workspaceId = "ws_1";
 const teamId = "team_1";
 
-/** Conditions are kept by id and version, so that no two rows of these tests have the same. */
+/** Returns a hook row with its own id, because compiled conditions are cached by id and version. */
 function row(index: number, fields: Partial<Record<keyof HookFields, unknown>>): HookRow {
   const id = `hook_${String(index).padStart(26, "0")}`;
   const key = `hook-${index}`;
@@ -69,7 +69,10 @@ function moved(repositories: readonly string[] = ["acme/app"]): WorkEvent {
   };
 }
 
-/** Judges to the end, so many units at a time: what fires, in order, and in how many portions. */
+/**
+ * Matches all hooks, with a given number of units per portion: returns the matching hooks, in order, and the number of
+ * portions.
+ */
 function judgeAll(reading: Reading, work: WorkEvent, unitsOf: () => number) {
   const fires: string[] = [];
   let portions = 0;

@@ -83,7 +83,7 @@ const ended = (id: number, output: IntegrationRequestResult) =>
   ({ type: "effect.ended", effect: "integration-request", id: String(id), result: { ok: true, output } }) as Message;
 const woken = { type: "woken", name: "retry", dueMs: 0 } as Message;
 
-/** A run of an action over the rows of an integration. */
+/** Opens an action run over an integration's rows. */
 function open(rows = integrationRows(definition), id = "act_1") {
   const actor = stepByHand(actionRunActor, address(WORKSPACE, "action-run", id), { rows });
   return { actor, rows, row: (of = id) => actionRuns.get(rows, WORKSPACE, INTEGRATION, of) };
@@ -292,7 +292,7 @@ t.test("runs are bounded by number and by age", async (t) => {
   withTurn(
     address(WORKSPACE, "tester", "1"),
     (turn) => {
-      // As if as many as may be stored were there.
+      // Simulates the maximum number of stored runs.
       turn.put([WORKSPACE, "row", "action-run-count", INTEGRATION], MAX_RUNS);
     },
     { rows },

@@ -16,11 +16,11 @@ import { INTEGRATION, TEAM, WORKSPACE } from "../../../support/integration-rows.
 import { memoryRows } from "../../../support/turn.js";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** After so long without deliveries there is no rush any more. */
+/** A burst ends after this time without deliveries. */
 const RUSH_MS = 1_000;
 const keysOf = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
 
-/** An intake whose places are all taken, and deliveries that came together after that. */
+/** Returns an intake with no free places, and deliveries that then arrived together. */
 function waiting(keys: readonly (string | null)[] = keysOf("k", 10), changes: Readonly<Record<number, object>> = {}) {
   const world = intake();
   const placed = world.takeAll(keysOf("placed", 8));
@@ -205,7 +205,7 @@ for (const table of [deliveryGroups, groupedKeys]) {
   });
 }
 
-/** Deliveries with ids of two characters, of two integrations, and which of them are members of groups. */
+/** Generates deliveries with two-character ids, of two integrations; some are members of groups. */
 const stored = fc
   .uniqueArray(fc.tuple(fc.constantFrom("a", "b"), fc.integer({ min: 10, max: 60 }), fc.boolean()), {
     maxLength: 40,

@@ -77,7 +77,7 @@ t.test("sixteen signatures of a header are compared, and of characters digits al
     t.ok(by(after(15, between)), `the last of 16 parted by "${between}"`);
     t.notOk(by(after(16, between)), `the last of 17 parted by "${between}"`);
   }
-  // Cut to its lowest byte, which decoding it does, each of these is the digit.
+  // Latin-1 decoding cuts each of these characters to its lowest byte, which is the original digit.
   const wide = [...signature].map((digit) => String.fromCharCode(digit.charCodeAt(0) + 0x100)).join("");
   t.notOk(by(wide));
   t.notOk(by(signature.slice(0, 4) + wide.slice(4, -4) + signature.slice(-4)));
@@ -134,7 +134,7 @@ t.test("a long header of blanks takes no longer than it is long", async (t) => {
   const verify = { hmac: { secret: "key", header: "x-s", prefix: "v1=" } };
   const signature = createHmac("sha256", SECRET).update("b").digest("hex");
   const long = " ".repeat(1024 * 1024);
-  // In time that grows with the square of its length, this would not end.
+  // A verification in quadratic time would not end.
   t.notOk(verified({ verify, body: "b", headers: { "x-s": `a${long}b` } }));
   t.ok(verified({ verify, body: "b", headers: { "x-s": `t=1,${long}v1=${signature}${long},x` } }));
 });
@@ -260,7 +260,7 @@ t.test("a credential that is not ASCII is accepted as UTF-8 and as Latin-1, and 
   t.ok(byBasic(Buffer.from("u:p\u00e4ss", "latin1"), "p\u00e4ss"));
   t.ok(byToken("p\u00e4ss", "p\u00e4ss"));
   t.ok(byToken(Buffer.from("p\u00e4ss").toString("latin1"), "p\u00e4ss"), "UTF-8 that a transport reads as Latin-1");
-  // Cut to its lowest byte, the first letter of the secret is an A.
+  // Cut to its lowest byte, the secret's first letter is an A.
   t.notOk(byBasic(Buffer.from("u:Ass"), "\u0141ss"));
   t.notOk(byToken("Ass", "\u0141ss"));
   t.notOk(byToken("\u0141ss", "Ass"));

@@ -63,7 +63,7 @@ t.test("the sign-in address carries state and challenge, and keeps them apart fr
   });
 });
 
-/** A server on the loopback interface; gives its origin. */
+/** Starts a server on the loopback interface; returns its origin. */
 async function serve(t: Test, answer: Parameters<typeof createServer>[1]): Promise<string> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -9,7 +9,7 @@ import { RunAbort } from "../../../../runtime/effects/run-signal.js";
 
 const MAX = 100_000;
 
-/** Gives what a host is asked with, and what comes of its answer. */
+/** Returns the requested encodings, and a function that reads the host's answer. */
 async function arrange(t: Test, answer: (response: ServerResponse) => void) {
   const asked: (string | undefined)[] = [];
   const server = createServer((request, response) => {
@@ -31,7 +31,7 @@ async function arrange(t: Test, answer: (response: ServerResponse) => void) {
   return { asked, get };
 }
 
-/** What comes of an answer with these bytes. */
+/** Returns the outcome of an answer with these bytes. */
 async function answerOf(t: Test, coding: string | string[], bytes: Buffer, status = 200) {
   const { get } = await arrange(t, (response) => {
     response.setHeader("content-encoding", coding).writeHead(status).end(bytes);
@@ -95,7 +95,7 @@ t.test("a body is bounded by what it decodes to, between its codings too", async
   t.same(await answerOf(t, "gzip", gzipSync(zeros(MAX + 1))), large);
   t.same(await answerOf(t, "br", brotliCompressSync(zeros(40 * MAX))), large);
   t.same(await answerOf(t, "gzip, gzip", gzipSync(gzipSync(zeros(40 * MAX)))), large);
-  // What decodes to nothing, as a header without an end, is bounded by its own length.
+  // Encoded bytes that decode to nothing, such as an endless header, are limited by their own length.
   const nothing = Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0x10, 0, 0, 0, 0, 0, 3]), Buffer.alloc(4 * MAX, "x")]);
   t.same(await answerOf(t, "gzip", nothing), large);
 });

@@ -76,7 +76,10 @@ t.test(
   },
 );
 
-/** Starts many effects of one workspace, then one of another (or of it), and gives the ids of those that ended. */
+/**
+ * Starts many effects of one workspace, then one of another (or the same) workspace; returns the ids of those that
+ * ended.
+ */
 async function startBeside(
   effects: readonly Effect[],
   noisy: EffectRequest,
@@ -127,7 +130,7 @@ t.test("a host of linked accounts that hangs holds up no other workspace's", asy
     outbound: { get: () => never, post: () => never },
     servers: { of: () => never },
   });
-  // The other workspace is closed, so that there is nothing to ask.
+  // The other workspace is closed, so that its effect ends without a request.
   const noisy = REVOKE_EFFECT.request("", { workspaceId, sealed, terms });
   const quiet = REVOKE_EFFECT.request("", { workspaceId: "ws_2", sealed, terms });
   t.same(await startBeside(effects, noisy, quiet), ["quiet"]);

@@ -9,7 +9,7 @@ import { nameServer } from "../../../support/name-server.js";
 const never = new Promise<never>(() => undefined);
 const failure = (code: string) => Object.assign(new Error(code), { code });
 
-/** Answers of name servers by name; a name without one is not known to them. */
+/** Creates a resolver over these answers of name servers, by name; other names are unknown. */
 function resolving(answers: Readonly<Record<string, (family: 4 | 6) => Promise<readonly string[]>>>) {
   const system: { readonly host: string; answer(addresses: readonly string[]): void }[] = [];
   const resolve = createResolve({
@@ -100,7 +100,7 @@ t.test("on a machine with IPv6 alone those addresses come first", async (t) => {
   t.same(await resolve("both.example"), ["2001:db8::1", "192.0.2.1"]);
 });
 
-/** Resolves over name servers and files of the test's own; the system is never asked. */
+/** Creates a resolver over the test's own name servers and files; it never asks the system. */
 function machine(t: Test) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-names-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));

@@ -20,7 +20,7 @@ function busy(retryAtMs: number | null = null): ModelOutcome {
   return { state: "waiting", reason, retryAtMs, spent };
 }
 
-/** The times at which a question is asked again, and what it came to. */
+/** Returns the times at which a question is asked again, and its outcome. */
 function follow(outcome: ModelOutcome) {
   let asking: ModelAsking = { sinceMs: startMs, waits: 0 };
   const times = [startMs];

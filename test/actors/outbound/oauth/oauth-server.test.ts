@@ -13,7 +13,7 @@ const metadata = {
   authorization_response_iss_parameter_supported: true,
 };
 
-/** Servers over answers by address, whatever else is asked being not there; gives what was asked. */
+/** Creates servers with these answers by address, and 404 for other addresses; records the requests. */
 function serversOver(answers: Readonly<Record<string, string | Error>>) {
   const asked: string[] = [];
   const clock = { nowMs: 0 };

@@ -13,7 +13,7 @@ interface Came {
 const client: OAuthClient = { clientId: "a b", clientSecret: "s:+&é", clientAuth: "basic" };
 const canary = "canary-0123456789";
 
-/** A token endpoint that answers as it is told; gives a way to ask it, and what came. */
+/** Starts a token endpoint with this answer; returns a function that requests a token, and the recorded requests. */
 async function endpoint(
   t: Test,
   answer: { readonly status?: number; readonly body: string; readonly headers?: Readonly<Record<string, string>> },

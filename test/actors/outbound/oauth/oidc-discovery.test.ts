@@ -29,13 +29,13 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface Platform {
   readonly url: string;
-  /** Paths that were asked for. */
+  /** The requested paths. */
   readonly asked: string[];
-  /** What the next requests are answered with, by path; anything else is a 404. */
+  /** The answers to the next requests, by path; other paths get a 404. */
   readonly answers: Map<string, Answer>;
-  /** Publishes keys, with discovery as it should be. */
+  /** Publishes keys, with valid discovery. */
   publish(keys: readonly JWK[]): void;
-  /** Verifies a token of the pair's key, and gives what was wrong, or null. */
+  /** Verifies a token signed with the pair's key; returns the error, or null. */
   verify(
     pair: Pair,
     as?: { readonly kid?: string; readonly issuer?: string; readonly party?: string },
@@ -50,7 +50,7 @@ const json =
   };
 const DISCOVERY = "/.well-known/openid-configuration";
 
-/** An issuer on the loopback interface that answers as it is told to, and what asks it. */
+/** Starts an issuer on the loopback interface with answers that the test sets, and a client of it. */
 async function startPlatform(
   t: Test,
   options: { readonly allow?: (url: string) => string; readonly timeoutMs?: number } = {},

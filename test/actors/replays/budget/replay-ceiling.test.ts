@@ -63,14 +63,17 @@ t.test("a copy without a cost counts its share of the ceiling once", async (t) =
   t.match(world.replay(both.replayId), { state: "over-budget", spending: { spent: "7/10", unpriced: 1 } });
 });
 
-/** A copy's runner is lost: one after the other or all at once, before the others settle or after. */
+/** A copy loses its runner: with one copy at a time or all at once, before or after the others settle. */
 const losses = [
   { slots: 1, when: "first" },
   { slots: 8, when: "first" },
   { slots: 8, when: "last" },
 ] as const;
 
-/** A replay of four runs with a ceiling of 4: the agent of one began when its runner was lost. Others cost `amount`. */
+/**
+ * Replays four runs with a ceiling of 4. One agent had started when its runner was lost; the other copies cost
+ * `amount`.
+ */
 async function loseOne({ slots, when }: (typeof losses)[number], amount: number | null) {
   const world = await ReplayWorld.open({ runs: 4, slots });
   const { replayId } = await world.start({ ceiling: { amount: 4, currency: "EUR" } });

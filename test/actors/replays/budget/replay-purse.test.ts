@@ -21,7 +21,7 @@ const searchId = "search_1";
 const search = { searchId, candidateName: "seed" };
 const EUR = (amount: number) => ({ amount, currency: "EUR" });
 
-/** Two replays of a search that run, each under a ceiling of 10, with a purse of 12. */
+/** Two running replays of a search, each with a ceiling of 10, and a shared budget of 12. */
 function purseScene() {
   const rows = memoryRows();
   const running = { state: "running", endedAt: null, judged: false, runs: 5, search } as const;

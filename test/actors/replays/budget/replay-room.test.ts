@@ -21,7 +21,7 @@ function idOf(n: number): string {
   return `rep_${String(n).padStart(3, "0")}`;
 }
 
-/** A set with replays that ended, numbered from 1, but for what is given of some by their numbers. */
+/** Returns a set with ended replays, numbered from 1; `given` overrides fields by number. */
 function fullSet(count: number, given: Readonly<Record<number, Partial<ReplayRow>>> = {}) {
   const { rows, live } = liveWorld();
   for (let n = 1; n <= count; n++) {
@@ -31,7 +31,7 @@ function fullSet(count: number, given: Readonly<Record<number, Partial<ReplayRow
   return { rows, live };
 }
 
-/** What becomes of room for some replays: the refusal, and the ids of those that are told to go. */
+/** Makes room for some replays: returns the refusal, and the ids of the replays to remove. */
 function room({ rows }: Pick<ReturnType<typeof fullSet>, "rows">, count = 1, beside: string | null = null) {
   let refusal: Refusal | null = null;
   const self = { partition: workspaceId, kind: "replay-sets", id: liveSet.teamId };

@@ -21,7 +21,7 @@ const withStation = (station: object) => ({
 const checked = withStation({ check: "make test" });
 const check = (passed: boolean) => ({ passed, exitCode: passed ? 0 : 1, output: "" });
 
-/** What a copy's run left, and its result. Null stands for a copy that is to be judged. */
+/** The run of a copy, and the copy's expected result. Null means that the copy is to be judged. */
 const rows: readonly [what: string, run: Partial<Run>, input: ReturnType<typeof replayInput>, result: unknown][] = [
   ["completed", {}, replayInput(), ["succeeded", null]],
   ["handed over", { ending: { kind: "handover", to: "review", note: "" } }, replayInput(), ["succeeded", null]],

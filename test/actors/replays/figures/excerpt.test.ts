@@ -9,7 +9,7 @@ t.test("the beginning and the end of a text have as many whole characters as fit
   fc.assert(
     fc.property(text, max, (whole, bytes) => {
       const [first, last] = [firstBytes(whole, bytes), lastBytes(whole, bytes)];
-      // A character of UTF-8 has four bytes at most: none that fits is left out.
+      // A UTF-8 character has at most four bytes, so a part within four bytes of its limit is full.
       const isFull = (part: string) => part === whole || Buffer.byteLength(part) > bytes - 4;
       const isWithin = (part: string) => Buffer.byteLength(part) <= bytes && !part.includes("\ufffd");
       return (

@@ -13,13 +13,13 @@ const HOUR_MS = 60 * MINUTE_MS;
 const nothing = { calls: 0, cost: { amount: 0, currency: "EUR" }, isEstimate: false };
 const down: ModelOutcome = { state: "waiting", reason: "the model answered 503", retryAtMs: null, spent: nothing };
 
-/** What a question counts while it is under way. */
+/** Returns the amount counted for a question in progress. */
 function estimateOf(question: ModelQuestion | undefined): number {
   const { messages = [], model = null } = question ?? {};
   return estimateCost(pricedModel, { messages, model })?.amount ?? 0;
 }
 
-/** The one question under way. */
+/** Returns the only question in progress. */
 function theQuestion(replay: JudgedReplay): readonly [id: string, question: ModelQuestion] {
   const [only, ...others] = replay.asked;
   if (only === undefined || others.length > 0) throw new Error(`${replay.asked.size} questions are under way`);

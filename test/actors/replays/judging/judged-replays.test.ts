@@ -11,11 +11,11 @@ import { ReplayWorld, type ReplayWorldOptions } from "../../../support/replay-wo
 import { base } from "../../../support/stepped-work.js";
 import { workspaceId } from "../../../support/work.js";
 
-/** Replays at a station with a judge, over simulated time, with a runner and a model that the test speaks for. */
+/** Replays at a station with a judge, over simulated time. The test plays the runner and the model. */
 
 const MINUTE_MS = 60_000;
 const judge = { rubric: "Is it good?", scale: "yes-no", passScore: null, claims: [], passShare: null, model: null };
-/** An answer costs 0.011; a question that is under way counts a little more than 0.08. */
+/** An answer costs 0.011; a question in progress counts slightly more than 0.08. */
 const judging = toReplayJudging({ name: "m", prices: { in: 10, out: 10, currency: "EUR", models: {} } });
 const usage = { in: 1_000, out: 100 };
 const diff = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+one\n";
@@ -33,7 +33,7 @@ function open(options: ReplayWorldOptions = {}): Promise<ReplayWorld> {
   return ReplayWorld.open({ judging, station: { judge }, model: ({ schema }) => says(schema), ...options });
 }
 
-/** The runner does the one job that it was given, for 0.1. */
+/** Works on the runner's only job, for 0.1. */
 const work = (world: ReplayWorld) => world.work(world.job(), 0.1, { checkouts });
 
 t.test("a replay finishes with the verdict on its last copy", async (t) => {
@@ -161,7 +161,7 @@ t.test("a stop ends the judging, and with it a copy's wait for its result", asyn
   t.same(world.complaints(), []);
 });
 
-/** Works copies and second checks until no job is given; each check passes. */
+/** Works on copies and second checks until there are no more jobs; each check passes. */
 async function workAll(world: ReplayWorld): Promise<void> {
   const check = { passed: true, exitCode: 0, output: "fine" };
   for (let jobs = world.jobs(); jobs.length > 0; jobs = world.jobs()) {

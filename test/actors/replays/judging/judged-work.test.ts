@@ -6,7 +6,7 @@ import { workspaceId } from "../../../support/work.js";
 
 const ownDiff = "diff --git a/b b/b\n";
 
-/** A run that ended with a report of what it changed. */
+/** Returns an ended run with a report of its changes. */
 function endedRun(checkout: object | null, check: object | null = null) {
   const work = new SteppedWork();
   work.claim();

@@ -23,17 +23,17 @@ import { JudgedReplay, pricedModel } from "../../../support/judged-replay.js";
 import { type Note, probe } from "../../../support/probe.js";
 import { memoryRows } from "../../../support/turn.js";
 
-/** A replay's judging over simulated time and disk, killed at every border of a commit. */
+/** A replay's judging over simulated time and disk, killed before and after each commit. */
 
 const COPIES = 2;
-/** What each answer costs, at the model's prices. */
+/** The cost of each answer, at the model's prices. */
 const KNOWN = 0.0011;
 const usage = { in: 1_000, out: 100 };
 
 const toScene = (turn: Turn<unknown>): JudgingScene =>
   ({ turn, replayId: "rep_2", terms: pricedModel }) as JudgingScene;
 
-/** An actor that is only judged: `judge` has its copies judged, `finish` ends it, each once. */
+/** An actor that only judges: `judge` judges its copies, `finish` ends it, each once. */
 const judgedActor = probe("replay", {
   judge: (_context, _message, turn) => {
     const judged = replayVerdicts.list(turn, partition, ["rep_2"]);
@@ -50,7 +50,7 @@ const judgedActor = probe("replay", {
   woken: (_context, _message, turn) => goOnJudging(toScene(turn)),
 });
 
-/** A model that takes a second for an answer; a killed process never gets it. */
+/** Returns a model that needs a second for an answer. A killed process never receives the answer. */
 function slowModel({ world }: Harness): Model {
   const settings = { ...pricedModel, url: "http://localhost", key: null };
   const complete: Model["complete"] = ({ schema }) =>
@@ -67,7 +67,7 @@ function slowModel({ world }: Harness): Model {
   return { settings, complete, noteUnreadable: () => undefined };
 }
 
-/** A replay of two copies, which checks its set and is to be set beside another that has finished. */
+/** Returns a replay of two copies that probes its set and is paired with a finished replay. */
 async function seeded(): Promise<Harness> {
   const rows = memoryRows();
   const copy = { state: "judged", result: "succeeded" } as const;
@@ -84,7 +84,7 @@ async function seeded(): Promise<Harness> {
 const start = (harness: Harness) =>
   harness.start({ actors: [judgedActor], effects: [modelEffect(slowModel(harness))] });
 
-/** Judges the replay through, with a kill at a commit; false when there is none with that number. */
+/** Judges the whole replay, with a kill at a commit; returns false if there is no such commit. */
 async function judgeThrough(harness: Harness, kill: { readonly commit: number; readonly when: "before" | "after" }) {
   harness.killAt = { ...kill, commit: harness.batches.length + kill.commit };
   const last = harness.killAt.commit;
@@ -107,7 +107,7 @@ async function judgeThrough(harness: Harness, kill: { readonly commit: number; r
   return isKilled;
 }
 
-/** What is wrong with a replay that was judged through. */
+/** Returns violated invariants of a fully judged replay. */
 function complaintsOf({ durable, logged }: Harness): readonly unknown[] {
   const row = replays.get(durable, partition, "rep_2");
   const copies = listCopies(durable, partition, "rep_2");
@@ -141,7 +141,7 @@ const sumOf = (rows: readonly { readonly spent: ModelSpent }[]): string =>
     ),
   );
 
-/** Each answer is counted as what it cost, each lost one as an estimate, which is more. */
+/** Whether each answer counts at its cost. A lost answer counts as an estimate, which is higher. */
 function isCountedOnce({ calls, cost, isEstimate }: ModelSpent): boolean {
   const amount = cost?.amount ?? 0;
   const known = [1, 2].find((answers) => Math.abs(amount - answers * KNOWN) < 1e-9);

@@ -18,7 +18,7 @@ import { workspaceId } from "../../../support/work.js";
 const done = { state: "judged", result: "succeeded" } as const;
 const nothing = { calls: 0, cost: { amount: 0, currency: "EUR" }, isEstimate: false };
 
-/** Two replays of the same runs: `own` is to be set beside `theirs`. */
+/** Returns two replays of the same runs; `own` is to be paired with `theirs`. */
 function twoReplays(own: JudgedReplayOptions = {}, theirs: JudgedReplayOptions = {}) {
   const rows = memoryRows();
   const usual = { runs: 2, copy: done };
@@ -36,7 +36,7 @@ function end(replay: JudgedReplay, state: ReplayRow["state"] = "finished") {
 
 const pairsOf = (replay: JudgedReplay) => replayPairs.list(replay.rows, workspaceId, [replay.id]);
 
-/** Both replays end, and the model reads the pairs. */
+/** Ends both replays, and lets the model read the pairs. */
 function read(own: JudgedReplayOptions, theirs: JudgedReplayOptions, outcomeOf = prefer("first")) {
   const { other, replay } = twoReplays(own, theirs);
   end(other);
@@ -45,7 +45,7 @@ function read(own: JudgedReplayOptions, theirs: JudgedReplayOptions, outcomeOf =
   return replay;
 }
 
-/** A model that finds the change better that is shown in a place. */
+/** Returns a model that prefers the change at this position. */
 function prefer(
   better: "first" | "second" | "tie",
   cost: number | null = 0.001,
@@ -53,7 +53,7 @@ function prefer(
   return () => answered({ reasons: [{ text: "It is.", firstHunks: [1], secondHunks: [] }], better }, cost);
 }
 
-/** A model that finds this replay's changes better, wherever they are shown. */
+/** A model that prefers this replay's changes at any position. */
 const preferOwn = ({ messages }: ModelQuestion): ModelOutcome => {
   const text = messages[1]?.content ?? "";
   return prefer(text.indexOf("+rep_2") < text.indexOf("+rep_1") ? "first" : "second")({} as ModelQuestion);

@@ -16,7 +16,7 @@ import { judgeAgreement } from "../../../../actors/statistics/second-looks.js";
 import { JudgedReplay, type JudgedReplayOptions, verdict } from "../../../support/judged-replay.js";
 import { workspaceId } from "../../../support/work.js";
 
-/** A baseline that checks its set, whose copies were judged for `cost` each and which has finished. */
+/** Returns a finished baseline that probes its set; each of its copies was judged at a cost of `cost`. */
 function finished(options: JudgedReplayOptions, { cost = 0.5, met = () => true }: Judged = {}): JudgedReplay {
   const replay = new JudgedReplay(undefined, { probe: true, ...options });
   replay.judgeAll();
@@ -30,10 +30,10 @@ interface Judged {
   readonly met?: (shown: string) => boolean;
 }
 
-/** Whether what the model is shown is the change of the run in a place. */
+/** Whether the text for the model is the change of the run at this position. */
 const isOf = (shown: string, place: number): boolean => shown.includes(`+rep_1 ${place}\n`);
 
-/** The replay ends, and is looked at again. */
+/** Ends the replay, and starts its second looks. */
 function end(replay: JudgedReplay, state: ReplayRow["state"]) {
   return replay.act((scene) => {
     const { row } = replay;
@@ -76,7 +76,7 @@ t.test("a copy without a verdict is not judged again", async (t) => {
 });
 
 t.test("they are judged in order while the ceiling has room for one more at what its first judging cost", async (t) => {
-  // Four first judgings of 0.5, and room for one more and a half.
+  // Four first judgings at 0.5, with budget left for one and a half.
   const replay = finished({ runs: 4, ceiling: 2.75 });
   replay.answerAll(() => verdict(true, 0.5));
   t.same(statesOf(seconds(replay)), ["judged", "none", "none", "none"]);
@@ -122,7 +122,7 @@ t.test("a replay that was stopped, or does not check its set, is not looked at a
 
 const check: ReplayCopyRow["check"] = { passed: true, exitCode: 0, tail: "fine" };
 
-/** The second checks that a turn started. */
+/** Returns the second checks that a turn started. */
 function startsOf(taken: ReturnType<typeof end>): readonly { readonly runId: string; readonly start: StartRun }[] {
   return taken.sent.flatMap(({ to, message }) =>
     message.type === "run.start" ? [{ runId: to.id, start: message as StartRun }] : [],

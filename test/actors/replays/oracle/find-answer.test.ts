@@ -6,9 +6,9 @@ import type { Message } from "../../../../runtime/turns/turn.js";
 import { base, SteppedWork } from "../../../support/stepped-work.js";
 import { workspaceId } from "../../../support/work.js";
 
-/** A task whose runs leave changes of their own. */
+/** A task whose runs each leave a different change. */
 class Scene extends SteppedWork {
-  /** Works the run under way and leaves this change; gives the run's id. */
+  /** Ends the current run with this change; returns the run's id. */
   leave(text: string, to: string | null, note = ""): string {
     const { runId } = this;
     this.now += 1_000;
@@ -28,7 +28,7 @@ class Scene extends SteppedWork {
     this.run().take({ type: "gate.answered", gate: "handover.giving", id: question?.id, refused: null } as Message);
   }
 
-  /** The answer for a run, with the text of its diffs. */
+  /** Returns the answer for a run, with its diffs as text. */
   answer(runId: string) {
     const found = findAnswer(this.rows, workspaceId, runId);
     const accepted = found?.accepted.map(({ digest }) => getText(this.rows, workspaceId, digest));

@@ -23,7 +23,7 @@ const copyChange = { topic: "replay/rep_1", data: { type: "copy", place: 1, repe
 const healthChange = { topic: "replay-set/rset_1", data: { type: "health" } };
 const spent = { calls: 1, cost: null, isEstimate: false };
 
-/** What a turn publishes that works on the rows of a replay. */
+/** Returns the changes that a turn on a replay's rows publishes. */
 function published(work: (turn: Turn, made: PicturedReplay) => void, more: Partial<PicturedReplay["replay"]> = {}) {
   const rows = memoryRows();
   const made = picturedReplay({ a: "..", b: ".." }, { id: "rep_1", ...more });

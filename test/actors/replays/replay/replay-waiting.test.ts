@@ -17,7 +17,7 @@ const copies = ["+", ".", "."].map((picture, at): ReplayCopyRow => {
   return picture === "." ? { ...copy, state: "queued", runId: `run_${at}` } : copy;
 });
 
-/** A workspace in whose queue the replay's runs are, `run_1` first. */
+/** Returns a workspace that has the replay's runs in its queue, `run_1` first. */
 function queued() {
   const rows = memoryRows();
   putPool(rows, "pool_1");

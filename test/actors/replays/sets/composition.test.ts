@@ -30,7 +30,8 @@ t.test("a composition counts each run once, whatever their order", async () => {
           next === undefined || each.count > next.count || (each.count === next.count && each.origin < next.origin)
         );
       });
-      // The earlier of both in the middle: at least half of the ends are not later, and at least half not earlier.
+      // The median is the earlier of the two middle ends: at least half of the ends are not later, and at least half
+      // are not earlier.
       const isMiddle =
         median === null
           ? ends.length === 0
@@ -67,7 +68,7 @@ interface Candidate {
   readonly id: number;
 }
 
-/** Picks by trying all: slowly, as the rule is worded. */
+/** Picks by trying everything: slow, but literally by the rule. */
 function pickSlowly(inSet: readonly TaskOutcome[], candidates: readonly Candidate[]): readonly number[] {
   const taken: Candidate[] = [];
   const countOf = (wanted: TaskOutcome) =>

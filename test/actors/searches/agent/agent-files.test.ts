@@ -10,7 +10,7 @@ import { judge } from "../../../support/run-config.js";
 import { workspaceId } from "../../../support/work.js";
 import { AgentScene, CANARY, configWith, live } from "./agent-scene.js";
 
-/** What agents of searches are shown, from rows: `agent-scene.ts` has a search of which task 3 is held out. */
+/** The files shown to search agents, built from rows. The search of `agent-scene.ts` holds out task 3. */
 
 const task = { taskId: "task_1", originalRunId: "run_1", replayRunId: "run_rep_bold_1" };
 const reflection: Reflection = { standing: "cand_1", tasks: [task], causes: [], outcome: null };

@@ -28,18 +28,18 @@ import { memoryRows, withTurn } from "../../../support/turn.js";
 import { lineId, teamId, workspaceId } from "../../../support/work.js";
 
 /**
- * A search that has replayed its live config and a candidate `bold`, in rows: tasks 1 and 2 are searched, task 3 is held
- * out. Whatever is stored of task 3 holds the canary.
+ * A search that has replayed its live config and a candidate `bold`, as rows: tasks 1 and 2 are searched, task 3 is
+ * held out. Every stored text of task 3 contains the canary.
  */
 
 export const CANARY = "canary-of-held-out-runs";
-/** A config without skills, which would be bodies. */
+/** Returns a config without skills, because skills would be bodies. */
 export const configWith = (station: Parameters<typeof withStation>[0]) => ({ ...withStation(station), skills: [] });
 export const live = configWith({ prompt: "Build it." });
 const bold = configWith({ prompt: "Be bold." });
 const at = "2026-01-01T00:00:00.000Z";
 
-/** Texts of a copy; each of a held-out one holds the canary. */
+/** Texts of a copy; each text of a held-out copy contains the canary. */
 interface Texts {
   readonly title: string;
   readonly diff: string;
@@ -50,12 +50,12 @@ interface Texts {
 
 export interface AgentSceneOptions {
   readonly iteration?: Partial<SearchIterationRow>;
-  /** What of the texts of searched runs is another than usual. */
+  /** Overrides of the searched runs' texts. */
   readonly texts?: Partial<Texts>;
-  /** Steps of each run. */
+  /** Steps per run. */
   readonly steps?: number;
   readonly live?: typeof live;
-  /** More searched runs, and more candidates whose copies of them say little. */
+  /** Additional searched runs, and additional candidates with short copies of them. */
   readonly large?: Large;
 }
 
@@ -118,14 +118,14 @@ export class AgentScene {
     searchIterations.insert(this.rows, workspaceId, this.iteration);
   }
 
-  /** What the iteration's agent sees. */
+  /** What the iteration's agent may see. */
   get sight() {
     const sight = findSight(this.rows, workspaceId, this.iteration);
     if (sight === undefined) throw new Error("the search is gone");
     return sight;
   }
 
-  /** The files that it is shown, by path, in their order. */
+  /** The files shown to the agent, by path, in order. */
   get files(): ReadonlyMap<string, string> {
     const { sight } = this;
     return new Map(

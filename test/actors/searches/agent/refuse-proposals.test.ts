@@ -2,7 +2,7 @@ import t from "tap";
 import { type StationBody, stationSchema } from "../../../../actors/lines/station.js";
 import { admitProposals, type Standing } from "../../../../actors/searches/agent/refuse-proposals.js";
 
-/** What an agent of a search may propose: pure, by the block that the search froze and the candidates so far. */
+/** What a search agent may propose, as a pure function of the search's frozen block and its candidates so far. */
 
 const live: StationBody = {
   passesTo: [],
@@ -18,7 +18,7 @@ const live: StationBody = {
   }),
 };
 
-/** How runs under a block go is its prompt, in these tests. */
+/** In these tests, the fingerprint of a block is its prompt. */
 const standing = (more: Partial<Standing> = {}): Standing => ({
   live,
   left: 3,

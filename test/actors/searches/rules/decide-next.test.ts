@@ -3,7 +3,7 @@ import { fraction, toText } from "../../../../actors/fraction.js";
 import { canPropose, decideNext, type SearchPicture } from "../../../../actors/searches/rules/decide-next.js";
 import { contender, euro, iterationsOf, pictureOf } from "./pictures.js";
 
-/** The next step in short: what, of whom, why. */
+/** Returns the next step in short form: what, for which candidate, and why. */
 function next(parts: Partial<SearchPicture>): string {
   const step = decideNext(pictureOf(parts));
   switch (step.step) {
@@ -25,7 +25,10 @@ function next(parts: Partial<SearchPicture>): string {
 const seed = contender("seed");
 const spent = (amount: number) => ({ ceiling: euro(39), counted: toText(fraction(amount * 100, 100)), underWay: [] });
 
-/** Candidates of iterations 1, 2 and so on, none better than the seed and all dearer: none is on the frontier. */
+/**
+ * Returns candidates of iterations 1, 2 and so on, all worse and more expensive than the seed, so that none is on the
+ * frontier.
+ */
 const useless = (...iterations: readonly number[]) =>
   iterations.map((iteration, n) => contender(`c${n + 1}`, { score: 0.4, cost: 9, iteration }));
 const better = (id: string, iteration: number, score = 0.9) =>
@@ -227,26 +230,26 @@ t.test("by success, what reads worse is not held out, and a search with nothing 
 
 t.test("what is granted grows by what earlier parts left", async (t) => {
   const step = (parts: Partial<SearchPicture>) => decideNext(pictureOf(parts));
-  // To come: 4 agent runs, 8 replays, 3 held out: 4 + 24 + 6 = 34 of the 39; the seed had 5.
+  // Still to come are 4 agent runs, 8 replays and 3 held-out replays: 4 + 24 + 6 = 34 of the 39; the seed had 5.
   t.same(step({ spending: spent(5) }), { step: "propose", allotted: euro(1) });
   t.same(step({ spending: spent(0) }), { step: "propose", allotted: euro(1.147058823) }, "39/34");
   t.same(step({ spending: spent(10) }), { step: "propose", allotted: euro(1) }, "the seed overran");
   const iterations = iterationsOf("P1");
-  // One agent run and one replay are over, and one candidate never came: 3 x (1 + 6) + 3 + 6 = 30 to come.
+  // One agent run and one replay are over, and one candidate was not proposed: 3 x (1 + 6) + 3 + 6 = 30 to come.
   const waits = [seed, contender("a", { state: null })];
   t.same(step({ iterations, candidates: waits, spending: spent(6) }), {
     step: "replay",
     candidateId: "a",
     ceiling: euro(3.3),
   });
-  // While the agent runs, its second candidate may come: 3 x (1 + 6) + 2 x 3 + 6 = 33 of the 39 less 3.
+  // While the agent runs, it may propose a second candidate: 3 x (1 + 6) + 2 x 3 + 6 = 33 of the 39 less 3.
   t.same(step({ iterations: iterationsOf("P1~"), candidates: waits, spending: spent(3) }), {
     step: "replay",
     candidateId: "a",
     ceiling: euro(3.272727272),
   });
   const a = contender("a", { score: 0.9, cost: 2, searched: "better" });
-  // It stops searching: all that is left is for what is held out.
+  // The search phase ends, so that all remaining budget is for held-out replays.
   t.same(step({ live: "changed", iterations, candidates: [seed, a], spending: spent(30) }), {
     step: "hold-out",
     ending: "config-changed",

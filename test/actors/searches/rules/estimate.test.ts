@@ -33,7 +33,7 @@ t.test("the tasks whose runs cost most are taken to be held out, of equal ones b
     splitDearest(equal, "EUR")?.heldOut.map(({ taskId }) => taskId),
     ["t0", "t1"],
   );
-  // The second run of t1 makes it the dearest.
+  // The second run of t1 makes it the most expensive task.
   const more = { ...costed("t1", 5), runId: "again", ms: null };
   t.same(
     splitDearest([...entries, more], "EUR")?.heldOut.map(({ runId }) => runId),
@@ -68,7 +68,7 @@ t.test("a run that was not timed takes as long as the others on average; none is
       entries: entries.map((entry, n) => ({ ...entry, ms: ms[n] ?? null })),
     })?.estimatedDuration;
   t.equal(timed([]), null);
-  // All take 10: seed 50, agent 30, searched 30, held out 20.
+  // Every run takes 10: seed 50, agent 30, searched 30, held out 20.
   t.equal(timed([null, 10, null, null, null]), 130);
   t.equal(timed([10, 10, 10, 10, 11]), 51 + 31 + 31 + 20, "10.2 on average: 30.6 is rounded up with the sum");
   const hour = 60 * 60 * 1_000;

@@ -2,11 +2,12 @@ import type { SetHealth } from "../../../../actors/replays/figures/set-health.js
 import type { CopyResult } from "../../../../actors/statistics/copy.js";
 import { measureNoise } from "../../../../actors/statistics/noise.js";
 
-/** The health of a set of which nothing was measured. */
+/** The health of a set without any measurements. */
 export const unmeasured: SetHealth = { noise: null, saturation: null, judge: null, checks: null, oracle: null };
 
 /**
- * The noise of a set of so many tasks, two copies of each: all first copies succeeded, and all second ones but so many.
+ * Returns the noise of a set with two copies per task: all first copies succeeded, and all second copies except
+ * `failed` of them.
  */
 export function noiseOf(tasks: number, failed: number, minGain: number): SetHealth["noise"] {
   const copies = Array.from({ length: tasks }, (_, task) =>

@@ -4,7 +4,7 @@ import t from "tap";
 import { fraction } from "../../../../actors/fraction.js";
 import { compareHeldOutCosts } from "../../../../actors/searches/rules/held-out-cost.js";
 
-/** Tasks by what each cost: the candidate's and the seed's cents. */
+/** Compares tasks by their costs: the candidate's and the seed's cents. */
 const compare = (...costs: readonly (readonly [own: number, seed: number])[]) =>
   compareHeldOutCosts(costs.map(([own, seed]) => ({ own: fraction(own, 100), seed: fraction(seed, 100) })));
 
@@ -38,7 +38,7 @@ t.test("the chance is that of swapping the sides of each task in every way", asy
   const cost = fc.integer({ min: 0, max: 4 });
   fc.assert(
     fc.property(fc.array(fc.tuple(cost, cost), { minLength: 1, maxLength: 9 }), (costs) => {
-      // (own - seed) / (own + seed) is a multiple of 1/840 for costs up to 4: nothing is rounded.
+      // For costs up to 4, (own - seed) / (own + seed) is a multiple of 1/840, so nothing is rounded.
       const differences = costs.map(([own, seed]) => (own + seed === 0 ? 0 : (840 * (own - seed)) / (own + seed)));
       const observed = differences.reduce((a, b) => a + b, 0);
       let ways = 0;

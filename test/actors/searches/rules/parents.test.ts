@@ -2,7 +2,9 @@ import t from "tap";
 import { findParents } from "../../../../actors/searches/rules/parents.js";
 import { contender } from "./pictures.js";
 
-/** A config's tasks: the succeeded of ten copies of each, and what one cost; `-` when none was scored. */
+/**
+ * Returns a config with its tasks: the successes of ten copies, and the cost of a copy; `-` means that none was scored.
+ */
 const config = (id: string, places: Readonly<Record<string, string>>) =>
   contender(id, {
     tasks: Object.entries(places).map(([taskId, place]) => {

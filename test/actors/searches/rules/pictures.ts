@@ -18,7 +18,7 @@ import type { Gain, Verdict } from "../../../../actors/statistics/gain.js";
 
 export const euro = (amount: number): Money => ({ amount, currency: "EUR" });
 
-/** A run of a task of the same name that cost so much. */
+/** Returns a run with this cost, of the task with the same name. */
 export function costed(name: string, cost: number | null): CostedEntry {
   return { runId: `run-${name}`, taskId: name, spent: cost === null ? null : euro(cost) };
 }
@@ -38,21 +38,21 @@ const NOT_HELD_OUT: HeldOutFigures = measureHeldOut([], {
   bothFinished: false,
 });
 
-/** A gain with a verdict, on so many tasks. */
+/** Returns a gain with a verdict, over this many tasks. */
 export function gainOf(verdict: Verdict, tasks = 8): Gain {
   const gain = { better: 0.2, worse: -0.2, "within-noise": 0 }[verdict];
   return { gain, low: gain - 0.1, high: gain + 0.1, verdict, minGain: 0.05, tasks, few: tasks < 5 };
 }
 
-/** What is told of a contender: `null` for a score or cost that is unknown. */
+/** The parameters of a contender; `null` for an unknown score or cost. */
 export interface Told {
   readonly score?: number | null;
   readonly cost?: number | null;
   readonly searched?: Verdict | null;
-  /** The verdict on the held-out tasks; `undefined`: not held out. */
+  /** The verdict on the held-out tasks; `undefined` if not held out. */
   readonly heldOut?: Verdict | null;
   readonly heldOutTasks?: number;
-  /** Whether it costs less on them beyond chance: so it does unless told. */
+  /** Whether it costs less on the held-out tasks beyond chance; true by default. */
   readonly cheaper?: boolean;
   readonly state?: PicturedCandidate["replayState"];
   readonly heldOutState?: PicturedCandidate["heldOutReplayState"];
@@ -60,7 +60,7 @@ export interface Told {
   readonly tasks?: SearchedFigures["tasks"];
 }
 
-/** A candidate of a search as a picture has it, finished unless told otherwise. */
+/** Returns a candidate of a search, finished by default. */
 export function contender(candidateId: string, told: Told = {}): PicturedCandidate {
   const { score = 0.5, cost = 1, searched = "within-noise", heldOut, heldOutTasks, state = "finished" } = told;
   const seed = candidateId === "seed";
@@ -99,7 +99,7 @@ export const allotments: Allotments = {
   agentRun: euro(1),
 };
 
-/** A search that searches, with a finished seed, of 4 iterations with 2 candidates each, and all its money. */
+/** Returns a search in progress with a finished seed, 4 iterations of 2 candidates each, and its whole budget left. */
 export function pictureOf(parts: Partial<SearchPicture> = {}): SearchPicture {
   return {
     state: "searching",
@@ -115,7 +115,7 @@ export function pictureOf(parts: Partial<SearchPicture> = {}): SearchPicture {
   };
 }
 
-/** The iterations of a search, each as `P` or `R` and how many candidates it admitted; a `!` after it: it failed. */
+/** Parses the iterations of a search: `P` or `R`, the number of admitted candidates, and `!` for a failed iteration. */
 export function iterationsOf(text: string): readonly PicturedIteration[] {
   return text.split(" ").map((each, index) => ({
     number: index + 1,
@@ -126,7 +126,7 @@ export function iterationsOf(text: string): readonly PicturedIteration[] {
   }));
 }
 
-/** Copies, each of which cost so much. */
+/** Returns the copies with this cost each. */
 export function pricedCopies(copies: readonly MeasuredCopy[], cost: number): readonly MeasuredCopy[] {
   return copies.map((copy) => ({ ...copy, spent: euro(cost) }));
 }

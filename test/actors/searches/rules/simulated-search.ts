@@ -21,30 +21,30 @@ import { onlyOnSeenTasks } from "../../../../actors/searches/rules/standing.js";
 import type { MeasuredCopy } from "../../../../actors/statistics/comparison.js";
 import type { Chance } from "../../../simulation/chance.js";
 
-/** A config as nature knows it: how often it truly succeeds at each task, and what its runs cost beside the seed's. */
+/** A config's true properties: its success rate at each task, and the cost of its runs relative to the seed's. */
 export interface TrueConfig {
   readonly rates: readonly number[];
   readonly costFactor: number;
 }
 
-/** What a simulated search is of. The first `rates` are the seed's; the set has one run of each task. */
+/** The world of a simulated search. The first `rates` belong to the seed; the set has one run per task. */
 export interface World {
   readonly setId: string;
   readonly seed: TrueConfig;
   readonly budget: SearchBudget;
   readonly objective: Objective;
   readonly minGain: number;
-  /** The candidates of a run of the agent, which is shown the search so far. */
+  /** Returns the candidates that an agent's run proposes, given the search so far. */
   readonly propose: (shown: readonly SimulatedCandidate[]) => readonly TrueConfig[];
-  /** What goes wrong; nothing without. */
+  /** Faults to inject; none by default. */
   readonly faults?: Faults;
-  /** What comes of copies and agents, where it is not by chance. */
+  /** Fixed results of copies and agents, instead of random ones. */
   readonly draws?: Draws;
-  /** The names of the set's runs and tasks, where they matter: of a place in the set, from 0. */
+  /** Returns the names of a run and its task by index in the set, if a test needs specific names. */
   readonly nameRun?: (task: number) => Pick<Entry, "runId" | "taskId" | "outcome">;
 }
 
-/** What comes of copies and agents, by a rule that a test knows. */
+/** Fixed results of copies and agents, by a rule that the test knows. */
 export interface Draws {
   copy(copy: { readonly candidate: string; readonly task: number; readonly repeat: number }): {
     readonly succeeded: boolean;
@@ -53,14 +53,14 @@ export interface Draws {
   agentAmount(iteration: number): number;
 }
 
-/** How often things go wrong: once in so many times. */
+/** Fault frequencies: each fault occurs once in this many times. */
 export interface Faults {
   readonly agentFails: number;
   readonly replayStops: number;
   readonly copyUnscored: number;
   readonly configChanges: number;
   readonly stationLeaves: number;
-  /** A run costs so many times what is expected, on average; an agent's run. */
+  /** Average cost of a run relative to the expected cost, and the same for an agent's run. */
   readonly costs: number;
   readonly agentCosts: number;
   readonly noConfigCause: number;
@@ -70,17 +70,17 @@ export interface SimulatedCandidate extends PicturedCandidate {
   readonly config: TrueConfig;
 }
 
-/** A simulated search that ended. */
+/** An ended simulated search. */
 export interface SimulatedSearch {
   readonly ending: SearchEnding;
   readonly state: "finished" | "stopped";
   readonly candidates: readonly SimulatedCandidate[];
   readonly iterations: readonly PicturedIteration[];
   readonly best: SimulatedCandidate | null;
-  /** What is said of the best. */
+  /** The mark of the best candidate. */
   readonly mark: ReturnType<typeof onlyOnSeenTasks>;
   readonly spent: Fraction;
-  /** The most that was spent beyond its allotments, by the parts of it. */
+  /** The maximum amount spent beyond the allotments of its parts. */
   readonly overrun: Fraction;
   readonly steps: number;
 }
@@ -93,7 +93,7 @@ interface Entry {
   readonly spent: Money;
 }
 
-/** A replay or an agent's run; it ends when its turn comes. */
+/** A replay or an agent's run that ends when its turn comes. */
 interface Part {
   readonly allotted: Money;
   readonly end: () => Fraction;
@@ -101,10 +101,10 @@ interface Part {
 
 const COST = 0.1;
 const FINEST = 1_000_000;
-/** More than any search of the simulations takes: one that goes on is a bug. */
+/** More steps than any simulated search takes; more than this is a bug. */
 const MAX_STEPS = 10_000;
 
-/** What the copies of a replay came to. */
+/** The results of a replay's copies. */
 interface Replayed {
   readonly copies: readonly MeasuredCopy[];
   readonly counted: Fraction;
@@ -112,8 +112,8 @@ interface Replayed {
 }
 
 /**
- * A search through the rules of `decide-next.ts`, without machines: what it starts is under way until it waits, and then
- * ends in an order of chance, at once. Copies succeed and cost by chance.
+ * A search through the rules of `decide-next.ts`, without machines. The parts that it starts run until the search
+ * waits, then end immediately, in random order. Copies have random results and costs.
  */
 export class Simulation {
   readonly #world: World;
@@ -247,7 +247,7 @@ export class Simulation {
     ];
   }
 
-  /** Ends one of the parts under way, whichever. */
+  /** Ends a random part in progress. */
   #endOne(): void {
     const part = this.#chance.pick(this.#underWay);
     this.#underWay.splice(this.#underWay.indexOf(part), 1);
@@ -295,14 +295,14 @@ export class Simulation {
     return { succeeded, amount: this.#amount(config.costFactor * (faults?.costs ?? 1)) };
   }
 
-  /** What an agent's run counts: its allotment, where it reports nothing. */
+  /** Returns the amount counted for an agent's run: its allotment if it reports none. */
   #drawAgent(iteration: number, allotted: Money): Fraction {
     const { draws, faults } = this.#world;
     if (draws !== undefined) return decimal(draws.agentAmount(iteration));
     return this.#fails(5) ? fromAmount(allotted) : decimal(this.#amount(3 * (faults?.agentCosts ?? 1)));
   }
 
-  /** A cost by chance: as expected on average, and up to twice that. */
+  /** Returns a random cost: between zero and twice the expected cost, so that the average is as expected. */
   #amount(factor: number): number {
     return Math.round(((2 * COST * factor * this.#chance.between(0, 1_000)) / 1_000) * 1e6) / 1e6;
   }
@@ -361,7 +361,7 @@ export class Simulation {
     };
   }
 
-  /** A stop ends what is under way: its allotments are taken to be spent. */
+  /** Returns the amount spent after a stop. A stop ends the parts in progress, and their allotments count as spent. */
   #spentAtEnd(): Fraction {
     return sum([this.#counted, ...this.#underWay.map(({ allotted }) => fromAmount(allotted))]);
   }

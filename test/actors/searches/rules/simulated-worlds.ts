@@ -2,9 +2,9 @@ import type { Objective } from "../../../../actors/searches/rules/objective.js";
 import { createChance } from "../../../simulation/chance.js";
 import { type SimulatedSearch, Simulation, type TrueConfig, type World } from "./simulated-search.js";
 
-/** How large the searches of a simulation are. */
+/** The size of a simulation's searches. */
 export interface Shape {
-  /** Of the set: 20 are 12 searched and 8 held out. */
+  /** Number of tasks in the set: 20 means 12 searched and 8 held out. */
   readonly tasks: number;
   readonly repeats: number;
   readonly iterations: number;
@@ -13,7 +13,7 @@ export interface Shape {
 
 const PLENTY = { amount: 1_000, currency: "EUR" };
 
-/** Rates of success spread evenly from 0 to `most`. */
+/** Returns success rates spread evenly from 0 to `most`. */
 function spreadRates(tasks: number, most: number): readonly number[] {
   return Array.from({ length: tasks }, (_, task) => (most * (task + 0.5)) / tasks);
 }
@@ -24,10 +24,10 @@ function worldOf(shape: Shape, setId: string, parts: Pick<World, "seed" | "propo
   return { setId, budget, objective: "success", minGain: 0.05, ...parts };
 }
 
-/** A search of which every candidate is as good as the live config, and costs as much. */
+/** Simulates a search whose candidates all perform and cost the same as the live config. */
 export function searchForNothing(shape: Shape, number: number, objective: Objective = "success"): SimulatedSearch {
   const rates = spreadRates(shape.tasks, 1);
-  // By cost is searched what hardly ever fails.
+  // A search by cost needs runs that hardly ever fail.
   const seed: TrueConfig = {
     rates: objective === "cost" ? rates.map((rate) => 0.96 + 0.04 * rate) : rates,
     costFactor: 1,
@@ -37,20 +37,20 @@ export function searchForNothing(shape: Shape, number: number, objective: Object
   return new Simulation(world, createChance(1_000 * shape.tasks + number)).run();
 }
 
-/** Whether a search of {@link searchForNothing} claims a gain: its best is not the live config and carries no mark. */
+/** Whether a search of {@link searchForNothing} claims a gain: its best is not the live config and has no mark. */
 export function isFalseFind({ best, mark }: SimulatedSearch): boolean {
   return best !== null && !best.seed && mark === null;
 }
 
-/** A search with one candidate that truly succeeds more often, all others being as good as the live config. */
+/** A search with one candidate that truly succeeds more often; all others equal the live config. */
 export interface PlantedSearch {
   readonly search: SimulatedSearch;
-  /** Whether the search went on until it was proposed, and whether it is the best. */
+  /** Whether the search continued until the planted candidate was proposed, and whether that candidate is the best. */
   readonly isProposed: boolean;
   readonly isBest: boolean;
 }
 
-/** The planted candidate is one of the first `among` that would be proposed. */
+/** Simulates a search whose planted candidate is one of the first `among` proposals. */
 export function searchForPlanted(shape: Shape, number: number, among: number): PlantedSearch {
   const gain = 0.25;
   const rates = spreadRates(shape.tasks, 1 - gain);
@@ -67,7 +67,7 @@ export function searchForPlanted(shape: Shape, number: number, among: number): P
   return { search, isProposed, isBest: search.best?.config === planted };
 }
 
-/** A small search of which all that can fails, by the number's chance. */
+/** Simulates a small search in which everything that can fail fails at random, by the number as seed. */
 export function searchWithFaults(number: number): { readonly search: SimulatedSearch; readonly world: World } {
   const chance = createChance(90_000 + number);
   const tasks = chance.between(5, 12);
@@ -84,7 +84,7 @@ export function searchWithFaults(number: number): { readonly search: SimulatedSe
       rates: chance.onceIn(3) ? anyRates() : rates,
       costFactor: chance.between(0, 30) / 10,
     }));
-  // All replays and agent runs that may come are expected to cost about so many runs.
+  // Expected cost of all possible replays and agent runs, as a number of runs.
   const { iterations, perIteration, repeats } = shape;
   const runs = tasks * repeats * (2.2 + 0.6 * iterations * perIteration) + 3 * iterations;
   const ceiling = { amount: Math.round(runs * chance.between(8, 40)) / 100, currency: "EUR" };

@@ -2,7 +2,10 @@ import { fromText, toNumber } from "../../../../actors/fraction.js";
 import type { PicturedCandidate } from "../../../../actors/searches/rules/decide-next.js";
 import type { Objective } from "../../../../actors/searches/rules/objective.js";
 
-/** The frontier, what is held out and the best, by reading the rules again: in doubles, by nested loops. */
+/**
+ * The frontier, the held-out candidates and the best, implemented a second time from the rules: in doubles, with nested
+ * loops.
+ */
 
 const value = (text: string | null | undefined, unknown: number): number =>
   text === null || text === undefined ? unknown : toNumber(fromText(text));
@@ -52,7 +55,10 @@ export function slowFrontier(candidates: readonly PicturedCandidate[], objective
   return on;
 }
 
-/** Whether `id` is the best: no other is better in score, cost and held-out gain, and none as good stands before it. */
+/**
+ * Whether `id` is the best: no other candidate is better in score, cost and held-out gain, and no equal candidate
+ * precedes it.
+ */
 export function isSlowBest(candidates: readonly PicturedCandidate[], objective: Objective, id: string): boolean {
   const points = pointsOf(candidates);
   const seed = points.find((point) => point.seed);

@@ -10,7 +10,7 @@ import { costed, euro, gainOf, splitOf } from "./pictures.js";
 const tasksFrom = (from: number, to: number, cost: number | null = 1) =>
   Array.from({ length: to - from }, (_, n) => costed(`t${from + n}`, cost));
 
-/** A set of which all was measured, and nothing is amiss. */
+/** A fully measured set without problems. */
 const healthy: SetHealth = { ...unmeasured, noise: noiseOf(20, 0, 0.05) };
 
 const sources: WarningSources = {

@@ -9,7 +9,7 @@ import { workspaceId } from "../../../support/work.js";
 const self = { partition: workspaceId, kind: "search", id: SEARCH_ID };
 const idOf = (n: number) => `srch_0${String(n).padStart(3, "0")}`;
 
-/** Writes searches that ended, numbered from 1, of a station. */
+/** Writes ended searches of a station, numbered from 1. */
 function putEnded(rows: ReturnType<typeof memoryRows>, count: number, stationId = "sta_work"): void {
   const ended = { state: "finished", ending: "iterations-used", endedAt: "2026-01-02T00:00:00.000Z" } as const;
   withTurn(

@@ -30,7 +30,7 @@ interface Ran {
   readonly said: readonly string[];
 }
 
-/** Checks a plan with a service whose checks answer as told; the n-th request to them is `nth`. */
+/** Checks a plan against a service with scripted checks; `nth` numbers the requests to them. */
 async function run(
   t: Test,
   plan: string,

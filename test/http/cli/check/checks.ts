@@ -11,7 +11,7 @@ const side = {
   spent: { amount: 3.2, currency: "EUR" },
 };
 
-/** A check as the service answers it; failed unless said otherwise. */
+/** A check as the service returns it; failed by default. */
 export const failedCheck = {
   id: "rchk_1",
   teamId: "team_1",
@@ -56,7 +56,7 @@ export const failedCheck = {
 export const runningCheck = { ...failedCheck, verdict: "running", regressions: [], gain: null };
 export const passedCheck = { ...failedCheck, verdict: "passed", regressions: [] };
 
-/** The check as it is read, with what a test changes of it. */
+/** Returns a check as the client parses it, with changes. */
 export function checkOf(changes: object = {}): CheckAnswer {
   return checkSchema.parse({ ...failedCheck, ...changes });
 }

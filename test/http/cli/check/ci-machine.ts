@@ -8,36 +8,36 @@ import type { Claims, TestIssuer } from "../../../support/issuer.js";
 import { environmentOf, job } from "./workflow-file.js";
 
 export interface StepsRan {
-  /** Of the last step that ran. */
+  /** The exit code of the last step that ran. */
   readonly code: number | null;
   readonly out: string;
-  /** The page of the job. */
+  /** The job's summary page. */
   readonly page: string;
 }
 
 export interface CiMachine {
-  /** Runs the steps of the workflow's job that are shell, until one fails. */
+  /** Runs the shell steps of the workflow's job, until one fails. */
   run(attempt: number): Promise<StepsRan>;
-  /** The OIDC tokens that were given to the job. */
+  /** The OIDC tokens issued to the job. */
   readonly given: readonly string[];
-  /** What the job asks for them with. */
+  /** The job's credential for requesting OIDC tokens. */
   readonly requestToken: string;
 }
 
 export interface CiMachineOptions {
   readonly issuer: TestIssuer;
   readonly claims: Claims;
-  /** `vars` of the repository, but for where the package is. */
+  /** The repository's `vars`, except the package's location. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Files that the checkout brings. */
+  /** Files in the checkout. */
   readonly files: Readonly<Record<string, string>>;
   readonly pullRequest: { readonly number: number; readonly sha: string };
 }
 
 /**
- * What GitHub gives a job, and nothing else: the checkout's files, the environment, OIDC tokens of an issuer, and a
- * machine with node and npm. Its npm has no network and links what is built here; that the package holds it all is shown in
- * `test/http/cli/signalbox.test.ts`.
+ * Simulates the machine of a GitHub job: the checkout's files, the environment, an issuer's OIDC tokens, node and npm,
+ * and nothing else. Its npm has no network and links the local build; `test/http/cli/signalbox.test.ts` shows that the
+ * package contains all of it.
  */
 export async function startCiMachine(t: Test, options: CiMachineOptions): Promise<CiMachine> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-ci-"));
@@ -84,7 +84,7 @@ export async function startCiMachine(t: Test, options: CiMachineOptions): Promis
   };
 }
 
-/** A step's shell, as GitHub runs it; what it writes to either stream. */
+/** Runs a step in a shell like GitHub; returns the output of both streams. */
 function runStep(
   t: Test,
   script: string,
@@ -103,7 +103,7 @@ function runStep(
   });
 }
 
-/** Where a job asks for its tokens; returns the address. */
+/** Serves the job's tokens; returns the address. */
 async function serveTokens(
   t: Test,
   {
@@ -130,7 +130,7 @@ async function serveTokens(
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/token`;
 }
 
-/** A folder with an `npm` whose global install links the command of a package that is a folder. */
+/** Returns a folder with an `npm` whose global install links the command of a package folder. */
 function installableNpm(folder: string): string {
   const bin = join(folder, "bin");
   mkdirSync(bin);

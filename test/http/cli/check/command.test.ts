@@ -9,14 +9,14 @@ import { Ending } from "../../../../http/cli/check/ending.js";
 import { failedCheck, runningCheck } from "./checks.js";
 import { type Scripted, startScripted } from "./scripted-service.js";
 
-/** The command as a process: its exit codes, signals, files, and what it never prints. */
+/** The command as a process: its exit codes, signals and files, and the secrets that it never prints. */
 
 const program = resolve("http/cli/signalbox.mjs");
 const secret = "kept-token-canary";
 
 interface Running {
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
-  /** Resolves once it wrote that. */
+  /** Resolves once it has written the text. */
   says(text: string): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }

@@ -6,7 +6,7 @@ import { liveLine, plannedLine } from "./planned-lines.js";
 const dev = "service_line.dev";
 const live = liveLine(dev);
 
-/** What becomes of each station, in short. */
+/** Returns the decision for each station, in short form. */
 function planned(...of: Parameters<typeof planChecks>) {
   return planChecks(...of).map((each) => [each.title, each.what === "check" ? "check" : each.why]);
 }

@@ -3,7 +3,7 @@ import type { LiveLine } from "../../../../http/cli/check/planned-checks.js";
 import type { PlannedLine } from "../../../../http/cli/check/planned-line.js";
 import { readPlan } from "../../../../http/cli/check/read-plan.js";
 
-/** What terraform printed of a plan over several lines; `test/fixtures/plans` says how it was made. */
+/** Terraform's output for a plan of several lines; `test/fixtures/plans` describes how it was made. */
 export const planText = readFileSync("test/fixtures/plans/lines.json", "utf8");
 
 interface Change {
@@ -13,14 +13,14 @@ interface Change {
 
 const { resource_changes: changes }: { readonly resource_changes: readonly Change[] } = JSON.parse(planText);
 
-/** The planned line at an address of the plan. */
+/** Returns the planned line at an address of the plan. */
 export function plannedLine(address: string): PlannedLine {
   const found = readPlan(planText, "plan.json").find(({ place }) => place === address);
   if (found === undefined) throw new Error(`the plan has no ${address}`);
   return found;
 }
 
-/** The line at an address of the plan as the service has it: what it was before. */
+/** Returns the line at an address of the plan as the service has it: its state before the plan. */
 export function liveLine(address: string): LiveLine {
   const before = changes.find((each) => each.address === address)?.change.before;
   const camel = (value: unknown): unknown => {

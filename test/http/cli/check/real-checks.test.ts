@@ -17,14 +17,14 @@ import {
 } from "../../../support/check-scene.js";
 import { bearer, itemsOf } from "../../../support/resources.js";
 
-/** What the command does with the real service's checks. */
+/** How the command uses the real service's checks. */
 
 interface Ran {
   readonly code: number;
   readonly outcomes: readonly Outcome[];
 }
 
-/** The line as it is, with fields of its work station changed. */
+/** Returns a plan: the current line, with changed fields of its work station. */
 async function plan(place: CheckScene, station: object, line: object = {}): Promise<string> {
   const body = (await place.ada.request("GET", `/api/resources/lines/${place.lineId}`)).body ?? {};
   const [work, ...others] = body.stations as readonly object[];
@@ -39,7 +39,7 @@ async function run(
   const { service, ada, workspaceId } = place;
   const client = await bearer(service, ada, { workspaceId, name: `ci-${Date.now()}`, scopes: ["plan"] });
   const token = String(client.credentials.authorization).replace("Bearer ", "");
-  // It looks again at once, and by then the copies may have been worked.
+  // Polls again almost immediately; by then the copies may be done.
   const wait = () => pause(20);
   const { signal } = new AbortController();
   const requests = createRequests({ nowMs: () => Date.now(), wait, ended: signal, log: () => undefined });
@@ -152,7 +152,7 @@ interface Passing {
   readonly key: string;
 }
 
-/** A proxy before the service that cuts connections instead of passing on the answers that the test names. */
+/** Starts a proxy to the service that cuts the connection instead of passing on the named answers. */
 async function startCuttingProxy(t: Test, target: string, cuts: (request: Passing) => boolean): Promise<string> {
   const pool = new Pool(target);
   const server = createServer((request, response) => {

@@ -4,7 +4,7 @@ import { keptToken } from "../../../../http/cli/check/credential.js";
 import { createRequests, type Requests } from "../../../../http/cli/check/requests.js";
 import { Service } from "../../../../http/cli/check/service.js";
 
-/** A request as it came. */
+/** A request as received. */
 export interface Came {
   readonly method: string;
   readonly path: string;
@@ -18,20 +18,20 @@ export type Scripted =
   | "lost";
 
 /**
- * A server that answers as the test says, for what a real service does not do at will: losing an answer, having no room,
- * ending a token at a moment. The checks themselves are shown with the real one.
+ * A server with scripted answers, for faults that a real service does not produce on demand: lost answers, an exhausted
+ * quota, a token that expires at a given moment. Tests with the real service cover the checks themselves.
  */
 export interface ScriptedServer {
   readonly url: string;
-  /** All that came, in order. */
+  /** All received requests, in order. */
   readonly came: readonly Came[];
   readonly requests: Requests;
   readonly service: Service;
-  /** How long it was waited for, in milliseconds, in order. */
+  /** The command's waits in milliseconds, in order. */
   readonly waits: readonly number[];
-  /** What was logged. */
+  /** The command's log lines. */
   readonly logged: readonly string[];
-  /** Tells the command to end. */
+  /** Signals the command to stop. */
   readonly end: () => void;
   advance(ms: number): void;
 }

@@ -24,7 +24,7 @@ const hostile = [
   "*".repeat(10_000),
 ];
 
-/** The page without what stands in code: nothing of others' texts may be left in it. */
+/** Returns the page without code: no foreign text may remain in it. */
 function outsideCode(markdown: string): string {
   return parse(markdown)
     .replace(/<code>[^<]*<\/code>/g, "")

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
 
-/** The worked workflow for GitHub Actions, as far as tests read it. */
+/** The example workflow for GitHub Actions, as far as tests read it. */
 
 const step = z.strictObject({
   name: z.string().optional(),
@@ -32,7 +32,9 @@ export const workflowText = readFileSync("http/cli/check/replay-check.yml", "utf
 export const workflowFile = workflow.parse(parse(workflowText));
 export const job = workflowFile.jobs["replay-check"];
 
-/** The value of an expression such as `github.event.number`, by the contexts that GitHub gives; undefined for none. */
+/**
+ * Returns the value of an expression such as `github.event.number` in GitHub's contexts; undefined if there is none.
+ */
 export function lookUp(expression: string, contexts: unknown): unknown {
   return expression
     .trim()
@@ -46,7 +48,7 @@ export function lookUp(expression: string, contexts: unknown): unknown {
     );
 }
 
-/** Whether the job runs for an event: its condition is one comparison. */
+/** Whether the job runs for an event; its condition is a single comparison. */
 export function admits(contexts: unknown): boolean {
   const [left = "", right = "", ...more] = job.if.split("==");
   if (more.length > 0 || /[&|!()]/.test(job.if))
@@ -54,7 +56,7 @@ export function admits(contexts: unknown): boolean {
   return lookUp(left, contexts) === lookUp(right, contexts);
 }
 
-/** The job's environment, with the expressions in it replaced. */
+/** Returns the job's environment, with its expressions evaluated. */
 export function environmentOf(contexts: unknown): Record<string, string> {
   const value = (text: string) =>
     text.replace(/\$\{\{([^}]*)\}\}/g, (_, each: string) => String(lookUp(each, contexts) ?? ""));

@@ -11,7 +11,7 @@ import { startTestService } from "../../../support/service.js";
 import { startCiMachine } from "./ci-machine.js";
 import { admits, job, workflowFile, workflowText } from "./workflow-file.js";
 
-/** The worked workflow is what its page says of it. */
+/** The example workflow matches its page. */
 
 const pullRequestOf = (repository: string) => ({
   github: { repository: "acme/app", event: { pull_request: { number: 7, head: { repo: { full_name: repository } } } } },
@@ -43,7 +43,7 @@ t.test("its actions are GitHub's own, each of a major version, and no expression
 const trustText = readFileSync("http/cli/check/trust.tf", "utf8");
 const oneKey = await makeKeys(["ES256"]);
 
-/** The trust beside the workflow, but for where GitHub issues its tokens. */
+/** Returns the trust next to the workflow, with `issuer` instead of GitHub's token issuer. */
 async function trustBody(issuer: string): Promise<Readonly<Record<string, unknown>>> {
   const { resource } = await parse("trust.tf", trustText);
   const { workspace_id: _workspace, ...attributes } = resource.service_workspace_token_trust["replay-check"][0];
@@ -80,7 +80,7 @@ t.test("the job checks a pull request without a stored secret, though its token 
 
   const first = machine.run(1);
   await workCopies(place, 2, isPlanned);
-  // Nothing is decided yet. Every token that was minted before ends with a change of the trust.
+  // The check has no verdict yet. A change of the trust revokes every token minted earlier.
   const one = `/api/resources/token-trusts/${trust.id}`;
   t.equal((await replace(ada, one, 1, { ...terms, lifetimeMinutes: 10 })).status, 200);
   await workCopies(place, 10, isPlanned);

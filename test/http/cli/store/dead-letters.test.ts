@@ -13,7 +13,10 @@ import { until } from "../../../support/until.js";
 
 const run = (...args: string[]): Promise<CommandEnd> => runSignalbox("dead-letters", ...args);
 
-/** A stopped service's folder, with an open task and a message to it that was set aside, and the service again. */
+/**
+ * Returns the folder of a stopped service with an open task and a dead-lettered message to it, and a function that
+ * starts the service again.
+ */
 async function scene(t: Test) {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-dead-letters-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));

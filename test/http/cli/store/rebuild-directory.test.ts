@@ -18,7 +18,7 @@ const catalogue = createDirectoryCatalogue(createKinds({ allowList: parseAllowLi
 
 const run = (...args: string[]): Promise<CommandEnd> => runSignalbox("rebuild-directory", ...args);
 
-/** What every directory says. */
+/** Returns the entries of every directory. */
 function listEntries(reading: Reading): Readonly<Record<string, readonly Entry[]>> {
   return Object.fromEntries(
     catalogue.names.map((name) => [name, reading.range({ prefix: directoryKey({ directory: name, id: [] }) })]),
@@ -39,7 +39,7 @@ t.test("directories are rebuilt after entries were lost or added", async (t) => 
   ]);
   await store.close();
 
-  // It says on the side that a store of an earlier release was brought up to date.
+  // The command does not report that it migrated a store of an earlier release.
   const { code, out } = await run("--data", folder);
   t.equal(code, 0);
   t.match(out, new RegExp(`^rebuilt the directory of ${folder}: ${all.length} entries\\n$`));

@@ -30,7 +30,7 @@ const { signal } = new AbortController();
 const made = makeCommit({ "a.txt": "one\n", "b.bin": randomBytes(CHUNK_BYTES) });
 const claim = { runId: "run_1", fence: 1 };
 
-/** A cache whose service has one pack, and a bare repository to restore into. */
+/** Returns a cache whose service has one pack, and a bare repository to restore into. */
 function scene(t: Test, bytes: Buffer, { maxBytes = 100 * CHUNK_BYTES, digest = toPack(bytes).digest } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-cache-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -58,7 +58,7 @@ function scene(t: Test, bytes: Buffer, { maxBytes = 100 * CHUNK_BYTES, digest = 
   return { folder, fetched, restore, restoreInto, kept: () => readdirSync(join(folder, "archives")) };
 }
 
-/** A pack of these objects of a repository that `make` fills, each named as git names them. */
+/** Returns a pack of the objects, named by their git ids, of a repository that `make` fills. */
 function packOf(make: (git: (...args: string[]) => string, folder: string) => readonly string[]): Buffer {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-hostile-"));
   try {
@@ -194,7 +194,7 @@ t.test("a pack that unfolds to more than git may hold ends there", async (t) => 
   header.writeUInt32BE(1, 8);
   const head: number[] = [];
   let rest = Math.floor(size / 16);
-  // A tree, which git holds in memory as a whole.
+  // A tree, which git loads completely into memory.
   head.push((2 << 4) | (size % 16) | 128);
   for (; rest > 0; rest = Math.floor(rest / 128)) head.push((rest % 128) | (rest >= 128 ? 128 : 0));
   const { restore, kept } = scene(t, Buffer.concat([header, Buffer.from(head), randomBytes(5_000)]));

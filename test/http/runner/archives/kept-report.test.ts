@@ -12,7 +12,7 @@ const repository = "acme/app";
 const { signal } = new AbortController();
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** A report over a mirror that keeps some commits; the service is the test. */
+/** Returns a report over a mirror with several kept commits; the test plays the service. */
 async function scene(t: Test) {
   const folder = sceneFolder(t);
   const mirrors = new Mirrors({ workFolder: folder, gitUrl: `${folder}/repositories/{name}` });
@@ -29,7 +29,7 @@ async function scene(t: Test) {
   const commit = await begin();
   const mirror = `${folder}/mirrors/acme/app.git`;
   const kept = () => listKeptIn(mirror, signal);
-  /** The next frame that is sent. */
+  /** Resolves with the frame at this index, once it is sent. */
   const frame = async (index: number) => until("a report", () => frames[index]);
   return { mirrors, clock, frames, report, begin, commit, mirror, kept, frame };
 }

@@ -15,7 +15,7 @@ import { inRepository } from "../run-scene.js";
 const repository = "acme/app";
 const { signal } = new AbortController();
 
-/** A runner's search for commits over a real repository with two commits; the service is the test. */
+/** Returns a runner's search for commits over a real repository with two commits; the test plays the service. */
 function scene(t: Test, { maxBytes = 10_000_000, refuses = false, received = 0 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-wanted-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -52,7 +52,7 @@ function scene(t: Test, { maxBytes = 10_000_000, refuses = false, received = 0 }
   const log = (line: string) => void logged.push(line);
   const wanted = new WantedCommits({ workFolder: join(folder, "work"), mirrors, client, maxBytes, log });
   const base = git("rev-parse", "HEAD");
-  /** Has the mirror keep the commit, as a run does that begins from it. */
+  /** Makes the mirror keep the commit, like a run that starts from it. */
   const keep = () => mirrors.from({ repository, base, signal }, async () => undefined);
   const look = async (mayFetch = false, commit = base) => {
     wanted.add([{ archiveId: "arc_1", repository, commit, mayFetch }]);

@@ -6,7 +6,9 @@ import { inRepository } from "../run-scene.js";
 import { bytesOf, carried, changeScene, pathsOf, put } from "./change-scene.js";
 import { modulesScene } from "./modules-scene.js";
 
-/** Changes that depend on the index of the agent's clone: repositories in place of files, forced paths, sparse folders. */
+/**
+ * Changes that depend on the index of the agent's clone: repositories instead of files, forced paths, sparse folders.
+ */
 
 function begin(folder: string, name: string, isCommitted: boolean): void {
   mkdirSync(join(folder, name), { recursive: true });

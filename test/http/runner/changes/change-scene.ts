@@ -7,16 +7,16 @@ import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
 import { changesOf } from "../read-changes.js";
 import { inRepository } from "../run-scene.js";
 
-/** A repository `acme/app`, and checkouts of it. */
+/** A repository `acme/app` with its checkouts. */
 export interface ChangeScene {
   readonly folder: string;
   readonly repository: string;
   readonly git: (...args: string[]) => string;
-  /** Lays out `acme/app` in a folder of its own. */
+  /** Checks out `acme/app` into a separate folder. */
   readonly lay: (name: string, more?: { base?: string; diff?: string; url?: string }) => Promise<Checkout>;
 }
 
-/** A repository with these files in one commit. */
+/** Creates a repository with these files in one commit. */
 export function changeScene(t: Test, files: Readonly<Record<string, string | Buffer>>): ChangeScene {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-changes-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -43,7 +43,7 @@ export function changeScene(t: Test, files: Readonly<Record<string, string | Buf
   return { folder, repository, git, lay };
 }
 
-/** What a checkout changed, laid out somewhere else. */
+/** Checks out a checkout's changes elsewhere. */
 export async function carried({ lay }: ChangeScene, checkout: Checkout): Promise<Checkout> {
   return lay("carried", { base: checkout.base, diff: await changesOf(checkout) });
 }
@@ -55,7 +55,7 @@ export function put(folder: string, name: string, content: string | Buffer): voi
 
 export const bytesOf = (checkout: Checkout, name: string): Buffer => readFileSync(join(checkout.folder, name));
 
-/** The names of changed files, in a diff's order. */
+/** Returns the names of changed files, in the diff's order. */
 export function pathsOf(diff: string): string[] {
   return [...diff.matchAll(/^diff --git (?:"a\/(.*?)"|a\/(.*?)) (?:"?b\/)/gm)].map(
     ([, quoted, plain]) => quoted ?? plain ?? "",

@@ -22,7 +22,7 @@ t.test("files that are neither UTF-8 nor binary to git are carried byte for byte
   writeFileSync(join(checkout.folder, "latin.txt"), latin("caf\xe9\nna\xefve\n"));
   writeFileSync(join(checkout.folder, "z.txt"), "zett\nmore\ndiff --git a/x b/x\n");
   renameSync(join(checkout.folder, "old.txt"), join(checkout.folder, "moved.txt"));
-  // The repository says that it is text; a diff of it would not survive as text all the same.
+  // The repository declares the file as text, but its diff would still not survive as text.
   writeFileSync(join(checkout.folder, ".gitattributes"), "*.txt diff\n");
   const diff = await read(checkout);
   t.match(diff, "+two\n");

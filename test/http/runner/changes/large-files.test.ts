@@ -5,7 +5,7 @@ import t from "tap";
 import { changesOf, leftOutOf, snapshotOf } from "../read-changes.js";
 import { bytesOf, carried, changeScene, pathsOf, put } from "./change-scene.js";
 
-/** What is under Git LFS, and what is too large for a diff. */
+/** Files in Git LFS, and files that are too large for a diff. */
 
 const contentOf = (seed: string): Buffer => Buffer.from(seed.repeat(1_000));
 

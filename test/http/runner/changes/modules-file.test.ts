@@ -7,11 +7,11 @@ import { inRepository } from "../run-scene.js";
 import { bytesOf, carried, pathsOf, put } from "./change-scene.js";
 import { type ModulesScene, modulesScene } from "./modules-scene.js";
 
-/** What `.gitmodules` declares decides nothing alone: no untouched submodule is lost, and none arrives in part. */
+/** The content of `.gitmodules` decides nothing alone: no unchanged submodule is lost, and none arrives in part. */
 
 const file = ["-c", "protocol.file.allow=always"];
 
-/** A repository that has the library as the submodule `sub`. */
+/** Creates a repository with the library as the submodule `sub`. */
 function withSubmodule(t: Test): ModulesScene {
   const made = modulesScene(t);
   inRepository(made.repository, ...file, "submodule", "--quiet", "add", made.library, "sub");

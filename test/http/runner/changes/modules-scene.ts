@@ -7,9 +7,9 @@ import { type ChangeScene, changeScene, put } from "./change-scene.js";
 
 /** A repository, and a library that agents add as a submodule. */
 export interface ModulesScene extends ChangeScene {
-  /** The repository that submodules are clones of. */
+  /** The repository that submodules clone. */
   readonly library: string;
-  /** Adds it to a checkout as a submodule, as an agent does. */
+  /** Adds the library to a checkout as a submodule, like an agent. */
   readonly add: (checkout: Checkout, path: string) => void;
 }
 

@@ -20,7 +20,7 @@ import { changesOf, leftOutOf, snapshotOf } from "../read-changes.js";
 import { inRepository } from "../run-scene.js";
 import { bytesOf, carried, changeScene, pathsOf, put } from "./change-scene.js";
 
-/** Folders as people and agents leave them: what git can hold is taken, and the rest is named. */
+/** Folders as people and agents leave them: the snapshot takes everything that git can store, and names the rest. */
 
 t.test("a repository inside is taken as its files, at any depth, with or without commits", async (t) => {
   const made = changeScene(t, { "a.txt": "one\n", ".gitignore": "*.log\nbuild/\n" });
@@ -103,7 +103,7 @@ t.test("what is neither file nor link, or cannot be read, is left out as it was"
   t.teardown(() => void server.close());
   put(checkout.folder, "mode.txt", "changed\n");
   chmodSync(join(checkout.folder, "mode.txt"), 0);
-  // Of the second only names can be read.
+  // In the second folder, only the names are readable.
   for (const [name, mode] of [
     ["closed", 0],
     ["half", 0o444],
@@ -115,7 +115,7 @@ t.test("what is neither file nor link, or cannot be read, is left out as it was"
   }
   put(checkout.folder, "a.txt", "changed\n");
   const snapshot = await snapshotOf(checkout);
-  // Nothing is closed to root.
+  // Root can read everything.
   const readsAll = process.getuid?.() === 0;
   const inside = ["closed", "half", "shut"].flatMap((name) => [`${name}/x.txt`, `${name}/y.txt`]);
   t.same(
@@ -193,7 +193,7 @@ t.test("a file that changed within the second in which it was written is seen to
   const { lay } = changeScene(t, { "a.txt": "one\n" });
   const checkout = await lay("first");
   put(checkout.folder, "a.txt", "two\n");
-  // By these dates git knows that it has to read the file; a copy of today would say that it need not.
+  // From these dates git knows that it must read the file; with today's date it would skip the file.
   const written = statSync(join(checkout.folder, ".git/index")).mtimeMs;
   for (const at of [checkout.record, `${checkout.record}.site`]) {
     t.same(pathsOf(await changesOf(checkout)), ["a.txt"]);

@@ -6,7 +6,7 @@ import { inRepository } from "../run-scene.js";
 import { bytesOf, carried, pathsOf, put } from "./change-scene.js";
 import { modulesScene } from "./modules-scene.js";
 
-/** A submodule arrives whole, as a commit that others can get, or not at all. */
+/** A submodule arrives completely, as a commit that others can fetch, or not at all. */
 
 t.test("a new submodule at a commit of its remote arrives with the lines that name it, and is handed on", async (t) => {
   const made = modulesScene(t);

@@ -19,7 +19,7 @@ import { changesOf } from "../read-changes.js";
 
 const { signal } = new AbortController();
 
-/** Lays out checkouts over the mirrors of one work folder. */
+/** Makes checkouts over the mirrors of one work folder. */
 class Checkouts {
   readonly #mirrors: Mirrors;
 
@@ -69,7 +69,7 @@ const wanted = (more: { base?: string | null; diff?: string; repository?: string
   ...more,
 });
 
-/** Changes a checkout in every way a file can change. */
+/** Changes a checkout in every way in which a file can change. */
 function change({ folder }: Checkout): void {
   writeFileSync(join(folder, "a.txt"), "one\nmore\n");
   rmSync(join(folder, "b.txt"));
@@ -89,7 +89,7 @@ t.test("what changed in every way is carried to the next checkout, byte for byte
   t.equal(await changesOf(first), "", "nothing at first");
   change(first);
   const diff = await changesOf(first);
-  // The branch moves on meanwhile; the task stays on its base.
+  // The branch moves on meanwhile; the task stays at its base.
   git("commit", "--allow-empty", "-m", "Later");
   const second = await checkouts.layOut(wanted({ base: first.base, diff }), join(folder, "second"));
   t.equal(second.base, first.base);

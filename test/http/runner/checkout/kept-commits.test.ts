@@ -30,7 +30,7 @@ function scene(t: Test) {
   return { remote, git, mirrors, lay, mirror: join(folder, "work/mirrors/acme/app.git") };
 }
 
-/** Forgets the history of `main` and of everything else, as a person who pushes by force does. */
+/** Removes the history of `main` and of all other refs, like a force push. */
 function replaceHistory({ git, remote }: ReturnType<typeof scene>): void {
   git("checkout", "--quiet", "--orphan", "new");
   writeFileSync(join(remote, "a.txt"), "another\n");

@@ -11,7 +11,7 @@ const step = (characters: number): RunnerMessage => ({
 });
 const { signal } = new AbortController();
 
-/** Whether a promise is resolved by now. */
+/** Whether a promise is already settled. */
 function isSettled(promise: Promise<void>): Promise<boolean> {
   return Promise.race([
     promise.then(() => true),

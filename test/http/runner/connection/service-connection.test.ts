@@ -8,7 +8,7 @@ import { ManualClock } from "../../../support/manual-clock.js";
 import { until } from "../../../support/until.js";
 import { ProtocolService } from "../protocol-service.js";
 
-/** A clock moved by hand that tells which waits were begun. */
+/** A manual clock that records the started waits. */
 class WatchedClock extends ManualClock {
   readonly waitsMs: number[] = [];
   #watchers: (() => void)[] = [];
@@ -19,7 +19,7 @@ class WatchedClock extends ManualClock {
     return super.at(atMs, wake);
   }
 
-  /** Resolves once a wait of this length was begun after the first `after` waits. */
+  /** Resolves once a wait of this length starts after the first `after` waits. */
   async waits(ms: number, after = 0): Promise<void> {
     while (!this.waitsMs.slice(after).includes(ms)) await new Promise<void>((resolve) => this.#watchers.push(resolve));
   }
@@ -42,15 +42,15 @@ interface Scene {
   readonly connection: ServiceConnection;
   readonly taken: ServiceMessage[];
   readonly dropped: string[];
-  /** What it said of commits. */
+  /** The runner's reports about commits. */
   readonly told: string[];
   readonly said: string[];
   readonly leasesOver: () => number;
-  /** What the runner says of itself from now on. */
+  /** Changes the runner's next hello. */
   readonly be: (more: Partial<Hello>) => void;
 }
 
-/** A connection whose random number is 0.5, so that it waits three quarters of what it would at most. */
+/** Opens a connection whose random number is 0.5, so that it waits three quarters of the maximum. */
 async function scene(t: Test, token = "pool-token", at: string | null = null): Promise<Scene> {
   const service = await ProtocolService.start(t);
   const clock = new WatchedClock();
@@ -90,7 +90,7 @@ async function scene(t: Test, token = "pool-token", at: string | null = null): P
   return { service, clock, connection, taken, dropped, told, said, be, leasesOver: () => leasesOver };
 }
 
-/** As {@link scene}, welcomed. */
+/** Like {@link scene}, after the service's welcome. */
 async function welcomed(t: Test): Promise<Scene> {
   const made = await scene(t);
   await made.service.frame("hello");
@@ -99,7 +99,7 @@ async function welcomed(t: Test): Promise<Scene> {
   return made;
 }
 
-/** Loses the connection, and comes again after the first wait. */
+/** Drops the connection, and waits until the runner reconnects after the first wait. */
 async function reconnect({ service, clock }: Scene): Promise<void> {
   const before = clock.waitsMs.length;
   const connections = service.connections;
@@ -109,7 +109,7 @@ async function reconnect({ service, clock }: Scene): Promise<void> {
   await service.frame("hello", () => true, connections + 1);
 }
 
-/** Loses one connection after another before it is welcomed; each wait for the next is three quarters of `mostMs`. */
+/** Drops several connections before their welcome; each wait for the next one is three quarters of `mostMs`. */
 async function loseAll({ service, clock }: Scene, mostMs: readonly number[]): Promise<void> {
   for (const ms of mostMs) {
     const before = clock.waitsMs.length;
@@ -156,7 +156,7 @@ t.test("what was not acknowledged is sent again after the next welcome, once and
   await reconnect(made);
   connection.send(started("e"));
   t.same(service.messages(2), [], "nothing comes before the welcome");
-  // The service had taken the third as well: only its acknowledgement was lost.
+  // The service had received the third message too; only its acknowledgement was lost.
   service.welcome({ received: 3 });
   await service.frame("message", ({ n }) => n === 5, 2);
   t.same(service.messages(2), [
@@ -285,11 +285,11 @@ t.test("a lease counts from when the last beat that got through was sent, and is
   service.tell(stop("a"));
   await service.frame("ack", ({ ack }) => ack === 1);
   clock.advance(LEASE_MS / 6);
-  // What is heard besides renews nothing.
+  // Other incoming messages do not renew the lease.
   service.tell(stop("b"));
   await service.frame("ack", ({ ack }) => ack === 2);
   await reconnect(made);
-  // No welcome comes, and the lease runs on.
+  // No welcome arrives, and the lease keeps running.
   clock.advance(LEASE_MS - LEASE_MS / 6 - 188 - 1);
   t.equal(leasesOver(), 0);
   clock.advance(1);

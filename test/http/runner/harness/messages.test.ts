@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import t from "tap";
 import { fileOf, RunScene } from "../run-scene.js";
 
-/** What people say to a run, on its way from the service to the agent's standard input. */
+/** People's messages to a run, on their way from the service to the agent's standard input. */
 
 const claim = { runId: "run_1", fence: 1 };
 const message = (n: number, text: string) =>

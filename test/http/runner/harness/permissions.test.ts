@@ -2,7 +2,7 @@ import t from "tap";
 import type { ServiceMessage } from "../../../../actors/runners/protocol.js";
 import { RunScene } from "../run-scene.js";
 
-/** What an agent asks leave for, on its way to the service and back. */
+/** An agent's requests for approval, on their way to the service and back. */
 
 const claim = { runId: "run_1", fence: 1 };
 const say = (line: Record<string, unknown>): string => `printf '%s\\n' '${JSON.stringify(line)}'`;

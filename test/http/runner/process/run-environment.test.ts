@@ -4,7 +4,7 @@ import { RunFolder } from "../../../../http/runner/checkout/run-folder.js";
 import { environmentOf } from "../../../../http/runner/process/run-environment.js";
 import { jobOf, sceneFolder } from "../run-scene.js";
 
-/** What is passed on whatever it is. */
+/** Variables that the runner always passes on. */
 const machine = ["LANG", "LC_ALL", "TZ"];
 
 async function environment(

@@ -17,9 +17,9 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { BRANCH, type PushedRun, PushScene } from "./push-scene.js";
 
-/** Whatever an agent leaves in its folder, a push runs none of it, and gives the token to nobody but the code host. */
+/** Whatever an agent leaves in its folder, a push runs none of it, and sends the token only to the code host. */
 
-/** A program that leaves a trace of having run. */
+/** Creates a program that leaves a trace when it runs. */
 function trap(scene: PushScene, name: string): string {
   const at = join(scene.workFolder, name);
   writeFileSync(
@@ -30,7 +30,7 @@ function trap(scene: PushScene, name: string): string {
   return at;
 }
 
-/** Configuration by which git runs programs, or goes elsewhere. */
+/** Returns git configuration that runs programs or redirects requests. */
 function hostileConfig(program: string, elsewhere: string): string {
   return `
 [core]
@@ -95,7 +95,7 @@ const HOOKS = [
   "fsmonitor-watchman",
 ];
 
-/** Everything that an agent may write in its folder, used against the push. */
+/** Writes everything that an agent may write in its folder to attack the push. */
 function plant(scene: PushScene, run: PushedRun, elsewhere: string): void {
   const program = trap(scene, "trap");
   const { checkout, folder } = run;
@@ -136,7 +136,7 @@ function plant(scene: PushScene, run: PushedRun, elsewhere: string): void {
   renameSync(join(checkout.folder, ".git/fifo"), join(checkout.folder, ".git/index"));
 }
 
-/** A server that is not the code host, and what it was asked with. */
+/** Starts a server other than the code host that records its requests. */
 async function startElsewhere(
   t: Test,
 ): Promise<{ readonly url: string; readonly asked: readonly IncomingHttpHeaders[] }> {
@@ -150,7 +150,7 @@ async function startElsewhere(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-/** The files under a folder that hold the text; links are not followed, as some versions of Node do. */
+/** Returns the files under a folder that contain the text. It does not follow links, unlike some versions of Node. */
 function holding(folder: string, text: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -159,7 +159,7 @@ function holding(folder: string, text: string): string[] {
   });
 }
 
-/** The processes that this one started, and theirs: other tests push with the same names beside it. */
+/** Returns the descendants of this process, because other tests push under the same names at the same time. */
 function descendants(): ReadonlySet<string> {
   const parents = new Map(processes("status").map(({ pid, text }) => [pid, /^PPid:\s*(\d+)/m.exec(text)?.[1] ?? ""]));
   const isOurs = (pid: string): boolean => {
@@ -169,7 +169,7 @@ function descendants(): ReadonlySet<string> {
   return new Set([...parents.keys()].filter(isOurs));
 }
 
-/** The processes of this machine, with a file of theirs that may be read. */
+/** Returns the machine's processes, with the content of one of their readable `/proc` files. */
 function processes(file: string): { readonly pid: string; readonly text: string }[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

@@ -4,7 +4,7 @@ import { type PullRequestFields, type PullRequestResult, Pushes } from "../../..
 import { ANSWER_WITHIN_MS, PROGRESS_EVERY_MS } from "../../../../http/runner/tools/await-call.js";
 import { ManualClock } from "../../../support/manual-clock.js";
 
-/** Pushes whose wishes are answered by the test. */
+/** Pushes whose pull request requests the test answers by hand. */
 class ByHand extends Pushes {
   readonly wished: PullRequestFields[] = [];
   readonly answers: ((result: PullRequestResult) => void)[] = [];

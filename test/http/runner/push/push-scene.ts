@@ -18,7 +18,7 @@ import { ManualClock } from "../../../support/manual-clock.js";
 
 type Answer = Extract<RunnerMessage, { type: "run.pushed" | "run.push-rejected" }>;
 
-/** The branch that orders are for. */
+/** The branch of the push orders. */
 export const BRANCH = "signalbox/0000abcd-fix-it";
 
 /** A run whose checkout of `acme-inc/app` can be pushed. */
@@ -27,15 +27,15 @@ export interface PushedRun {
   readonly folder: RunFolder;
   readonly pushes: Pushes;
   readonly messages: readonly RunnerMessage[];
-  /** Gives an order to push, for the run's end unless wished otherwise, and waits for its answer. */
+  /** Sends a push order, by default for the run's end, and waits for its answer. */
   order(wish?: Partial<PushOrder>): Promise<Answer>;
-  /** Takes what is there at the end. */
+  /** Takes a snapshot at the run's end. */
   keep(): Promise<void>;
-  /** Takes what is there at the end, and orders to push it. */
+  /** Takes a snapshot at the run's end, and orders its push. */
   end(wish?: Partial<PushOrder>): Promise<Answer>;
 }
 
-/** A code host with one repository, which runs check out from its folder and push to over http. */
+/** A code host with one repository. Runs check it out from its folder and push to it over HTTP. */
 export class PushScene {
   readonly host: CodeHost;
   readonly app: HostedRepository;
@@ -61,7 +61,7 @@ export class PushScene {
     return new PushScene(host, app, workFolder, await host.work.folder);
   }
 
-  /** Lays out a run. */
+  /** Checks out a run. */
   async run(wanted: Partial<Job["checkouts"][number]> = {}): Promise<PushedRun> {
     this.#runs += 1;
     const claim = { runId: `run_${this.#runs}`, fence: 1 };
@@ -110,17 +110,17 @@ export class PushScene {
     return { checkout, folder, pushes, messages, keep, order, end };
   }
 
-  /** The address that is pushed to. */
+  /** The address for pushes. */
   get url(): string {
     return `${this.host.origin}/acme-inc/app.git`;
   }
 
-  /** A new token that may push to the repository. */
+  /** Issues a new token that may push to the repository. */
   token(permissions: Readonly<Record<string, string>> = { contents: "write" }): string {
     return this.host.installationToken(7, { repositories: ["app"], permissions });
   }
 
-  /** The files at the head of the branch; null where it is not there. */
+  /** Returns the files at the head of the branch; null if there is no branch. */
   async branch(): Promise<Readonly<Record<string, string>> | null> {
     const head = await this.app.head(BRANCH);
     return head === null ? null : this.app.files(head);

@@ -6,7 +6,7 @@ import { until } from "../../../support/until.js";
 import { putGitFirst } from "../first-git.js";
 import { BRANCH, type PushedRun, PushScene } from "./push-scene.js";
 
-/** What the runner pushes, to a code host with real repositories. */
+/** The runner's pushes, to a code host with real repositories. */
 
 const put = ({ checkout }: PushedRun, path: string, text: string) => writeFileSync(join(checkout.folder, path), text);
 
@@ -22,7 +22,7 @@ t.test("a run's changes are one commit on what it began from, by the runner, tol
   t.same(await scene.branch(), { "a.txt": "changed", "new.txt": "new" });
   const shown = await scene.app.git("show", "--no-patch", "--format=%an <%ae>|%cn|%P|%B", BRANCH);
   t.equal(shown, `Signalbox <signalbox@localhost>|Signalbox|${run.checkout.base}|Fix it\n\nBecause.`);
-  // The code host tells of a push after it has answered it.
+  // The code host sends its push event after its answer.
   await until("the push is told", () => scene.host.work.events.length > 0);
   t.match(scene.host.work.events, [{ event: "push", payload: { ref: `refs/heads/${BRANCH}` } }]);
 });

@@ -4,12 +4,17 @@ import t, { type Test } from "tap";
 import { until } from "../../../support/until.js";
 import { RunScene } from "../run-scene.js";
 
-/** Agents that are MCP clients, as processes of a real runner: over the bridge, by the file that is named to them. */
+/**
+ * Agents that are MCP clients, as processes of a real runner: they connect over the bridge, through the file named to
+ * them.
+ */
 
 const claim = { runId: "run_1", fence: 1 };
 const TOOLS = [{ server: "tracker", name: "find", description: "Finds.", schema: { type: "object" } }];
 
-/** A program that prints what its calls give, a line each; `client` makes a connected one of a server of the file. */
+/**
+ * A program that prints its calls' results, one per line; `client` returns a connected client of a server in the file.
+ */
 const AGENT = (body: string): string => `
 import { readFileSync } from "node:fs";
 import { Client as Later } from "${import.meta.resolve("@modelcontextprotocol/client")}";
@@ -36,7 +41,7 @@ function agent(t: Test, scene: RunScene, body: string): string {
   return `exec '${process.execPath}' '${path}'`;
 }
 
-/** The runner has taken what it was told. */
+/** Resolves when the runner has acknowledged the service's message `n`. */
 const acknowledged = (scene: RunScene, n: number) =>
   scene.service.until(() => scene.service.arrived.find(({ frame }) => frame.frame === "ack" && frame.ack === n));
 

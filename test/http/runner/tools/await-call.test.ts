@@ -4,7 +4,7 @@ import { awaitCall } from "../../../../http/runner/tools/await-call.js";
 import { ToolCalls, type ToolResult } from "../../../../http/runner/tools/tool-calls.js";
 import { ManualClock } from "../../../support/manual-clock.js";
 
-/** A run's calls, and what the service and a client hear of them. */
+/** Returns a run's calls; records their messages to the service, and each client's progress and answers. */
 function begin() {
   const clock = new ManualClock();
   const sent: string[] = [];

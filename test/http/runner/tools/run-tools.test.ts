@@ -21,7 +21,7 @@ const TOOLS: readonly OfferedTool[] = [
 
 type Sent = Omit<ToolCalled, "runId" | "fence">;
 
-/** The tools of a run, of a runner whose service is moved by hand. */
+/** Returns the tools of a run, on a runner whose service the test drives. */
 async function begin(t: Test, { deep = "", own = [] as ServedTool[], tools = TOOLS } = {}) {
   const base = mkdtempSync(join(tmpdir(), "signalbox-tools-"));
   t.teardown(() => rmSync(base, { recursive: true, force: true }));

@@ -6,7 +6,7 @@ import { StdioServerTransport as EarlierLines } from "@modelcontextprotocol/sdk/
 import { StdioServerTransport as LaterLines } from "@modelcontextprotocol/server/stdio";
 import type { Test } from "tap";
 
-/** What a test asks of a call; time limits are the client's. */
+/** Options of a call; the client enforces the time limit. */
 export interface CallWish {
   readonly timeoutMs?: number;
   readonly progress?: (text: string) => void;
@@ -16,7 +16,7 @@ export interface CallWish {
 /** A real MCP client, of either generation of the library. */
 export interface ToolClient {
   readonly listTools: () => Promise<readonly { readonly name: string; readonly inputSchema: object }[]>;
-  /** Resolves with the answer's text, before it `error:` for an answer that is one. */
+  /** Resolves with the answer's text, with the prefix `error:` if the answer is an error. */
   readonly call: (name: string, inputs: Record<string, unknown>, wish?: CallWish) => Promise<string>;
   readonly capabilities: () => object | undefined;
   readonly close: () => Promise<void>;
@@ -24,18 +24,18 @@ export interface ToolClient {
 
 const INFO = { name: "tester", version: "1" };
 
-/** Connects to a socket; it is closed with the test. */
+/** Connects to a socket; the test's end closes it. */
 export async function connectTo(t: Test, path: string): Promise<Socket> {
   const socket = connect(path);
   t.teardown(() => socket.destroy());
   socket.on("error", () => undefined);
-  // The libraries listen for room once for each request that is not written yet.
+  // The libraries add a drain listener for each request that is not yet written.
   socket.setMaxListeners(0);
   await once(socket, "connect");
   return socket;
 }
 
-/** The client of `@modelcontextprotocol/client`, of a revision of the protocol. */
+/** Connects a client of `@modelcontextprotocol/client`; `mode` selects how it negotiates the protocol revision. */
 export async function laterClient(t: Test, path: string, mode: "legacy" | "auto"): Promise<ToolClient> {
   const socket = await connectTo(t, path);
   const client = new LaterClient(INFO, { versionNegotiation: { mode } });
@@ -54,7 +54,7 @@ export async function laterClient(t: Test, path: string, mode: "legacy" | "auto"
   };
 }
 
-/** The client of `@modelcontextprotocol/sdk`. */
+/** Connects a client of `@modelcontextprotocol/sdk`. */
 export async function earlierClient(t: Test, path: string): Promise<ToolClient> {
   const socket = await connectTo(t, path);
   const client = new EarlierClient(INFO);
