@@ -5,6 +5,7 @@ import { readText } from "../http/answer-text.js";
 import { toLocation } from "../http/header-text.js";
 import { type Outbound, RequestRefused } from "../http/request.js";
 import { requestedWaitMs } from "../http/retry-after.js";
+import { MAX_WAIT_MS } from "../http/retry-wait.js";
 
 /**
  * The code host rejected a request, or its answer is unusable. The message may be shown to people. From the answer it
@@ -197,11 +198,8 @@ function findRetryTime(
   const waitMs = requestedWaitMs(retryAfter, nowMs);
   if (waitMs !== null) return nowMs + waitMs;
   const resetMs = Number(headers["x-ratelimit-reset"] ?? Number.NaN) * 1_000;
-  return isEmpty && resetMs > nowMs ? Math.min(resetMs, nowMs + MAX_LIMIT_WAIT_MS) : nowMs + LIMIT_WAIT_MS;
+  return isEmpty && resetMs > nowMs ? Math.min(resetMs, nowMs + MAX_WAIT_MS) : nowMs + LIMIT_WAIT_MS;
 }
-
-/** Maximum wait for a rate limit. GitHub's rate-limit window is one hour. */
-const MAX_LIMIT_WAIT_MS = 60 * 60 * 1_000;
 
 /** Returns the cursor of the next page from a `link` header (RFC 8288); null if there is none. */
 function nextCursor(link: string | string[] | undefined): string | null {

@@ -1,15 +1,10 @@
-/** Default maximum for the wait that a host requests, in milliseconds. */
-const MAX_REQUESTED_WAIT_MS = 60 * 60 * 1_000;
+import { MAX_WAIT_MS } from "./retry-wait.js";
 
 /**
  * Returns the wait that a host requests in `retry-after`, as seconds or an HTTP date, in milliseconds. At most
- * `mostMs`, which is one hour by default; null if the host requests none.
+ * `mostMs`, which is {@link MAX_WAIT_MS} by default; null if the host requests none.
  */
-export function requestedWaitMs(
-  retryAfter: string | null,
-  nowMs: number,
-  mostMs = MAX_REQUESTED_WAIT_MS,
-): number | null {
+export function requestedWaitMs(retryAfter: string | null, nowMs: number, mostMs = MAX_WAIT_MS): number | null {
   if (retryAfter === null) return null;
   const text = retryAfter.trim();
   const wait = /^\d{1,10}$/.test(text) ? Number(text) * 1_000 : httpDate(text) - nowMs;
