@@ -91,7 +91,14 @@ export interface CodeHostRequestsOptions {
   readonly timeoutMs?: number;
 }
 
-/** Creates a function that sends requests to the code host through `outbound`. */
+/**
+ * Creates a function that sends requests to the code host through `outbound`.
+ *
+ * `@octokit/core` would replace only the headers and the JSON parser. It takes a redirect's status for success, and
+ * parses JSON only if the type is `application/json`. Its plugins wait in memory by the wall clock instead of in durable
+ * wake-ups: `plugin-retry` repeats a POST three times after a 5xx, which may write a comment twice, and
+ * `plugin-throttling` misses limits with status 429, with a date in `retry-after`, or stated only in the text of a 403.
+ */
 export function createCodeHostRequests(options: CodeHostRequestsOptions): AskCodeHost {
   const { name, apiUrl, log } = options;
   const ask = async (request: CodeHostRequest, hops: number): Promise<CodeHostAnswer> => {
@@ -216,8 +223,13 @@ export function isRefusedWith(name: string, status: number, why = "", fields: re
 /** Parses an answer by its schema; throws {@link CodeHostRefused} if it does not match. */
 export function readAs<Schema extends z.ZodType>(name: string, schema: Schema, json: unknown): z.output<Schema> {
   const parsed = schema.safeParse(json);
-  if (!parsed.success) throw new CodeHostRefused(`${name} answered with something else than was asked for.`);
+  if (!parsed.success) throw isOtherAnswer(name);
   return parsed.data;
+}
+
+/** Creates the error for an answer of another form. */
+export function isOtherAnswer(name: string): CodeHostRefused {
+  return new CodeHostRefused(`${name} answered with something else than was asked for.`);
 }
 
 /**
