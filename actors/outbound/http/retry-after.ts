@@ -11,7 +11,11 @@ export function requestedWaitMs(retryAfter: string | null, nowMs: number, mostMs
   return wait > 0 ? Math.min(mostMs, wait) : null;
 }
 
-/** Parses an HTTP date to milliseconds since 1970; NaN if it is not a date. */
+/**
+ * Parses an HTTP date (RFC 9110, section 5.6.7) to milliseconds since 1970; NaN if it is not a date. The form of C's
+ * `asctime` names no time zone and means UTC, but `Date.parse` would use the machine's time zone.
+ */
 function httpDate(text: string): number {
-  return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text) ? Date.parse(text) : Number.NaN;
+  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text)) return Number.NaN;
+  return Date.parse(/\d$/.test(text) && !/[+-]\d{4}$/.test(text) ? `${text} GMT` : text);
 }
