@@ -37,8 +37,9 @@ import type { EffectEnded, TurnReading, Woken } from "../../runtime/turns/turn.j
 import { isTokenOver } from "../access/tokens/workspace-token.queries.js";
 import { permit, seesOutcomes } from "../access/visibility/visibility.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
+import { retryWaitMs } from "../outbound/http/retry-wait.js";
 import { type CodeHostProblem, toHostAnswer } from "../pull-requests/code-host-answer.js";
-import { isOpenedAgain, waitMs } from "../pull-requests/waits.js";
+import { isOpenedAgain } from "../pull-requests/waits.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
 import { findResource } from "../resources/resource.table.js";
@@ -149,7 +150,7 @@ function toProblem(
     case "limited":
       return toEvent("opening.limited", { untilMs: answer.untilMs });
     default:
-      if (isOpenedAgain(answer, tries)) return toEvent("opening.again", { untilMs: nowMs + waitMs(tries) });
+      if (isOpenedAgain(answer, tries)) return toEvent("opening.again", { untilMs: nowMs + retryWaitMs(tries) });
       return toEvent("opening.refused", {
         reason: answer.problem === "refused" ? noAccess(source?.repository ?? "", answer.why) : notAnswered(answer.why),
       });

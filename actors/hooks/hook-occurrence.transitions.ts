@@ -163,7 +163,7 @@ export function retry({ turn }: InTurn, context: HookOccurrenceContext): HookOcc
 export function waitForRetry({ turn, result }: RequestEnded, context: HookOccurrenceContext): void {
   storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
   // The receiver's requested time applies if it is later.
-  const atMs = turn.now + Math.max(retryWaitMs(context.attempt), result.retryAfterMs ?? 0);
+  const atMs = turn.now + retryWaitMs(context.attempt, result.retryAfterMs);
   recordState(turn, context, { state: "waiting", retryAt: timeText(atMs) });
   turn.wake("retry", atMs);
 }

@@ -8,7 +8,6 @@ import { coversAddress } from "../resources/fields.js";
 import { findSecretFor } from "../workspaces/secret-hosts.js";
 import type { ConnectionTarget } from "./connection-permissions.js";
 import { resolveEndpoint } from "./oauth-terms.js";
-import type { OAuth2 } from "./oauth2.js";
 
 /** The endpoint to which the user is redirected, and the issuer that the response must name. */
 export interface Destination {
@@ -69,29 +68,6 @@ function whyNoToken(
 
 function conflict(reason: string): Refusal {
   return { refused: "conflict", detail: `The integration's accounts cannot be linked as it is written: ${reason}.` };
-}
-
-/**
- * Returns the URL of the authorization request (RFC 6749, 4.1.1). `challenge` is the PKCE challenge (RFC 7636, S256).
- */
-export function authorizationAddress(
-  { clientId, scopes, parameters }: OAuth2,
-  { authorizeUrl }: Destination,
-  own: { readonly state: string; readonly challenge: string; readonly redirectUri: string },
-): string {
-  const url = new URL(authorizeUrl);
-  const all: Readonly<Record<string, string>> = {
-    ...parameters,
-    response_type: "code",
-    client_id: clientId,
-    redirect_uri: own.redirectUri,
-    state: own.state,
-    ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
-    code_challenge: own.challenge,
-    code_challenge_method: "S256",
-  };
-  for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
-  return url.href;
 }
 
 const pendingAuthorizationSchema = z.strictObject({

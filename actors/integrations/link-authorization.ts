@@ -2,12 +2,12 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { beginOAuthState, consumeOAuthState, createPkce } from "../access/oauth-states/oauth-state.js";
 import type { PersonCaller } from "../caller.js";
 import type { AllowList } from "../outbound/http/allow-list.js";
+import { authorizationUrl } from "../outbound/oauth/authorization-url.js";
 import type { AuthorizationServers } from "../outbound/oauth/oauth-server.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import type { Sealer } from "../sealer.js";
 import {
   type AuthorizationReturn,
-  authorizationAddress,
   findCode,
   type PendingAuthorization,
   parsePendingAuthorization,
@@ -63,7 +63,9 @@ export async function beginLink(
     subject: { workspaceId, integrationId, holder },
     sealed: sealer.seal(JSON.stringify(pending)),
   });
-  return { authorizeUrl: authorizationAddress(oauth2, destination, { state, challenge, redirectUri }), expiresAtMs };
+  const { scopes, parameters } = oauth2;
+  const request = { clientId, redirectUri, state, challenge, scopes, parameters };
+  return { authorizeUrl: authorizationUrl(authorizeUrl, request), expiresAtMs };
 }
 
 /** The connection for which a link was started, and the grant to exchange for its tokens. */

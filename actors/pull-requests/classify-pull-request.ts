@@ -5,6 +5,7 @@ import type { Delivered, EffectEnded, GateAnswer, TurnReading, Woken } from "../
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { EventSubject } from "../events/event-task.js";
 import type { HostedReview } from "../outbound/code-host/hosted-pull-request.js";
+import { MAX_ATTEMPTS, retryWaitMs } from "../outbound/http/retry-wait.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
 import { isWorkspaceOpen } from "../resources/resource.table.js";
@@ -19,7 +20,7 @@ import type { pullRequestRef, RefreshPullRequest, RetryPullRequest } from "./pul
 import { pullRequests } from "./pull-request.table.js";
 import { readPaths } from "./pull-request.view.js";
 import { applyAnswer, applySeen, type Seen } from "./seen.js";
-import { findWait, isOpenedAgain, MAX_ATTEMPTS, waitMs } from "./waits.js";
+import { findWait, isOpenedAgain } from "./waits.js";
 
 interface State {
   readonly value: string;
@@ -177,7 +178,7 @@ function toOpened(
   const { why } = answer;
   if (answer.problem === "limited") return toEvent("opening.limited", { untilMs: answer.untilMs, why });
   return isOpenedAgain(answer, attempts)
-    ? toEvent("opening.again", { untilMs: nowMs + waitMs(attempts) })
+    ? toEvent("opening.again", { untilMs: nowMs + retryWaitMs(attempts) })
     : toEvent("opening.failed", { why });
 }
 

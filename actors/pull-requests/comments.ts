@@ -6,6 +6,7 @@
  */
 import type { InTurn } from "../../runtime/cells/chart.js";
 import type { Delivered, EffectEnded, Turn } from "../../runtime/turns/turn.js";
+import { MAX_ATTEMPTS } from "../outbound/http/retry-wait.js";
 import { readStoredText, toStoredText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
 import { toHostAnswer } from "./code-host-answer.js";
@@ -13,7 +14,7 @@ import { COMMENT_EFFECT, type CommentResult, toCommentDigest } from "./comment.e
 import type { KeptComment, PullRequestContext, PullRequestRow } from "./pull-request.js";
 import type { KeepComment } from "./pull-request.messages.js";
 import { changePullRequest, getPullRequest, noteOnTask } from "./pull-request-row.js";
-import { findWait, MAX_ATTEMPTS } from "./waits.js";
+import { findWait } from "./waits.js";
 
 const DEBOUNCE_MS = 10_000;
 const COMMENT = "comment";

@@ -5,6 +5,7 @@
 import type { EffectEnded, Turn, Woken } from "../../runtime/turns/turn.js";
 import type { CodeHostConnection } from "../code-host/connection.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
+import { MAX_ATTEMPTS } from "../outbound/http/retry-wait.js";
 import { timeText } from "../time-text.js";
 import { toHostAnswer } from "./code-host-answer.js";
 import { LOOK_AT_PULL_REQUEST } from "./look.effects.js";
@@ -14,7 +15,7 @@ import { beginPeoples, storePeoples } from "./pull-request-log.transitions.js";
 import { noteOnTask } from "./pull-request-row.js";
 import { REVIEW_EFFECT, type ReviewResult } from "./review.effects.js";
 import { type WaitingReview, waitingReviews } from "./waiting-review.table.js";
-import { findWait, MAX_ATTEMPTS } from "./waits.js";
+import { findWait } from "./waits.js";
 
 const REVIEW = "review";
 

@@ -1,15 +1,5 @@
+import { MAX_ATTEMPTS, retryWaitMs } from "../outbound/http/retry-wait.js";
 import type { CodeHostProblem } from "./code-host-answer.js";
-
-/** Maximum number of attempts at a request to the code host. */
-export const MAX_ATTEMPTS = 8;
-
-const FIRST_WAIT_MS = 2_000;
-const MAX_WAIT_MS = 60 * 60 * 1_000;
-
-/** Returns the wait after an attempt, counted from 1, in milliseconds: 2 seconds, doubled up to 1 hour. */
-export function waitMs(attempt: number): number {
-  return Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
-}
 
 /** Maximum number of attempts to open a pull request whose branch the code host does not know yet. */
 const MAX_HEAD_ATTEMPTS = 3;
@@ -25,5 +15,5 @@ export function isOpenedAgain(problem: CodeHostProblem, attempts: number): boole
 
 /** Returns the time of the next attempt: the end of the rate limit, or after the wait of the attempt. */
 export function findWait(problem: CodeHostProblem, attempt: number, nowMs: number): number {
-  return problem.problem === "limited" ? problem.untilMs : nowMs + waitMs(Math.max(1, attempt));
+  return problem.problem === "limited" ? problem.untilMs : nowMs + retryWaitMs(Math.max(1, attempt));
 }

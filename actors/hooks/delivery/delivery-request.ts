@@ -159,7 +159,10 @@ function createProof(
   return { header: "webhook-signature", value: `${signMessage(secret, message)}${also}` };
 }
 
-/** Returns the `webhook-signature` of Standard Webhooks over id, timestamp and body, with a `whsec_...` secret. */
+/**
+ * Returns the `webhook-signature` of Standard Webhooks over id, timestamp and body, with a `whsec_...` secret. The
+ * library `standardwebhooks`, which tests verify it with, hashes in JavaScript at 2 to 8 times the CPU time.
+ */
 export function signMessage(
   secret: string,
   message: { readonly id: string; readonly timestamp: number; readonly body: string },

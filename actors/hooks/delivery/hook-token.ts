@@ -35,7 +35,10 @@ export interface HookTokenClaims {
   readonly nowMs: number;
 }
 
-/** Creates a signer from an ES256 private key, in PEM (PKCS8) or as a JWK. Throws for any other text. */
+/**
+ * Creates a signer from an ES256 private key, in PEM (PKCS8) or as a JWK. Throws for any other text. It signs
+ * synchronously, because it prepares a request in one step; jose signs in the threads that the store needs.
+ */
 export function createHookTokenSigner(privateKey: string): HookTokenSigner {
   const key = readKey(privateKey);
   const publicKey = publicKeyOf(key);

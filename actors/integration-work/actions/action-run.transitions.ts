@@ -87,7 +87,7 @@ export function beginAgain({
 
 /** Sets the wake-up for the next attempt. */
 export function waitForRetry({ turn, result }: AttemptEnded, context: ActionRunContext): void {
-  const atMs = turn.now + Math.max(retryWaitMs(context.attempt), result.retryAfterMs ?? 0);
+  const atMs = turn.now + retryWaitMs(context.attempt, result.retryAfterMs);
   const row = getRow(turn, context);
   const attempts = addAttempt(row, context, result);
   actionRuns.put(turn, turn.self.partition, row, { ...row, state: "waiting", retryAt: timeText(atMs), attempts });

@@ -3,6 +3,7 @@
  * handles it.
  */
 import { type IntegrationRequestResult, mayPass } from "../../integrations/requests/integration-request.js";
+import { MAX_ATTEMPTS, retryWaitMs } from "../../outbound/http/retry-wait.js";
 import type { TaskRaised } from "../../tasks/team-marks.messages.js";
 import type { DeliveryEntry, DeliveryState, EntryOutcome } from "./delivery.js";
 import {
@@ -88,11 +89,6 @@ export interface DeliveryEnd {
   readonly reason: string | null;
 }
 
-/** Maximum lookup attempts, and the wait after the first. The wait doubles up to one hour, like that of hooks. */
-const MAX_ATTEMPTS = 8;
-const FIRST_WAIT_MS = 2_000;
-const MAX_WAIT_MS = 60 * 60 * 1_000;
-
 const nothing = { end: null, stores: [], waitMs: 0 } as const;
 
 /** Handles evaluated entries. */
@@ -164,7 +160,7 @@ export function onLookedUp(context: DeliveryContext, result: IntegrationRequestR
     return evaluate({ ...looked, lookupNote, captures: code === null ? result.captures : "{}" });
   }
   if (attempt < MAX_ATTEMPTS) {
-    const waitMs = Math.min(MAX_WAIT_MS, Math.max(FIRST_WAIT_MS * 2 ** (attempt - 1), retryAfterMs ?? 0));
+    const waitMs = retryWaitMs(attempt, retryAfterMs);
     const waiting = { ...context, mayRaise: false, attempt: attempt + 1, lookupNote: `lookup: ${reason ?? code}` };
     return { ...nothing, context: waiting, does: "wait", waitMs };
   }

@@ -1,9 +1,10 @@
-import { createPrivateKey, type KeyObject, sign } from "node:crypto";
+import { createPrivateKey, type KeyObject } from "node:crypto";
+import { SignJWT } from "jose";
 
 /** Signs the app's own tokens for the code host. */
 export interface AppSigner {
   /** Returns the app's JSON Web Token (RS256), valid for nine minutes from `nowMs`. Never store or log it. */
-  token(nowMs: number): string;
+  token(nowMs: number): Promise<string>;
 }
 
 /** How far the code host's clock may be behind the service's, in seconds. GitHub recommends this value. */
@@ -16,12 +17,11 @@ const LEAST_BITS = 2_048;
 /** Creates a signer from the app's RSA private key in PEM format (PKCS1 or PKCS8). Throws if the key is not one. */
 export function createAppSigner(appId: string, privateKey: string): AppSigner {
   const key = readAppKey(privateKey);
-  const header = encoded({ alg: "RS256", typ: "JWT" });
   return {
     token(nowMs) {
       const issuedAt = Math.floor(nowMs / 1_000) - SKEW_SECONDS;
-      const signed = `${header}.${encoded({ iat: issuedAt, exp: issuedAt + LIFETIME_SECONDS, iss: appId })}`;
-      return `${signed}.${sign("RSA-SHA256", Buffer.from(signed), key).toString("base64url")}`;
+      const claims = { iat: issuedAt, exp: issuedAt + LIFETIME_SECONDS, iss: appId };
+      return new SignJWT(claims).setProtectedHeader({ alg: "RS256", typ: "JWT" }).sign(key);
     },
   };
 }
@@ -32,8 +32,4 @@ function readAppKey(text: string): KeyObject {
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
   if (key.asymmetricKeyType !== "rsa" || bits < LEAST_BITS) throw new Error("the key is no RSA private key");
   return key;
-}
-
-function encoded(part: object): string {
-  return Buffer.from(JSON.stringify(part)).toString("base64url");
 }

@@ -46,12 +46,12 @@ async function listDeliveries(
   return { ids, next: answer.next };
 }
 
-function askAsApp(
+async function askAsApp(
   { ask, apiUrl, appToken }: RepositoryCallParts,
   what: string,
   { method, path }: { readonly method?: "POST"; readonly path: string },
 ): Promise<CodeHostAnswer> {
-  const authorization = `Bearer ${appToken()}`;
+  const authorization = `Bearer ${await appToken()}`;
   return ask({
     what,
     url: `${apiUrl}/app/hook/deliveries${path}`,

@@ -20,7 +20,7 @@ export interface RepositoryCallParts {
   readonly apiUrl: string;
   readonly name: string;
   readonly tokens: { of(installationId: number): Promise<string>; forget(installationId: number): void };
-  readonly appToken: () => string;
+  readonly appToken: () => Promise<string>;
   /** Resolves when the service may write for the installation. */
   readonly paced: (installationId: number) => Promise<void>;
 }

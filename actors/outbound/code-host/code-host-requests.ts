@@ -5,6 +5,7 @@ import { readText } from "../http/answer-text.js";
 import { toLocation } from "../http/header-text.js";
 import { type Outbound, RequestRefused } from "../http/request.js";
 import { requestedWaitMs } from "../http/retry-after.js";
+import { MAX_WAIT_MS } from "../http/retry-wait.js";
 
 /**
  * The code host rejected a request, or its answer is unusable. The message may be shown to people. From the answer it
@@ -90,7 +91,14 @@ export interface CodeHostRequestsOptions {
   readonly timeoutMs?: number;
 }
 
-/** Creates a function that sends requests to the code host through `outbound`. */
+/**
+ * Creates a function that sends requests to the code host through `outbound`.
+ *
+ * `@octokit/core` would replace only the headers and the JSON parser. It takes a redirect's status for success, and
+ * parses JSON only if the type is `application/json`. Its plugins wait in memory by the wall clock instead of in durable
+ * wake-ups: `plugin-retry` repeats a POST three times after a 5xx, which may write a comment twice, and
+ * `plugin-throttling` misses limits with status 429, with a date in `retry-after`, or stated only in the text of a 403.
+ */
 export function createCodeHostRequests(options: CodeHostRequestsOptions): AskCodeHost {
   const { name, apiUrl, log } = options;
   const ask = async (request: CodeHostRequest, hops: number): Promise<CodeHostAnswer> => {
@@ -197,11 +205,8 @@ function findRetryTime(
   const waitMs = requestedWaitMs(retryAfter, nowMs);
   if (waitMs !== null) return nowMs + waitMs;
   const resetMs = Number(headers["x-ratelimit-reset"] ?? Number.NaN) * 1_000;
-  return isEmpty && resetMs > nowMs ? Math.min(resetMs, nowMs + MAX_LIMIT_WAIT_MS) : nowMs + LIMIT_WAIT_MS;
+  return isEmpty && resetMs > nowMs ? Math.min(resetMs, nowMs + MAX_WAIT_MS) : nowMs + LIMIT_WAIT_MS;
 }
-
-/** Maximum wait for a rate limit. GitHub's rate-limit window is one hour. */
-const MAX_LIMIT_WAIT_MS = 60 * 60 * 1_000;
 
 /** Returns the cursor of the next page from a `link` header (RFC 8288); null if there is none. */
 function nextCursor(link: string | string[] | undefined): string | null {
@@ -218,8 +223,13 @@ export function isRefusedWith(name: string, status: number, why = "", fields: re
 /** Parses an answer by its schema; throws {@link CodeHostRefused} if it does not match. */
 export function readAs<Schema extends z.ZodType>(name: string, schema: Schema, json: unknown): z.output<Schema> {
   const parsed = schema.safeParse(json);
-  if (!parsed.success) throw new CodeHostRefused(`${name} answered with something else than was asked for.`);
+  if (!parsed.success) throw isOtherAnswer(name);
   return parsed.data;
+}
+
+/** Creates the error for an answer of another form. */
+export function isOtherAnswer(name: string): CodeHostRefused {
+  return new CodeHostRefused(`${name} answered with something else than was asked for.`);
 }
 
 /**

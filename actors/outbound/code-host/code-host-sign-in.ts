@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { RuntimeLog } from "../../../runtime/runtime.js";
-import { toTokenAnswer } from "../oauth/oauth-tokens.js";
-import { type AskCodeHost, CodeHostRefused, isRefusedWith, readAs } from "./code-host-requests.js";
+import { authorizationUrl } from "../oauth/authorization-url.js";
+import { readTokens } from "../oauth/oauth-tokens.js";
+import { type AskCodeHost, CodeHostRefused, isOtherAnswer, isRefusedWith, readAs } from "./code-host-requests.js";
 import type { CodeHostSettings } from "./code-host-settings.js";
-import { MAX_TOKEN_LENGTH } from "./installation-tokens.js";
 
 /** The account at the code host that owns an installation. */
 export interface HostAccount {
@@ -42,24 +42,16 @@ const membershipSchema = z.object({
   role: z.string(),
   organization: z.object({ id: z.int().positive() }),
 });
-const grantSchema = z.object({ access_token: z.string().min(1).max(MAX_TOKEN_LENGTH) });
-const grantFaultSchema = z.object({ error: z.string().regex(/^[a-z_]{1,50}$/) });
+
+/** The form of error codes. Any other text is not logged. */
+const ERROR_CODE = /^[a-z_]{1,50}$/;
 
 /** Error codes of GitHub and RFC 6749 that a person can fix by signing in again. */
 const UNCONFIRMED = ["bad_verification_code", "invalid_grant", "access_denied", "unverified_user_email"];
 
 /** Returns the address where a person signs in. The code host then sends the person back to `redirectUri`. */
 export function signInUrl({ webUrl, clientId }: CodeHostSettings, way: SignInRequest): string {
-  const { state, challenge, redirectUri } = way;
-  const url = new URL(`${webUrl}/login/oauth/authorize`);
-  url.search = new URLSearchParams({
-    client_id: clientId,
-    redirect_uri: redirectUri,
-    state,
-    code_challenge: challenge,
-    code_challenge_method: "S256",
-  }).toString();
-  return url.href;
+  return authorizationUrl(`${webUrl}/login/oauth/authorize`, { clientId, ...way });
 }
 
 /** Fetches the person's token. Returns null if the code host does not confirm the sign-in. */
@@ -76,21 +68,23 @@ export async function fetchPersonToken(
     redirect_uri: redirectUri,
     code_verifier: verifier,
   });
-  const { status, json: answered } = await ask({
+  const { status, json } = await ask({
     what: "a sign-in",
     url: `${webUrl}/login/oauth/access_token`,
     authorization: null,
     body: { type: "application/x-www-form-urlencoded", text: form.toString() },
   });
-  const json = toTokenAnswer(answered);
+  const read = readTokens(json);
   // For an invalid code, GitHub answers 200; other hosts answer 400 or 401.
-  const fault = grantFaultSchema.safeParse(json);
-  if (fault.success) log.warn("the code host did not take a sign-in", { host: name, error: fault.data.error });
-  if (fault.success && UNCONFIRMED.includes(fault.data.error)) return null;
-  if (fault.success)
+  if (read !== null && "error" in read) {
+    const error = ERROR_CODE.test(read.error) ? read.error : "unknown";
+    log.warn("the code host did not take a sign-in", { host: name, error });
+    if (UNCONFIRMED.includes(error)) return null;
     throw new CodeHostRefused(`${name} did not take the client that this service signs people in with.`);
+  }
   if (status >= 300) throw isRefusedWith(name, status);
-  return readAs(name, grantSchema, json).access_token;
+  if (read === null) throw isOtherAnswer(name);
+  return read.tokens.access;
 }
 
 /**

@@ -45,7 +45,7 @@ export async function findOwnText<Text extends HostedText>(
 
 /** Returns the app's login. Asks each time, because an owner can rename the app. */
 async function readOwnLogin({ ask, apiUrl, name, appToken }: RepositoryCallParts): Promise<string> {
-  const answer = await ask({ what: "the app", url: `${apiUrl}/app`, authorization: `Bearer ${appToken()}` });
+  const answer = await ask({ what: "the app", url: `${apiUrl}/app`, authorization: `Bearer ${await appToken()}` });
   return `${readAs(name, appSchema, expectStatus(name, answer, 200)).slug}[bot]`;
 }
 

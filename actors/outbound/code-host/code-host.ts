@@ -131,7 +131,7 @@ export function createCodeHost({ settings, outbound, now, log, pause = setTimeou
       const { status, json } = await ask({
         what: "an installation",
         url: `${apiUrl}/app/installations/${id}`,
-        authorization: `Bearer ${appToken()}`,
+        authorization: `Bearer ${await appToken()}`,
       });
       if (status === 404) return null;
       if (status === 401) throw new CodeHostRefused(`${name} did not take the app that this service signs in as.`);

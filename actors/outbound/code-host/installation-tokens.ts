@@ -36,7 +36,7 @@ export interface InstallationTokensOptions {
   readonly apiUrl: string;
   /** Name of the code host in messages. */
   readonly name: string;
-  readonly appToken: () => string;
+  readonly appToken: () => Promise<string>;
   readonly now: () => number;
 }
 
@@ -46,7 +46,7 @@ const MIN_REMAINING_MS = 5 * 60 * 1_000;
 const MAX_REMEMBERED = 1_000;
 
 /** Maximum length of a token, in characters. */
-export const MAX_TOKEN_LENGTH = 4_096;
+const MAX_TOKEN_LENGTH = 4_096;
 
 const tokenSchema = z.object({
   token: z.string().min(1).max(MAX_TOKEN_LENGTH),
@@ -77,7 +77,7 @@ export function createInstallationTokens(options: InstallationTokensOptions): In
     const { status, json } = await ask({
       what: "a token of an installation",
       url,
-      authorization: `Bearer ${options.appToken()}`,
+      authorization: `Bearer ${await options.appToken()}`,
       body,
     });
     if (status === 401) throw new CodeHostRefused(`${name} did not take the app that this service signs in as.`);

@@ -1,22 +1,21 @@
-/** Default maximum for the wait that a host requests, in milliseconds. */
-const MAX_REQUESTED_WAIT_MS = 60 * 60 * 1_000;
+import { MAX_WAIT_MS } from "./retry-wait.js";
 
 /**
  * Returns the wait that a host requests in `retry-after`, as seconds or an HTTP date, in milliseconds. At most
- * `mostMs`, which is one hour by default; null if the host requests none.
+ * `mostMs`, which is {@link MAX_WAIT_MS} by default; null if the host requests none.
  */
-export function requestedWaitMs(
-  retryAfter: string | null,
-  nowMs: number,
-  mostMs = MAX_REQUESTED_WAIT_MS,
-): number | null {
+export function requestedWaitMs(retryAfter: string | null, nowMs: number, mostMs = MAX_WAIT_MS): number | null {
   if (retryAfter === null) return null;
   const text = retryAfter.trim();
   const wait = /^\d{1,10}$/.test(text) ? Number(text) * 1_000 : httpDate(text) - nowMs;
   return wait > 0 ? Math.min(mostMs, wait) : null;
 }
 
-/** Parses an HTTP date to milliseconds since 1970; NaN if it is not a date. */
+/**
+ * Parses an HTTP date (RFC 9110, section 5.6.7) to milliseconds since 1970; NaN if it is not a date. The form of C's
+ * `asctime` names no time zone and means UTC, but `Date.parse` would use the machine's time zone.
+ */
 function httpDate(text: string): number {
-  return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text) ? Date.parse(text) : Number.NaN;
+  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text)) return Number.NaN;
+  return Date.parse(/\d$/.test(text) && !/[+-]\d{4}$/.test(text) ? `${text} GMT` : text);
 }

@@ -1,12 +1,19 @@
-/** Maximum number of attempts for after-event hooks, bindings and lookups. */
+/**
+ * The retry policy of requests to other hosts: 8 attempts; the first retry follows after 2 seconds, and the wait doubles
+ * up to 1 hour. It applies to hooks on after events, bindings, lookups and the code host.
+ */
+
+/** Maximum number of attempts. */
 export const MAX_ATTEMPTS = 8;
 
 const FIRST_WAIT_MS = 2_000;
-const MAX_WAIT_MS = 60 * 60 * 1_000;
+/** Maximum wait before a retry, in milliseconds. */
+export const MAX_WAIT_MS = 60 * 60 * 1_000;
 
 /**
- * Returns the wait after a failed attempt, in milliseconds: 2 seconds, doubling up to 1 hour. `attempt` counts from 1.
+ * Returns the wait after a failed attempt, in milliseconds. `attempt` counts from 1. `requestedMs` is the wait that the
+ * host requests; it applies if it is longer, up to {@link MAX_WAIT_MS}.
  */
-export function retryWaitMs(attempt: number): number {
-  return Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
+export function retryWaitMs(attempt: number, requestedMs: number | null = null): number {
+  return Math.min(MAX_WAIT_MS, Math.max(FIRST_WAIT_MS * 2 ** (attempt - 1), requestedMs ?? 0));
 }

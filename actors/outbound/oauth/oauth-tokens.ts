@@ -25,12 +25,19 @@ export interface Tokens {
   readonly scopes: readonly string[] | null;
 }
 
+/** Tokens, and the normalized answer that contains them. */
+export interface TokensRead {
+  readonly ok: true;
+  readonly tokens: Tokens;
+  readonly response: Readonly<Record<string, unknown>>;
+}
+
 /**
  * The result of a token request. A reason contains nothing of the host's answer except its status or a known error
  * code.
  */
 export type TokenAnswer =
-  | { readonly ok: true; readonly tokens: Tokens; readonly response: Readonly<Record<string, unknown>> }
+  | TokensRead
   /** `isFinal`: the grant itself is invalid, so a retry cannot succeed. */
   | { readonly ok: false; readonly isFinal: boolean; readonly reason: string };
 
@@ -74,7 +81,13 @@ const CODES: ReadonlySet<string> = new Set([
 /** Error codes that mean that the code or refresh token itself is invalid. */
 const FINAL: readonly string[] = ["invalid_grant", "bad_verification_code", "bad_refresh_token"];
 
-/** Requests tokens from a token endpoint (RFC 6749, 4.1.3 and 6). Never rejects. */
+/**
+ * Requests tokens from a token endpoint (RFC 6749, 4.1.3 and 6). Never rejects.
+ *
+ * The library oauth4webapi would add more lines than it replaces: it accepts an answer only after a rewrite (status 200, a
+ * known `token_type`, no null members, no `id_token`, no `www-authenticate` header beside an error). It also encodes `-`,
+ * `_` and `.` in Basic credentials, which some hosts do not decode, and it accepts the type `dpop` without a DPoP proof.
+ */
 export async function askForTokens(outbound: Pick<Outbound, "post">, asking: Asking): Promise<TokenAnswer> {
   let answer: OutboundAnswer;
   try {
@@ -85,13 +98,22 @@ export async function askForTokens(outbound: Pick<Outbound, "post">, asking: Ask
   if (answer.unread !== undefined) {
     return { ok: false, isFinal: false, reason: `the host's answer cannot be read: ${answer.unread.reason}` };
   }
-  const body = toTokenAnswer(parseJson(answer.body) ?? readForm(answer.body));
-  // Some hosts answer an error with status 200.
-  const refused = errorSchema.safeParse(body);
-  if (refused.success) return refusalOf(refused.data.error);
+  const read = readTokens(parseJson(answer.body) ?? readForm(answer.body));
+  if (read !== null && "error" in read) return refusalOf(read.error);
   if (!isSuccess(answer)) return { ok: false, isFinal: false, reason: `the host answered ${answer.status}` };
+  return read === null ? { ok: false, isFinal: false, reason: "the host answered without a bearer token" } : read;
+}
+
+/**
+ * Reads the parsed answer of a token endpoint, whatever its status: some hosts answer an error with status 200. Returns
+ * its tokens, or its error code, which is untrusted text, or null if it has neither.
+ */
+export function readTokens(json: unknown): TokensRead | { readonly error: string } | null {
+  const body = toTokenAnswer(json);
+  const refused = errorSchema.safeParse(body);
+  if (refused.success) return { error: refused.data.error };
   const parsed = tokenSchema.safeParse(body);
-  if (!parsed.success) return { ok: false, isFinal: false, reason: "the host answered without a bearer token" };
+  if (!parsed.success) return null;
   const { access_token: access, refresh_token: refresh, expires_in: lastsSeconds, scope } = parsed.data;
   const scopes = scope === undefined ? null : scope.split(/[\s,]+/).filter((one) => one !== "");
   const tokens = { access, refresh: refresh ?? null, lastsSeconds: lastsSeconds ?? null, scopes };
@@ -112,7 +134,7 @@ export async function revokeToken(outbound: Pick<Outbound, "post">, asking: Aski
  * Normalizes a token answer: removes members that are null or blank, which mean a missing value, and joins scopes into
  * one text. Returns any value that is not an object unchanged.
  */
-export function toTokenAnswer(json: unknown): unknown {
+function toTokenAnswer(json: unknown): unknown {
   const answer = withoutEmptyMembers(json);
   // Keep empty scopes, which mean that nothing was granted.
   const scoped = z.object({ scope: z.union([z.string(), z.array(z.string()).transform((all) => all.join(" "))]) });

@@ -13,7 +13,7 @@ function answering(answer: (url: string) => unknown): CodeHostSources {
   return createSources({
     name: "code.example",
     apiUrl: "https://api.code.example",
-    appToken: () => "app",
+    appToken: async () => "app",
     paced: async () => undefined,
     tokens: { of: async () => "token", forget: () => undefined },
     ask: async ({ url }) => ({ status: 200, json: answer(url), etag: null, next: null }),

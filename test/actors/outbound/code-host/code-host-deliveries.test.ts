@@ -9,7 +9,7 @@ t.test("the number of a delivery keeps its digits, however long it is, and asks 
   const deliveries = deliveryMethods({
     name: "the code host",
     apiUrl: "https://host",
-    appToken: () => "token",
+    appToken: async () => "token",
     ask: async ({ url, method }: { url: string; method?: string }) => {
       asked.push(url);
       return { status: method === "POST" ? 202 : 200, json: readJson(`[${ids.map(sent)}]`), etag: null, next: null };

@@ -24,11 +24,13 @@ const settingsAt = (apiUrl: string, webUrl = new URL(apiUrl).origin): CodeHostSe
 });
 
 t.test("the app's token is RS256, begins a minute ago and ends within ten minutes", async (t) => {
-  const token = createAppSigner("29310", pem).token(NOW_MS);
+  const token = await createAppSigner("29310", pem).token(NOW_MS);
   const { payload, protectedHeader } = await jwtVerify(token, publicKey, { currentDate: new Date(NOW_MS) });
   t.same(protectedHeader, { alg: "RS256", typ: "JWT" });
   const now = Math.floor(NOW_MS / 1_000);
   t.same(payload, { iss: "29310", iat: now - 60, exp: now + 540 });
+  const pkcs1 = privateKey.export({ type: "pkcs1", format: "pem" }).toString().replaceAll("\n", "\\n");
+  t.equal(await createAppSigner("29310", pkcs1).token(NOW_MS), token, "a key in PKCS1 on one line");
 });
 
 t.test("requests go to the code host's two addresses, whatever they are, and nowhere else", async (t) => {
@@ -55,6 +57,7 @@ t.test("the sign-in address carries state and challenge, and keeps them apart fr
   const url = new URL(codeHost.signInUrl({ state: "a&b=c", challenge, redirectUri: "https://here.example/back?x=1" }));
   t.equal(`${url.origin}${url.pathname}`, "https://code.example/forge/login/oauth/authorize");
   t.same(Object.fromEntries(url.searchParams), {
+    response_type: "code",
     client_id: "client",
     redirect_uri: "https://here.example/back?x=1",
     state: "a&b=c",
@@ -74,12 +77,43 @@ async function serve(t: Test, answer: Parameters<typeof createServer>[1]): Promi
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function clientAt(t: Test, origin: string) {
+function clientAt(t: Test, origin: string, warn: (text: string, about?: object) => void = () => undefined) {
   const settings = settingsAt(origin);
   const outbound = createOutbound({ allowList: codeHostAddresses(settings), maxBodyBytes: MAX_ANSWER_BYTES });
   t.teardown(() => outbound.close());
-  return createCodeHost({ settings, outbound, now: () => NOW_MS, log: { warn: () => undefined } });
+  return createCodeHost({ settings, outbound, now: () => NOW_MS, log: { warn } });
 }
+
+t.test("a sign-in's token answer is normalized as those of integrations", async (t) => {
+  let answer: { readonly status: number; readonly json: object } = { status: 200, json: {} };
+  const logged: (object | undefined)[] = [];
+  const origin = await serve(t, (_, response) => {
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.json));
+  });
+  const codeHost = clientAt(t, origin, (_, about) => logged.push(about));
+  const back = { code: "code", verifier: "verifier", redirectUri: "https://here.example/back" };
+  const taken = { access_token: "person", token_type: "user", refresh_token: null, error: "", expires_in: "28800" };
+  for (const [status, token_type] of [
+    [200, "user"],
+    [201, null],
+    [200, undefined],
+    [202, "Bearer"],
+  ] as const) {
+    answer = { status, json: { ...taken, token_type } };
+    t.equal(await codeHost.personToken(back), "person", String(token_type));
+  }
+  for (const status of [200, 400, 401]) {
+    answer = { status, json: { ...taken, error: "bad_verification_code" } };
+    t.equal(await codeHost.personToken(back), null, `an error with status ${status}`);
+  }
+  answer = { status: 200, json: { error: "Canary-0123" } };
+  await t.rejects(codeHost.personToken(back), /did not take the client/);
+  t.match(logged.at(-1), { error: "unknown" });
+  for (const wrong of [{ token_type: "mac" }, { token_type: "DPoP" }, { access_token: "two\r\nlines" }]) {
+    answer = { status: 200, json: { ...taken, ...wrong } };
+    await t.rejects(codeHost.personToken(back), /something else than was asked for/);
+  }
+});
 
 t.test("a redirect is not followed, so no other host gets a token", async (t) => {
   const asked: string[] = [];
@@ -146,7 +180,7 @@ t.test("installation tokens are cached separately, and the least recently used a
   const tokens = createInstallationTokens({
     apiUrl: "https://api.code.example",
     name: "code.example",
-    appToken: () => "jwt",
+    appToken: async () => "jwt",
     now: () => nowMs,
     ask: async ({ url, authorization }) => {
       t.equal(authorization, "Bearer jwt");
@@ -187,7 +221,7 @@ t.test("an invalid installation token is refused, and fetched again the next tim
   const tokens = createInstallationTokens({
     apiUrl: "https://api.code.example",
     name: "code.example",
-    appToken: () => "jwt",
+    appToken: async () => "jwt",
     now: () => NOW_MS,
     ask: async () => answers.shift() ?? { status: 500, json: {} },
   });
