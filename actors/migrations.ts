@@ -11,6 +11,7 @@ import {
 import { removeTable, rewriteSpace } from "../storage/migration-walks.js";
 import type { MigrationStep } from "../storage/migrations.js";
 import { SEALED_FORMAT } from "../storage/stored-value.js";
+import { deliveryGroupWalks } from "./integration-work/intake/delivery-group.migration.js";
 import { webhookTermsWalks } from "./integrations/integration.migration.js";
 import { pullRequestTermsWalks } from "./lines/line.migration.js";
 import { heldCommitWalks } from "./replays/sets/entry-commits.migration.js";
@@ -65,4 +66,5 @@ export const migrations: readonly MigrationStep[] = [
   // No rows change. The step exists because an earlier release would not see such deliveries.
   { to: 13, title: "deliveries that wait may be stored together", walks: [] },
   { to: 14, title: "integrations say how deliveries authenticate and are answered", walks: webhookTermsWalks },
+  { to: 15, title: "queued deliveries have rows of their own", walks: deliveryGroupWalks },
 ];

@@ -4,7 +4,6 @@ import { EXHAUSTED } from "../../actors/hooks/hook-occurrence.queries.js";
 import { actionRunCounters, deliveryCounters, pollCounters } from "../../actors/integration-work/work-counters.js";
 import type { RuntimeStats } from "../../runtime/runtime.js";
 import type { Metrics } from "../wire/metrics.js";
-import { RequestHistogram } from "./request-histogram.js";
 
 const gauges = {
   turns: "Turns taken since the start",
@@ -24,8 +23,13 @@ const gauges = {
 export function createMetrics(stats: () => RuntimeStats): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const requests = new RequestHistogram();
-  registry.registerMetric(requests);
+  const requests = new Histogram({
+    name: "signalbox_http_request_seconds",
+    help: "Time to answer a request",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers: [registry],
+  });
   const flushes = new Histogram({
     name: "signalbox_flush_seconds",
     help: "Time to flush a batch",
@@ -65,7 +69,7 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
     served: ({ method, route, status, seconds, isCut }) => {
       if (isCut) cut.inc();
       if (route === null) malformed.inc();
-      else requests.count(method, route, status, seconds);
+      else requests.observe({ method, route, status }, seconds);
     },
     delivered: (fate) => deliveries.inc({ fate }),
     text: async () => {

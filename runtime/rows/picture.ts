@@ -17,8 +17,6 @@ export interface Picture<Held> {
    * table's name.
    */
   readonly rows: readonly (readonly [table: string, ...under: KeyPart[]])[];
-  /** Whether the picture is built only from those of these rows whose next id part is the actor's id. */
-  readonly isOfActor?: boolean;
   /** Builds the picture from the current rows. */
   build(reading: Reading, self: Address): Held;
   /** Whether two pictures are equal; by default a deep comparison. Only tests and simulation compare pictures. */

@@ -62,9 +62,7 @@ export class Pictures implements RowMemory {
   written(keys: Iterable<Key>, writer: Address | null): void {
     for (const key of keys) {
       for (const { picture, under } of this.#watches.get(key[2]) ?? []) {
-        if (!under.every((part, index) => key[index + ROW_BEGINS] === part)) continue;
-        const of = picture.isOfActor === true ? key[under.length + ROW_BEGINS] : undefined;
-        this.#drop(picture, String(key[0]), { writer, of });
+        if (under.every((part, index) => key[index + ROW_BEGINS] === part)) this.#drop(picture, String(key[0]), writer);
       }
     }
   }
@@ -99,19 +97,13 @@ export class Pictures implements RowMemory {
     }
   }
 
-  /** Drops a picture of all actors except the writer; with `of`, only for actors with that id. */
-  #drop(
-    picture: Picture<unknown>,
-    partition: string,
-    { writer, of }: { readonly writer: Address | null; readonly of: KeyPart | undefined },
-  ): void {
+  /** Drops a picture of all actors except the writer. */
+  #drop(picture: Picture<unknown>, partition: string, writer: Address | null): void {
     const partitions = this.#held.get(picture);
     const held = partitions?.get(partition);
     if (held === undefined) return;
     const own = writer?.partition === partition ? nameOf(writer) : "";
-    for (const name of [...held.keys()]) {
-      if (name !== own && (of === undefined || name.endsWith(`\0${of}`))) held.delete(name);
-    }
+    for (const name of [...held.keys()]) if (name !== own) held.delete(name);
     if (held.size === 0) partitions?.delete(partition);
   }
 }

@@ -23,9 +23,9 @@ export function intake(context: Partial<IntakeContext> = {}) {
     body: Buffer.alloc(bytes, `${key ?? ""} `),
   });
   let latest: readonly { readonly id: string }[] = [];
-  /** Takes deliveries with these keys in one message; `changes` overrides fields of some of them, by index. */
-  const takeAll = (keys: readonly (string | null)[], changes: Readonly<Record<number, object>> = {}) => {
-    const deliveries = keys.map((key, place) => ({ ...deliveryOf(key), ...changes[place] }));
+  /** Accepts deliveries of one message. */
+  const takeAll = (keys: readonly (string | null)[]) => {
+    const deliveries = keys.map((key) => deliveryOf(key));
     const taken = actor.take({ type: "deliveries.take", deliveries } as never);
     latest = taken.answer as typeof latest;
     return latest.map(({ id }) => id);

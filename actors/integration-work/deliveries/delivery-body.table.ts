@@ -18,11 +18,6 @@ const MAX_IN_ROW_BYTES = 4 * 1024;
 /** Minimum size of a body that is stored under its digest, in bytes. Such a body is stored once per workspace. */
 const MIN_SHARED_BYTES = 64 * 1024;
 
-/** Returns whether a body of this size belongs to one delivery, instead of being stored under its digest. */
-export function isOwn({ length }: Uint8Array): boolean {
-  return length < MIN_SHARED_BYTES;
-}
-
 /** The delivery that a body belongs to. */
 type Place = Pick<DeliveryRow, "id" | "integrationId">;
 
@@ -31,7 +26,7 @@ export function storeBody(turn: Turn, { integrationId, id }: Place, bytes: Uint8
   const { partition } = turn.self;
   const { length } = bytes;
   if (length <= MAX_IN_ROW_BYTES) return { digest: null, bytes: length, content: bytes };
-  if (!isOwn(bytes)) return { digest: storeBlob(turn, partition, bytes), bytes: length };
+  if (length >= MIN_SHARED_BYTES) return { digest: storeBlob(turn, partition, bytes), bytes: length };
   deliveryBodies.put(turn, partition, [integrationId, id], bytes);
   return { digest: null, bytes: length };
 }

@@ -27,12 +27,12 @@ export class TakenKeys {
 
   /**
    * `knownFrom` is the `from` of an earlier turn. It stays valid in its period, because keys are stored under their own
-   * period. If keys `wait` to be stored later, they may belong to the previous period.
+   * period.
    */
-  constructor(turn: TurnReading, knownFrom: number | null, { wait }: { readonly wait: boolean }) {
+  constructor(turn: TurnReading, knownFrom: number | null) {
     const period = toPeriod(turn.now);
     this.#turn = turn;
-    this.from = knownFrom === period || !(wait || hasKeysBefore(turn, period)) ? period : null;
+    this.from = knownFrom === period || !hasKeysBefore(turn, period) ? period : null;
     this.#periods = this.from === null ? [period, period - 1] : [period];
   }
 
@@ -53,10 +53,11 @@ function hasKeysBefore(turn: TurnReading, period: number): boolean {
   return first !== undefined && Number(first.key.at(-2)) < period;
 }
 
-/** Stores a key of the actor's integration that was accepted at `atMs`. */
-export function recordKey(turn: Turn, key: string, deliveryId: string, atMs: number): void {
-  const taken: TakenKey = { deliveryId, atMs };
-  deliveryKeys.put(turn, turn.self.partition, [turn.self.id, toPeriod(atMs), key], taken);
+/** Stores a key of the actor's integration that is accepted in this turn. */
+export function recordKey(turn: Turn, key: string, deliveryId: string): void {
+  const { self, now } = turn;
+  const taken: TakenKey = { deliveryId, atMs: now };
+  deliveryKeys.put(turn, self.partition, [self.id, toPeriod(now), key], taken);
 }
 
 /** Removes the key of a failed delivery that is being removed, so that a repeated delivery is accepted. */

@@ -2,8 +2,7 @@ import { toChangeEntry, topic } from "../../../runtime/feeds/topic.js";
 import type { Key } from "../../../storage/store.js";
 import { table } from "../../../storage/table.js";
 import { indexedTable } from "../../tables/indexed-table.js";
-import { type StoredForm, storedAs } from "../../tables/table-declaration.js";
-import { findGrouped, withGrouped } from "../intake/delivery-group.table.js";
+import { storedAs } from "../../tables/table-declaration.js";
 import type { DeliveryEntry, DeliveryRow } from "./delivery.js";
 
 /** The change that subscribers of a team receive when a delivery starts to wait for a lookup, or ends. */
@@ -75,19 +74,7 @@ function hasCome(row: Pick<DeliveryRow, Later>): boolean {
   return isEmpty && isNew && row.attempts === 0 && row.repeated === 0 && row.skipped === 0;
 }
 
-const alone = storedAs(toStored, toRow);
-
-/** Readers see no difference between a delivery with its own row and a group member. */
-const stored: StoredForm<DeliveryRow> = {
-  toStored,
-  get: (reading, key) => alone.get(reading, key) ?? findGrouped(reading, key),
-  range: (reading, range) => withGrouped(reading, range, alone.range(reading, range)),
-};
-
-/**
- * Key: `[integration, delivery]`. Ids increase with time. The index omits the states that most deliveries have or pass.
- * Do not write a group member through this table: first store it as its own row (`delivery-group.ts`).
- */
+/** Key: `[integration, delivery]`. Ids increase with time. The index omits the states that most deliveries have or pass. */
 export const deliveries = indexedTable<DeliveryRow>("delivery", {
   under: ["integrationId"],
   order: ["id"],
@@ -97,7 +84,7 @@ export const deliveries = indexedTable<DeliveryRow>("delivery", {
       only: { state: ["waiting", "failed", "unrouted"] },
     },
   },
-  stored,
+  stored: storedAs(toStored, toRow),
   blobs: ({ body }) => (body === null || body.digest === null ? [] : [body.digest]),
   changes: ({ id, teamId, integrationId, state }, _reading, { first }) =>
     first?.state === state || state === "accepted" || state === "working"

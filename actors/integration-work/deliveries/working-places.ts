@@ -1,12 +1,5 @@
 import type { Delivered, Turn } from "../../../runtime/turns/turn.js";
-import { storeAlone } from "../intake/delivery-group.js";
-import {
-  type IntakeContext,
-  placesAt,
-  placesGivenAtMs,
-  type WorkingDelivery,
-  withPlaceGiven,
-} from "../intake/delivery-intake.js";
+import { type IntakeContext, maxWorking, type WorkingDelivery } from "../intake/delivery-intake.js";
 import { queuedDeliveries } from "../intake/delivery-intake.table.js";
 import { type DeliveryReady, deliveryRef } from "./delivery.messages.js";
 
@@ -27,13 +20,14 @@ export function watch(turn: Turn, context: IntakeContext): IntakeContext {
 }
 
 /** Returns how many new deliveries can get a slot at once; 0 while others wait, so that none overtakes them. */
-export function countPlaces(context: IntakeContext, nowMs: number): number {
-  return context.queued > 0 ? 0 : Math.max(0, placesAt(context, nowMs) - context.working.length);
+export function countPlaces(context: IntakeContext): number {
+  const { queued, working } = context;
+  return queued > 0 ? 0 : Math.max(0, maxWorking(context) - working.length);
 }
 
 /** Gives deliveries a slot, or queues them. Their ids increase. */
 export function enqueue(turn: Turn, context: IntakeContext, ids: readonly string[]): IntakeContext {
-  const places = countPlaces(context, turn.now);
+  const places = countPlaces(context);
   const placed = ids.slice(0, places).reduce((left, id) => work(turn, left, id), context);
   return fill(turn, ids.length <= places ? placed : queue(turn, placed, ids.slice(places)));
 }
@@ -50,35 +44,26 @@ function queue(turn: Turn, context: IntakeContext, ids: readonly string[]): Inta
   return { ...context, queued: queued + ids.length, upcoming: first.slice(0, most) };
 }
 
-/** Frees a delivery's slot. The next queued delivery gets the slot, and the next ready delivery may raise. */
+/**
+ * Frees a delivery's slot. The next queued delivery gets the slot, and the next ready delivery may raise. A burst ends
+ * unless more deliveries arrive before the next slot is freed.
+ */
 export function vacate(turn: Turn, context: IntakeContext, id: string): IntakeContext {
   const left = { ...context, working: context.working.filter((one) => one.id !== id) };
-  return left.working.length === context.working.length ? context : fill(turn, raiseFirst(turn, left));
-}
-
-/** Gives the slots withheld during a flood, unless more deliveries have arrived. */
-export function giveKept(turn: Turn, context: IntakeContext): IntakeContext {
-  return fill(turn, { ...context, willGivePlaces: false });
+  if (left.working.length === context.working.length) return context;
+  return { ...fill(turn, raiseFirst(turn, left)), isBurst: false };
 }
 
 /** Gives the free slots to the first queued deliveries. */
-function fill(turn: Turn, context: IntakeContext): IntakeContext {
-  const places = placesAt(context, turn.now);
+export function fill(turn: Turn, context: IntakeContext): IntakeContext {
+  const places = maxWorking(context);
   let filled = context;
   while (filled.working.length < places) {
     const [next, ...upcoming] = filled.upcoming.length > 0 ? filled.upcoming : takeQueued(turn, filled);
     if (next === undefined) return filled;
     filled = work(turn, { ...filled, queued: filled.queued - 1, upcoming }, next);
   }
-  return withWakeUp(turn, filled);
-}
-
-/** During a flood that withholds all slots, sets a wake-up that gives them if no further message does. */
-function withWakeUp(turn: Turn, context: IntakeContext): IntakeContext {
-  const { working, queued, willGivePlaces = false } = context;
-  if (willGivePlaces || working.length > 0 || queued === 0) return context;
-  turn.wake("places", placesGivenAtMs(turn.now));
-  return { ...context, willGivePlaces: true };
+  return filled;
 }
 
 /**
@@ -108,9 +93,8 @@ export function startRaising({ turn, id }: Delivered<DeliveryReady>, context: In
   return raiseFirst(turn, { ...context, working });
 }
 
-/** Gives a delivery a slot. A delivery in a damaged group cannot be read, so it leaves the queue. */
+/** Gives a delivery a slot. */
 function work(turn: Turn, context: IntakeContext, id: string): IntakeContext {
-  if (!storeAlone(turn, id)) return { ...context, backlog: context.backlog - 1 };
   const others = context.working;
   const isFirst = others.every((one) => one.id > id && one.state !== "raising");
   const working: WorkingDelivery = { id, state: isFirst ? "raising" : "evaluating" };
@@ -118,7 +102,7 @@ function work(turn: Turn, context: IntakeContext, id: string): IntakeContext {
   turn.send(deliveryRef(partition, id), { type: "delivery.work", integrationId, isFirst });
   if (!context.watches) turn.wake("watch", turn.now + WATCH_MS);
   return {
-    ...withPlaceGiven(context, turn.now),
+    ...context,
     watches: true,
     working: [...others, working].sort((left, right) => (left.id < right.id ? -1 : 1)),
   };

@@ -17,20 +17,17 @@
  * | taking   | delivery.redeliver                         | taking   | a new delivery, or a refusal                   |
  * | taking   | deliveries.redeliver                       | taking   | redelivers 20 per second                       |
  * | taking   | woken                                      | taking   | the next of a period; old deliveries are       |
- * |          |                                            |          | removed; deliveries with a slot are watched;   |
- * |          |                                            |          | slots withheld during a flood are given        |
+ * |          |                                            |          | removed; deliveries with a slot are watched    |
  * | taking   | intake.check, the integration is gone      | clearing | removes all rows, in slices                    |
  * | clearing | deliveries.take                            | clearing | rejects all; also in other states when the     |
  * |          |                                            |          | integration is removed                         |
  * | clearing | woken, more is stored                      | clearing |                                                |
  * | clearing | woken, nothing is stored                   | clearing | stops                                          |
  *
- * 1. At most 8 deliveries have a slot; in a rush 1, and in a flood 1 at intervals (`placesAt`), because accepting
- *    deliveries has priority. While deliveries wait and none has a slot, a wake-up is set that gives slots. Deliveries
- *    with a slot are evaluated concurrently, and raise their entries one delivery at a time, in order of arrival. A
- *    delivery that waits for a lookup has no slot; later deliveries overtake it.
- * 2. The queue orders deliveries without a slot by id; ids increase with arrival. Queued deliveries of one message are
- *    stored as a group until the first of them gets a slot (`delivery-group.ts`).
+ * 1. At most 8 deliveries have a slot; in a burst 1, because accepting deliveries has priority (`maxWorking`).
+ *    Deliveries with a slot are evaluated concurrently, and raise their entries one delivery at a time, in order of
+ *    arrival. A delivery that waits for a lookup has no slot; later deliveries overtake it.
+ * 2. The queue orders deliveries without a slot by id; ids increase with arrival.
  */
 import { chartOf, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
@@ -39,7 +36,6 @@ import { findResource } from "../../resources/resource.table.js";
 import { deliveryIntakeRef, type IntakeMessage } from "../deliveries/delivery.messages.js";
 import { addPeriod, redeliver } from "../deliveries/redeliver.js";
 import { startRaising } from "../deliveries/working-places.js";
-import { groupedKeysPicture } from "./delivery-group.js";
 import { emptyIntake, type IntakeContext } from "./delivery-intake.js";
 import { clearSome, countRecorded, countRefused, leave, queueDue, wakeUp } from "./delivery-intake.transitions.js";
 import { takeAll, takeNone } from "./take-deliveries.js";
@@ -69,13 +65,15 @@ const intakeMachine = machine({
   },
 });
 
-/** See the table above. Version 1 also stored the first queued deliveries in rows. */
+/**
+ * See the table above. Version 1 also stored the first queued deliveries in rows. Version 2 measured
+ * arrivals over time.
+ */
 export const deliveryIntakeActor = defineActor(deliveryIntakeRef, {
   machine: intakeMachine,
   classify: classifyIntake,
-  version: 2,
-  pictures: [groupedKeysPicture],
-  migrate: ({ value, context }) => ({ value, context: Object.assign({}, context, { upcoming: [] }) }),
+  version: 3,
+  migrate: ({ value, context }, version) => ({ value, context: migrateContext(context as Version2, version) }),
 });
 
 /** Classifies each message to an intake as an event of its machine. Only reads. */
@@ -85,4 +83,16 @@ function classifyIntake(message: IntakeMessage, _state: unknown, turn: TurnReadi
   // No state handles this event: the integration still exists.
   const isThere = findResource(turn, partition, "integration", id) !== undefined;
   return toEvent(isThere ? "intake.stays" : "intake.gone");
+}
+
+/** The state of version 2, with when deliveries arrived and until when slots are withheld. */
+interface Version2 extends IntakeContext {
+  readonly arrivals?: unknown;
+  readonly pacedUntilMs?: unknown;
+  readonly willGivePlaces?: unknown;
+}
+
+function migrateContext(before: Version2, version: number): IntakeContext {
+  const { arrivals: _arrivals, pacedUntilMs: _pacedUntilMs, willGivePlaces: _willGivePlaces, ...context } = before;
+  return version === 1 ? { ...context, upcoming: [] } : context;
 }

@@ -8,8 +8,7 @@ import { deliveries } from "../deliveries/delivery.table.js";
 import { deliveryKeys, removeOldKeys } from "../deliveries/delivery-key.table.js";
 import { count, remove, removeOldest, removeRows, SWEEP_MS } from "../deliveries/delivery-room.js";
 import { redeliverNext } from "../deliveries/redeliver.js";
-import { enqueue, giveKept, vacate, watch } from "../deliveries/working-places.js";
-import { removeSomeGroups } from "./delivery-group.js";
+import { enqueue, fill, vacate, watch } from "../deliveries/working-places.js";
 import { type IntakeContext, KEPT_MS } from "./delivery-intake.js";
 import { queuedDeliveries, refusedDeliveries } from "./delivery-intake.table.js";
 
@@ -18,8 +17,6 @@ const MAX_REFUSED = 20;
 const MAX_REFUSED_CHARACTERS = 2_000;
 /** Maximum number of deliveries, and of keys, to remove per turn. */
 const SWEPT_AT_ONCE = 50;
-/** Maximum number of groups to remove per turn. A group can have a megabyte. */
-const GROUPS_AT_ONCE = 4;
 
 export function countRecorded({ turn, id, bytes }: Delivered<DeliveryRecorded>, context: IntakeContext): IntakeContext {
   return count(turn, context, { ids: [id], bytes });
@@ -61,11 +58,12 @@ export function queueDue({ turn, id }: Delivered<DeliveryDue>, context: IntakeCo
   return enqueue(turn, context, [id]);
 }
 
-/** Continues a redelivery period, gives the slots withheld during a flood, or removes old deliveries. */
+/** Continues a redelivery period, watches the deliveries with a slot, or removes old deliveries. */
 export function wakeUp({ turn, name }: Delivered<Woken>, context: IntakeContext): IntakeContext {
   if (name === "redeliver") return redeliverNext(turn, context);
   if (name === "watch") return watch(turn, context);
-  if (name === "places") return giveKept(turn, context);
+  // An earlier release set this wake-up while it withheld all slots.
+  if (name === "places") return fill(turn, context);
   return sweep(turn, context);
 }
 
@@ -91,14 +89,13 @@ function sweep(turn: Turn, context: IntakeContext): IntakeContext {
 /** Removes some rows of a removed integration. Stops when none remain. Damaged deliveries stay. */
 export function clearSome(turn: Turn): void {
   const { partition, id } = turn.self;
-  const groups = removeSomeGroups(turn, { groups: GROUPS_AT_ONCE, keys: SWEPT_AT_ONCE });
-  const rows = groups > 0 ? [] : deliveries.list(readPastDamage(turn), partition, [id], { limit: SWEPT_AT_ONCE });
+  const rows = deliveries.list(readPastDamage(turn), partition, [id], { limit: SWEPT_AT_ONCE });
   const removed = rows.filter((row) => turn.attempt(() => removeRows(turn, row))).length;
   const keysOf = ({ key }: Pick<typeof deliveryKeys, "key">) =>
     listKeys(turn, { prefix: key(partition, id), limit: SWEPT_AT_ONCE });
   const keys = [...keysOf(deliveryKeys), ...keysOf(queuedDeliveries)];
   for (const key of keys) turn.remove(key);
   refusedDeliveries.remove(turn, partition, id);
-  if (groups + removed + keys.length > 0) turn.wake("clear", turn.now);
+  if (removed + keys.length > 0) turn.wake("clear", turn.now);
   else turn.stop();
 }

@@ -20,20 +20,15 @@ export function recordDelivery(turn: Turn, delivery: NewDelivery): string {
   return id;
 }
 
-/** Initial values of a new delivery. By default it gets a new id. */
-interface Beginning {
-  readonly id?: string;
-  /** `working` if the delivery has a slot at once. */
-  readonly state?: "accepted" | "working";
-  /** Number of repeated deliveries before this one is written. */
-  readonly repeated?: number;
-}
-
-/** Writes the row of a new delivery. */
-export function insertDelivery(turn: Turn, delivery: NewDelivery, begins: Beginning = {}): DeliveryRow {
+/** Writes the row of a new delivery. Its state is `working` if it has a slot at once. */
+export function insertDelivery(
+  turn: Turn,
+  delivery: NewDelivery,
+  state: "accepted" | "working" = "accepted",
+): DeliveryRow {
   const { integrationId, teamId, source, block, key, keyProblem, headers, cursor, causes, redeliveryOf } = delivery;
   const { body } = delivery;
-  const { id = turn.newId("dlv"), state = "accepted", repeated = 0 } = begins;
+  const id = turn.newId("dlv");
   // Assign each member by name: spreading objects costs more than writing the row.
   const row: DeliveryRow = {
     id,
@@ -52,7 +47,7 @@ export function insertDelivery(turn: Turn, delivery: NewDelivery, begins: Beginn
     body: ArrayBuffer.isView(body) ? storeBody(turn, { id, integrationId }, body) : body,
     cursor,
     causes,
-    repeated,
+    repeated: 0,
     skipped: 0,
     redeliveryOf,
     redeliveredAs: null,

@@ -7,8 +7,7 @@ import { deliveries } from "../deliveries/delivery.table.js";
 import { recordKey, TakenKeys } from "../deliveries/delivery-key.table.js";
 import { count } from "../deliveries/delivery-room.js";
 import { countPlaces } from "../deliveries/working-places.js";
-import { countRepeated, groupedKeysPicture, NewGroup } from "./delivery-group.js";
-import { type IntakeContext, isCrowded, withArrivals } from "./delivery-intake.js";
+import { type IntakeContext, isCrowded, withArrived } from "./delivery-intake.js";
 import { insertDelivery } from "./record-delivery.js";
 
 /** When a rejected sender may retry, in seconds. */
@@ -32,36 +31,23 @@ export function takeAll(event: Delivered<TakeDeliveries>, before: IntakeContext)
     if (deliveries.list(turn, turn.self.partition, [turn.self.id], { limit: 1 }).length === 0) turn.stop();
     return before;
   }
-  const grouped = turn.picture(groupedKeysPicture);
-  const keys = new TakenKeys(turn, before.keysFrom ?? null, { wait: grouped.size > 0 });
-  const group = new NewGroup(turn);
-  const context = { ...withArrivals(before, all.length, turn.now), keysFrom: keys.from };
-  const places = countPlaces(context, turn.now);
+  const keys = new TakenKeys(turn, before.keysFrom ?? null);
+  const context = withArrived({ ...before, keysFrom: keys.from }, all.length);
+  const places = countPlaces(context);
   const ids: string[] = [];
   let bytes = 0;
   const take = (delivery: NewDelivery): DeliveryTaken | Refusal => {
-    const { key, body } = delivery;
-    const waiting = key === null ? undefined : grouped.get(key);
-    if (waiting !== undefined) {
-      if (!group.repeat(waiting.id)) countRepeated(turn, waiting);
-      return { id: waiting.id, isRepeated: true };
-    }
+    const { key } = delivery;
     const repeated = key === null ? null : repeat(turn, keys.find(key));
     if (repeated !== null) return repeated;
     if (isCrowded(context, { count: ids.length, bytes })) return crowded;
-    const id = turn.newId("dlv");
-    const isPlaced = ids.length < places;
-    if (!isPlaced && group.takes(delivery)) group.add(id, delivery);
-    else {
-      insertDelivery(turn, delivery, { id, state: isPlaced ? "working" : "accepted" });
-      if (key !== null) recordKey(turn, key, id, turn.now);
-    }
+    const { id, body } = insertDelivery(turn, delivery, ids.length < places ? "working" : "accepted");
+    if (key !== null) recordKey(turn, key, id);
     ids.push(id);
-    bytes += ArrayBuffer.isView(body) ? body.length : body.bytes;
+    bytes += body?.bytes ?? 0;
     return { id, isRepeated: false };
   };
   turn.reply(all.map(take));
-  group.store();
   return ids.length === 0 ? context : count(turn, context, { ids, bytes });
 }
 

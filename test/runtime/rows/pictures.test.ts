@@ -27,15 +27,6 @@ const held: Picture<Held> = {
     };
   },
 };
-/** The counts whose ids begin with the actor's id. */
-const ofActor: Picture<Map<string, number>> = {
-  rows: [["count"]],
-  isOfActor: true,
-  build: (reading, self) => {
-    built += 1;
-    return new Map(counts.entries(reading, self.partition, [self.id]).map(({ key, value }) => [String(key[4]), value]));
-  },
-};
 const undeclared: Picture<null> = { rows: [["count"]], build: () => null };
 
 /** Stores counts in rows and in its picture. */
@@ -57,16 +48,10 @@ const keeper = probe(
       turn.picture(held);
       counts.put(turn, turn.self.partition, String(id), Number(n));
     },
-    under: (_context, { under, id, n }, turn) => {
-      const of = String(under ?? turn.self.id);
-      if (of === turn.self.id) turn.picture(ofActor).set(String(id), Number(n));
-      counts.put(turn, turn.self.partition, [of, String(id)], Number(n));
-      turn.reply(Object.fromEntries(turn.picture(ofActor)));
-    },
     ask: (_context, _message, turn) => turn.picture(undeclared),
     stop: (_context, _message, turn) => turn.stop(),
   },
-  { pictures: [held, ofActor] },
+  { pictures: [held] },
 );
 
 /** Writes rows that the keeper's picture is built from, and other rows. */
@@ -127,21 +112,6 @@ t.test("what another actor writes shows in the next turn, and only rows that it 
   await t.rejects(write("fail"), TurnFailed);
   await ask("show");
   t.equal(builds(), 1, "to compare");
-});
-
-t.test("a picture of rows under its actor's id stays when others write under theirs", async (t) => {
-  const { harness } = await started();
-  const tell = (id: string, more: object) =>
-    harness.ask({ ...harness.to("keeper"), id }, { type: "under", ...more } as Note);
-  t.same(await tell("one", { id: "a", n: 1 }), { a: 1 });
-  t.same(await tell("another", { id: "b", n: 2 }), { b: 2 });
-  builds();
-  t.same(await tell("one", { id: "c", n: 3 }), { a: 1, c: 3 });
-  t.equal(builds(), 1, "to compare");
-  await tell("another", { under: "one", id: "d", n: 4 });
-  builds();
-  t.same(await tell("one", { id: "e", n: 5 }), { a: 1, c: 3, d: 4, e: 5 });
-  t.equal(builds(), 2, "built, and compared");
 });
 
 t.test("rows of another partition drop nothing, nor does another partition's picture", async (t) => {

@@ -7,11 +7,7 @@ import {
   onRaised,
   onWatched,
 } from "../../../../actors/integration-work/deliveries/delivery-progress.js";
-import {
-  emptyIntake,
-  type IntakeContext,
-  MAX_QUEUED_IN_A_RUSH,
-} from "../../../../actors/integration-work/intake/delivery-intake.js";
+import { emptyIntake, type IntakeContext } from "../../../../actors/integration-work/intake/delivery-intake.js";
 import { deliveryIntakeActor } from "../../../../actors/integration-work/intake/delivery-intake.machine.js";
 import { queuedDeliveries } from "../../../../actors/integration-work/intake/delivery-intake.table.js";
 import { resources } from "../../../../actors/resources/resource.table.js";
@@ -74,73 +70,54 @@ t.test(
   },
 );
 
-t.test("in a rush one has a place, in order, until it is over or too many wait", async (t) => {
-  const { actor, take, id, end } = intake();
+t.test("in a burst one delivery has a slot, in order, until no more arrive or the backlog is full", async (t) => {
+  const { actor, takeAll, end } = intake();
   const working = () => actor.context<IntakeContext>().working.map((one) => one.id);
-  const ids = Array.from({ length: 40 }, () => id(take()));
-  t.same(working(), ids.slice(0, 8), "those that had a place keep it");
-  for (const each of ids.slice(0, 7))
-    t.same(
-      told(end(each)).filter(([type]) => type === "delivery.work"),
-      [],
-    );
-  t.same(working(), ids.slice(7, 8));
+  const burst = (length: number) => takeAll(Array.from({ length }, () => null));
+  const ids = [...burst(7), ...burst(8)];
+  t.same(working(), ids.slice(0, 7), "deliveries that have a slot keep it");
+  for (const each of ids.slice(0, 6)) {
+    end(each);
+    ids.push(...burst(8));
+  }
+  t.same(working(), ids.slice(6, 7));
+  end(ids[6] ?? "");
+  t.same(working(), ids.slice(7, 8), "the next delivery has the only slot");
+  ids.push(...burst(8));
   end(ids[7] ?? "");
-  t.same(working(), ids.slice(8, 9), "the next one has the only place");
-  actor.restore("taking", { ...actor.context<IntakeContext>(), queued: MAX_QUEUED_IN_A_RUSH });
+  t.same(working(), ids.slice(8, 9));
   end(ids[8] ?? "");
-  t.same(working(), ids.slice(9, 17), "too many wait");
-  actor.restore("taking", { ...actor.context<IntakeContext>(), queued: 23 });
+  t.same(working(), ids.slice(9, 17), "the burst is over");
+  actor.restore("taking", { ...actor.context<IntakeContext>(), backlog: 10_000 });
+  burst(8);
   for (const each of ids.slice(9, 17)) end(each);
-  t.same(working(), ids.slice(17, 18));
-  actor.now += 250;
-  const late = id(take());
-  t.same(working(), ids.slice(17, 25), "the rush is over: all places, and those that waited go first");
-  for (const each of ids.slice(17)) end(each);
-  t.same(working(), [late]);
-  t.match(actor.context<IntakeContext>(), { queued: 0, backlog: 1, ended: 40 });
+  t.equal(working().length, 8, "a burst that is rejected does not slow down the processing");
 });
 
-t.test("in a flood a place is given now and then, and all of them once nothing comes any more", async (t) => {
-  const { actor, take, id, end } = intake();
-  const working = () => actor.context<IntakeContext>().working.map((one) => one.id);
-  const ids = Array.from({ length: 260 }, () => id(take()));
-  for (const each of ids.slice(0, 7)) end(each);
-  const toNames = ({ wakes }: { wakes: readonly { name: string }[] }) => wakes.map(({ name }) => name);
-  const last = end(ids[7] ?? "");
-  t.same(working(), ids.slice(8, 9), "the first place in the flood is given at once");
-  t.same(toNames(last), [], "nothing else has to give it");
-  const paced = end(ids[8] ?? "");
-  t.same(working(), [], "the next one is not");
-  t.same(toNames(paced), ["places"], "but will be, whatever comes");
-  actor.now += 25;
-  ids.push(id(take()));
-  t.same(working(), ids.slice(9, 10), "it is after a while");
-  end(ids[9] ?? "");
-  t.same(working(), []);
-  actor.now += 200;
-  actor.take({ type: "woken", name: "places", dueMs: actor.now } as never);
-  t.same(working(), ids.slice(10, 18), "nothing comes: the wake-up gives all places");
-  for (const each of ids.slice(10)) end(each);
-  t.match(actor.context<IntakeContext>(), { queued: 0, backlog: 0, working: [], willGivePlaces: false });
-});
-
-t.test("a flood, and a rush, of a clock that was put right are over", async (t) => {
-  const { actor, take, id, end } = intake();
-  const working = () => actor.context<IntakeContext>().working.length;
-  const ids = Array.from({ length: 260 }, () => id(take()));
-  for (const each of ids.slice(0, 9)) end(each);
-  t.equal(working(), 0);
-  actor.now -= 3_600_000;
-  const { wakes } = actor.take({ type: "woken", name: "places", dueMs: actor.now } as never);
-  t.equal(working(), 8, "all places are given");
+t.test("fewer deliveries than slots at once are no burst, however many wait", async (t) => {
+  const { actor, takeAll, end } = intake();
+  const ids = Array.from({ length: 10 }, () => takeAll(Array(7).fill(null))).flat();
+  for (const each of ids.slice(0, 30)) end(each);
   t.same(
-    wakes.filter(({ name }) => name === "places"),
-    [],
+    actor.context<IntakeContext>().working.map((one) => one.id),
+    ids.slice(30, 38),
   );
-  actor.now += 10_000;
-  end(ids[9] ?? "");
-  t.equal(working(), 8);
+});
+
+t.test("an intake of an earlier release that withheld all slots gives them at its wake-up", async (t) => {
+  const { actor, takeAll } = intake();
+  const ids = takeAll(Array(40).fill(null));
+  const before = { ...actor.context<IntakeContext>(), working: [], queued: 40, upcoming: ids.slice(0, 32) };
+  const flood = { fromMs: actor.now, count: 3, untilMs: actor.now + 150 };
+  const withheld = { arrivals: { flood, rush: flood }, pacedUntilMs: actor.now + 25, willGivePlaces: true };
+  const upgraded = deliveryIntakeActor.migrate?.({ value: "taking", context: { ...before, ...withheld } }, 2);
+  t.strictSame(upgraded, { value: "taking", context: before });
+  actor.restore(upgraded?.value, { ...before, isBurst: false });
+  actor.take({ type: "woken", name: "places", dueMs: actor.now } as never);
+  t.same(
+    actor.context<IntakeContext>().working.map((one) => one.id),
+    ids.slice(0, 8),
+  );
 });
 
 t.test("a long queue is in rows of many, and a delivery that is due again goes before what is younger", async (t) => {
@@ -156,14 +133,14 @@ t.test("a long queue is in rows of many, and a delivery that is due again goes b
   const leave = (which: string) => actor.take({ type: "delivery.left", id: which, isOver: false, bytes: 2 } as never);
   for (const [index, each] of ids.slice(0, 45).entries())
     worked.push(...told(index === 20 || index === 21 ? leave(each) : end(each)).map(([, which = ""]) => which));
-  t.same(worked, ids.slice(1, 46));
+  t.same(worked, ids.slice(1, 53), "one at a time in the burst, then eight");
   const [overtaken = "", waited = ""] = ids.slice(20);
   actor.take({ type: "delivery.due", id: waited } as never);
   actor.take({ type: "delivery.due", id: overtaken } as never);
-  t.match(actor.context<IntakeContext>(), { queued: 56, upcoming: [overtaken, waited, ...ids.slice(46, 50)] });
-  for (const each of [ids[45], overtaken, waited, ...ids.slice(46)])
+  t.match(actor.context<IntakeContext>(), { queued: 49, upcoming: [overtaken, waited, ...ids.slice(53, 60)] });
+  for (const each of [...ids.slice(45, 53), overtaken, waited, ...ids.slice(53)])
     worked.push(...told(end(each ?? "")).map(([, which = ""]) => which));
-  t.same(worked.slice(45), [overtaken, waited, ...ids.slice(46)]);
+  t.same(worked.slice(52), [overtaken, waited, ...ids.slice(53)]);
   t.same(queued(), []);
   t.match(actor.context<IntakeContext>(), { queued: 0, backlog: 0, ended: 100, working: { length: 0 } });
 });
