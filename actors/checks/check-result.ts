@@ -9,7 +9,8 @@ import { falseFailureChance } from "../statistics/false-failure.js";
 import { findRegressions, type Regression } from "../statistics/regression.js";
 import { successTotals } from "../statistics/success.js";
 import type { ReplayCheckRow } from "./check.js";
-import type { CheckResultRow, RegressedTask, SideResult } from "./check-result.table.js";
+import type { CheckResultRow } from "./check-result.table.js";
+import type { RegressedTask, SideResult } from "./check-schemas.js";
 import type { ReplaySide, ReplaySides, SideCopy } from "./check-sides.js";
 import type { InSteps } from "./in-steps.js";
 

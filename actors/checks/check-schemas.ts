@@ -1,10 +1,11 @@
 import { z } from "zod";
-import type { Shown } from "../replays/reads/copy-schemas.js";
-import { gainSchema, intervalSchema } from "../replays/reads/replay-schemas.js";
-import { replayStates } from "../replays/replay/replay.js";
+import { gainSchema, intervalSchema, replayStates } from "../replays/reads/replay-schemas.js";
 import { spentSchema } from "../runners/protocol.js";
-import { keptFields } from "./check.js";
+import type { Shown } from "../view.js";
 import { undecidedReasons, verdicts } from "./verdict.js";
+
+/** The fields of a station that a check keeps at their live values, in the order in which it lists them. */
+export const keptFields = ["check", "judge", "diffs", "runners"] as const;
 
 const count = z.int();
 const time = z.iso.datetime();
@@ -137,5 +138,8 @@ export const listedCheckSchema = z.strictObject({
 });
 
 export type ReplayCheckView = Shown<typeof replayCheckSchema>;
-export type ListedCheckView = Shown<typeof listedCheckSchema>;
 export type CheckWarningView = ReplayCheckView["warnings"][number];
+/** The result of one side of a check. */
+export type SideResult = Omit<ReplayCheckView["candidate"], "state">;
+/** A task that regressed. */
+export type RegressedTask = ReplayCheckView["regressions"][number];

@@ -4,10 +4,11 @@ import { replaySets } from "../replays/sets/replay-set.table.js";
 import { startWarningTexts } from "../replays/starting/start-warnings.js";
 import { successGain } from "../statistics/gain.js";
 import { unpricedRun } from "../statistics/spending.js";
+import { defineView } from "../view.js";
 import type { ReplayCheckRow } from "./check.js";
 import { toResult } from "./check-result.js";
 import { type CheckResultRow, replayCheckResults } from "./check-result.table.js";
-import type { CheckWarningView, ListedCheckView, ReplayCheckView } from "./check-schemas.js";
+import { type CheckWarningView, listedCheckSchema, type ReplayCheckView, replayCheckSchema } from "./check-schemas.js";
 import { type ReplaySides, readSidesInSteps } from "./check-sides.js";
 import { whatCheckWaitsFor } from "./check-waiting.js";
 import { atOnce, type InSteps } from "./in-steps.js";
@@ -30,67 +31,39 @@ export function* viewInSteps(
   row: ReplayCheckRow,
   { reused, latest }: Asked,
 ): InSteps<ReplayCheckView> {
-  const { id, teamId, lineId, stationId, stationKey, setId, setVersion, candidateId, replayId } = row;
-  const { baselineReplayId, attempt, reference, liveFingerprint, candidateFingerprint, keptLive } = row;
-  const { repeats, verdict, undecidedBecause, tasks, compared, createdAt, decidedAt } = row;
   const sides = yield* readSidesInSteps(reading, workspaceId, row);
   yield;
   const result = yield* findResult(reading, workspaceId, row, sides);
   yield;
-  const setName = replaySets.get(reading, workspaceId, setId)?.name ?? null;
-  return {
-    id,
-    teamId,
-    lineId,
-    stationId,
-    stationKey,
-    setId,
-    setName,
-    setVersion,
-    candidateId,
-    replayId,
-    baselineReplayId,
-    attempt,
-    reference,
-    liveFingerprint,
-    candidateFingerprint,
-    keptLive,
-    threshold: thresholdView(row, sides),
-    repeats,
-    gain: gainOf(row, sides),
-    verdict,
-    undecidedBecause,
-    tasks,
-    compared,
-    waiting: verdict === "running" ? whatCheckWaitsFor(latest, workspaceId, sides) : null,
-    candidate: { state: sides.candidate?.state ?? null, ...result.candidate },
-    baseline: { state: sides.baseline?.state ?? null, ...result.baseline },
-    regressions: result.regressions,
-    warnings: listWarnings(row, result),
-    replayUrl: null,
-    reused,
-    createdAt,
-    decidedAt,
-  };
+  return showCheck(row, { reading, workspaceId, latest, sides, result, reused });
 }
 
 /** Shows the check in a list. */
-export function listedCheckView(row: ReplayCheckRow): ListedCheckView {
-  const { id, stationId, stationKey, verdict, undecidedBecause, regressed: regressions } = row;
-  const { attempt, reference, createdAt } = row;
-  return {
-    id,
-    stationId,
-    stationKey,
-    verdict,
-    undecidedBecause,
-    regressions,
-    attempt,
-    reference,
-    createdAt,
-    replayUrl: null,
-  };
+export const listedCheckView = defineView<ReplayCheckRow>()(listedCheckSchema, {
+  regressions: ({ regressed }) => regressed,
+  replayUrl: () => null,
+});
+
+interface Sources extends Asked {
+  readonly reading: Reading;
+  readonly workspaceId: string;
+  readonly sides: ReplaySides;
+  readonly result: CheckResultRow;
 }
+
+const showCheck = defineView<ReplayCheckRow, Sources>()(replayCheckSchema, {
+  setName: ({ setId }, { reading, workspaceId }) => replaySets.get(reading, workspaceId, setId)?.name ?? null,
+  threshold: (row, { sides }) => thresholdView(row, sides),
+  gain: (row, { sides }) => gainOf(row, sides),
+  waiting: ({ verdict }, { latest, workspaceId, sides }) =>
+    verdict === "running" ? whatCheckWaitsFor(latest, workspaceId, sides) : null,
+  candidate: (_row, { sides, result }) => ({ state: sides.candidate?.state ?? null, ...result.candidate }),
+  baseline: (_row, { sides, result }) => ({ state: sides.baseline?.state ?? null, ...result.baseline }),
+  regressions: (_row, { result }) => result.regressions,
+  warnings: (row, { result }) => listWarnings(row, result),
+  replayUrl: () => null,
+  reused: (_row, { reused }) => reused,
+});
 
 /** Computes the results from its replays, or returns the stored results once a replay is gone. */
 function* findResult(

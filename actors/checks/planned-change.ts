@@ -12,8 +12,9 @@ import { resolveBlock } from "../replays/starting/live-block.js";
 import type { StartingPoint } from "../replays/starting/starting-point.js";
 import { canonicalJson } from "../resources/canonical-json.js";
 import { findResource } from "../resources/resource.table.js";
-import { type KeptField, keptFields } from "./check.js";
+import type { KeptField } from "./check.js";
 import type { Parsed, PlannedChange } from "./check.messages.js";
+import { keptFields } from "./check-schemas.js";
 
 /** A planned change, ready to be replayed. */
 export interface PreparedChange {

@@ -1,10 +1,26 @@
-import type { InstallationKey } from "./installation.js";
+import { z } from "zod";
+import type { Stored } from "../view.js";
+
+/** A connection as callers see it who can see the workspace. */
+export const codeHostConnectionSchema = z
+  .strictObject({
+    installationId: z.int().describe("The installation's number on the code host."),
+    host: z.string().describe("What the code host is called, such as github.com."),
+    account: z.strictObject({ login: z.string(), kind: z.enum(["organization", "user"]) }),
+    state: z
+      .enum(["connected", "suspended", "deleted"])
+      .describe("As the code host has told: suspended or deleted there, or neither."),
+    connectedBy: z.string().describe("The person who connected it."),
+    connectedAt: z.string(),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe("What the installation does not allow that the service would do there; absent for nothing."),
+  })
+  .meta({ title: "code-host-connection" });
 
 /** An installation that is connected to a workspace. */
-export interface CodeHostConnection extends InstallationKey {
-  readonly account: { readonly login: string; readonly kind: "organization" | "user" };
-  readonly state: "connected" | "suspended" | "deleted";
-  readonly connectedBy: string;
+export interface CodeHostConnection extends Stored<typeof codeHostConnectionSchema, "connectedAt" | "warnings"> {
   readonly connectedAtMs: number;
   /** The code host's timestamp of the stored data. */
   readonly asOfMs: number;

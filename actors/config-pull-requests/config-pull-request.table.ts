@@ -2,9 +2,9 @@ import { toChangeEntry, topic } from "../../runtime/feeds/topic.js";
 import type { Reading } from "../../storage/store.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { retain } from "../tables/retention.js";
-import type { ConfigPullRequestRow } from "./config-pull-request.js";
+import type { CandidatePullRequest, ConfigPullRequestRow } from "./config-pull-request.js";
 import { configPullRequestRef } from "./config-pull-request.messages.js";
-import { type CandidatePullRequest, candidatePullRequest } from "./config-pull-request.view.js";
+import { candidatePullRequest } from "./config-pull-request.view.js";
 
 /** A config pull request of a candidate, as its search's stream publishes it. */
 const searchTopic = topic<{

@@ -1,27 +1,14 @@
+import { z } from "zod";
+import type { Shown, Stored } from "../view.js";
+
 /** The states of a config pull request (replays, States and transitions). */
 export const configPullRequestStates = ["opening", "opened", "refused"] as const;
-type ConfigPullRequestState = (typeof configPullRequestStates)[number];
 
-/** The reasons why none could be opened. `config-pull-request.view.ts` explains each. */
+/** The reasons why none could be opened. */
 export const openingRefusals = [
   ...(["no-source", "no-connection", "not-found", "not-hcl", "ambiguous", "computed"] as const),
   ...(["changed-meanwhile", "no-access", "branch-taken", "not-proven"] as const),
 ] as const;
-
-/**
- * The reason why none was opened, for people. The last three members name the value to set manually; they are null if
- * the reason is not about a single value.
- */
-export interface OpeningRefusal {
-  readonly code: (typeof openingRefusals)[number];
-  readonly message: string;
-  /** The station's attribute to set. */
-  readonly attribute: string | null;
-  /** The infrastructure expression that computes the attribute. */
-  readonly expression: string | null;
-  /** The value to set. Null also if it is longer than {@link MAX_WANTED_CHARACTERS}. */
-  readonly wanted: string | null;
-}
 
 /** Maximum length of a value in a refusal, in characters. */
 export const MAX_WANTED_CHARACTERS = 2_000;
@@ -33,36 +20,89 @@ export interface ConfigSource {
   readonly path: string;
 }
 
-/** The candidate of a search that a person picked. */
-export interface PickedCandidate {
-  readonly teamId: string;
-  readonly searchId: string;
-  readonly candidateId: string;
-  readonly candidateName: string;
-  readonly lineId: string;
-  readonly stationId: string;
-  readonly stationKey: string;
-}
+const reason = z
+  .strictObject({
+    code: z
+      .enum(openingRefusals)
+      .describe(
+        "`no-source`: the line names no `source`. `no-connection`: no installation of the code host that reaches its " +
+          "repository is connected, or the code host did not answer. `not-found`: the repository, the file, or the station " +
+          "in it is not there. `not-hcl`: the file is no HCL. `ambiguous`: more than one place may give the value, or one " +
+          "place more than it. `computed`: an expression gives the value. `changed-meanwhile`: the source, or the live " +
+          "config, is not what the candidate was measured against. `no-access`: the code host refuses. `branch-taken`: the " +
+          "branch holds commits of somebody else. `not-proven`: the edited file could not be shown to differ in the wanted " +
+          "values alone, or to have an effect.",
+      ),
+    message: z.string(),
+    attribute: z.string().nullable().describe("The station attribute."),
+    expression: z.string().nullable().describe("The infrastructure expression that computes the attribute."),
+    wanted: z
+      .string()
+      .nullable()
+      .describe(
+        "The value to set by hand, of the attribute; of a refusal that is about no attribute that changes, a line of HCL " +
+          "for each that does. Null also where it is longer than 2,000 characters, which `message` says then.",
+      ),
+  })
+  .meta({ title: "config-pull-request-refusal" });
+
+const outcome = {
+  id: z.string(),
+  state: z.enum(configPullRequestStates),
+  url: z.string().nullable().describe("Null until it is opened."),
+  reason: reason.nullable().describe("Why none was opened; null unless it is refused."),
+};
+
+/** A candidate's config pull request, as shown in its search. */
+export const candidatePullRequestSchema = z.strictObject(outcome).meta({ title: "candidate-pull-request" });
+
+/** A config pull request with its details. */
+export const configPullRequestSchema = z
+  .strictObject({
+    ...outcome,
+    teamId: z.string(),
+    searchId: z.string(),
+    candidateId: z.string(),
+    lineId: z.string(),
+    stationId: z.string(),
+    candidateName: z.string(),
+    stationKey: z.string(),
+    repository: z.string().nullable().describe("The line's source when it was last picked; null when it named none."),
+    path: z.string().nullable().describe("The same."),
+    branch: z.string().describe("The branch that is committed to."),
+    attempts: z.int().describe("How often people picked it."),
+    waitsUntil: z
+      .string()
+      .nullable()
+      .describe("Until when the code host takes no more; null while nothing waits for it."),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ title: "config-pull-request" });
+
+/**
+ * The reason why none was opened, for people. The last three members name the value to set manually; they are null if
+ * the reason is not about a single value.
+ */
+export type OpeningRefusal = NonNullable<ConfigPullRequestRow["reason"]>;
 
 /** A pull request that changes a line's config to that of a candidate from a search. */
-export interface ConfigPullRequestRow extends PickedCandidate {
-  readonly id: string;
-  readonly state: ConfigPullRequestState;
-  /** The URL for people; null unless it is opened. */
-  readonly url: string | null;
-  /** Null unless it is refused. */
-  readonly reason: OpeningRefusal | null;
+export interface ConfigPullRequestRow
+  extends Stored<typeof configPullRequestSchema, "repository" | "path" | "waitsUntil"> {
   /** The line's source at the last pick; null if the line had none. */
   readonly source: ConfigSource | null;
-  /** The branch for the commits, the same in every attempt. */
-  readonly branch: string;
-  /** Number of times that people picked it. */
-  readonly attempts: number;
   /** The end of the code host's rate limit; absent or null without a wait. */
   readonly waitsUntil?: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
 }
+
+/** The candidate of a search that a person picked. */
+export type PickedCandidate = Pick<
+  ConfigPullRequestRow,
+  "teamId" | "searchId" | "candidateId" | "candidateName" | "lineId" | "stationId" | "stationKey"
+>;
+
+/** A candidate's config pull request, as shown in its search. */
+export type CandidatePullRequest = Shown<typeof candidatePullRequestSchema>;
 
 /**
  * Maximum length of a branch name before the end of its id, in characters. The host stores a ref as a file, whose name

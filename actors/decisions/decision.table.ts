@@ -3,25 +3,7 @@ import { table } from "../../storage/table.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { retain } from "../tables/retention.js";
 import { storedAs } from "../tables/table-declaration.js";
-import type { DraftedDecision } from "./decision.js";
-
-/** A team member's objection to a decision, at one of its files. */
-interface Dispute {
-  readonly file: string;
-  readonly userId: string;
-  readonly reason: string;
-}
-
-/** A recorded decision. */
-export interface DecisionRow extends DraftedDecision {
-  readonly id: string;
-  readonly taskId: string;
-  readonly teamId: string;
-  /** The run in which it was made. */
-  readonly runId: string;
-  readonly disputes: readonly Dispute[];
-  readonly draftedAt: string;
-}
+import type { DecisionRow, DraftedDecision } from "./decision.js";
 
 /** How the pull request of a task was merged. */
 export interface Merge {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Stored } from "../view.js";
 
 /** The kinds of a decision (expressions and insights, Change stack and decisions). */
 export const decisionKinds = ["trade-off", "assumption", "limitation", "rejected-approach", "deviation"] as const;
@@ -20,6 +21,31 @@ const drafted = z.object({
 
 /** A drafted decision that is within the limits. */
 export type DraftedDecision = Readonly<z.output<typeof drafted>>;
+
+/** A standing decision in a list. */
+export const decisionSchema = z
+  .strictObject({
+    id: z.string(),
+    taskId: z.string(),
+    teamId: z.string(),
+    runId: z.string().describe("The run that it was made in."),
+    repository: z.string().describe("`owner/name`, where the task's pull request was merged."),
+    pullRequest: z.string().describe("The address of the pull request."),
+    kind: z.enum(decisionKinds),
+    title: z.string(),
+    why: z.string(),
+    alternatives: z.array(z.string()),
+    paths: z.array(z.string()).describe("The files that it bears on."),
+    steps: z.array(z.int()).describe("The steps of the run that it was made at."),
+    disputes: z.array(z.strictObject({ file: z.string(), userId: z.string(), reason: z.string() })),
+    standing: z.literal("stands"),
+    draftedAt: z.iso.datetime(),
+    mergedAt: z.iso.datetime(),
+  })
+  .meta({ title: "decision" });
+
+/** A recorded decision. */
+export type DecisionRow = Stored<typeof decisionSchema, "repository" | "pullRequest" | "standing" | "mergedAt">;
 
 /** Returns the drafted decisions that are within the limits, in their order. Others are dropped. */
 export function parseDraftedDecisions(given: readonly unknown[]): readonly DraftedDecision[] {

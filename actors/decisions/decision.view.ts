@@ -1,32 +1,9 @@
-import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import type { Cursor, Slice } from "../tables/page-source.js";
-import { decisionKinds } from "./decision.js";
+import { timeText } from "../time-text.js";
+import { defineView, type Shown } from "../view.js";
+import { type DecisionRow, decisionSchema } from "./decision.js";
 import { decisions, type StandingDecision, standingDecisions } from "./decision.table.js";
-
-/** A standing decision in a list. */
-export const decisionSchema = z
-  .strictObject({
-    id: z.string(),
-    taskId: z.string(),
-    teamId: z.string(),
-    runId: z.string().describe("The run that it was made in."),
-    repository: z.string().describe("`owner/name`, where the task's pull request was merged."),
-    pullRequest: z.string().describe("The address of the pull request."),
-    kind: z.enum(decisionKinds),
-    title: z.string(),
-    why: z.string(),
-    alternatives: z.array(z.string()),
-    paths: z.array(z.string()).describe("The files that it bears on."),
-    steps: z.array(z.int()).describe("The steps of the run that it was made at."),
-    disputes: z.array(z.strictObject({ file: z.string(), userId: z.string(), reason: z.string() })),
-    standing: z.literal("stands"),
-    draftedAt: z.iso.datetime(),
-    mergedAt: z.iso.datetime(),
-  })
-  .meta({ title: "decision" });
-
-type DecisionView = z.output<typeof decisionSchema>;
 
 /** The filters of a list. A decision must match all given filters. */
 export interface DecisionFilter {
@@ -86,33 +63,19 @@ function fits({ teamId, paths }: StandingDecision, { path, seesTeam }: DecisionF
   return paths.some((each) => (path.endsWith("/") ? each.startsWith(path) : each === path));
 }
 
+const showDecision = defineView<DecisionRow, StandingDecision>()(decisionSchema, {
+  repository: (_row, { repository }) => repository,
+  pullRequest: (_row, { url }) => url,
+  standing: () => "stands" as const,
+  mergedAt: (_row, { mergedAtMs }) => timeText(mergedAtMs),
+});
+
 /** Shows a decision in a list; empty if it is gone. */
 export function decisionView(
   reading: Reading,
   workspaceId: string,
-  { id, mergedAtMs, taskId, repository, url }: StandingDecision,
-): DecisionView[] {
-  const row = decisions.get(reading, workspaceId, taskId, id);
-  if (row === undefined) return [];
-  const { kind, title, why, alternatives, paths, steps, disputes, runId, teamId, draftedAt } = row;
-  return [
-    {
-      id,
-      taskId,
-      teamId,
-      runId,
-      repository,
-      pullRequest: url,
-      kind,
-      title,
-      why,
-      alternatives: [...alternatives],
-      paths: [...paths],
-      steps: [...steps],
-      disputes: [...disputes],
-      standing: "stands",
-      draftedAt,
-      mergedAt: new Date(mergedAtMs).toISOString(),
-    },
-  ];
+  standing: StandingDecision,
+): Shown<typeof decisionSchema>[] {
+  const row = decisions.get(reading, workspaceId, standing.taskId, standing.id);
+  return row === undefined ? [] : [showDecision(row, standing)];
 }

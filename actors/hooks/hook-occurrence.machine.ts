@@ -25,8 +25,9 @@ import { defineActor } from "../../runtime/cells/define-actor.js";
 import { isResultOf } from "../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../runtime/turns/turn.js";
 import { DELIVERY_EFFECT } from "./delivery/delivery.effects.js";
+import type { HookOccurrenceState } from "./hook-occurrence.js";
 import { type FireHook, hookOccurrenceRef } from "./hook-occurrence.messages.js";
-import { findHookOccurrence, type HookOccurrenceState } from "./hook-occurrence.table.js";
+import { findHookOccurrence } from "./hook-occurrence.table.js";
 import {
   failOutOfTime,
   finish,

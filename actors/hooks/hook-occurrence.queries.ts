@@ -2,12 +2,8 @@ import type { Reading } from "../../storage/store.js";
 import type { Refusal } from "../refusal.js";
 import type { Cursor, Slice } from "../tables/page-source.js";
 import { getPrunedBefore } from "../tables/pruned-before.js";
-import {
-  findHookOccurrence,
-  type HookOccurrence,
-  type HookOccurrenceState,
-  hookOccurrences,
-} from "./hook-occurrence.table.js";
+import type { HookOccurrence, HookOccurrenceState } from "./hook-occurrence.js";
+import { findHookOccurrence, hookOccurrences } from "./hook-occurrence.table.js";
 
 /** The metric that counts exhausted hook occurrences on after events, across all workspaces. */
 export const EXHAUSTED = "hook-occurrences.exhausted";

@@ -7,7 +7,8 @@ import { retain } from "../tables/retention.js";
 import { isOpen } from "../tasks/task.js";
 import { keepForRequests } from "../tasks/task.retention.js";
 import { tasks } from "../tasks/task.table.js";
-import { attempts, endedHookOccurrences, type HookOccurrence, hookOccurrences } from "./hook-occurrence.table.js";
+import type { HookOccurrence } from "./hook-occurrence.js";
+import { attempts, endedHookOccurrences, hookOccurrences } from "./hook-occurrence.table.js";
 import { latestCaused } from "./loop-guard.js";
 
 /** Key: `[team]`. Value: the latest event time among the removed hook occurrences, in milliseconds since 1970. */

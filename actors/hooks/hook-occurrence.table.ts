@@ -1,84 +1,25 @@
 import { toChangeEntry, topic } from "../../runtime/feeds/topic.js";
 import type { Key, Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
-import type { WorkEvent } from "../events/catalogue.js";
 import { listResources } from "../resources/resource.table.js";
 import { listedTable } from "../tables/indexed-table.js";
 import type { PublishingWriting } from "../tables/on-write.js";
 import { storedAs } from "../tables/table-declaration.js";
-import type { HookFailureCode } from "./delivery/failure-codes.js";
+import type { AttemptRow, HookOccurrence, HookOccurrenceListed, HookOccurrenceState } from "./hook-occurrence.js";
 
 /**
  * The rows of a hook occurrence. Most occurrences are delivered at the first attempt. These are written only twice: at
  * the start, with the event, and at the end, with the last attempt.
  */
 
-export type HookOccurrenceState = "attempting" | "waiting" | "delivered" | "failed" | "refused";
-
-/** The status of a hook occurrence. */
-interface HookOccurrenceStatus {
-  readonly state: HookOccurrenceState;
-  /** The failure code, or null. */
-  readonly code: HookFailureCode | null;
-  /** Why it failed, as text for users, or null. Absent in end rows of earlier releases. */
-  readonly reason?: string | null;
-  /** Why the event was refused, or null. */
-  readonly refused: string | null;
-  readonly endedAt: string | null;
-}
-
 /** A hook occurrence from its start on. The key holds the team and id. */
-interface BegunRow extends HookOccurrenceStatus {
-  readonly hookId: string;
-  readonly hook: string;
-  readonly work: WorkEvent;
-  readonly firedAt: string;
-  readonly reason: string | null;
-  /** When the next attempt starts; set while the occurrence waits. */
-  readonly retryAt: string | null;
-  /** The hook occurrence that this one resends, or null. */
-  readonly resends: string | null;
-  /** The latest hook occurrence that resent this one, or null. */
-  readonly resentAs: string | null;
-}
+type BegunRow = Omit<HookOccurrence, "id">;
 
 /** The end of a hook occurrence that made a request. This row takes precedence over the other one. */
-interface EndedRow extends HookOccurrenceStatus {
+interface EndedRow extends Pick<HookOccurrence, "state" | "code" | "refused" | "endedAt"> {
+  /** Absent in end rows of earlier releases. */
+  readonly reason?: string | null;
   readonly attempt: AttemptRow;
-}
-
-/** A hook occurrence as its history shows it. Attempts are read separately. */
-export interface HookOccurrence extends BegunRow {
-  readonly id: string;
-}
-
-/** One request that a hook occurrence sent, or could not send. */
-export interface AttemptRow {
-  readonly n: number;
-  readonly step: string;
-  readonly at: string;
-  readonly tookMs: number;
-  /** As sent, without signatures, tokens and secrets. */
-  readonly requestHeaders: Readonly<Record<string, string>>;
-  /** Null when nothing responded. */
-  readonly status: number | null;
-  /** The first 16 KiB of the response's body. */
-  readonly body: string;
-  readonly code: HookFailureCode | null;
-  readonly reason: string | null;
-  /** The wait that the receiver asked for, in milliseconds, at most one hour. */
-  readonly retryAfterMs?: number | null;
-}
-
-/** The fields by which lists find a hook occurrence, and which its streams publish. */
-export interface HookOccurrenceListed {
-  readonly id: string;
-  readonly teamId: string;
-  /** The hook's key. */
-  readonly hook: string;
-  /** The event. */
-  readonly on: string;
-  readonly state: HookOccurrenceState;
 }
 
 /** The change that subscribers of a hook occurrence receive. */

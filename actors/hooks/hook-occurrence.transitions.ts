@@ -14,17 +14,11 @@ import type { DeliveryResult } from "./delivery/delivery-result.js";
 import { BEFORE_EVENT_TIMEOUT, type HookFailureCode } from "./delivery/failure-codes.js";
 import { isRetried, MAX_PLACE_WAIT_MS } from "./delivery/retry-policy.js";
 import type { HookFields } from "./hook.js";
+import type { AttemptRow, HookOccurrence } from "./hook-occurrence.js";
 import type { FireHook } from "./hook-occurrence.messages.js";
 import { EXHAUSTED } from "./hook-occurrence.queries.js";
 import { keepTaskForReceiver } from "./hook-occurrence.retention.js";
-import {
-  type AttemptRow,
-  findHookOccurrence,
-  type HookOccurrence,
-  hookOccurrences,
-  storeAttempt,
-  storeEnded,
-} from "./hook-occurrence.table.js";
+import { findHookOccurrence, hookOccurrences, storeAttempt, storeEnded } from "./hook-occurrence.table.js";
 import { type ChangeFired, recordFired, recordNamedCause } from "./loop-guard.js";
 import { type HookOccurrenceContext, leftAfter, type StepOutcome, toStepOutcome } from "./step-outcome.js";
 

@@ -3,46 +3,10 @@ import type { EffectWait } from "../../runtime/effects/lane.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Reading } from "../../storage/store.js";
 import { timeText } from "../time-text.js";
+import { defineView, type Shown } from "../view.js";
+import { type HookOccurrence, hookOccurrenceSchema } from "./hook-occurrence.js";
 import { hookOccurrenceRef } from "./hook-occurrence.messages.js";
-import { type HookOccurrence, listAttempts } from "./hook-occurrence.table.js";
-
-const attemptSchema = z.strictObject({
-  n: z.int(),
-  step: z.string(),
-  at: z.string(),
-  tookMs: z.number(),
-  requestHeaders: z.record(z.string(), z.string()),
-  status: z.int().nullable(),
-  body: z.string(),
-  code: z.string().nullable(),
-  reason: z.string().nullable(),
-  retryAfterMs: z.number().nullable().describe("How long the receiver asked to be left alone, at most an hour."),
-});
-
-/** A hook occurrence as its history returns it. */
-export const hookOccurrenceSchema = z
-  .strictObject({
-    id: z.string(),
-    occurrence: z.string(),
-    hookId: z.string(),
-    hook: z.string(),
-    on: z.string(),
-    teamId: z.string(),
-    taskId: z.string().nullable().describe("Null in a test."),
-    runId: z.string().nullable(),
-    state: z.enum(["attempting", "waiting", "delivered", "failed", "refused"]),
-    code: z.string().nullable(),
-    reason: z.string().nullable().describe("Why it failed, as `code` says; null while it goes on, and of a success."),
-    refused: z.string().nullable(),
-    firedAt: z.string(),
-    endedAt: z.string().nullable(),
-    retryAt: z.string().nullable().describe("When it is tried again, while it waits."),
-    resends: z.string().nullable().describe("The firing that it sends again."),
-    resentAs: z.string().nullable().describe("The last firing that sent it again."),
-    test: z.boolean().describe("Whether it is a sample event, sent to see whether the hook works."),
-    attempts: z.array(attemptSchema),
-  })
-  .meta({ title: "hook-occurrence" });
+import { listAttempts } from "./hook-occurrence.table.js";
 
 const waitSchema = z.strictObject({ since: z.string(), reason: z.string() });
 
@@ -51,28 +15,32 @@ export const currentHookOccurrenceSchema = hookOccurrenceSchema
   .extend({ waits: waitSchema.nullable().describe("Why its request is not sent yet; null when none waits.") })
   .meta({ title: "hook-occurrence" });
 
+interface Sources {
+  readonly reading: Reading;
+  readonly workspaceId: string;
+}
+
+const showOccurrence = defineView<HookOccurrence, Sources>()(hookOccurrenceSchema, {
+  occurrence: ({ work }) => work.occurrence,
+  on: ({ work }) => work.on,
+  teamId: ({ work }) => work.teamId,
+  taskId: ({ work }) => (work.test === true ? null : work.task.id),
+  runId: ({ work }) => work.run?.id ?? null,
+  test: ({ work }) => work.test ?? false,
+  attempts: ({ id, work }, { reading, workspaceId }) =>
+    listAttempts(reading, workspaceId, work.teamId, id).map((attempt) => ({
+      ...attempt,
+      retryAfterMs: attempt.retryAfterMs ?? null,
+    })),
+});
+
+/** Shows a hook occurrence with its attempts. */
 export function hookOccurrenceView(
   reading: Reading,
   workspaceId: string,
   hookOccurrence: HookOccurrence,
-): z.output<typeof hookOccurrenceSchema> {
-  const { work, ...rest } = hookOccurrence;
-  const { occurrence, on, teamId, task, run, test = false } = work;
-  const made = listAttempts(reading, workspaceId, teamId, hookOccurrence.id);
-  return {
-    ...rest,
-    occurrence,
-    on,
-    teamId,
-    taskId: test ? null : task.id,
-    runId: run?.id ?? null,
-    test,
-    attempts: made.map((attempt) => ({
-      ...attempt,
-      requestHeaders: { ...attempt.requestHeaders },
-      retryAfterMs: attempt.retryAfterMs ?? null,
-    })),
-  };
+): Shown<typeof hookOccurrenceSchema> {
+  return showOccurrence(hookOccurrence, { reading, workspaceId });
 }
 
 /** Returns the hook occurrence from its rows, with the wait in the request lanes. */
@@ -80,7 +48,7 @@ export function currentHookOccurrence(
   runtime: Pick<Runtime, "reading" | "waitOf">,
   workspaceId: string,
   firing: HookOccurrence,
-): z.output<typeof currentHookOccurrenceSchema> {
+): Shown<typeof currentHookOccurrenceSchema> {
   const view = hookOccurrenceView(runtime.reading, workspaceId, firing);
   if (view.state !== "attempting") return { ...view, waits: null };
   const wait = runtime.waitOf(hookOccurrenceRef(workspaceId, firing.id), String(view.attempts.length + 1));

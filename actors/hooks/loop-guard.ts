@@ -20,8 +20,9 @@ import type { WorkEvent } from "../events/catalogue.js";
 import { workEvents } from "../events/catalogue.js";
 import { writeJson } from "../exact-json.js";
 import { retain } from "../tables/retention.js";
+import type { HookOccurrence } from "./hook-occurrence.js";
 import type { FireHook } from "./hook-occurrence.messages.js";
-import { findHookOccurrence, findHookOccurrenceById, type HookOccurrence } from "./hook-occurrence.table.js";
+import { findHookOccurrence, findHookOccurrenceById } from "./hook-occurrence.table.js";
 
 /** Maximum number of causes in a chain. The guard stops the next hook occurrence. */
 export const MAX_CAUSES = 8;

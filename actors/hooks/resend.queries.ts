@@ -1,7 +1,8 @@
 import { ulidTime } from "../../runtime/turns/ids.js";
 import type { Reading } from "../../storage/store.js";
 import { findResource } from "../resources/resource.table.js";
-import { failedHookOccurrences, findHookOccurrence, type HookOccurrence } from "./hook-occurrence.table.js";
+import type { HookOccurrence } from "./hook-occurrence.js";
+import { failedHookOccurrences, findHookOccurrence } from "./hook-occurrence.table.js";
 
 /** Selects a team's failed hook occurrences by the time of their events. */
 export interface ResendPeriod {

@@ -4,7 +4,7 @@ import type { WorkEvent } from "../events/catalogue.js";
 import type { DeliveryResult } from "./delivery/delivery-result.js";
 import { type HookFailureCode, toRefusal } from "./delivery/failure-codes.js";
 import { isRetried } from "./delivery/retry-policy.js";
-import type { HookOccurrenceState } from "./hook-occurrence.table.js";
+import type { HookOccurrenceState } from "./hook-occurrence.js";
 
 /** The values that decide what the end of a request means, so that the decision reads no rows. */
 export interface HookOccurrenceContext {

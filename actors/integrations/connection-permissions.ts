@@ -4,12 +4,8 @@ import { isOnTeam, permit } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import { findResource, isWorkspaceOpen, type ResourceRow } from "../resources/resource.table.js";
-import {
-  type ConnectionHolder,
-  findIntegrationConnection,
-  type IntegrationConnectionRow,
-  type LinkedAccount,
-} from "./connection.table.js";
+import type { ConnectionHolder, IntegrationConnectionRow, LinkedAccount } from "./connection.js";
+import { findIntegrationConnection } from "./connection.table.js";
 import type { IntegrationFields } from "./definition.js";
 import { isSameServer } from "./oauth-terms.js";
 import type { OAuth2 } from "./oauth2.js";

@@ -3,8 +3,9 @@ import type { Turn } from "../../runtime/turns/turn.js";
 import type { ResourceChanged } from "../resources/resource.messages.js";
 import type { MemberChanged } from "../workspaces/membership.transitions.js";
 import type { WorkspaceClosed } from "../workspaces/workspace.machine.js";
+import type { ConnectionHolder } from "./connection.js";
 import { type CheckConnection, integrationConnectionRef } from "./connection.messages.js";
-import { type ConnectionHolder, listIntegrationConnections, listIntegrationsOfPerson } from "./connection.table.js";
+import { listIntegrationConnections, listIntegrationsOfPerson } from "./connection.table.js";
 
 /**
  * Makes connections check whether they may still exist after their integration changed, a user left its team, or the

@@ -51,8 +51,8 @@ import { isResultOf } from "../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../runtime/turns/turn.js";
 import type { PersonCaller } from "../caller.js";
 import { answerRefusal, type Refusal, toRefused } from "../refusal.js";
+import type { LinkedAccount } from "./connection.js";
 import { type IntegrationConnectionMessage, integrationConnectionRef, parseActorId } from "./connection.messages.js";
-import type { LinkedAccount } from "./connection.table.js";
 import {
   beginExchange,
   breakStrange,

@@ -3,7 +3,7 @@ import { type Topic, topic } from "../../runtime/feeds/topic.js";
 import type { Answered, Message } from "../../runtime/turns/turn.js";
 import type { PersonCaller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
-import type { ConnectionHolder } from "./connection.table.js";
+import type { ConnectionHolder } from "./connection.js";
 import type { IntegrationConnectionKey } from "./connection-permissions.js";
 
 /** Messages to a connection. */

@@ -5,12 +5,8 @@ import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
 import { findKnownResource, type ResourceRow } from "../resources/resource.table.js";
 import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import { notLinked } from "./authorization.js";
-import {
-  type ConnectionHolder,
-  findIntegrationConnection,
-  type IntegrationConnectionRow,
-  listIntegrationConnectionPage,
-} from "./connection.table.js";
+import type { ConnectionHolder, IntegrationConnectionRow } from "./connection.js";
+import { findIntegrationConnection, listIntegrationConnectionPage } from "./connection.table.js";
 import { type IntegrationConnectionKey, whyNotLinked } from "./connection-permissions.js";
 import type { IntegrationFields } from "./definition.js";
 

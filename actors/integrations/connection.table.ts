@@ -2,50 +2,7 @@ import type { Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { derivedRows } from "../tables/table-declaration.js";
-import type { OAuth2 } from "./oauth2.js";
-
-/** The owner of a connection: the team, or a user by id. */
-export type ConnectionHolder = "team" | (string & {});
-
-/** The status of a connection. `none` is stored only for a user's settings. */
-export type IntegrationConnectionState = "none" | "linking" | "connected" | "refreshing" | "broken";
-
-/** The part of the definition that tokens belong to. Tokens are never sent to another host or client. */
-export interface LinkedTerms
-  extends Pick<OAuth2, "issuer" | "tokenUrl" | "revokeUrl" | "clientId" | "clientSecret" | "clientAuth"> {
-  /** The integration's hosts. */
-  readonly hosts: readonly string[];
-}
-
-/** The result of a link. */
-export interface LinkedAccount {
-  /** The tokens as JSON (`{ access, refresh }`), sealed. */
-  readonly sealed: string;
-  readonly canRenew: boolean;
-  /** When the access token expires, in milliseconds since 1970; null if the host does not say. */
-  readonly expiresAtMs: number | null;
-  readonly scopes: readonly string[];
-  readonly terms: LinkedTerms;
-  /** The host's name for the account; null if the definition does not read it. */
-  readonly account: string | null;
-}
-
-export interface IntegrationConnectionRow {
-  readonly integrationId: string;
-  readonly holder: ConnectionHolder;
-  readonly state: IntegrationConnectionState;
-  /** Null without tokens. */
-  readonly linked: LinkedAccount | null;
-  /** The account that was connected last. */
-  readonly account: string | null;
-  readonly connectedBy: string | null;
-  readonly connectedAt: string | null;
-  readonly renewedAt: string | null;
-  /** Why the user must connect it again, or why its renewal fails. */
-  readonly problem: string | null;
-  /** Tools whose calls need the user's approval. */
-  readonly asks: readonly string[];
-}
+import type { ConnectionHolder, IntegrationConnectionRow } from "./connection.js";
 
 /** Key: `[person, integration]`. Value: true. */
 const connectionsOfPeople = table<true>("connection-of");

@@ -1,12 +1,10 @@
 /** The transitions of a connection. `connection.machine.ts` lists when each one runs. */
 import type { InTurn } from "../../runtime/cells/chart.js";
 import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
+import type { ConnectionHolder, IntegrationConnectionRow, LinkedAccount } from "./connection.js";
 import { integrationConnectionTopic, type LinkConnection, type SetAsks } from "./connection.messages.js";
 import {
-  type ConnectionHolder,
   findIntegrationConnection,
-  type IntegrationConnectionRow,
-  type LinkedAccount,
   newIntegrationConnection,
   removeIntegrationConnection,
   storeIntegrationConnection,

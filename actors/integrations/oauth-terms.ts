@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AuthorizationServers } from "../outbound/oauth/oauth-server.js";
-import type { LinkedTerms } from "./connection.table.js";
+import type { LinkedTerms } from "./connection.js";
 import type { IntegrationFields } from "./definition.js";
 import type { OAuth2 } from "./oauth2.js";
 

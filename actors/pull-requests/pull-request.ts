@@ -1,7 +1,9 @@
+import { z } from "zod";
 import type { Address } from "../../runtime/cells/address.js";
 import type { HostedReview } from "../outbound/code-host/hosted-pull-request.js";
 import type { AskPullRequest } from "../runs/pull-request.messages.js";
 import type { StoredText } from "../tables/text-blobs.js";
+import type { Stored } from "../view.js";
 import { cutText } from "../well-formed.js";
 
 /**
@@ -31,56 +33,66 @@ export interface KeptComment {
   readonly problem?: string;
 }
 
+/** A pull request in lists. */
+export const pullRequestSchema = z
+  .strictObject({
+    id: z.string(),
+    teamId: z.string(),
+    role: z
+      .enum(pullRequestRoles)
+      .describe("`own`: opened for a task. `review`: of a person, reviewed by a task. `people`: the others of people."),
+    taskId: z.string().nullable(),
+    repository: z.string().describe("`owner/name`"),
+    number: z.int().nullable().describe("Null while it is not at the code host."),
+    url: z.string().nullable(),
+    title: z.string(),
+    author: z.string().nullable().describe("The login of who opened it at the code host."),
+    branch: z.string(),
+    base: z.string().nullable().describe("The branch to merge into; null for the default branch."),
+    head: z.string().nullable().describe("The commit that the branch is at."),
+    state: z
+      .enum(pullRequestStates)
+      .describe(
+        "`vetting`: hooks are asked. `pushing`: a runner pushes. `opening`: the code host is asked. `failed`: it is not " +
+          "there; `problem` says why.",
+      ),
+    draft: z.boolean(),
+    openedAt: z.string().nullable(),
+    firstReviewAt: z.string().nullable().describe("When a person first reviewed it."),
+    rounds: z.int().describe("Groups of people's reviews that pushes part."),
+    mergedAt: z.string().nullable(),
+    mergeCommit: z.string().nullable(),
+    closedAt: z.string().nullable(),
+    revertedBy: z.string().nullable().describe("The address of the merged pull request that reverts it."),
+    isDirty: z.boolean().describe("Whether it conflicts with its base."),
+    hostUpdatedAt: z.string().nullable().describe("The code host's time of what is known of it."),
+    problem: z.string().nullable(),
+    waitsUntil: z.string().nullable().describe("Until when the code host takes no more."),
+  })
+  .meta({ title: "pull-request" });
+
 /** A pull request in a repository of a team. */
-export interface PullRequestRow {
-  readonly id: string;
-  readonly teamId: string;
-  readonly role: PullRequestRole;
-  /** Null for a person's pull request without a review by a task. */
-  readonly taskId: string | null;
+export interface PullRequestRow extends Stored<typeof pullRequestSchema, "author" | "rounds"> {
   readonly lineId: string | null;
   readonly host: string;
   readonly installationId: number;
-  /** `owner/name`, the repository's name at the code host. */
-  readonly repository: string;
   /** The repository's number at the code host; absent while unknown. */
   readonly repositoryId?: number;
   /** The repository's name in the task's runs; absent if it is the same. The line may use a former name. */
   readonly checkout?: string;
-  /** Null until the pull request is at the code host. */
-  readonly number: number | null;
-  readonly url: string | null;
-  readonly title: string;
   /** The login of the author, and whether the author is a person. */
   readonly author: { readonly login: string; readonly isPerson: boolean } | null;
-  readonly branch: string;
   /** Whether the branch belongs to another repository; absent for no. */
   readonly fork?: boolean;
-  /** The branch to merge into. Null for the default branch, until the pull request is opened. */
-  readonly base: string | null;
-  readonly head: string | null;
-  readonly draft: boolean;
-  readonly state: PullRequestState;
   /** When the service first knew the pull request. Times are RFC 3339 texts. */
   readonly createdAt: string;
-  readonly openedAt: string | null;
-  readonly firstReviewAt: string | null;
   /** The commits that people reviewed, each once: one for each review round. */
   readonly reviewedCommits: readonly string[];
-  readonly mergedAt: string | null;
-  readonly mergeCommit: string | null;
-  readonly closedAt: string | null;
-  /** URL of the merged pull request that reverts this one. */
-  readonly revertedBy: string | null;
-  /** The code host's update time of the known state. */
-  readonly hostUpdatedAt: string | null;
   /**
    * The code host's update time at the last look, which also reads the reviews. Absent before the first look, and for
    * pull requests of tasks.
    */
   readonly lookedUpTo?: string | null;
-  /** Whether the pull request conflicts with its base. */
-  readonly isDirty: boolean;
   /** Digest of the changed paths, a JSON list; null while unknown. */
   readonly changed: string | null;
   /** Digest of the paths that hooks have allowed, a JSON list. */
@@ -88,10 +100,6 @@ export interface PullRequestRow {
   /** Digest of the paths that hooks currently decide about; null for none. */
   readonly asking: string | null;
   readonly body: StoredText;
-  /** The reason, for people, why the pull request is not at the code host, or has a problem there. */
-  readonly problem: string | null;
-  /** The end of the code host's rate limit. */
-  readonly waitsUntil: string | null;
   readonly comments: Readonly<Record<string, KeptComment>>;
 }
 

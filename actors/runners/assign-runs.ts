@@ -2,7 +2,7 @@ import type { Placement } from "./placement.js";
 import { Ranking } from "./ranking.js";
 import type { Line, OldestRuns, RunQueue } from "./run-queue.js";
 import { isOlder, type QueuedRow, WORK_LANE } from "./run-queue.table.js";
-import type { RunnerRow } from "./runner.table.js";
+import type { RunnerRow } from "./runner.js";
 
 /** A run and the runner it is assigned to. */
 export interface Assignment {

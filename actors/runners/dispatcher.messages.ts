@@ -1,6 +1,7 @@
 import { reference } from "../../runtime/cells/reference.js";
 import type { Message } from "../../runtime/turns/turn.js";
-import type { QueuedRun, RunnerRow } from "./runner.table.js";
+import type { RunnerRow } from "./runner.js";
+import type { QueuedRun } from "./runner.table.js";
 
 /** Messages to the dispatcher of a workspace. */
 

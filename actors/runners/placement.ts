@@ -2,7 +2,8 @@ import type { FittingRunners } from "./fitting-runners.js";
 import { KnownNeeds } from "./known-needs.js";
 import { LaneLoads } from "./lane-loads.js";
 import { getLane, WORK_LANE } from "./run-queue.table.js";
-import type { ClaimRow, RunNeeds, RunnerRow } from "./runner.table.js";
+import type { RunnerRow } from "./runner.js";
+import type { ClaimRow, RunNeeds } from "./runner.table.js";
 import { RunnerGroup, type RunnerLoad } from "./runner-group.js";
 
 /** The data of a pool that placement needs. */

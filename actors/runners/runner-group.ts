@@ -1,5 +1,5 @@
 import { Ranking } from "./ranking.js";
-import type { RunnerRow } from "./runner.table.js";
+import type { RunnerRow } from "./runner.js";
 
 /** A runner and its claims. */
 export interface RunnerLoad {

@@ -1,7 +1,8 @@
 import { readPastDamage } from "../../storage/past-damage.js";
 import type { Reading } from "../../storage/store.js";
 import type { PoolBearer } from "./pool-token.js";
-import { connectedRunners, type OutboxMessage, outbox, type RunnerRow, runners } from "./runner.table.js";
+import type { RunnerRow } from "./runner.js";
+import { connectedRunners, type OutboxMessage, outbox, runners } from "./runner.table.js";
 
 /** A runner of a workspace, by its id. */
 export interface RunnerKey {

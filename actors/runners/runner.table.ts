@@ -4,20 +4,7 @@ import { table } from "../../storage/table.js";
 import type { RunnerFeature } from "./protocol.js";
 import type { PullRequestAnswered, WaitingPush } from "./push.js";
 import type { ToolAnswered, ToolWaiting } from "./run-tools.js";
-
-/** The latest offer of a runner. Written by the dispatcher. */
-export interface RunnerRow {
-  readonly runnerId: string;
-  readonly poolId: string;
-  readonly name: string;
-  readonly labels: readonly string[];
-  readonly harnesses: readonly string[];
-  readonly slots: number;
-  /** The protocol features that the runner supports; absent in rows of earlier releases. */
-  readonly features?: readonly string[];
-  readonly connected: boolean;
-  readonly since: string;
-}
+import type { RunnerRow } from "./runner.js";
 
 /** A run's requirements for its runner. */
 export interface RunNeeds {

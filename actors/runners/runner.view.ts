@@ -1,32 +1,9 @@
-import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { findResource } from "../resources/resource.table.js";
-import { claims, type RunnerRow } from "./runner.table.js";
+import { defineView, type Shown } from "../view.js";
+import { type RunnerRow, runnerSchema } from "./runner.js";
+import { claims } from "./runner.table.js";
 import type { RunnerPoolFields } from "./runner-pool.kind.js";
-
-/** A runner as the API returns it. */
-export const runnerSchema = z
-  .strictObject({
-    id: z.string(),
-    name: z.string(),
-    /** Key of the runner's pool; null if the pool no longer exists. */
-    pool: z.string().nullable(),
-    labels: z.array(z.string()),
-    harnesses: z.array(z.string()),
-    /** False while the runner is away: its lease has not expired, and it gets no new runs. */
-    connected: z.boolean(),
-    /** Time of the last connection. */
-    since: z.string(),
-    /** Maximum number of simultaneous runs; 0 while the runner drains. */
-    slots: z.int(),
-    free: z.int(),
-    /** Number of runs that the runner holds. */
-    held: z.int(),
-    /** Ids of the held runs that the caller may read. */
-    runs: z.array(z.string()),
-    waiting: z.array(z.string()).describe("Those of `runs` that hold their slot while a person is to approve a call."),
-  })
-  .meta({ title: "runner" });
 
 /** The functions that the view of a runner needs about its runs. */
 interface RunsOfRunner {
@@ -36,28 +13,31 @@ interface RunsOfRunner {
   waits(runId: string): boolean;
 }
 
+interface Sources extends RunsOfRunner {
+  readonly reading: Reading;
+  readonly workspaceId: string;
+  /** Ids of the runs that the runner holds, and of those the ones that the caller may read. */
+  readonly held: readonly string[];
+  readonly seen: readonly string[];
+}
+
+const showRunner = defineView<RunnerRow, Sources>()(runnerSchema, {
+  id: ({ runnerId }) => runnerId,
+  pool: ({ poolId }, { reading, workspaceId }) =>
+    findResource<RunnerPoolFields>(reading, workspaceId, "runner-pool", poolId)?.fields.key ?? null,
+  free: ({ slots }, { held }) => Math.max(0, slots - held.length),
+  held: (_runner, { held }) => held.length,
+  runs: (_runner, { seen }) => seen,
+  waiting: (_runner, { seen, waits }) => seen.filter(waits),
+});
+
 /** Returns a runner, with the runs that the caller may read. */
 export function runnerView(
   reading: Reading,
   workspaceId: string,
   runner: RunnerRow,
-  { sees, waits }: RunsOfRunner,
-): z.output<typeof runnerSchema> {
-  const { runnerId, poolId, name, labels, harnesses, connected, since, slots } = runner;
-  const runs = claims.list(reading, workspaceId, [runnerId]).map(({ runId }) => runId);
-  const seen = runs.filter(sees);
-  return {
-    id: runnerId,
-    name,
-    connected,
-    since,
-    slots,
-    pool: findResource<RunnerPoolFields>(reading, workspaceId, "runner-pool", poolId)?.fields.key ?? null,
-    labels: [...labels],
-    harnesses: [...harnesses],
-    free: Math.max(0, slots - runs.length),
-    held: runs.length,
-    runs: seen,
-    waiting: seen.filter(waits),
-  };
+  runs: RunsOfRunner,
+): Shown<typeof runnerSchema> {
+  const held = claims.list(reading, workspaceId, [runner.runnerId]).map(({ runId }) => runId);
+  return showRunner(runner, { ...runs, reading, workspaceId, held, seen: held.filter((runId) => runs.sees(runId)) });
 }

@@ -1,35 +1,52 @@
+import { z } from "zod";
+import type { Stored } from "../view.js";
+
+const inputsSchema = z.record(z.string(), z.unknown());
+
+/** A call that needs approval, open or decided, as the API returns it. */
+export const approvalSchema = z
+  .strictObject({
+    id: z.string(),
+    runId: z.string(),
+    kind: z
+      .enum(["permission", "tool-call"])
+      .describe("`permission`: the agent's harness asks. `tool-call`: an integration's tool is to be called."),
+    approver: z.string().nullable().describe("The person who may answer while it is open; null for nobody."),
+    rule: z
+      .enum(["tool", "station", "person"])
+      .nullable()
+      .describe("Whose rule asks for the approval of a tool call; with `person` only that person may answer."),
+    callId: z.string().nullable().describe("The tool call; null for a permission."),
+    tool: z.string(),
+    /** The inputs that the agent asked for. */
+    inputs: inputsSchema,
+    reason: z.string(),
+    /** `closed`: the run ended, or received a stop request, before anybody answered. */
+    state: z.enum(["open", "approved", "dismissed", "closed"]),
+    /** The inputs that replaced `inputs` on approval; null when unchanged. */
+    edited: inputsSchema.nullable(),
+    /** The reason for a dismissal, if one was given, or for the closing. */
+    note: z.string().nullable(),
+    askedAt: z.string(),
+    answeredAt: z.string().nullable(),
+    /** The person who answered. */
+    answeredBy: z.string().nullable(),
+  })
+  .meta({ title: "approval" });
+
 /** The source of the rule that requires approval: the tool, the station, or the person whose account the tool uses. */
-export type ApprovalRule = "tool" | "station" | "person";
+export type ApprovalRule = NonNullable<z.output<typeof approvalSchema>["rule"]>;
 
 /** A call that needs approval, open or decided. */
-export interface ApprovalRow {
-  readonly id: string;
-  readonly runId: string;
-  /** Who asks: the agent's harness (`permission`), or an integration's tool call (`tool-call`). */
-  readonly kind: "permission" | "tool-call";
+export interface ApprovalRow extends Stored<typeof approvalSchema, "rule" | "callId" | "inputs" | "edited"> {
   /** The id of the runner's request, repeated in the answer. Empty for a tool call. */
   readonly request: string;
-  /**
-   * The person who may answer while the approval is open: the current assignee, or the person who set the rule. Null
-   * for nobody.
-   */
-  readonly approver: string | null;
   /** Absent for a permission. */
   readonly rule?: ApprovalRule;
-  /** The id of the tool call; absent for a permission. */
+  /** Absent for a permission. */
   readonly callId?: string;
-  readonly tool: string;
   /** The JSON text of an object. */
   readonly inputs: string;
-  /** The agent's reason in its own words; may be empty. */
-  readonly reason: string;
-  readonly state: "open" | "approved" | "dismissed" | "closed";
-  /** The inputs that replaced `inputs` on approval (JSON text); null when unchanged. */
+  /** JSON text. */
   readonly edited: string | null;
-  /** The reason for a dismissal, if one was given, or for the closing. */
-  readonly note: string | null;
-  readonly askedAt: string;
-  readonly answeredAt: string | null;
-  /** User id. Null while the approval is open, and after it was closed. */
-  readonly answeredBy: string | null;
 }

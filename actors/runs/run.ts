@@ -1,68 +1,80 @@
+import { z } from "zod";
 import type { Address } from "../../runtime/cells/address.js";
 import type { CallTally } from "../run-facts/call-tally.js";
-import type { RunEnding, RunFailure, RunStep, Spent } from "../runners/protocol.js";
+import { endingSchema, failureSchema, type RunStep, spentSchema } from "../runners/protocol.js";
 import type { RunNeeds } from "../runners/runner.table.js";
+import type { Stored } from "../view.js";
 import type { RunOwnerKey } from "./run-owner.js";
 
-export type RunState = "queued" | "claimed" | "running" | "ended";
-export type RunOutcome = "completed" | "failed" | "stopped" | "abandoned" | "withdrawn" | "superseded";
+/** The fields of the run's own row, as its stream publishes them. */
+export const runRowSchema = z.strictObject({
+  id: z.string(),
+  lineId: z.string(),
+  stationId: z.string(),
+  state: z.enum(["queued", "claimed", "running", "ended"]),
+  outcome: z.enum(["completed", "failed", "stopped", "abandoned", "withdrawn", "superseded"]).nullable(),
+  /** The reason for the end, in a sentence, if the outcome does not explain it. */
+  reason: z.string().nullable(),
+  runnerId: z.string().nullable(),
+  fingerprint: z.string(),
+  steps: z.int(),
+  /** The latest decided handover: its station, and the reason for a refusal (null if accepted). */
+  handover: z.strictObject({ to: z.string(), refused: z.string().nullable() }).nullable(),
+  ending: endingSchema.nullable(),
+  failure: failureSchema.nullable(),
+  check: z.strictObject({ passed: z.boolean(), exitCode: z.int().nullable(), output: z.string() }).nullable(),
+  startedAt: z.string().nullable(),
+  endedAt: z.string().nullable(),
+  taskId: z.string().describe("Empty for a run without a task, such as that of a replay's copy."),
+  /**
+   * The sum over the steps so far, in the currency of the first step that named one; after the end, the runner's final
+   * report.
+   */
+  spent: spentSchema.nullable(),
+  /** Number of messages to the run that its agent has not received. */
+  unheard: z.int(),
+  /** What the run needs of a runner. */
+  needs: z.strictObject({ poolId: z.string().nullable(), labels: z.array(z.string()), harness: z.string() }),
+  station: z.string(),
+  queuedAt: z.string(),
+  pullRequests: z
+    .array(
+      z.strictObject({ repository: z.string(), pullRequestId: z.string().nullable(), refused: z.string().nullable() }),
+    )
+    .optional()
+    .describe(
+      "What became of its changes where they are pushed: `refused` says why they were not. Absent for nothing.",
+    ),
+});
+
+type StoredRun = Stored<typeof runRowSchema, "taskId" | "unheard" | "needs" | "station" | "queuedAt">;
 
 /** A run; its config, steps and diffs have rows of their own. */
-export interface RunRow {
-  readonly id: string;
+export interface RunRow extends StoredRun {
   readonly owner: RunOwnerKey;
   /** The address of the owner, for the run's reports. */
   readonly ownerAddress: Address;
   /** The owner's id if the owner is a task; otherwise null. */
   readonly taskId: string | null;
   readonly teamId: string;
-  readonly lineId: string;
-  readonly stationId: string;
   readonly stationKey: string;
-  readonly state: RunState;
-  readonly outcome: RunOutcome | null;
-  /** The reason for the end, in a sentence, if the outcome does not explain it. */
-  readonly reason: string | null;
-  readonly runnerId: string | null;
   /** Increases with each claim. Messages with another fence have no effect. */
   readonly fence: number;
-  readonly fingerprint: string;
   readonly needs: RunNeeds;
   /** The dispatcher lane in which the run waits for a runner; absent for `work`. */
   readonly lane?: string;
   readonly passesTo: readonly string[];
-  readonly steps: number;
-  /** Number of messages to the run that its agent has not received; absent for none. */
+  /** Absent for none. */
   readonly unheard?: number;
-  /**
-   * The sum over the steps so far, in the currency of the first step that named one; after the end, the runner's final
-   * report.
-   */
-  readonly spent: Spent | null;
-  /** The latest decided handover: its station, and the reason for a refusal (null if accepted). */
-  readonly handover: { readonly to: string; readonly refused: string | null } | null;
-  readonly ending: RunEnding | null;
-  readonly failure: RunFailure | null;
-  readonly check: { readonly passed: boolean; readonly exitCode: number | null; readonly output: string } | null;
   readonly queuedAtMs: number;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
   /** Counts of the calls and skills in the run's steps; absent for none. */
   readonly calls?: CallTally;
   /** The model that the agent reports; absent for none. */
   readonly reportedModel?: string;
-  /** The results of the pushes at the run's end; absent for none. */
-  readonly pullRequests?: readonly PushedChange[];
 }
 
-/** The push result of a run's change in one repository. */
-interface PushedChange {
-  readonly repository: string;
-  /** Null if no pull request was asked. */
-  readonly pullRequestId: string | null;
-  /** The reason why the change was not pushed; null if it was. */
-  readonly refused: string | null;
-}
+export type RunState = RunRow["state"];
+export type RunOutcome = NonNullable<RunRow["outcome"]>;
 
 /** A step as readers see it, with its sender and time. */
 export interface StepRow extends RunStep {

@@ -3,10 +3,12 @@ import type { Reading } from "../../storage/store.js";
 import { whyWaiting } from "../runners/placement.queries.js";
 import { checkoutResultSchema, stepSchema as runnerStepSchema } from "../runners/protocol.js";
 import { getText } from "../tables/text-blobs.js";
+import type { Shown } from "../view.js";
 import type { RunRow, StepRow } from "./run.js";
+import { runRowSchema } from "./run.js";
 import { runCheckouts, toQueuedRun } from "./run.table.js";
 import { runInputs } from "./run-input.table.js";
-import { runRowSchema, runRowView } from "./run-row.view.js";
+import { runRowView } from "./run-row.view.js";
 import { listSteps } from "./run-steps.js";
 
 /** The run's config: the settings of the station and the repositories when the run was queued. */
@@ -44,13 +46,13 @@ export const stepSchema = runnerStepSchema
   })
   .meta({ title: "step" });
 
-export function runItemView(reading: Reading, workspaceId: string, run: RunRow): z.output<typeof runItemSchema> {
+export function runItemView(reading: Reading, workspaceId: string, run: RunRow): Shown<typeof runItemSchema> {
   const queued = toQueuedRun(run);
   const reason = run.state === "queued" ? whyWaiting(reading, workspaceId, queued) : null;
   return { ...runRowView(run), waiting: reason === null ? null : { reason } };
 }
 
-export function runView(reading: Reading, workspaceId: string, run: RunRow): z.output<typeof runSchema> {
+export function runView(reading: Reading, workspaceId: string, run: RunRow): Shown<typeof runSchema> {
   return {
     ...runItemView(reading, workspaceId, run),
     checkouts: runCheckouts.list(reading, workspaceId, [run.id]).map(({ repository, base, digest }) => ({
@@ -62,9 +64,9 @@ export function runView(reading: Reading, workspaceId: string, run: RunRow): z.o
   };
 }
 
-function configView(reading: Reading, workspaceId: string, runId: string): z.output<typeof runSchema>["config"] {
+function configView(reading: Reading, workspaceId: string, runId: string): Shown<typeof runSchema>["config"] {
   const config = runInputs.get(reading, workspaceId, runId)?.config;
-  return config === undefined ? null : { station: { ...config.station }, repositories: [...config.repositories] };
+  return config === undefined ? null : { station: { ...config.station }, repositories: config.repositories };
 }
 
 /** Converts a step to its API form. */

@@ -1,24 +1,34 @@
+import { z } from "zod";
+import type { Stored } from "../view.js";
+
 /** The states of a file that an integration event attached to a task. */
 
 export const attachmentStates = ["waiting", "stored", "failed"] as const;
 
+/** An attachment of a task in reads and streams. */
+export const attachmentSchema = z
+  .strictObject({
+    id: z.string(),
+    /** A file name, unique in the task. */
+    name: z.string(),
+    /** The media type that the event or the host reported. */
+    type: z.string(),
+    state: z.enum(attachmentStates),
+    /** The reason why the fetch failed; null in other states. */
+    reason: z.string().nullable(),
+    /** Null until the file is stored. */
+    bytes: z.int().nullable(),
+    at: z.string(),
+  })
+  .meta({ title: "attachment of a task" });
+
 /** An attachment that is stored, waits for its fetch, or failed. */
-export interface TaskAttachmentRow {
+export interface TaskAttachmentRow extends Stored<typeof attachmentSchema> {
   readonly taskId: string;
-  readonly id: string;
   /** The key of the event that attached the file. */
   readonly raise: string;
-  /** A file name without folders, unique in the task. */
-  readonly name: string;
-  readonly type: string;
-  readonly state: (typeof attachmentStates)[number];
-  /** The reason why the fetch failed; null in other states. */
-  readonly reason: string | null;
-  /** Length in bytes; null until the file is stored. */
-  readonly bytes: number | null;
   /** Digest of the body (SHA-256, hex); null until the file is stored. */
   readonly digest: string | null;
-  readonly at: string;
 }
 
 /** Maximum number and total bytes of the files of one event. */

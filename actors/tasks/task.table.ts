@@ -10,19 +10,10 @@ import type { CheckoutResult } from "../runners/protocol.js";
 import { changedMembers } from "../tables/changed-members.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { digestsOfText } from "../tables/text-blobs.js";
-import { openStates, type TaskRow } from "./task.js";
+import { openStates, type TaskNote, type TaskRow } from "./task.js";
 import type { TaskAttachmentRow } from "./task-attachment.js";
 import { attachmentView } from "./task-attachment.view.js";
 import { type StreamedTask, streamedTaskView } from "./task-item.view.js";
-
-/** A note on a task. */
-export interface TaskNote {
-  readonly seq: number;
-  readonly at: string;
-  /** `station <key>`, `hook <key>`, `person <id>`, `service`. */
-  readonly from: string;
-  readonly text: string;
-}
 
 /**
  * A change of a task, as the streams of the task and its team publish it: the id, the approvals and the changed

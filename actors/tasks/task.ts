@@ -1,58 +1,86 @@
-import type { Opener } from "../run-facts/opener.js";
-import type { RunFailure } from "../runners/protocol.js";
+import { z } from "zod";
+import { type Opener, shownOpenerSchema } from "../run-facts/opener.js";
+import { failureSchema } from "../runners/protocol.js";
 import type { StoredText } from "../tables/text-blobs.js";
-import type { TaskReview } from "./task-review.js";
+import type { Shown, Stored } from "../view.js";
 
-export type TaskState = "queued" | "running" | "inbox" | "done" | "closed";
+/** A task as lists and streams return it. */
+export const taskItemSchema = z
+  .strictObject({
+    id: z.string(),
+    teamId: z.string(),
+    lineId: z.string(),
+    title: z.string(),
+    url: z.string(),
+    assignee: z.string().nullable(),
+    /** Null if unknown. */
+    openedBy: shownOpenerSchema.nullable(),
+    station: z.string(),
+    state: z.enum(["queued", "running", "inbox", "done", "closed"]),
+    /** The open pull request, or else the latest one; null if there is none. */
+    pullRequest: z
+      .strictObject({
+        id: z.string(),
+        repository: z.string(),
+        number: z.int(),
+        url: z.string(),
+        state: z.enum(["open", "merged", "closed"]),
+      })
+      .nullable(),
+    runId: z.string().nullable(),
+    /** The question or notice for the assignee. */
+    asks: z.string().nullable(),
+    failure: failureSchema.nullable(),
+    openedAt: z.string(),
+    movedAt: z.string(),
+    description: z.string(),
+    /** The value of each mark, by kind. */
+    marks: z.record(z.string(), z.string()),
+    /** The branch at which the task's runs start; null for the default branch. */
+    branch: z.string().nullable(),
+    line: z.string(),
+    /** The open approvals of the task's run, oldest first. The assignee answers them. */
+    approvals: z.array(z.strictObject({ id: z.string(), runId: z.string(), tool: z.string(), askedAt: z.string() })),
+    reviews: z
+      .strictObject({ repository: z.string().nullable(), ref: z.string(), url: z.string().nullable() })
+      .optional()
+      .describe("What its runs review; absent for a task that changes things."),
+  })
+  .meta({ title: "task in a list" });
+
+export type TaskState = TaskRow["state"];
 
 /** The states of an open task. */
 export const openStates = ["queued", "running", "inbox"] as const satisfies readonly TaskState[];
 
 /** A pull request in the form that its task shows. */
-export interface TaskPullRequest {
-  readonly id: string;
-  readonly repository: string;
-  readonly number: number;
-  readonly url: string;
-  readonly state: "open" | "merged" | "closed";
-}
+export type TaskPullRequest = NonNullable<TaskRow["pullRequest"]>;
 
 /** A stored task. */
-export interface TaskRow {
-  readonly id: string;
-  readonly teamId: string;
-  readonly lineId: string;
-  readonly title: string;
+export interface TaskRow
+  extends Stored<typeof taskItemSchema, "description" | "openedBy" | "branch" | "line" | "approvals"> {
   readonly description: StoredText;
-  readonly url: string;
-  /** Key of the current station. */
-  readonly station: string;
-  readonly state: TaskState;
-  /** User id, or null. */
-  readonly assignee: string | null;
   /** Null if unknown. */
   readonly openedBy: Opener | null;
-  /** The value of each mark, by kind. */
-  readonly marks: Readonly<Record<string, string>>;
   /** The branch at which the task's runs start; absent for the default branch. */
   readonly branch?: string;
-  /** The review that the task's runs make; absent for a task that changes files. */
-  readonly reviews?: TaskReview;
   /** The channel of the route that led to the task, by the integration's id; absent for none. */
   readonly channels?: Readonly<Record<string, string>>;
-  /** The pull request with the task's changes: the open one, or else the latest one; null if there is none. */
-  readonly pullRequest: TaskPullRequest | null;
-  /** The active run, or else the latest one. */
-  readonly runId: string | null;
-  /** The question or notice that explains to the assignee why the task is in the inbox. */
-  readonly asks: string | null;
-  /** The failure of the last run, with the program's output. */
-  readonly failure: RunFailure | null;
-  readonly openedAt: string;
-  readonly movedAt: string;
   /** Start of the current stay (state and station), in milliseconds since 1970; absent if unknown. */
   readonly partSinceMs?: number;
 }
+
+/** A note on a task. */
+export type TaskNote = Shown<typeof taskNoteSchema>;
+
+/** A note as the API returns it. */
+export const taskNoteSchema = z.strictObject({
+  seq: z.int(),
+  at: z.string(),
+  /** `station <key>`, `hook <key>`, `person <id>`, `service`. */
+  from: z.string(),
+  text: z.string(),
+});
 
 /** The context of a task's machine. */
 export interface TaskContext {

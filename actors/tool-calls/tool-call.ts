@@ -1,13 +1,13 @@
+import { z } from "zod";
 import type { ApprovalRule } from "../runs/approval.js";
 import type { StoredText } from "../tables/text-blobs.js";
+import type { Stored } from "../view.js";
 
 /** The states of a call (`tool-call.machine.ts`). The first three are the open ones. */
 export const toolCallStates = [
   ...(["vetting", "waiting", "running"] as const),
   ...(["done", "failed", "dismissed", "refused", "withdrawn"] as const),
 ] as const;
-export type ToolCallState = (typeof toolCallStates)[number];
-
 /**
  * The reason for a failed call: `invalid` inputs, an unknown outcome (`outcome-unknown`), or the failure of its request
  * (`integrations/requests/integration-request.ts`).
@@ -16,39 +16,64 @@ export const toolCallCodes = [
   ...(["invalid", "not-connected", "not-allowed", "unwritable", "broken", "unreachable", "timeout"] as const),
   ...(["throttled", "server-error", "rejected", "unsuccessful", "errored", "outcome-unknown"] as const),
 ] as const;
+
+const inputsSchema = z.record(z.string(), z.unknown());
+
+/** A tool call of a run, as the API returns it. */
+export const toolCallSchema = z
+  .strictObject({
+    id: z.string(),
+    runId: z.string(),
+    taskId: z.string().describe("Empty for a run without a task."),
+    /** Key of the integration. */
+    integration: z.string(),
+    tool: z.string(),
+    state: z.enum(toolCallStates),
+    code: z.enum(toolCallCodes).nullable().describe("Why it failed; null unless it did."),
+    message: z
+      .string()
+      .nullable()
+      .describe("One sentence on how it ended, where it did not succeed, or on what of its answer has no value."),
+    approvalId: z.string().nullable(),
+    /** `team`, or the id of the person whose account the call uses. */
+    actsAs: z.string(),
+    askedAt: z.string(),
+    /** Start of the request; null if it has not started. */
+    begunAt: z.string().nullable(),
+    endedAt: z.string().nullable(),
+    recorded: z
+      .string()
+      .nullable()
+      .describe("In a run of a replay, the call of the repeated run whose answer it got; null for none."),
+    inputs: inputsSchema.describe("With defaults; as the agent gave them where they are wrong."),
+    edited: inputsSchema.nullable().describe("The inputs that replaced them on approval; null when unchanged."),
+    output: z.unknown().describe("Null for none."),
+  })
+  .meta({ title: "tool call" });
+export type ToolCallState = (typeof toolCallStates)[number];
 export type ToolCallCode = (typeof toolCallCodes)[number];
 
+type StoredCall = Stored<typeof toolCallSchema, "taskId" | "inputs" | "edited" | "output" | "recorded">;
+
 /** A call of an integration's tool by a run's agent. */
-export interface ToolCallRow {
-  readonly id: string;
-  readonly runId: string;
+export interface ToolCallRow extends StoredCall {
   /** Null for a run without a task. */
   readonly taskId: string | null;
   readonly teamId: string;
-  /** Key of the integration. */
-  readonly integration: string;
   /** Empty if the run has no such tool. */
   readonly integrationId: string;
-  readonly tool: string;
   /** Digest of the tool and the requested inputs (`asked-digest.ts`). Equal calls have the same digest. */
   readonly askedDigest: string;
   /** JSON text of the inputs with defaults; if they are invalid, of the requested inputs. */
   readonly inputs: StoredText;
   /** JSON text of the inputs that replaced `inputs` on approval; null when unchanged. */
   readonly edited: StoredText | null;
-  readonly state: ToolCallState;
-  readonly code: ToolCallCode | null;
-  /** A sentence about the end of a call that did not succeed. */
-  readonly message: string | null;
-  readonly approvalId: string | null;
   /** The source of the rule that requires approval, fixed when the agent asks for the call; null for none. */
   readonly rule: ApprovalRule | null;
   /** Digest of the action, its request and its account at the time of the approval request; absent without one. */
   readonly requestDigest?: string;
   /** JSON text of the task as the call's request sees it, from the time of the approval request; absent without one. */
   readonly task?: StoredText;
-  /** `team`, or the id of the person whose account the call uses. */
-  readonly actsAs: string;
   /** The HTTP method of the request; null before it starts. */
   readonly method: string | null;
   /** JSON text of its output; null for none. */
@@ -57,9 +82,6 @@ export interface ToolCallRow {
   readonly told?: StoredText;
   /** In a repeating run, the id of the recorded call that gave the answer; absent for none. */
   readonly recorded?: string;
-  readonly askedAt: string;
-  readonly begunAt: string | null;
-  readonly endedAt: string | null;
 }
 
 /** An ended call whose agent got an answer. */

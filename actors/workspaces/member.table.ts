@@ -7,17 +7,7 @@ import type { Role } from "../caller.js";
 import { findResource } from "../resources/resource.table.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { derivedRows } from "../tables/table-declaration.js";
-
-/** A user's membership of a workspace. */
-export interface Member {
-  readonly userId: string;
-  /** In lower case, as accounts store it. */
-  readonly email: string;
-  readonly role: Role;
-  /** Ids of the teams that the member is on. */
-  readonly teams: readonly string[];
-  readonly since: string;
-}
+import type { Member } from "./member.js";
 
 /** Key: `[mail address]`. Value: the member's user id. */
 const memberEmails = table<string>("member-email");

@@ -3,7 +3,8 @@ import type { Answered, Delivered, Fact, Turn } from "../../runtime/turns/turn.j
 import type { Role } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
-import { findMember, isLastOwner, type Member, putMember, removeMember } from "./member.table.js";
+import type { Member } from "./member.js";
+import { findMember, isLastOwner, putMember, removeMember } from "./member.table.js";
 import {
   notAMember,
   onlyLeadsSetRoles,

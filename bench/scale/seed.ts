@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import type { AttemptRow } from "../../actors/hooks/hook-occurrence.table.js";
-import { type HookOccurrence, hookOccurrences, listAttempts } from "../../actors/hooks/hook-occurrence.table.js";
+import type { AttemptRow, HookOccurrence } from "../../actors/hooks/hook-occurrence.js";
+import { hookOccurrences, listAttempts } from "../../actors/hooks/hook-occurrence.table.js";
 import { type RunFact, runFacts } from "../../actors/run-facts/run-fact.table.js";
 import { type Stay, stays } from "../../actors/run-facts/stay.table.js";
 import type { RunRow } from "../../actors/runs/run.js";

@@ -11,7 +11,8 @@ import {
   type OfferRunner,
   type QueueRun,
 } from "../../actors/runners/dispatcher.messages.js";
-import { type QueuedRun, type RunnerRow, runners } from "../../actors/runners/runner.table.js";
+import type { RunnerRow } from "../../actors/runners/runner.js";
+import { type QueuedRun, runners } from "../../actors/runners/runner.table.js";
 import type { ActorType } from "../../runtime/cells/actor-type.js";
 import { reference } from "../../runtime/cells/reference.js";
 import { createEventLoopScheduler, createSystemClock } from "../../runtime/clock.js";

@@ -6,8 +6,9 @@ import {
   type SendLink,
 } from "../../actors/access/accounts/account.messages.js";
 import { mailAddress, maySignIn } from "../../actors/access/accounts/mail-address.js";
+import { sessionSchema } from "../../actors/access/accounts/session.js";
 import { findEmailByLink, SESSION_MS } from "../../actors/access/accounts/session.queries.js";
-import { sessionSchema, sessionView } from "../../actors/access/accounts/session.view.js";
+import { sessionView } from "../../actors/access/accounts/session.view.js";
 import { sealMail } from "../../actors/outbound/mail/mail.effects.js";
 import { signInMail } from "../../actors/outbound/mail/mail-texts.js";
 import type { Refusal } from "../../actors/refusal.js";

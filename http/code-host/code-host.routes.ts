@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { codeHostConnectionSchema } from "../../actors/code-host/connection.js";
 import { codeHostConnectionRef } from "../../actors/code-host/connection.messages.js";
 import {
   type ConnectionName,
@@ -6,7 +7,7 @@ import {
   findConnectionToEnd,
   listCodeHostConnections,
 } from "../../actors/code-host/connection.queries.js";
-import { codeHostConnectionSchema, codeHostConnectionView } from "../../actors/code-host/connection.view.js";
+import { codeHostConnectionView } from "../../actors/code-host/connection.view.js";
 import { findConfiguredHost, listHostedRepositories } from "../../actors/code-host/hosted-repositories.js";
 import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
 import { countAsking, createAskingLimit } from "../limits/asking-limit.js";

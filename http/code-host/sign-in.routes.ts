@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { codeHostConnectionSchema } from "../../actors/code-host/connection.js";
 import { findAdministeredBySlug } from "../../actors/code-host/connection.queries.js";
-import { codeHostConnectionSchema, codeHostConnectionView } from "../../actors/code-host/connection.view.js";
+import { codeHostConnectionView } from "../../actors/code-host/connection.view.js";
 import { beginSignIn, readSignInReturn, type SignInOptions } from "../../actors/code-host/sign-in.js";
 import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
 import type { Sealer } from "../../actors/sealer.js";

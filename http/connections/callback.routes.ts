@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { PersonCaller } from "../../actors/caller.js";
 import { notLinked } from "../../actors/integrations/authorization.js";
+import { integrationConnectionSchema } from "../../actors/integrations/connection.js";
 import {
   integrationConnectionRef,
   integrationConnectionTopic,
@@ -8,7 +9,7 @@ import {
   type LinkEnded,
 } from "../../actors/integrations/connection.messages.js";
 import { findLinkedConnection } from "../../actors/integrations/connection.queries.js";
-import { integrationConnectionSchema, integrationConnectionView } from "../../actors/integrations/connection.view.js";
+import { integrationConnectionView } from "../../actors/integrations/connection.view.js";
 import { type LinkReturn, readLinkReturn } from "../../actors/integrations/link-authorization.js";
 import { sealGrant } from "../../actors/integrations/oauth.effects.js";
 import type { Sealer } from "../../actors/sealer.js";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { PersonCaller } from "../../actors/caller.js";
+import { integrationConnectionSchema } from "../../actors/integrations/connection.js";
 import {
   type Disconnect,
   integrationConnectionRef,
@@ -15,7 +16,6 @@ import {
   type VisibleIntegration,
 } from "../../actors/integrations/connection.queries.js";
 import {
-  integrationConnectionSchema,
   integrationConnectionView,
   ownIntegrationConnectionSchema,
   ownIntegrationConnectionView,

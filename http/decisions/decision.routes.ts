@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { MAX_PATH } from "../../actors/decisions/decision.js";
+import { decisionSchema, MAX_PATH } from "../../actors/decisions/decision.js";
 import { visibleDecisions } from "../../actors/decisions/decision.queries.js";
-import { type DecisionPlace, decisionSchema, decisionView } from "../../actors/decisions/decision.view.js";
+import { type DecisionPlace, decisionView } from "../../actors/decisions/decision.view.js";
 import { repositoryName } from "../../actors/resources/fields.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { readPage } from "../wire/page-reading.js";

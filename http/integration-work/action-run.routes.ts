@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { actionRunStates } from "../../actors/integration-work/actions/action-run.js";
+import { actionRunSchema, actionRunStates } from "../../actors/integration-work/actions/action-run.js";
 import { actionRunRef } from "../../actors/integration-work/actions/action-run.messages.js";
 import { findRunOf, listActionRuns } from "../../actors/integration-work/actions/action-run.queries.js";
-import { actionRunSchema, actionRunView } from "../../actors/integration-work/actions/action-run.view.js";
+import { actionRunView } from "../../actors/integration-work/actions/action-run.view.js";
 import {
   findIntegrationFor,
   findIntegrationOfOutcomes,

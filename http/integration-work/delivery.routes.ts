@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { writeJson } from "../../actors/exact-json.js";
 import { toText } from "../../actors/expressions/values.js";
-import { deliveryStates } from "../../actors/integration-work/deliveries/delivery.js";
+import { deliveryItemSchema, deliveryStates } from "../../actors/integration-work/deliveries/delivery.js";
 import {
   deliveryIntakeRef,
   type RedeliveryPeriod,
@@ -16,7 +16,6 @@ import {
   type RedeliveryCount,
 } from "../../actors/integration-work/deliveries/delivery.queries.js";
 import {
-  deliveryItemSchema,
   deliveryItemView,
   deliverySchema,
   deliveryView,

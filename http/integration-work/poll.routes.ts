@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { pollRef } from "../../actors/integration-work/polls/poll.messages.js";
 import { findPoll, findPollToChange, type VisiblePoll } from "../../actors/integration-work/polls/poll.queries.js";
-import { pollSchema, pollView } from "../../actors/integration-work/polls/poll.view.js";
+import { pollView } from "../../actors/integration-work/polls/poll.view.js";
+import { pollSchema } from "../../actors/integrations/poll.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../wire/refused.js";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { mailAddress } from "../../actors/access/accounts/mail-address.js";
+import { inviteSchema } from "../../actors/access/invites/invite.js";
 import {
   type InviteSent,
   inviteRef,
@@ -7,7 +8,7 @@ import {
   type SendInvite,
 } from "../../actors/access/invites/invite.messages.js";
 import { findInvite, listPendingInvites } from "../../actors/access/invites/invite.queries.js";
-import { inviteMailView, inviteSchema, inviteView } from "../../actors/access/invites/invite.view.js";
+import { inviteMailView, inviteView } from "../../actors/access/invites/invite.view.js";
 import { MAX_INVITES_AN_HOUR, refuseInvites, tooManyInvites } from "../../actors/access/invites/invite-terms.js";
 import type { PersonCaller } from "../../actors/caller.js";
 import { sealMail } from "../../actors/outbound/mail/mail.effects.js";

@@ -7,7 +7,8 @@ import {
   type OwnWorkspace,
   type Staffing,
 } from "../../actors/access/members/member.queries.js";
-import { memberSchema, membersView, memberViewFor } from "../../actors/access/members/member.view.js";
+import { membersView, memberViewFor } from "../../actors/access/members/member.view.js";
+import { memberSchema } from "../../actors/workspaces/member.js";
 import type { MembershipMessage } from "../../actors/workspaces/membership.transitions.js";
 import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";

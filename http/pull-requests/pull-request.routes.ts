@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pullRequestRoles, pullRequestStates } from "../../actors/pull-requests/pull-request.js";
+import { pullRequestRoles, pullRequestSchema, pullRequestStates } from "../../actors/pull-requests/pull-request.js";
 import { pullRequestRef } from "../../actors/pull-requests/pull-request.messages.js";
 import {
   findPullRequest,
@@ -11,7 +11,6 @@ import {
 import {
   pullRequestDetailSchema,
   pullRequestDetailView,
-  pullRequestSchema,
   pullRequestView,
 } from "../../actors/pull-requests/pull-request.view.js";
 import { findPullRequestLog } from "../../actors/pull-requests/pull-request-log.messages.js";

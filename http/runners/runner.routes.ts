@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { runnerSchema } from "../../actors/runners/runner.js";
 import { listRunners } from "../../actors/runners/runner.queries.js";
-import { runnerSchema, runnerView } from "../../actors/runners/runner.view.js";
+import { runnerView } from "../../actors/runners/runner.view.js";
 import { seesRun, waitsForPerson } from "../../actors/runs/run.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { idCursor, pageSize } from "../wire/paging.js";

@@ -1,8 +1,6 @@
+import { configPullRequestSchema } from "../../actors/config-pull-requests/config-pull-request.js";
 import { findConfigPullRequest } from "../../actors/config-pull-requests/config-pull-request.queries.js";
-import {
-  configPullRequestSchema,
-  configPullRequestView,
-} from "../../actors/config-pull-requests/config-pull-request.view.js";
+import { configPullRequestView } from "../../actors/config-pull-requests/config-pull-request.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Route } from "../wire/route.js";
 import { subjectRoute } from "../wire/subject-route.js";

@@ -1,9 +1,7 @@
 import { z } from "zod";
+import { configPullRequestSchema } from "../../actors/config-pull-requests/config-pull-request.js";
 import { configPullRequestRef } from "../../actors/config-pull-requests/config-pull-request.messages.js";
-import {
-  configPullRequestSchema,
-  configPullRequestView,
-} from "../../actors/config-pull-requests/config-pull-request.view.js";
+import { configPullRequestView } from "../../actors/config-pull-requests/config-pull-request.view.js";
 import type { Sealer } from "../../actors/sealer.js";
 import { findPickable } from "../../actors/searches/candidates/pick.queries.js";
 import { efforts, searchItemSchema, searchWarningSchema } from "../../actors/searches/reads/search-schemas.js";

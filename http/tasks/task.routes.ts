@@ -3,6 +3,7 @@ import { chainFrom } from "../../actors/hooks/loop-guard.js";
 import type { Sealer } from "../../actors/sealer.js";
 import { findOpenedTask, toOpenTask } from "../../actors/tasks/open-task.js";
 import type { TaskRow } from "../../actors/tasks/task.js";
+import { taskItemSchema } from "../../actors/tasks/task.js";
 import {
   type AddNote,
   type AnswerTask,
@@ -22,7 +23,7 @@ import {
   type VisibleTask,
 } from "../../actors/tasks/task.queries.js";
 import { taskSchema, taskView } from "../../actors/tasks/task.view.js";
-import { taskItemSchema, taskItemView } from "../../actors/tasks/task-item.view.js";
+import { taskItemView } from "../../actors/tasks/task-item.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
 import { idCursor, pageSize, prunedBefore } from "../wire/paging.js";

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import type { PersonCaller } from "../../actors/caller.js";
-import { approvalSchema, approvalView } from "../../actors/runs/approval.view.js";
+import { approvalSchema } from "../../actors/runs/approval.js";
+import { approvalView } from "../../actors/runs/approval.view.js";
 import { UNASSIGNED } from "../../actors/runs/assignee.js";
 import { findVisibleRun, type VisibleRun } from "../../actors/runs/run.queries.js";
+import { toolCallSchema } from "../../actors/tool-calls/tool-call.js";
 import {
   type ApprovalOfPerson,
   addOwnApprovals,
@@ -10,7 +12,7 @@ import {
   listApproversWorkspaces,
   listToolCalls,
 } from "../../actors/tool-calls/tool-call.queries.js";
-import { toolCallSchema, toolCallView } from "../../actors/tool-calls/tool-call.view.js";
+import { toolCallView } from "../../actors/tool-calls/tool-call.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces } from "../wire/page-reading.js";
 import { idCursor, pageSize, wholeNumber } from "../wire/paging.js";

@@ -6,7 +6,8 @@ import { codeHostConnections } from "../../actors/code-host/connection.table.js"
 import { migrations } from "../../actors/migrations.js";
 import type { TaskRow } from "../../actors/tasks/task.js";
 import { tasks } from "../../actors/tasks/task.table.js";
-import { type Member, putMember } from "../../actors/workspaces/member.table.js";
+import type { Member } from "../../actors/workspaces/member.js";
+import { putMember } from "../../actors/workspaces/member.table.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Entry } from "../../storage/store.js";
 import { unpackFixture } from "../fixtures/unpack.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import type { HookOccurrence } from "../../actors/hooks/hook-occurrence.table.js";
+import type { HookOccurrence } from "../../actors/hooks/hook-occurrence.js";
 import { invalid, isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { GateAnswer } from "../../runtime/turns/turn.js";
 

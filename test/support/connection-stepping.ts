@@ -1,10 +1,7 @@
 import type { Role } from "../../actors/caller.js";
+import type { IntegrationConnectionRow, LinkedTerms } from "../../actors/integrations/connection.js";
 import { integrationConnectionActor } from "../../actors/integrations/connection.machine.js";
-import {
-  findIntegrationConnection,
-  type IntegrationConnectionRow,
-  type LinkedTerms,
-} from "../../actors/integrations/connection.table.js";
+import { findIntegrationConnection } from "../../actors/integrations/connection.table.js";
 import { EXCHANGE_EFFECT, REFRESH_EFFECT, REVOKE_EFFECT } from "../../actors/integrations/oauth.effects.js";
 import { type ResourceRow, resources } from "../../actors/resources/resource.table.js";
 import { putMember } from "../../actors/workspaces/member.table.js";

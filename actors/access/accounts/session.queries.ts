@@ -1,7 +1,8 @@
 import { GLOBAL_PARTITION } from "../../../storage/keys.js";
 import type { Reading } from "../../../storage/store.js";
 import type { PersonCaller } from "../../caller.js";
-import { sessions, signInLinks, type User, users } from "./session.table.js";
+import type { User } from "./session.js";
+import { sessions, signInLinks, users } from "./session.table.js";
 
 /** Lifetime of a session, in milliseconds. */
 export const SESSION_MS = 30 * 24 * 60 * 60 * 1_000;

@@ -1,14 +1,8 @@
 import { table } from "../../../storage/table.js";
+import type { User } from "./session.js";
 
 /** Lifetime of a sign-in link, in milliseconds. */
 export const SIGN_IN_LINK_MS = 15 * 60 * 1_000;
-/** A user with an account. */
-export interface User {
-  readonly userId: string;
-  readonly email: string;
-  readonly name: string;
-}
-
 interface Session {
   readonly sessionId: string;
   readonly userId: string;

@@ -1,19 +1,16 @@
-import { z } from "zod";
 import type { Reading } from "../../../storage/store.js";
 import type { PersonCaller } from "../../caller.js";
+import { defineView, type Shown } from "../../view.js";
 import { listMemberships } from "../../workspaces/member.table.js";
+import { sessionSchema } from "./session.js";
 import { findUser } from "./session.queries.js";
 
-/** The signed-in user and their workspaces. */
-export const sessionSchema = z.strictObject({
-  userId: z.string(),
-  email: z.string(),
-  name: z.string(),
-  workspaces: z.array(z.strictObject({ id: z.string(), slug: z.string(), role: z.string() })),
+const showSession = defineView<PersonCaller, Reading>()(sessionSchema, {
+  name: ({ userId, email }, reading) => findUser(reading, userId)?.name ?? email,
+  workspaces: ({ userId }, reading) => listMemberships(reading, userId),
 });
 
 /** Returns the user of a session. */
-export function sessionView(reading: Reading, { userId, email }: PersonCaller): z.output<typeof sessionSchema> {
-  const name = findUser(reading, userId)?.name ?? email;
-  return { userId, email, name, workspaces: listMemberships(reading, userId) };
+export function sessionView(reading: Reading, caller: PersonCaller): Shown<typeof sessionSchema> {
+  return showSession(caller, reading);
 }

@@ -1,7 +1,7 @@
 import { reference } from "../../../runtime/cells/reference.js";
 import type { Answered, Message } from "../../../runtime/turns/turn.js";
 import type { Refusal } from "../../refusal.js";
-import type { Member } from "../../workspaces/member.table.js";
+import type { Member } from "../../workspaces/member.js";
 import type { InviteRow } from "./invite.js";
 
 /** The link of an invite. Only the sealed mail contains the token. */

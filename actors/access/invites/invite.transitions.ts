@@ -1,7 +1,7 @@
 import type { InTurn } from "../../../runtime/cells/chart.js";
 import type { Turn } from "../../../runtime/turns/turn.js";
 import { MAIL_EFFECT } from "../../outbound/mail/mail.effects.js";
-import type { Member } from "../../workspaces/member.table.js";
+import type { Member } from "../../workspaces/member.js";
 import { admitMember } from "../../workspaces/membership.transitions.js";
 import { INVITE_MS, type InviteRow } from "./invite.js";
 import type { InviteSent, Link } from "./invite.messages.js";

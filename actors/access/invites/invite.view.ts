@@ -3,43 +3,31 @@ import type { Reading } from "../../../storage/store.js";
 import type { InviteOffer } from "../../outbound/mail/mail-texts.js";
 import type { Refusal } from "../../refusal.js";
 import { findResource } from "../../resources/resource.table.js";
-import type { Member } from "../../workspaces/member.table.js";
+import { timeText } from "../../time-text.js";
+import { defineView, type Shown } from "../../view.js";
+import { type Member, teamSchema } from "../../workspaces/member.js";
 import { findUser } from "../accounts/session.queries.js";
-import { teamNames, teamSchema } from "../members/member.view.js";
-import type { InviteRow } from "./invite.js";
+import { teamNames } from "../members/member.view.js";
+import { type InviteRow, inviteSchema } from "./invite.js";
 import type { FoundInvite } from "./invite.queries.js";
 
-const role = z.enum(["admin", "member"]);
+interface Sources {
+  readonly reading: Reading;
+  readonly workspaceId: string;
+}
 
-/** A pending invite as administrators of the workspace see it. */
-export const inviteSchema = z
-  .strictObject({
-    id: z.string(),
-    email: z.string(),
-    role,
-    teams: z.array(teamSchema),
-    invitedBy: z.strictObject({ userId: z.string(), name: z.string() }),
-    /** Whether the last mail is being sent, was sent, or failed. */
-    mail: z.enum(["sending", "sent", "not-sent"]),
-    createdAt: z.string(),
-    sentAt: z.string(),
-    expiresAt: z.string(),
-  })
-  .meta({ title: "invite" });
+const showInvite = defineView<InviteRow, Sources>()(inviteSchema, {
+  id: ({ inviteId }) => inviteId,
+  teams: ({ teams }, { reading, workspaceId }) => teamNames(reading, workspaceId, teams),
+  invitedBy: ({ invitedBy }, { reading }) => ({ userId: invitedBy, name: nameOf(reading, invitedBy) }),
+  createdAt: ({ createdAtMs }) => timeText(createdAtMs),
+  sentAt: ({ sentAtMs }) => timeText(sentAtMs),
+  expiresAt: ({ expiresAtMs }) => timeText(expiresAtMs),
+});
 
 /** Returns the view of a pending invite, without deleted teams. */
-export function inviteView(reading: Reading, workspaceId: string, invite: InviteRow): z.output<typeof inviteSchema> {
-  return {
-    id: invite.inviteId,
-    email: invite.email,
-    role: invite.role,
-    teams: teamNames(reading, workspaceId, invite.teams),
-    invitedBy: { userId: invite.invitedBy, name: nameOf(reading, invite.invitedBy) },
-    mail: invite.mail,
-    createdAt: timeText(invite.createdAtMs),
-    sentAt: timeText(invite.sentAtMs),
-    expiresAt: timeText(invite.expiresAtMs),
-  };
+export function inviteView(reading: Reading, workspaceId: string, invite: InviteRow): Shown<typeof inviteSchema> {
+  return showInvite(invite, { reading, workspaceId });
 }
 
 /** An invite as anyone with its link sees it. */
@@ -48,7 +36,7 @@ export const offerSchema = z
     workspace: z.strictObject({ slug: z.string(), name: z.string() }),
     invitedBy: z.string(),
     email: z.string(),
-    role,
+    role: inviteSchema.shape.role,
     teams: z.array(z.string()),
     state: z.enum(["open", "expired", "accepted"]),
     expiresAt: z.string(),
@@ -117,8 +105,4 @@ export function acceptedInviteView(
 
 function nameOf(reading: Reading, userId: string): string {
   return findUser(reading, userId)?.name ?? userId;
-}
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -1,7 +1,8 @@
 import type { Reading } from "../../../storage/store.js";
 import type { Caller } from "../../caller.js";
 import { isRefusal, type Refusal } from "../../refusal.js";
-import { findMember, type Member } from "../../workspaces/member.table.js";
+import type { Member } from "../../workspaces/member.js";
+import { findMember } from "../../workspaces/member.table.js";
 import { onlyLeadsSetRoles } from "../../workspaces/role-change.js";
 import { permit } from "../visibility/visibility.js";
 import { findVisibleTeam } from "./team.queries.js";

@@ -4,7 +4,8 @@ import { isWorkspaceOpen } from "../../resources/resource.table.js";
 import type { Sealer } from "../../sealer.js";
 import type { TaskRow } from "../../tasks/task.js";
 import { tasks } from "../../tasks/task.table.js";
-import { findHookOccurrenceById, type HookOccurrence } from "../hook-occurrence.table.js";
+import type { HookOccurrence } from "../hook-occurrence.js";
+import { findHookOccurrenceById } from "../hook-occurrence.table.js";
 import { findCallbackBearer } from "./callback-token.js";
 
 /** The subject of a hook receiver's callbacks. */

@@ -1,4 +1,4 @@
-import type { AttemptRow } from "../hook-occurrence.table.js";
+import type { AttemptRow } from "../hook-occurrence.js";
 
 /** The result of a step's request or call. The actor adds the attempt's number. */
 export interface DeliveryResult extends Omit<AttemptRow, "n"> {

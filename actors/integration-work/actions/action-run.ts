@@ -1,6 +1,8 @@
+import { z } from "zod";
 import type { IntegrationFields } from "../../integrations/definition.js";
 import type { IntegrationRequestCode } from "../../integrations/requests/integration-request.js";
 import type { StoredText } from "../../tables/text-blobs.js";
+import type { Stored } from "../../view.js";
 
 /** An action run, which a binding starts for a task, or a schedule starts. The machine documents its states. */
 
@@ -8,27 +10,57 @@ import type { StoredText } from "../../tables/text-blobs.js";
 export type BindingEvent = IntegrationFields["on"][number]["event"];
 
 export const actionRunStates = ["attempting", "waiting", "done", "failed"] as const;
+export const actionAttemptSchema = z.strictObject({
+  n: z.int(),
+  at: z.string(),
+  tookMs: z.number(),
+  method: z.string().nullable().describe("Null when no request was made."),
+  origin: z.string().nullable().describe("Scheme, host and port that it went to."),
+  status: z.int().nullable().describe("Null when nothing responded."),
+  body: z
+    .string()
+    .nullable()
+    .describe(
+      "The first 4 KiB of the answer, as JSON text where it is JSON, secrets masked; null when nothing responded, and " +
+        "of all attempts but the last, whose answers are not kept.",
+    ),
+  code: z.string().nullable(),
+  reason: z.string().nullable().describe("Why it failed; of a success, which captures and marks have no value."),
+  retryAfterMs: z.number().nullable().describe("How long the host asked to be left alone, at most an hour."),
+});
+
+/** An action run as the API returns it. */
+export const actionRunSchema = z
+  .strictObject({
+    id: z.string(),
+    integrationId: z.string(),
+    action: z.string(),
+    event: z
+      .enum(["task.opened", "task.moved", "task.asked", "task.finished", "task.closed"])
+      .nullable()
+      .describe("What happened to the task; null for a schedule's."),
+    binding: z.int().nullable().describe("The binding's index in `on` then; null for a schedule's."),
+    taskId: z.string().nullable(),
+    state: z.enum(actionRunStates),
+    begunAt: z.string(),
+    endedAt: z.string().nullable(),
+    retryAt: z.string().nullable().describe("When it is tried again, while it waits."),
+    resends: z.string().nullable().describe("The run that it does again."),
+    resentAs: z.string().nullable().describe("The last run that did it again."),
+    attempts: z.array(actionAttemptSchema),
+  })
+  .meta({ title: "action-run" });
+
 export type ActionRunState = (typeof actionRunStates)[number];
 
 /** One request of an action, or the reason why none was sent. */
-export interface ActionAttempt {
-  readonly n: number;
-  readonly at: string;
-  readonly tookMs: number;
-  readonly method: string | null;
-  /** Scheme, host and port. */
-  readonly origin: string | null;
-  /** Null when no response arrived. */
-  readonly status: number | null;
+export interface ActionAttempt extends Stored<typeof actionAttemptSchema> {
   /**
    * The start of the response body, without secrets; JSON text if the response is JSON. Empty for all attempts but the
    * last.
    */
   readonly body: string;
   readonly code: IntegrationRequestCode | null;
-  /** Why the attempt failed. For a success: which captures or marks have no value. */
-  readonly reason: string | null;
-  readonly retryAfterMs: number | null;
 }
 
 /** The task and event that started a binding's run. */
@@ -41,27 +73,14 @@ export interface BoundTask {
   readonly asksApproval: boolean;
 }
 
-export interface ActionRunRow {
-  readonly id: string;
-  readonly integrationId: string;
+/** A run of an action, with at most 8 attempts in order. */
+export interface ActionRunRow extends Stored<typeof actionRunSchema, "event" | "binding" | "taskId" | "attempts"> {
   readonly teamId: string;
-  /** The action's name. */
-  readonly action: string;
   /** Null for a scheduled run. */
   readonly binding: BoundTask | null;
-  readonly state: ActionRunState;
-  readonly begunAt: string;
-  readonly endedAt: string | null;
-  /** When the next attempt starts; set while the run waits. */
-  readonly retryAt: string | null;
-  /** In order, at most 8. */
   readonly attempts: readonly ActionAttempt[];
   /** The values for the action's expressions, as the JSON text of an object. */
   readonly values: StoredText;
-  /** The earlier run that this run repeats, or null. */
-  readonly resends: string | null;
-  /** The latest run that repeats this run, or null. */
-  readonly resentAs: string | null;
 }
 
 /** Returns whether a run in this state has ended. */

@@ -1,26 +1,53 @@
+import { z } from "zod";
+import type { Shown, Stored } from "../../view.js";
+
 /** A delivery: the payload of a webhook or a poll response for an integration. The machine documents its states. */
 
 /** Where a delivery comes from. A user requests a redelivery of a stored delivery. */
 export const deliverySources = ["webhook", "poll", "redelivery"] as const;
-export type DeliverySource = (typeof deliverySources)[number];
-
 export const deliveryStates = ["accepted", "working", "waiting", "done", "failed", "ignored", "unrouted"] as const;
-export type DeliveryState = (typeof deliveryStates)[number];
+
+export const entryOutcomes = ["opened", "said", "unmatched", "unrouted", "failed"] as const;
 
 /** The outcome of one entry that an event's `when` accepted. */
-export const entryOutcomes = ["opened", "said", "unmatched", "unrouted", "failed"] as const;
+export const deliveryEntrySchema = z.strictObject({
+  event: z.int().describe("The event's place in the definition, from 0 on."),
+  item: z.int().nullable().describe("The entry of its `forEach`; null without one, and for all that are left out."),
+  outcome: z.enum(entryOutcomes),
+  taskId: z.string().nullable(),
+  reason: z.string().nullable(),
+});
+
+/** A delivery as lists return it. */
+export const deliveryItemSchema = z
+  .strictObject({
+    id: z.string(),
+    integrationId: z.string(),
+    source: z.enum(deliverySources),
+    key: z.string().nullable().describe("Identifies what its sender sends again; null where nothing does."),
+    receivedAt: z.string(),
+    state: z.enum(deliveryStates),
+    reason: z.string().nullable(),
+    endedAt: z.string().nullable(),
+    attempts: z.int().describe("How often the lookup that it waits for was tried."),
+    retryAt: z.string().nullable().describe("When its lookup is tried again, while it waits."),
+    keyProblem: z
+      .string()
+      .nullable()
+      .describe("Why nothing does, though `delivery` is to say what: it is worked however often it comes."),
+    repeated: z.int().describe("How often it came again under its key, and was not taken."),
+    bodyBytes: z.int().nullable().describe("Null once the body was dropped for newer ones."),
+    redeliveryOf: z.string().nullable(),
+    redeliveredAs: z.string().nullable().describe("The last delivery that repeats it."),
+  })
+  .meta({ title: "delivery-item" });
+
+export type DeliverySource = (typeof deliverySources)[number];
+export type DeliveryState = (typeof deliveryStates)[number];
 export type EntryOutcome = (typeof entryOutcomes)[number];
 
-/** An entry of an event. `event` is the event's index in the definition, `item` the index in its `forEach`. */
-export interface DeliveryEntry {
-  readonly event: number;
-  /** Null for an event without `forEach`, and for the failure that stands for all entries above the limit. */
-  readonly item: number | null;
-  readonly outcome: EntryOutcome;
-  readonly taskId: string | null;
-  /** Why the entry failed or was not routed, or which of its fields had no effect; otherwise null. */
-  readonly reason: string | null;
-}
+/** An entry of an event. */
+export type DeliveryEntry = Shown<typeof deliveryEntrySchema>;
 
 /** A stored body. */
 export interface DeliveryBody {
@@ -32,26 +59,13 @@ export interface DeliveryBody {
   readonly content?: Uint8Array;
 }
 
-export interface DeliveryRow {
-  readonly id: string;
-  readonly integrationId: string;
+/** A stored delivery. */
+export interface DeliveryRow extends Stored<typeof deliveryItemSchema, "keyProblem" | "bodyBytes"> {
   readonly teamId: string;
-  readonly source: DeliverySource;
   /** The block of the definition whose events the delivery raises. */
   readonly block: "webhook" | "poll";
-  /** The key that identifies repeated deliveries; null if there is none. */
-  readonly key: string | null;
   /** Why the key of the definition has no value for this delivery; absent if it has one. */
   readonly keyProblem?: string;
-  readonly receivedAt: string;
-  readonly state: DeliveryState;
-  /** Why the delivery is in its state, or null. */
-  readonly reason: string | null;
-  readonly endedAt: string | null;
-  /** Number of lookup attempts since the last successful lookup. */
-  readonly attempts: number;
-  /** When the lookup is retried; set while the delivery waits. */
-  readonly retryAt: string | null;
   /** By lower-case name, without credentials and signatures. */
   readonly headers: Readonly<Record<string, string>>;
   /** Null if the body was dropped to store newer ones. */
@@ -60,13 +74,8 @@ export interface DeliveryRow {
   readonly cursor: string | null;
   /** The hook firings and events that caused the delivery, oldest first. */
   readonly causes: readonly string[];
-  /** Number of repeated deliveries with the same key. */
-  readonly repeated: number;
   /** Number of entries that no `when` accepted. */
   readonly skipped: number;
-  readonly redeliveryOf: string | null;
-  /** The latest redelivery of this delivery. */
-  readonly redeliveredAs: string | null;
 }
 
 /** The values of a new delivery. */

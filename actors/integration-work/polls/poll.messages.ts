@@ -1,6 +1,6 @@
 import { reference } from "../../../runtime/cells/reference.js";
 import type { Answered, EffectEnded, Message, Woken } from "../../../runtime/turns/turn.js";
-import type { PollRow } from "../../integrations/poll.table.js";
+import type { PollRow } from "../../integrations/poll.js";
 import type { Refusal } from "../../refusal.js";
 import type { Keyed } from "../../resources/repeated-request.js";
 

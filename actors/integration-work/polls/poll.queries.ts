@@ -1,7 +1,8 @@
 import type { Reading } from "../../../storage/store.js";
 import type { Caller } from "../../caller.js";
 import type { VisibleIntegration } from "../../integrations/connection.queries.js";
-import { type PollRow, polls } from "../../integrations/poll.table.js";
+import type { PollRow } from "../../integrations/poll.js";
+import { polls } from "../../integrations/poll.table.js";
 import { isRefusal, type Refusal } from "../../refusal.js";
 import { findIntegrationFor, findIntegrationOfOutcomes } from "../deliveries/delivery.queries.js";
 

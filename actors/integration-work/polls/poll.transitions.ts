@@ -1,6 +1,7 @@
 import type { InTurn } from "../../../runtime/cells/chart.js";
 import type { Delivered, Turn } from "../../../runtime/turns/turn.js";
-import { POLL_FAILS_FROM, type PollRow, polls } from "../../integrations/poll.table.js";
+import type { PollRow } from "../../integrations/poll.js";
+import { POLL_FAILS_FROM, polls } from "../../integrations/poll.table.js";
 import type { IntegrationRequestResult } from "../../integrations/requests/integration-request.js";
 import { startIntegrationRequest } from "../../integrations/requests/start-request.js";
 import { MAIL_EFFECT } from "../../outbound/mail/mail.effects.js";

@@ -6,7 +6,7 @@ import type { ReplayRow } from "../replay/replay.js";
 import { replayRef } from "../replay/replay.messages.js";
 import { isKeptReplay } from "../replay/replay.retention.js";
 import { isUnderWay, replays } from "../replay/replay.table.js";
-import type { ReplaySetRow } from "../sets/replay-set.table.js";
+import type { ReplaySetRow } from "../sets/replay-set.js";
 
 /** Maximum number of replays stored for a set. */
 export const MAX_REPLAYS = 200;

@@ -2,7 +2,7 @@ import type { TurnReading } from "../../../runtime/turns/turn.js";
 import type { Caller } from "../../caller.js";
 import type { WriteScope } from "../../resources/kind.js";
 import { getTeamKey } from "../../resources/resource-indexes.table.js";
-import type { ReplaySetRow } from "../sets/replay-set.table.js";
+import type { ReplaySetRow } from "../sets/replay-set.js";
 
 /**
  * Returns the scope for validating a station block (`candidate-rules.ts`) when only a replay uses the block and nothing

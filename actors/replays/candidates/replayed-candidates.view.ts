@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ulidTime } from "../../../runtime/turns/ids.js";
 import type { Reading } from "../../../storage/store.js";
 import type { Cursor, Slice } from "../../tables/page-source.js";
-import type { Shown } from "../reads/copy-schemas.js";
+import type { Shown } from "../../view.js";
 import { replaySummarySchema } from "../reads/replay-schemas.js";
 import type { ReplayRow } from "../replay/replay.js";
 import { replays } from "../replay/replay.table.js";

@@ -12,7 +12,7 @@ import { findLine } from "../../lines/line.queries.js";
 import { getRunSetup } from "../../lines/run-setup.js";
 import type { StationBody } from "../../lines/station.js";
 import { getTeamKey } from "../../resources/resource-indexes.table.js";
-import type { ReplaySetRow } from "../sets/replay-set.table.js";
+import type { ReplaySetRow } from "../sets/replay-set.js";
 
 /** The three fingerprints of a config. */
 export interface Fingerprints {

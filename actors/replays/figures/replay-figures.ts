@@ -7,7 +7,7 @@ import type { ReplayRow } from "../replay/replay.js";
 import { replays } from "../replay/replay.table.js";
 import type { ReplayMemory } from "../replay/replay-memory.js";
 import { findBaseline } from "../sets/baseline.js";
-import type { ReplaySetRow } from "../sets/replay-set.table.js";
+import type { ReplaySetRow } from "../sets/replay-set.js";
 import { findStationNow } from "../sets/run-refusal.js";
 import { findCounterpart, type Versus } from "./versus.js";
 

@@ -3,7 +3,8 @@ import { runOutcomes } from "../../run-facts/run-outcome.table.js";
 import type { RunRow } from "../../runs/run.js";
 import { runCheckouts, runs } from "../../runs/run.table.js";
 import type { RunAnswer } from "../../runs/run-answer.js";
-import { type TaskNote, taskNotes } from "../../tasks/task.table.js";
+import type { TaskNote } from "../../tasks/task.js";
+import { taskNotes } from "../../tasks/task.table.js";
 
 /** Maximum number of a task's notes, and of its runs, to search, newest first. */
 const MAX_SCANNED = 100;

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { spentSchema } from "../../runners/protocol.js";
+import type { Shown } from "../../view.js";
 
 const count = z.int();
 const place = z.int().nullable();
 
 /** The check result in lists. */
-const listedCheckSchema = z.strictObject({ passed: z.boolean(), exitCode: count.nullable() });
+export const listedCheckSchema = z.strictObject({ passed: z.boolean(), exitCode: count.nullable() });
 
 const checkSchema = listedCheckSchema.extend({
   output: z.string().describe("In an entry of a replay its last 1,024 bytes."),
@@ -18,7 +19,7 @@ const reason = z.strictObject({
 });
 
 /** A verdict in lists. */
-const listedJudgeSchema = z.strictObject({
+export const listedJudgeSchema = z.strictObject({
   scale: z.enum(["yes-no", "number", "claims"]).nullable().describe("Null without a verdict, as all that follows."),
   passed: z.boolean().nullable(),
   score: z.number().nullable().describe("0 or 1 on `yes-no`, 1 to 5 on `number`, the share of claims met on `claims`."),
@@ -39,30 +40,35 @@ const judgeSchema = listedJudgeSchema.extend({
 });
 
 const pairReason = z.strictObject({ text: z.string(), ownHunks: z.array(count), theirHunks: z.array(count) });
-const listedReading = z.strictObject({ ownShownFirst: z.boolean(), outcome: z.enum(["win", "loss", "tie"]) });
+/** The reading of one order in lists. */
+export const listedReadingSchema = z.strictObject({
+  ownShownFirst: z.boolean(),
+  outcome: z.enum(["win", "loss", "tie"]),
+});
 
 const unpairedReasons = ["not-judged", "other-rubric", "not-set-up", "unsettled", "no-change", "budget"] as const;
 
-const listedPairSchema = z.strictObject({
+/** A pair in lists. */
+export const listedPairSchema = z.strictObject({
   state: z.enum(["asked", "judged", "unpaired"]),
   againstRunId: z.string().nullable(),
   outcome: z.enum(["win", "loss", "tie"]).nullable().describe("Null unless it is judged."),
   model: z.string().nullable(),
   unpaired: z.enum(unpairedReasons).nullable().describe("Why it was not compared."),
-  readings: z.array(listedReading).nullable().describe("Of both orders; null until they are read."),
+  readings: z.array(listedReadingSchema).nullable().describe("Of both orders; null until they are read."),
 });
 
 const pairSchema = listedPairSchema.extend({
   readings: z
-    .array(listedReading.extend({ reasons: z.array(pairReason) }))
+    .array(listedReadingSchema.extend({ reasons: z.array(pairReason) }))
     .nullable()
     .describe("Of both orders; null until they are read. In an entry of a replay reasons are cut to 2,048 bytes."),
 });
 
 const money = spentSchema.nullable();
 
-/** The fields that a copy has in every answer. */
-const copyShape = {
+/** A copy with its outputs, reasons and claims. */
+export const copySchema = z.strictObject({
   runId: z.string().nullable().describe("Its newest run; null until it has one."),
   originalRunId: z.string(),
   taskId: z.string(),
@@ -80,7 +86,12 @@ const copyShape = {
     .describe("Null until it settled and, with a judge, was judged; for good where it never began before the end."),
   why: z.strictObject({ code: z.string(), text: z.string() }).nullable(),
   outcome: z.enum(["completed", "failed", "stopped", "abandoned", "withdrawn", "superseded"]).nullable(),
+  check: checkSchema.nullable(),
+  judge: judgeSchema,
+  secondJudge: judgeSchema.nullable().describe("Of a replay that checks its set; null when it was not judged again."),
   rejudgingSpent: money.describe("Of its second judging."),
+  recheck: checkSchema.nullable().describe("Of a replay that checks its set; null when it was not checked again."),
+  pair: pairSchema.nullable().describe("Beside the copy of the replay in `pairedWith`; null until that is asked for."),
   pairingSpent: money.describe("Of its comparison with the copy in `pair`."),
   spent: money.describe("Of all its attempts, with the first judging when that is priced."),
   priced: z
@@ -94,36 +105,16 @@ const copyShape = {
   toolMisses: count.describe(
     "Calls of tools that were refused: a replay makes none, and answers those that the repeated run made too.",
   ),
-};
+});
 
 /** A copy in a list of replays and on the stream: without outputs, reasons and claims. */
-export const listedCopySchema = z.strictObject({
-  ...copyShape,
+export const listedCopySchema = copySchema.extend({
   check: listedCheckSchema.nullable(),
   judge: listedJudgeSchema,
   secondJudge: listedJudgeSchema.nullable(),
   recheck: listedCheckSchema.nullable(),
   pair: listedPairSchema.nullable(),
 });
-
-/** A copy with its outputs, reasons and claims. */
-export const copySchema = z.strictObject({
-  ...copyShape,
-  check: checkSchema.nullable(),
-  judge: judgeSchema,
-  secondJudge: judgeSchema.nullable().describe("Of a replay that checks its set; null when it was not judged again."),
-  recheck: checkSchema.nullable().describe("Of a replay that checks its set; null when it was not checked again."),
-  pair: pairSchema.nullable().describe("Beside the copy of the replay in `pairedWith`; null until that is asked for."),
-});
-
-/** The read-only form of a schema's output. */
-export type Shown<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
-
-type Frozen<Value> = Value extends readonly (infer Item)[]
-  ? readonly Frozen<Item>[]
-  : Value extends object
-    ? { readonly [Name in keyof Value]: Frozen<Value[Name]> }
-    : Value;
 
 /** The views of a copy's judging, pair and checks. */
 export type JudgeView = Shown<typeof judgeSchema>;

@@ -1,6 +1,19 @@
 import { boundMoney, type Money } from "../../money.js";
+import { defineView } from "../../view.js";
 import type { ReplayCopyRow } from "../replay/replay.js";
-import type { CheckView, CopyView, JudgeView, ListedCopyView, PairView } from "./copy-schemas.js";
+import {
+  type CheckView,
+  type CopyView,
+  copySchema,
+  type JudgeView,
+  type ListedCopyView,
+  listedCheckSchema,
+  listedCopySchema,
+  listedJudgeSchema,
+  listedPairSchema,
+  listedReadingSchema,
+  type PairView,
+} from "./copy-schemas.js";
 
 /** A copy with the other data that its view shows. */
 export interface CopyParts {
@@ -16,69 +29,46 @@ export interface CopyParts {
   readonly pairingSpent: Money | null;
 }
 
-/** The views of a copy's checks and judgings, with or without their texts. */
-interface Looks<Check, Judge, Pair> {
-  readonly check: Check;
-  readonly judge: Judge;
-  readonly secondJudge: Judge | null;
-  readonly recheck: Check;
-  readonly pair: Pair;
-}
+const common = {
+  title: (_copy: ReplayCopyRow, { title }: CopyParts) => title,
+  rejudgingSpent: (_copy: ReplayCopyRow, { rejudgingSpent }: CopyParts) => rejudgingSpent,
+  pairingSpent: (_copy: ReplayCopyRow, { pairingSpent }: CopyParts) => pairingSpent,
+  spent: ({ spent }: ReplayCopyRow) => boundMoney(spent),
+};
+
+const showCopy = defineView<ReplayCopyRow, CopyParts>()(copySchema, {
+  ...common,
+  check: (_copy, { check }) => check,
+  judge: (_copy, { judge }) => judge,
+  secondJudge: (_copy, { secondJudge }) => secondJudge,
+  recheck: (_copy, { recheck }) => recheck,
+  pair: (_copy, { pair }) => pair,
+});
+
+const listCheck = defineView<CheckView>()(listedCheckSchema, {});
+const listJudge = defineView<JudgeView>()(listedJudgeSchema, {});
+const listReading = defineView<PairReading>()(listedReadingSchema, {});
+const listPair = defineView<PairView>()(listedPairSchema, {
+  readings: ({ readings }) => readings?.map(listReading) ?? null,
+});
+
+const showListedCopy = defineView<ReplayCopyRow, CopyParts>()(listedCopySchema, {
+  ...common,
+  check: (_copy, { check }) => check && listCheck(check),
+  judge: (_copy, { judge }) => listJudge(judge),
+  secondJudge: (_copy, { secondJudge }) => secondJudge && listJudge(secondJudge),
+  recheck: (_copy, { recheck }) => recheck && listCheck(recheck),
+  pair: (_copy, { pair }) => pair && listPair(pair),
+});
+
+type PairReading = NonNullable<PairView["readings"]>[number];
 
 /** Shows the copy with its outputs, reasons and claims. */
 export function copyView(parts: CopyParts): CopyView {
-  return toView(parts, parts);
+  return showCopy(parts.copy, parts);
 }
 
 /** Shows the copy for lists of replays and for the stream: without outputs, reasons and claims. */
 export function listedCopyView(parts: CopyParts): ListedCopyView {
-  const { check, judge, secondJudge, recheck, pair } = parts;
-  return toView(parts, {
-    check: listedCheck(check),
-    judge: listedJudge(judge),
-    secondJudge: secondJudge === null ? null : listedJudge(secondJudge),
-    recheck: listedCheck(recheck),
-    pair: pair === null ? null : { ...pair, readings: pair.readings?.map(listedReading) ?? null },
-  });
-}
-
-/** Lists each member explicitly: a replay has up to 250 copies, and spreading objects costs several times as much. */
-function toView<Check, Judge, Pair>(parts: CopyParts, looks: Looks<Check, Judge, Pair>) {
-  const { copy } = parts;
-  return {
-    runId: copy.runId,
-    originalRunId: copy.originalRunId,
-    taskId: copy.taskId,
-    title: parts.title,
-    repeat: copy.repeat,
-    state: copy.state,
-    result: copy.result,
-    why: copy.why,
-    outcome: copy.outcome,
-    check: looks.check,
-    judge: looks.judge,
-    secondJudge: looks.secondJudge,
-    rejudgingSpent: parts.rejudgingSpent,
-    recheck: looks.recheck,
-    pair: looks.pair,
-    pairingSpent: parts.pairingSpent,
-    spent: boundMoney(copy.spent),
-    priced: copy.priced,
-    steps: copy.steps,
-    ms: copy.ms,
-    toolMisses: copy.toolMisses,
-  };
-}
-
-function listedCheck(check: CheckView | null): ListedCopyView["check"] {
-  return check === null ? null : { passed: check.passed, exitCode: check.exitCode };
-}
-
-function listedJudge(judge: JudgeView): ListedCopyView["judge"] {
-  const { scale, passed, score, marks, passShare, model, promptVersion, cut } = judge;
-  return { scale, passed, score, marks, passShare, model, promptVersion, cut };
-}
-
-function listedReading({ ownShownFirst, outcome }: NonNullable<PairView["readings"]>[number]) {
-  return { ownShownFirst, outcome };
+  return showListedCopy(parts.copy, parts);
 }

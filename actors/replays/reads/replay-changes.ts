@@ -3,7 +3,8 @@ import { changedMembers } from "../../tables/changed-members.js";
 import type { PublishedWrite } from "../../tables/on-write.js";
 import type { ReplayRow } from "../replay/replay.js";
 import { replaySetTopic } from "../sets/replay-set.table.js";
-import { type ReplayRowView, replayRowView } from "./replay-row.view.js";
+import { replayRowView } from "./replay-row.view.js";
+import type { ReplayRowView } from "./replay-schemas.js";
 
 /**
  * A change on a replay's stream: the replay's changed members and its id; a changed copy, which readers receive in its

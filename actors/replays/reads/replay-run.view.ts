@@ -1,12 +1,15 @@
 import { z } from "zod";
 import type { Reading } from "../../../storage/store.js";
+import { runRowSchema } from "../../runs/run.js";
 import { runConfigSchema, stepSchema, stepsView } from "../../runs/run.view.js";
 import { getRunInput } from "../../runs/run-input.table.js";
-import { runRowSchema, runRowView } from "../../runs/run-row.view.js";
+import { runRowView } from "../../runs/run-row.view.js";
+import { defineView, type Shown } from "../../view.js";
+import type { ReplayRow } from "../replay/replay.js";
 import type { VisibleReplayRun } from "../replay/replay.queries.js";
 import { copyView } from "./copy.view.js";
 import { partsOf, readReplayRows } from "./replay-parts.js";
-import type { RunReplayView } from "./replay-schemas.js";
+import { type RunReplayView, replayOfRunSchema } from "./replay-schemas.js";
 
 const { state, outcome, spent, startedAt, endedAt, queuedAt, fingerprint } = runRowSchema.shape;
 
@@ -18,8 +21,8 @@ export const replayRunSchema = z
     setId: z.string(),
     originalRunId: z.string().describe("The run that it repeats."),
     taskId: z.string(),
-    title: z.string(),
     repeat: z.int().describe("Which copy of that run, from 1."),
+    title: z.string(),
     state,
     outcome,
     spent,
@@ -41,56 +44,60 @@ export const replayRunConfigSchema = runConfigSchema
   })
   .meta({ title: "replay run config" });
 
+interface StepPage {
+  readonly after: number;
+  readonly limit: number;
+}
+
+interface Sources extends VisibleReplayRun {
+  readonly reading: Reading;
+  readonly page: StepPage;
+}
+
+const showRun = defineView<ReturnType<typeof runRowView>, Sources>()(replayRunSchema, {
+  replayId: (_run, { replay }) => replay.id,
+  setId: (_run, { replay }) => replay.setId,
+  originalRunId: (_run, { copy }) => copy.originalRunId,
+  taskId: (_run, { copy }) => copy.taskId,
+  repeat: (_run, { copy }) => copy.repeat,
+  title: (_run, { reading, workspaceId, replay, copy }) =>
+    readReplayRows(reading, workspaceId, { replayId: replay.id, place: copy.place }).titles.get(copy.taskId) ?? "",
+  stepCount: ({ steps }) => steps,
+  steps: ({ id }, { reading, workspaceId, page }) => stepsView(reading, workspaceId, id, page),
+});
+
 /** Shows the run with a page of its steps. */
 export function replayRunView(
   reading: Reading,
-  { workspaceId, replay, copy, run: row }: VisibleReplayRun,
-  page: { readonly after: number; readonly limit: number },
-): z.output<typeof replayRunSchema> {
-  const { originalRunId, taskId, repeat } = copy;
-  const { titles } = readReplayRows(reading, workspaceId, { replayId: replay.id, place: copy.place });
-  const run = runRowView(row);
-  return {
-    id: run.id,
-    replayId: replay.id,
-    setId: replay.setId,
-    originalRunId,
-    taskId,
-    repeat,
-    title: titles.get(taskId) ?? "",
-    state: run.state,
-    outcome: run.outcome,
-    spent: run.spent,
-    queuedAt: run.queuedAt,
-    startedAt: run.startedAt,
-    endedAt: run.endedAt,
-    fingerprint: run.fingerprint,
-    stepCount: run.steps,
-    steps: stepsView(reading, workspaceId, run.id, page),
-  };
+  found: VisibleReplayRun,
+  page: StepPage,
+): Shown<typeof replayRunSchema> {
+  return showRun(runRowView(found.run), { ...found, reading, page });
 }
 
 /** Shows the config of a replay run. */
 export function replayRunConfigView(
   reading: Reading,
   { workspaceId, run }: VisibleReplayRun,
-): z.output<typeof replayRunConfigSchema> {
+): Shown<typeof replayRunConfigSchema> {
   const { station, repositories, skills } = getRunInput(reading, workspaceId, run.id).config;
   return {
     runId: run.id,
     fingerprint: run.fingerprint,
     station: { ...station },
-    repositories: [...repositories],
+    repositories,
     skills: skills.map(({ key, digest }) => ({ key, digest })),
   };
 }
 
+const showReplay = defineView<ReplayRow>()(replayOfRunSchema, {});
+
 /** Shows the replay of a run, with the complete view of the run's copy. */
 export function runReplayView(reading: Reading, { workspaceId, replay, set, copy }: VisibleReplayRun): RunReplayView {
-  const { id, state: of, createdAt, probe, candidate, search } = replay;
+  const { id, candidate, search } = replay;
   const rows = readReplayRows(reading, workspaceId, { replayId: id, place: copy.place });
   return {
-    replay: { id, state: of, createdAt, probe },
+    replay: showReplay(replay),
     candidate,
     set: { id: set.id, name: set.name },
     search,

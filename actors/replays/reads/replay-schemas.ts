@@ -1,7 +1,13 @@
 import { z } from "zod";
 import { spentSchema } from "../../runners/protocol.js";
-import { candidateKinds, replayStates } from "../replay/replay.js";
-import { copySchema, listedCopySchema, type Shown } from "./copy-schemas.js";
+import type { Shown } from "../../view.js";
+import { copySchema, listedCopySchema } from "./copy-schemas.js";
+
+/** The states of a replay (replays, States and transitions). The last three are end states. */
+export const replayStates = ["queued", "running", "finished", "stopped", "over-budget"] as const;
+
+/** What kind of candidate a replay runs. Only proposed candidates are resources. */
+export const candidateKinds = ["proposed", "live", "planned", "searched", "with-answer"] as const;
 
 const count = z.int();
 const share = z.number().nullable();
@@ -92,7 +98,8 @@ const searchShape = z
       "gained on searched runs it was chosen by: the search has its gain on held-out runs beside it.",
   );
 
-const replayShape = {
+/** A replay without its copies and figures, as its stream publishes it. */
+export const replayRowSchema = z.strictObject({
   id: z.string(),
   setId: z.string(),
   setVersion: count.describe("The version of the set that it replays."),
@@ -115,12 +122,19 @@ const replayShape = {
   createdAt: time,
   startedAt: time.nullable().describe("When a runner took its first copy."),
   endedAt: time.nullable(),
-  isBaseline: z.boolean().describe("Whether others of its set are compared with it."),
   probe: z
     .boolean()
     .describe("Whether it checks the set: changes that it leaves are judged and checked again, for the set's health."),
-  totals,
   pairedWith: z.string().nullable().describe("The replay that its changes are set beside."),
+  search: searchShape,
+  progress: progress.omit({ expectedEnd: true }),
+});
+
+const replayShape = {
+  ...replayRowSchema.shape,
+  progress,
+  isBaseline: z.boolean().describe("Whether others of its set are compared with it."),
+  totals,
   pairsAgainstBaseline: z
     .strictObject({ wins: count, losses: count, ties: count })
     .nullable()
@@ -136,25 +150,14 @@ const replayShape = {
   detectableGain: share.describe(
     "The gain that noise alone seldom reaches between two such replays. Null under 5 tasks, and where no replay of the live config repeated a run.",
   ),
-  progress,
-  search: searchShape,
 };
 
 const { comparedWith, againstBaseline } = replayShape;
 
 /** The figures of a replay without its copies, for comparison with others. */
-export const replaySummarySchema = z.strictObject({
-  id: z.string(),
-  candidate: replayCandidateShape,
-  fingerprint: z.string(),
-  state: z.enum(replayStates),
-  repeats: count,
-  createdAt: time,
-  endedAt: time.nullable(),
-  totals,
-  comparedWith,
-  againstBaseline,
-});
+export const replaySummarySchema = replayRowSchema
+  .pick({ id: true, candidate: true, fingerprint: true, state: true, repeats: true, createdAt: true, endedAt: true })
+  .extend({ totals, comparedWith, againstBaseline });
 
 /** A replay in the list of its set. */
 export const listedReplaySchema = z
@@ -163,7 +166,8 @@ export const listedReplaySchema = z
 
 const delta = z.number().nullable();
 
-const comparedCopySchema = z.strictObject({
+/** A copy beside those of the other replay. */
+export const comparedCopySchema = z.strictObject({
   runId: z.string().nullable(),
   originalRunId: z.string(),
   repeat: count,
@@ -201,10 +205,13 @@ export const replaySchema = z
   })
   .meta({ title: "replay" });
 
+/** What a run shows of its replay. */
+export const replayOfRunSchema = replayRowSchema.pick({ id: true, state: true, createdAt: true, probe: true });
+
 /** The replay that a run belongs to. */
 export const runReplaySchema = z
   .strictObject({
-    replay: z.strictObject({ id: z.string(), state: z.enum(replayStates), createdAt: time, probe: z.boolean() }),
+    replay: replayOfRunSchema,
     candidate: replayCandidateShape,
     set: z.strictObject({ id: z.string(), name: z.string() }),
     search: searchShape,
@@ -216,3 +223,4 @@ export type ReplaySummary = Shown<typeof replaySummarySchema>;
 export type ReplayView = Shown<typeof replaySchema>;
 export type ListedReplayView = Shown<typeof listedReplaySchema>;
 export type RunReplayView = Shown<typeof runReplaySchema>;
+export type ReplayRowView = Shown<typeof replayRowSchema>;

@@ -3,6 +3,7 @@ import { boundMoney, toAmount } from "../../money.js";
 import { type MeasuredCopy, tallyPairs } from "../../statistics/comparison.js";
 import { FEW } from "../../statistics/copy.js";
 import type { SuccessTotals } from "../../statistics/success.js";
+import { defineView } from "../../view.js";
 import { progressAt } from "../figures/progress.js";
 import type { ReplayFigures } from "../figures/replay-figures.js";
 import { compareByTask } from "../figures/versus.js";
@@ -10,7 +11,13 @@ import type { ReplayCopyRow, ReplayRow } from "../replay/replay.js";
 import type { WaitsFor } from "../replay/replay-waiting.js";
 import { type CopyParts, copyView, listedCopyView } from "./copy.view.js";
 import { replayRowView } from "./replay-row.view.js";
-import type { ListedReplayView, ReplaySummary, ReplayView } from "./replay-schemas.js";
+import {
+  comparedCopySchema,
+  type ListedReplayView,
+  type ReplaySummary,
+  type ReplayView,
+  replaySummarySchema,
+} from "./replay-schemas.js";
 
 /** The data that a replay's view shows besides its figures. */
 interface Shown {
@@ -67,19 +74,7 @@ function toOwn({ copy, pair }: CopyParts): ComparedCopy {
   return toCompared(copy, pair?.outcome ?? null);
 }
 
-function comparedView({
-  runId,
-  originalRunId,
-  repeat,
-  result,
-  spent,
-  priced,
-  steps,
-  ms,
-  pairOutcome: pair,
-}: ComparedCopy) {
-  return { runId, originalRunId, repeat, result, spent, priced, steps, ms, pair };
-}
+const comparedView = defineView<ComparedCopy>()(comparedCopySchema, { pair: ({ pairOutcome }) => pairOutcome });
 
 function commonView({ replay, isBaseline, totals, versus }: ReplayFigures, { parts, nowMs, waiting }: Shown) {
   const { startedAt, state } = replay;
@@ -96,21 +91,15 @@ function commonView({ replay, isBaseline, totals, versus }: ReplayFigures, { par
   };
 }
 
+const showSummary = defineView<ReplayRow, ReplayFigures>()(replaySummarySchema, {
+  totals: (replay, { totals }) => totalsView(replay, totals),
+  comparedWith: (_replay, { versus }) => versus?.comparedWith ?? null,
+  againstBaseline: (_replay, { versus }) => versus?.againstBaseline ?? null,
+});
+
 /** Shows a replay's figures without its copies. */
-export function replaySummary({ replay, totals, versus }: ReplayFigures): ReplaySummary {
-  const { id, candidate, fingerprint, state, repeats, createdAt, endedAt } = replay;
-  return {
-    id,
-    candidate,
-    fingerprint,
-    state,
-    repeats,
-    createdAt,
-    endedAt,
-    totals: totalsView(replay, totals),
-    comparedWith: versus?.comparedWith ?? null,
-    againstBaseline: versus?.againstBaseline ?? null,
-  };
+export function replaySummary(figures: ReplayFigures): ReplaySummary {
+  return showSummary(figures.replay, figures);
 }
 
 /** Shows a replay's success totals with its spending. */

@@ -3,8 +3,9 @@ import type { Refusal } from "../../refusal.js";
 import type { RunRow } from "../../runs/run.js";
 import { runs } from "../../runs/run.table.js";
 import { tasks } from "../../tasks/task.table.js";
+import type { ReplaySetRow } from "./replay-set.js";
 import { type AddEntries, MAX_ENTRIES, type SetChanged } from "./replay-set.messages.js";
-import { insertEntries, type ReplaySetRow, replayEntries } from "./replay-set.table.js";
+import { insertEntries, replayEntries } from "./replay-set.table.js";
 import { changeSet, isSearched, searchUnderWay, stationLeft } from "./replay-set.transitions.js";
 import { findStationNow, type RunRefusalCode, refuseRun, runRefusals } from "./run-refusal.js";
 

@@ -3,7 +3,8 @@ import type { Fingerprints } from "../candidates/station-config.js";
 import type { ReplayRow } from "../replay/replay.js";
 import { replays } from "../replay/replay.table.js";
 import { replayInputs } from "../replay/replay-input.table.js";
-import { type ReplaySetRow, replayEntries } from "./replay-set.table.js";
+import type { ReplaySetRow } from "./replay-set.js";
+import { replayEntries } from "./replay-set.table.js";
 
 /**
  * Minimum number of runs for a live replay to check its set: fewer runs do not show the set's noise (replays, Limits).

@@ -1,6 +1,7 @@
 import type { TurnReading } from "../../../runtime/turns/turn.js";
 import type { ReplayEntry } from "../replay/replay-input.table.js";
-import { type ReplaySetRow, replayEntries } from "./replay-set.table.js";
+import type { ReplaySetRow } from "./replay-set.js";
+import { replayEntries } from "./replay-set.table.js";
 import { findPastRun } from "./replayable-run.js";
 import { findStationNow, refuseRun } from "./run-refusal.js";
 

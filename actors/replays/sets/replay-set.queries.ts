@@ -9,7 +9,8 @@ import type { Station } from "../../lines/station.js";
 import { isRefusal, type Refusal } from "../../refusal.js";
 import { findResource } from "../../resources/resource.table.js";
 import { dueHolds } from "./entry-commits.js";
-import { MAX_SETS, type ReplaySetRow, replaySets } from "./replay-set.table.js";
+import type { ReplaySetRow } from "./replay-set.js";
+import { MAX_SETS, replaySets } from "./replay-set.table.js";
 import type { StationPlace } from "./run-refusal.js";
 
 /** The access to a team's replays that a caller needs: read them, or also change them. */

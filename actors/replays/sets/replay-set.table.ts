@@ -6,25 +6,10 @@ import { indexedTable } from "../../tables/indexed-table.js";
 import { pin, unpin } from "../../tables/pins.js";
 import type { ReplayRow } from "../replay/replay.js";
 import { holdCommits, letGoOfCommits } from "./entry-commits.js";
+import type { ReplayEntryRow, ReplaySetRow } from "./replay-set.js";
 
 /** Maximum number of sets in a team. Lists of sets are not paginated. */
 export const MAX_SETS = 100;
-
-/** A named set of ended runs of one station, which replays can repeat. The runs are its entries. */
-export interface ReplaySetRow {
-  readonly id: string;
-  readonly teamId: string;
-  readonly lineId: string;
-  readonly stationId: string;
-  /** The station's key, which never changes for a station id. */
-  readonly stationKey: string;
-  readonly name: string;
-  /** Starts at 1, and increases with each added or removed entry. */
-  readonly version: number;
-  /** Whether changes of the station are checked with this set; true for at most one set of a station. */
-  readonly guardsChanges: boolean;
-  readonly createdAt: string;
-}
 
 /**
  * Changes on a set's stream. `replay-set`: the changed members with the id; readers then read the set's runs again.
@@ -49,19 +34,6 @@ export const replaySets = indexedTable<ReplaySetRow>("replay-set", {
   },
   indexes: { "team-replay-set": ["teamId"], "station-replay-set": ["teamId", "lineId", "stationId"] },
 });
-
-/**
- * A run of a set. The entry pins the run, and so the run's task, input, steps and blobs. It also holds the archives of
- * the commits that the run started from.
- */
-export interface ReplayEntryRow {
-  readonly setId: string;
-  /** Its place in the set: the first version of the set that contains it. */
-  readonly place: number;
-  readonly runId: string;
-  readonly taskId: string;
-  readonly addedAt: string;
-}
 
 /** Key: `[set, place]`, in the order of addition. */
 export const replayEntries = indexedTable<ReplayEntryRow>("replay-entry", {

@@ -5,17 +5,10 @@ import { recordChange } from "../../resources/change-record.table.js";
 import { findRequestBefore, type Keyed, recordRequest } from "../../resources/repeated-request.js";
 import { isPinned } from "../../tables/pins.js";
 import { listUnderWay } from "../replay/replay.table.js";
+import type { ReplayEntryRow, ReplaySetRow } from "./replay-set.js";
 import type { DeleteSet, MarkGuard, OpenSet, RemoveEntry, RenameSet, SetChanged } from "./replay-set.messages.js";
 import { findStationOf, refusePlanner, setNotFound } from "./replay-set.queries.js";
-import {
-  MAX_SETS,
-  type ReplayEntryRow,
-  type ReplaySetRow,
-  removeEntry,
-  removeSet,
-  replayEntries,
-  replaySets,
-} from "./replay-set.table.js";
+import { MAX_SETS, removeEntry, removeSet, replayEntries, replaySets } from "./replay-set.table.js";
 import { findStationNow } from "./run-refusal.js";
 import { forgetReplays } from "./set-removal.js";
 

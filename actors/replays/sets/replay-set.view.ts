@@ -6,9 +6,11 @@ import { boundMoney } from "../../money.js";
 import { taskOutcomes } from "../../run-facts/run-outcome.table.js";
 import { spentSchema } from "../../runners/protocol.js";
 import { basesOf, runInputs } from "../../runs/run-input.table.js";
+import { defineView, type Shown } from "../../view.js";
 import type { SetHealth } from "../figures/set-health.js";
 import { composeRuns } from "./composition.js";
-import { type ReplayEntryRow, type ReplaySetRow, replayEntries, replaySets } from "./replay-set.table.js";
+import { type ReplayEntryRow, type ReplaySetRow, replaySetFields } from "./replay-set.js";
+import { replayEntries, replaySets } from "./replay-set.table.js";
 import { findPastRun, listSetsOfRun, type PastRun } from "./replayable-run.js";
 import { type RunRefusalCode, refuseRun, runRefusals, type StationNow } from "./run-refusal.js";
 import { setHealthSchema, setHealthView } from "./set-health.view.js";
@@ -60,19 +62,15 @@ export const replayableRunSchema = z
   })
   .meta({ title: "replayable-run" });
 
+const { guardsChanges, ...named } = replaySetFields.shape;
+
 /** A replay set with its runs. */
 export const replaySetSchema = z
   .strictObject({
-    id: z.string(),
-    name: z.string(),
-    lineId: z.string(),
-    stationId: z.string(),
-    stationKey: z.string(),
-    version: count.describe("Rises with each run that is added or taken out."),
-    createdAt: time,
+    ...named,
     stationLeft: z.boolean().describe("Whether the line no longer has the station."),
     entries: z.array(entrySchema).describe("Its runs, in the order in which they were added."),
-    guardsChanges: z.boolean().describe("Whether changes of the station are to be checked with it. None is yet."),
+    guardsChanges,
     health: setHealthSchema,
     minGain: z.number().describe("The gain that counts as real, of its line's `replayCheck`."),
     composition: z.strictObject({
@@ -89,9 +87,9 @@ export const replaySetSchema = z
   })
   .meta({ title: "replay-set" });
 
-type ReplaySetView = z.output<typeof replaySetSchema>;
-type EntryView = z.output<typeof entrySchema>;
-type ReplayableRunView = z.output<typeof replayableRunSchema>;
+type ReplaySetView = Shown<typeof replaySetSchema>;
+type EntryView = Shown<typeof entrySchema>;
+type ReplayableRunView = Shown<typeof replayableRunSchema>;
 
 /** The context in which runs are shown: the station of their set or list. */
 export interface RunsPlace {
@@ -104,33 +102,22 @@ export function listEntries(reading: Reading, workspaceId: string, { id }: Repla
   return replayEntries.list(reading, workspaceId, [id]);
 }
 
-/** Shows a set with the views of its runs, and its health. */
-export function replaySetView(
-  set: ReplaySetRow,
-  { station: { line, station }, entries, health }: Pick<RunsPlace, "station"> & SetParts,
-): ReplaySetView {
-  const { id, name, lineId, stationId, stationKey, version, createdAt, guardsChanges } = set;
-  const { outcomes, origins, ...times } = composeRuns(entries);
-  return {
-    id,
-    name,
-    lineId,
-    stationId,
-    stationKey,
-    version,
-    createdAt,
-    stationLeft: station === undefined,
-    entries: [...entries],
-    guardsChanges,
-    health: setHealthView(health),
-    minGain: line?.replayCheck?.minGain ?? DEFAULT_MIN_GAIN,
-    composition: { outcomes: [...outcomes], origins: [...origins], ...times },
-  };
-}
-
 interface SetParts {
   readonly entries: readonly EntryView[];
   readonly health: SetHealth;
+}
+
+const showSet = defineView<ReplaySetRow, Pick<RunsPlace, "station"> & SetParts>()(replaySetSchema, {
+  stationLeft: (_set, { station: { station } }) => station === undefined,
+  entries: (_set, { entries }) => entries,
+  health: (_set, { health }) => setHealthView(health),
+  minGain: (_set, { station: { line } }) => line?.replayCheck?.minGain ?? DEFAULT_MIN_GAIN,
+  composition: (_set, { entries }) => composeRuns(entries),
+});
+
+/** Shows a set with the views of its runs, and its health. */
+export function replaySetView(set: ReplaySetRow, sources: Pick<RunsPlace, "station"> & SetParts): ReplaySetView {
+  return showSet(set, sources);
 }
 
 /** Shows an ended run in lists, with the sets that contain it; empty when the run is no longer stored. */

@@ -11,7 +11,7 @@ import type { ReplayRow } from "../replay/replay.js";
 import { replays } from "../replay/replay.table.js";
 import type { ReplayMemory } from "../replay/replay-memory.js";
 import { coversSet } from "./baseline.js";
-import type { ReplaySetRow } from "./replay-set.table.js";
+import type { ReplaySetRow } from "./replay-set.js";
 
 /** Maximum number of live replays to compute a set's health from: the newest ones. */
 const MAX_LOOKED_AT = 200;

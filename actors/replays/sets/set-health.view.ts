@@ -1,7 +1,7 @@
 import { z } from "zod";
+import type { Shown } from "../../view.js";
 import type { SetHealth } from "../figures/set-health.js";
-import { gainSchema } from "../reads/replay-schemas.js";
-import { replayStates } from "../replay/replay.js";
+import { gainSchema, replayStates } from "../reads/replay-schemas.js";
 
 const count = z.int();
 const time = z.iso.datetime().nullable();
@@ -89,12 +89,12 @@ export const setHealthSchema = z.strictObject({
     .describe("Null until the live config was replayed with the answer."),
 });
 
-export type SetHealthView = z.output<typeof setHealthSchema>;
+export type SetHealthView = Shown<typeof setHealthSchema>;
 
 /** Shows the health in the form of the API. */
 export function setHealthView({ noise, saturation, judge, checks, oracle }: SetHealth): SetHealthView {
   return {
-    noise: noise === null ? null : { ...noise, perRepeat: [...noise.perRepeat], flippedTasks: [...noise.flippedTasks] },
+    noise,
     saturation,
     judge,
     oracle,

@@ -17,7 +17,7 @@ import { replays } from "../replay/replay.table.js";
 import { type ReplayEntry, type ReplayInputRow, replayInputs } from "../replay/replay-input.table.js";
 import { listPinned } from "../replay/replay-pins.js";
 import { holdCommits } from "../sets/entry-commits.js";
-import type { ReplaySetRow } from "../sets/replay-set.table.js";
+import type { ReplaySetRow } from "../sets/replay-set.js";
 
 /** Maximum ceiling of a replay, in its currency (replays, Limits). */
 export const MAX_CEILING = 1_000;

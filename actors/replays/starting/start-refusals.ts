@@ -1,7 +1,7 @@
 import type { TurnReading } from "../../../runtime/turns/turn.js";
 import type { Refusal } from "../../refusal.js";
 import { listUnderWay } from "../replay/replay.table.js";
-import type { ReplaySetRow } from "../sets/replay-set.table.js";
+import type { ReplaySetRow } from "../sets/replay-set.js";
 import { MAX_UNDER_WAY } from "./replay-plan.js";
 
 /** The refusal for a set without runs. */

@@ -5,7 +5,7 @@ import type { Station } from "../../lines/station.js";
 import { type Fingerprints, toConfig, toFingerprints } from "../candidates/station-config.js";
 import type { ReplayEntry } from "../replay/replay-input.table.js";
 import { listEntries } from "../sets/list-entries.js";
-import type { ReplaySetRow } from "../sets/replay-set.table.js";
+import type { ReplaySetRow } from "../sets/replay-set.js";
 import { findStationNow } from "../sets/run-refusal.js";
 
 /** The data that every replay of a set starts from: the current station and the set's runs. */

@@ -2,10 +2,12 @@ import type { Reading } from "../../../storage/store.js";
 import { findPullRequestOf } from "../../config-pull-requests/config-pull-request.table.js";
 import { candidatePullRequest } from "../../config-pull-requests/config-pull-request.view.js";
 import { replays } from "../../replays/replay/replay.table.js";
+import { defineView, type Shown } from "../../view.js";
 import { type HeldOutFigures, type SearchedFigures, sumSpent } from "../rules/candidate-figures.js";
 import { onlyOnSeenTasks } from "../rules/standing.js";
 import type { ReplayEnd, SearchCandidateRow } from "../search/search.js";
-import type { SearchCandidateView } from "./search-schemas.js";
+import type { heldOutFiguresSchema, searchedFiguresSchema } from "./figure-schemas.js";
+import { type SearchCandidateView, searchCandidateSchema } from "./search-schemas.js";
 
 /** A candidate, or the seed, with the figures known so far. */
 export interface CandidateFiguresNow {
@@ -16,58 +18,58 @@ export interface CandidateFiguresNow {
   readonly heldOut: HeldOutFigures | null;
 }
 
+interface Sources {
+  readonly reading: Reading;
+  readonly workspaceId: string;
+  readonly now: CandidateFiguresNow;
+  /** The currency of the search's ceiling. */
+  readonly currency: string;
+  readonly onFrontier: boolean;
+}
+
+type ShownFigures = Shown<typeof searchedFiguresSchema> & Shown<typeof heldOutFiguresSchema>;
+
+/** The figures before the replays start. */
+const NO_FIGURES: ShownFigures = {
+  searchScore: null,
+  searchInterval: null,
+  searchScored: 0,
+  searchTasks: 0,
+  searchedGain: null,
+  searchedPairs: null,
+  costPerRun: null,
+  heldOutScore: null,
+  heldOutInterval: null,
+  heldOutScored: 0,
+  heldOutTasks: 0,
+  heldOutGain: null,
+  heldOutPairs: null,
+  heldOutCost: null,
+};
+
+const showCandidate = defineView<SearchCandidateRow & ShownFigures, Sources>()(searchCandidateSchema, {
+  replayState: ({ replayId, replayEnded }, sources) => findState(sources, replayId, replayEnded),
+  heldOutReplayState: ({ heldOutReplayId, heldOutEnded }, sources) => findState(sources, heldOutReplayId, heldOutEnded),
+  spent: (_row, { now: { searched, heldOut }, currency }) =>
+    searched === null ? { amount: 0, currency } : sumSpent(searched, heldOut),
+  onFrontier: (_row, { onFrontier }) => onFrontier,
+  onlyOnSeenTasks: ({ seed }, { now }) => (seed ? null : onlyOnSeenTasks(now)),
+  pullRequest: ({ candidateId }, { reading, workspaceId }) => {
+    const picked = findPullRequestOf(reading, workspaceId, candidateId);
+    return picked === undefined ? null : candidatePullRequest(picked);
+  },
+});
+
 /** Shows a candidate with its figures, replays and pull request. */
 export function searchCandidateView(
   reading: Reading,
   workspaceId: string,
-  { now, currency, onFrontier }: { now: CandidateFiguresNow; currency: string; onFrontier: boolean },
+  terms: Pick<Sources, "now" | "currency" | "onFrontier">,
 ): SearchCandidateView {
-  const { row, searched, heldOut } = now;
-  const { candidateId, name, seed, iteration, hypothesis, fingerprint, changes, replayId, heldOutReplayId } = row;
-  const stateOf = (id: string | null, ended: ReplayEnd | null) =>
-    id === null ? ended : (replays.get(reading, workspaceId, id)?.state ?? "gone");
-  const picked = findPullRequestOf(reading, workspaceId, candidateId);
-  return {
-    candidateId,
-    name,
-    seed,
-    iteration,
-    hypothesis,
-    fingerprint,
-    changes,
-    replayId,
-    replayState: stateOf(replayId, row.replayEnded),
-    heldOutReplayId,
-    heldOutReplayState: stateOf(heldOutReplayId, row.heldOutEnded),
-    ...searchedView(searched),
-    ...heldOutView(heldOut),
-    costPerRun: searched?.costPerRun ?? null,
-    spent: searched === null ? { amount: 0, currency } : sumSpent(searched, heldOut),
-    onFrontier,
-    onlyOnSeenTasks: seed ? null : onlyOnSeenTasks({ searched, heldOut }),
-    pullRequest: picked === undefined ? null : candidatePullRequest(picked),
-  };
+  const { row, searched, heldOut } = terms.now;
+  return showCandidate({ ...row, ...NO_FIGURES, ...searched, ...heldOut }, { ...terms, reading, workspaceId });
 }
 
-function searchedView(figures: SearchedFigures | null) {
-  return {
-    searchScore: figures?.searchScore ?? null,
-    searchInterval: figures?.searchInterval ?? null,
-    searchScored: figures?.searchScored ?? 0,
-    searchTasks: figures?.searchTasks ?? 0,
-    searchedGain: figures?.searchedGain ?? null,
-    searchedPairs: figures?.searchedPairs ?? null,
-  };
-}
-
-function heldOutView(figures: HeldOutFigures | null) {
-  return {
-    heldOutScore: figures?.heldOutScore ?? null,
-    heldOutInterval: figures?.heldOutInterval ?? null,
-    heldOutScored: figures?.heldOutScored ?? 0,
-    heldOutTasks: figures?.heldOutTasks ?? 0,
-    heldOutGain: figures?.heldOutGain ?? null,
-    heldOutPairs: figures?.heldOutPairs ?? null,
-    heldOutCost: figures?.heldOutCost ?? null,
-  };
+function findState({ reading, workspaceId }: Sources, id: string | null, ended: ReplayEnd | null) {
+  return id === null ? ended : (replays.get(reading, workspaceId, id)?.state ?? "gone");
 }

@@ -2,42 +2,26 @@ import type { Reading } from "../../../storage/store.js";
 import { fromText } from "../../fraction.js";
 import { type Money, toAmount } from "../../money.js";
 import { replayPurses } from "../../replays/budget/replay-purse.table.js";
+import { defineView, type Shown } from "../../view.js";
 import { bestReasonTexts } from "../rules/best.js";
 import type { SearchRow } from "../search/search.js";
-import type { SearchItemView } from "./search-schemas.js";
+import { type SearchItemView, searchItemSchema } from "./search-schemas.js";
 
+const bestBecause = ({ bestBecause: code = null, objective }: SearchRow) =>
+  code === null ? null : { code, text: bestReasonTexts[code][objective] };
+
+const searchRowSchema = searchItemSchema.omit({ spent: true });
 /** A search without its spending, in the form that its stream publishes. */
-export type SearchRowView = ReturnType<typeof searchRowView>;
+export type SearchRowView = Shown<typeof searchRowSchema>;
 
 /** Shows a search without its spending. */
-export function searchRowView(row: SearchRow) {
-  const { id, lineId, stationId, stationKey, setId, state, ending, agent, budget, objective, best } = row;
-  const because = row.bestBecause ?? null;
-  const bestBecause = because === null ? null : { code: because, text: bestReasonTexts[because][objective] };
-  const { iterationsRun, proposed, startedAt, endedAt } = row;
-  return {
-    id,
-    lineId,
-    stationId,
-    stationKey,
-    setId,
-    state,
-    ending,
-    agent,
-    budget,
-    objective,
-    iterationsRun,
-    proposed,
-    best,
-    bestBecause,
-    startedAt,
-    endedAt,
-  };
-}
+export const searchRowView = defineView<SearchRow>()(searchRowSchema, { bestBecause });
+
+const showItem = defineView<SearchRow, Money>()(searchItemSchema, { bestBecause, spent: (_row, spent) => spent });
 
 /** Shows a search in lists. */
 export function searchItemView(row: SearchRow, spent: Money): SearchItemView {
-  return { ...searchRowView(row), spent };
+  return showItem(row, spent);
 }
 
 /** Returns the spending of a search's replays and agent runs, in the ceiling's currency. */

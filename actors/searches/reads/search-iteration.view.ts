@@ -1,24 +1,11 @@
+import { defineView } from "../../view.js";
 import type { Reflection, SearchIterationRow } from "../search/search.js";
-import type { SearchIterationView } from "./search-schemas.js";
+import { type SearchIterationView, searchIterationSchema } from "./search-schemas.js";
 
 /** Shows an iteration of a search. */
-export function searchIterationView(row: SearchIterationRow): SearchIterationView {
-  const { number, kind, runId, state, attempts, proposed, agentSpent, reason, wantedAt, startedAt, endedAt } = row;
-  return {
-    number,
-    kind,
-    runId,
-    state,
-    attempts,
-    proposed,
-    agentSpent,
-    reason,
-    reflection: kind === "reflect" ? reflectionView(row.reflection) : null,
-    wantedAt,
-    startedAt,
-    endedAt,
-  };
-}
+export const searchIterationView = defineView<SearchIterationRow>()(searchIterationSchema, {
+  reflection: ({ kind, reflection }) => (kind === "reflect" ? reflectionView(reflection) : null),
+});
 
 function reflectionView(reflection: Reflection | null): SearchIterationView["reflection"] {
   if (reflection === null) return { standing: null, tasks: [], causes: [], outcome: null, endedSearch: false };

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import type { Reading } from "../../../storage/store.js";
+import { runRowSchema } from "../../runs/run.js";
 import { stepSchema, stepsView } from "../../runs/run.view.js";
-import { runRowSchema, runRowView } from "../../runs/run-row.view.js";
-import { iterationKinds } from "../search/search.js";
+import { runRowView } from "../../runs/run-row.view.js";
+import { defineView, type Shown } from "../../view.js";
 import type { VisibleSearchRun } from "../search/search.queries.js";
-import { searchItemSchema } from "./search-schemas.js";
+import { iterationKinds, searchItemSchema } from "./search-schemas.js";
 
 const { state, outcome, reason, spent, startedAt, endedAt, queuedAt, fingerprint } = runRowSchema.shape;
 
@@ -31,30 +32,32 @@ export const searchRunSchema = z
   })
   .meta({ title: "search run" });
 
+interface StepPage {
+  readonly after: number;
+  readonly limit: number;
+}
+
+interface Sources extends VisibleSearchRun {
+  readonly reading: Reading;
+  readonly page: StepPage;
+}
+
+const showRun = defineView<ReturnType<typeof runRowView>, Sources>()(searchRunSchema, {
+  searchId: (_run, { search }) => search.id,
+  lineId: (_run, { search }) => search.lineId,
+  stationId: (_run, { search }) => search.stationId,
+  iteration: (_run, { iteration }) => iteration.number,
+  kind: (_run, { iteration }) => iteration.kind,
+  agent: (_run, { search }) => search.agent,
+  stepCount: ({ steps }) => steps,
+  steps: ({ id }, { reading, workspaceId, page }) => stepsView(reading, workspaceId, id, page),
+});
+
 /** Shows the run with a page of its steps. */
 export function searchRunView(
   reading: Reading,
-  { workspaceId, search, iteration, run: row }: VisibleSearchRun,
-  page: { readonly after: number; readonly limit: number },
-): z.output<typeof searchRunSchema> {
-  const run = runRowView(row);
-  return {
-    id: run.id,
-    searchId: search.id,
-    lineId: search.lineId,
-    stationId: search.stationId,
-    iteration: iteration.number,
-    kind: iteration.kind,
-    agent: { ...search.agent },
-    state: run.state,
-    outcome: run.outcome,
-    reason: run.reason,
-    spent: run.spent,
-    queuedAt: run.queuedAt,
-    startedAt: run.startedAt,
-    endedAt: run.endedAt,
-    fingerprint: run.fingerprint,
-    stepCount: run.steps,
-    steps: stepsView(reading, workspaceId, run.id, page),
-  };
+  found: VisibleSearchRun,
+  page: StepPage,
+): Shown<typeof searchRunSchema> {
+  return showRun(runRowView(found.run), { ...found, reading, page });
 }

@@ -1,15 +1,20 @@
 import { z } from "zod";
-import { candidatePullRequestSchema } from "../../config-pull-requests/config-pull-request.view.js";
+import { candidatePullRequestSchema } from "../../config-pull-requests/config-pull-request.js";
 import { configChangeSchema } from "../../replays/candidates/replay-candidate.kind.js";
-import type { Shown } from "../../replays/reads/copy-schemas.js";
-import { gainSchema, intervalSchema } from "../../replays/reads/replay-schemas.js";
-import { replayStates } from "../../replays/replay/replay.js";
+import { replayStates } from "../../replays/reads/replay-schemas.js";
 import { spentSchema } from "../../runners/protocol.js";
+import type { Shown } from "../../view.js";
 import { bestReasons } from "../rules/best.js";
 import { searchEndings } from "../rules/ending.js";
 import { objectives } from "../rules/objective.js";
 import { failureCauses, reflectionOutcomes } from "../rules/reflection.js";
-import { iterationKinds, iterationStates, searchStates } from "../search/search.js";
+import { heldOutFiguresSchema, scoreIntervalSchema, searchedFiguresSchema } from "./figure-schemas.js";
+
+/** The states of a search (replays, States and transitions). The last two are end states. */
+export const searchStates = ["seeding", "searching", "holding-out", "finished", "stopped"] as const;
+export const iterationKinds = ["propose", "reflect"] as const;
+/** The states of an iteration. The last two are end states. */
+export const iterationStates = ["wanted", "running", "ended", "failed"] as const;
 
 const count = z.int();
 const share = z.number().nullable();
@@ -27,18 +32,16 @@ const onlyOnSeenTasks = z
       "sides, which tell neither way. Null otherwise, until `heldOutGain` is known, and for the seed.",
   );
 
-const interval = intervalSchema.describe("The score with its 95 % interval; null while no task is scored.");
-
 const best = z
   .strictObject({
     candidateId: z.string(),
     name: z.string(),
     seed: z.boolean().describe("Whether it is the live config: nothing better was confirmed."),
     searchScore: share,
-    searchInterval: interval,
+    searchInterval: scoreIntervalSchema,
     searchTasks: count.describe("The tasks that its score is of, as `heldOutTasks`."),
     heldOutScore: share,
-    heldOutInterval: interval,
+    heldOutInterval: scoreIntervalSchema,
     heldOutTasks: count,
     costPerRun: spentSchema.nullable(),
     onlyOnSeenTasks,
@@ -51,75 +54,72 @@ const best = z
       "the live config was replayed.",
   );
 
-const searchShape = {
-  id: z.string(),
-  lineId: z.string(),
-  stationId: z.string(),
-  stationKey: z.string(),
-  setId: z.string(),
-  state: z.enum(searchStates),
-  ending: z
-    .enum(searchEndings)
-    .nullable()
-    .describe(
-      "Why it stopped searching; null while it searches. `iterations-used`: the last iteration ended; `ceiling`: the rest " +
-        "of the ceiling pays neither the next run of the agent nor the next replay; `no-proposals`: two iterations in a " +
-        "row admitted no candidate; `no-improvement`: two in a row brought nothing better, after a reflection or a gain; " +
-        "`nothing-to-improve`: the live config succeeded on every searched copy; `no-config-cause`: the reflection found " +
-        "no failure that the config caused; `agent-failed`: two runs of the agent in a row failed; `config-changed`: the " +
-        "station's config is not the one that the search started with; `station-left`: station, line or team was removed; " +
-        "`seed-failed`: the live config's replay did not finish or scored nothing; `stopped`: a person stopped it. After " +
-        "the last three nothing is held out.",
-    ),
-  agent: z.strictObject({
-    harness: z.string(),
-    model: z.string().nullable().describe("Null for the harness's default, as `effort`."),
-    effort: z.enum(efforts).nullable(),
-  }),
-  budget: z.strictObject({
-    iterations: count.describe("The most times that its agent runs."),
-    perIteration: count.describe("The most candidates that each of its runs may propose."),
-    ceiling: spentSchema,
-    concurrency: count,
-    repeats: count,
-  }),
-  objective: z.enum(objectives).describe("What orders its frontier and its best."),
-  spent: spentSchema.describe(
-    "What its replays and its agent's runs reported so far, in the ceiling's currency. One that reports nothing in it counts " +
-      "against the ceiling besides.",
-  ),
-  iterationsRun: count.describe("Times that its agent ran or is running."),
-  proposed: count.describe("Candidates that its agent proposed and that were admitted."),
-  best,
-  bestBecause: z
-    .strictObject({
-      code: z.enum(bestReasons),
-      text: z.string().describe("The same in a sentence."),
-    })
-    .nullable()
-    .describe(
-      "Why the best is the best; null while `best` is, and for a best that an earlier release noted. Of the live config: " +
-        "`no-candidate` (no candidate's replay has finished), `none-better` (none beats it on the searched runs), " +
-        "`none-held-out` (those that do have no held-out gain), `none-confirmed` (those that do are worse on the held-out " +
-        "runs; with objective `cost`, or not cheaper there). Of a candidate: `only-confirmed` (no other is), or what puts " +
-        "it before the others that are confirmed: `highest-score`, `cheapest`, `greatest-held-out-gain`, `first-admitted`.",
-    ),
-  startedAt: time,
-  endedAt: time.nullable(),
-};
-
 /** A search in a list. */
-export const searchItemSchema = z.strictObject(searchShape).meta({ title: "search in a list" });
-
-const pairs = z
-  .strictObject({ wins: count, losses: count, ties: count })
-  .nullable()
-  .describe("Tasks that the judge found better, worse or as good, side by side with the seed's replay.");
+export const searchItemSchema = z
+  .strictObject({
+    id: z.string(),
+    lineId: z.string(),
+    stationId: z.string(),
+    stationKey: z.string(),
+    setId: z.string(),
+    state: z.enum(searchStates),
+    ending: z
+      .enum(searchEndings)
+      .nullable()
+      .describe(
+        "Why it stopped searching; null while it searches. `iterations-used`: the last iteration ended; `ceiling`: the rest " +
+          "of the ceiling pays neither the next run of the agent nor the next replay; `no-proposals`: two iterations in a " +
+          "row admitted no candidate; `no-improvement`: two in a row brought nothing better, after a reflection or a gain; " +
+          "`nothing-to-improve`: the live config succeeded on every searched copy; `no-config-cause`: the reflection found " +
+          "no failure that the config caused; `agent-failed`: two runs of the agent in a row failed; `config-changed`: the " +
+          "station's config is not the one that the search started with; `station-left`: station, line or team was removed; " +
+          "`seed-failed`: the live config's replay did not finish or scored nothing; `stopped`: a person stopped it. After " +
+          "the last three nothing is held out.",
+      ),
+    agent: z.strictObject({
+      harness: z.string(),
+      model: z.string().nullable().describe("Null for the harness's default, as `effort`."),
+      effort: z.enum(efforts).nullable(),
+    }),
+    budget: z.strictObject({
+      iterations: count.describe("The most times that its agent runs."),
+      perIteration: count.describe("The most candidates that each of its runs may propose."),
+      ceiling: spentSchema,
+      concurrency: count,
+      repeats: count,
+    }),
+    objective: z.enum(objectives).describe("What orders its frontier and its best."),
+    iterationsRun: count.describe("Times that its agent ran or is running."),
+    proposed: count.describe("Candidates that its agent proposed and that were admitted."),
+    best,
+    bestBecause: z
+      .strictObject({
+        code: z.enum(bestReasons),
+        text: z.string().describe("The same in a sentence."),
+      })
+      .nullable()
+      .describe(
+        "Why the best is the best; null while `best` is, and for a best that an earlier release noted. Of the live config: " +
+          "`no-candidate` (no candidate's replay has finished), `none-better` (none beats it on the searched runs), " +
+          "`none-held-out` (those that do have no held-out gain), `none-confirmed` (those that do are worse on the held-out " +
+          "runs; with objective `cost`, or not cheaper there). Of a candidate: `only-confirmed` (no other is), or what puts " +
+          "it before the others that are confirmed: `highest-score`, `cheapest`, `greatest-held-out-gain`, `first-admitted`.",
+      ),
+    startedAt: time,
+    endedAt: time.nullable(),
+    spent: spentSchema.describe(
+      "What its replays and its agent's runs reported so far, in the ceiling's currency. One that reports nothing in it counts " +
+        "against the ceiling besides.",
+    ),
+  })
+  .meta({ title: "search in a list" });
 
 const replayState = z
   .enum([...replayStates, "gone"])
   .nullable()
   .describe("Null until the replay is ordered. `stopped` without an id: the set had no room for it.");
+
+const { costPerRun, ...searchedShape } = searchedFiguresSchema.shape;
 
 /** A config of a search. */
 export const searchCandidateSchema = z
@@ -135,36 +135,9 @@ export const searchCandidateSchema = z
     replayState,
     heldOutReplayId: z.string().nullable().describe("Null for the seed: its replay has the held-out runs too."),
     heldOutReplayState: replayState,
-    searchScore: share.describe("Success on the searched runs, from 0 to 1."),
-    searchInterval: interval,
-    searchScored: count.describe("Copies of searched runs that are scored."),
-    searchTasks: count.describe("Searched tasks that are scored: those that `searchScore` is of."),
-    searchedGain: gainSchema
-      .nullable()
-      .describe(
-        "Over the seed, on the searched runs: what the candidate was chosen by, so that the best of many useless ones is " +
-          "`better` here in every third search. Read it with `heldOutGain`. Null for the seed.",
-      ),
-    heldOutScore: share,
-    heldOutInterval: interval,
-    heldOutScored: count.describe("Copies of held-out runs that are scored."),
-    heldOutTasks: count.describe("Held-out tasks that are scored."),
-    heldOutGain: gainSchema
-      .nullable()
-      .describe("Over the seed, on runs that nothing was chosen by; null until it was held out, and for the seed."),
-    searchedPairs: pairs,
-    heldOutPairs: pairs,
-    heldOutCost: z
-      .strictObject({
-        tasks: count.describe("Held-out tasks whose cost is known on both sides."),
-        chance: z.number().describe("How likely a config that costs as much as the live one is to look as cheap."),
-        cheaper: z.boolean().describe("Whether that is 1 in 120 at most; with under 7 tasks it never is."),
-      })
-      .nullable()
-      .describe("Cost beside the live config's on held-out runs; null until it is known, and for the seed."),
-    costPerRun: spentSchema
-      .nullable()
-      .describe("Spent for each scored copy of the searched runs; null while any is unpriced or in another currency."),
+    ...searchedShape,
+    ...heldOutFiguresSchema.shape,
+    costPerRun,
     spent: spentSchema.describe("By its replays."),
     onFrontier: z.boolean(),
     onlyOnSeenTasks,
@@ -271,10 +244,15 @@ export const searchWarningSchema = z
   ])
   .meta({ title: "search warning" });
 
+/** An earlier search over the same set. */
+export const earlierSearchSchema = searchItemSchema
+  .pick({ id: true, state: true, startedAt: true })
+  .extend({ setVersion: count });
+
 /** A complete search, as the endpoint for a single search returns it. */
 export const searchSchema = z
   .strictObject({
-    ...searchShape,
+    ...searchItemSchema.shape,
     setVersion: count.describe("The version of the set that it was drawn from."),
     waiting: z
       .enum(["runner", "model"])
@@ -301,7 +279,7 @@ export const searchSchema = z
     onlyOnSeenTasks: count.describe("How many candidates of the frontier are `marked`."),
     minGain: z.number(),
     earlierSearches: z
-      .array(z.strictObject({ id: z.string(), state: z.enum(searchStates), startedAt: time, setVersion: count }))
+      .array(earlierSearchSchema)
       .describe("The 20 before it over the same set, newest first: what they found was chosen by the same runs."),
     warnings: z.array(searchWarningSchema).describe("Those of its budget and its split."),
   })

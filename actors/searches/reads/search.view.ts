@@ -1,5 +1,6 @@
 import type { Reading } from "../../../storage/store.js";
 import type { Money } from "../../money.js";
+import { defineView } from "../../view.js";
 import { searchFrontier } from "../rules/standing.js";
 import type { SearchInputRow, SearchIterationRow, SearchRow } from "../search/search.js";
 import { listEarlierSearches } from "../search/search.queries.js";
@@ -7,7 +8,7 @@ import type { WaitsFor } from "../search/search-waiting.js";
 import type { CandidateFiguresNow } from "./search-candidate.view.js";
 import { searchItemView } from "./search-item.view.js";
 import { searchIterationView } from "./search-iteration.view.js";
-import type { SearchCandidateView, SearchView } from "./search-schemas.js";
+import { earlierSearchSchema, type SearchCandidateView, type SearchView } from "./search-schemas.js";
 
 /** The data for the view of a search. */
 export interface SearchSources {
@@ -37,6 +38,8 @@ export function listFrontier(
   return found.length === 0 ? [seedCandidateId] : found;
 }
 
+const earlierSearchView = defineView<SearchRow>()(earlierSearchSchema, {});
+
 /** Shows the complete search. */
 export function searchView(reading: Reading, workspaceId: string, sources: SearchSources): SearchView {
   const { search, input, spent, waiting, iterations, candidates, frontier } = sources;
@@ -53,12 +56,7 @@ export function searchView(reading: Reading, workspaceId: string, sources: Searc
     frontier,
     onlyOnSeenTasks: candidates.filter(isMarked).length,
     minGain: search.minGain,
-    earlierSearches: listEarlierSearches(reading, workspaceId, search).map(({ id, state, startedAt, setVersion }) => ({
-      id,
-      state,
-      startedAt,
-      setVersion,
-    })),
+    earlierSearches: listEarlierSearches(reading, workspaceId, search).map(earlierSearchView),
     warnings: input.warnings,
   };
 }

@@ -1,11 +1,13 @@
 import { divide, type Fraction, fraction, toText } from "../../fraction.js";
 import { type Money, sumMoney, toAmount } from "../../money.js";
-import { type MeasuredCopy, type PairTally, tallyPairs } from "../../statistics/comparison.js";
+import { type MeasuredCopy, tallyPairs } from "../../statistics/comparison.js";
 import { groupByTask, isScored, successRate, successShare, taskShares } from "../../statistics/copy.js";
-import { type Gain, successGain } from "../../statistics/gain.js";
+import { successGain } from "../../statistics/gain.js";
 import { countSpending } from "../../statistics/spending.js";
-import { type Interval, successInterval } from "../../statistics/success.js";
-import { type CostPair, compareHeldOutCosts, type HeldOutCost } from "./held-out-cost.js";
+import { successInterval } from "../../statistics/success.js";
+import type { Stored } from "../../view.js";
+import type { heldOutFiguresSchema, searchedFiguresSchema } from "../reads/figure-schemas.js";
+import { type CostPair, compareHeldOutCosts } from "./held-out-cost.js";
 
 /** A config's results on one searched task, as fractions (`toText`). */
 export interface TaskFigures {
@@ -21,19 +23,7 @@ export interface TaskFigures {
  * with the candidate. Values that decisions depend on are stored as exact fractions (`toText`) beside the displayed
  * values.
  */
-export interface SearchedFigures {
-  /** The score, from 0 to 1, and its interval; both null while no copy is scored. */
-  readonly searchScore: number | null;
-  readonly searchInterval: Interval | null;
-  /** Number of scored copies, and of tasks with scored copies. */
-  readonly searchScored: number;
-  readonly searchTasks: number;
-  /** The gain over the seed; null for the seed, and if no task was scored on both sides. */
-  readonly searchedGain: Gain | null;
-  /** Null for the seed. */
-  readonly searchedPairs: PairTally | null;
-  /** Spending per scored copy; null if any copy has no price or another currency, and if no copy is scored. */
-  readonly costPerRun: Money | null;
+export interface SearchedFigures extends Stored<typeof searchedFiguresSchema> {
   /** Spending on the searched runs. */
   readonly searchedSpent: Money;
   /** The exact `searchScore`, and the exact amount of `costPerRun`. */
@@ -44,20 +34,7 @@ export interface SearchedFigures {
 }
 
 /** The results of a candidate or the seed on the held-out runs. */
-export interface HeldOutFigures {
-  readonly heldOutScore: number | null;
-  readonly heldOutInterval: Interval | null;
-  /** Number of scored copies, and of tasks with scored copies. */
-  readonly heldOutScored: number;
-  readonly heldOutTasks: number;
-  /** The gain over the seed; null for the seed, until both replays finish, and if no task was scored on both sides. */
-  readonly heldOutGain: Gain | null;
-  readonly heldOutPairs: PairTally | null;
-  /**
-   * The cost comparison with the seed; null for the seed, until both replays finish, and if no task's cost is known on
-   * both sides.
-   */
-  readonly heldOutCost: HeldOutCost | null;
+export interface HeldOutFigures extends Stored<typeof heldOutFiguresSchema> {
   readonly heldOutSpent: Money;
 }
 

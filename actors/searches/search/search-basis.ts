@@ -1,7 +1,8 @@
 import type { Reading } from "../../../storage/store.js";
 import { DEFAULT_MIN_GAIN } from "../../lines/line.js";
 import type { SetHealth } from "../../replays/figures/set-health.js";
-import { type ReplaySetRow, replayEntries } from "../../replays/sets/replay-set.table.js";
+import type { ReplaySetRow } from "../../replays/sets/replay-set.js";
+import { replayEntries } from "../../replays/sets/replay-set.table.js";
 import { findStationNow } from "../../replays/sets/run-refusal.js";
 import { type HealthTerms, readHealth } from "../../replays/sets/set-health.queries.js";
 import { runOutcomes } from "../../run-facts/run-outcome.table.js";

@@ -1,6 +1,6 @@
 import t from "tap";
 import type { Caller } from "../../../actors/caller.js";
-import { toBranch } from "../../../actors/config-pull-requests/config-pull-request.js";
+import { configPullRequestSchema, toBranch } from "../../../actors/config-pull-requests/config-pull-request.js";
 import { configPullRequestActor } from "../../../actors/config-pull-requests/config-pull-request.machine.js";
 import {
   configPullRequestRef,
@@ -11,10 +11,7 @@ import {
   configPullRequests,
   findPullRequestOf,
 } from "../../../actors/config-pull-requests/config-pull-request.table.js";
-import {
-  configPullRequestSchema,
-  configPullRequestView,
-} from "../../../actors/config-pull-requests/config-pull-request.view.js";
+import { configPullRequestView } from "../../../actors/config-pull-requests/config-pull-request.view.js";
 import { pullRequestsLeavingSubscriber } from "../../../actors/config-pull-requests/pull-requests-leaving.js";
 import type { LineFields } from "../../../actors/lines/line.js";
 import { records } from "../../../actors/resources/change-record.table.js";

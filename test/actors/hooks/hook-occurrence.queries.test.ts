@@ -1,11 +1,8 @@
 import t from "tap";
 import type { WorkEvent } from "../../../actors/events/catalogue.js";
+import type { HookOccurrence, HookOccurrenceState } from "../../../actors/hooks/hook-occurrence.js";
 import { type HookOccurrenceFilter, listHookOccurrences } from "../../../actors/hooks/hook-occurrence.queries.js";
-import {
-  type HookOccurrence,
-  type HookOccurrenceState,
-  hookOccurrences,
-} from "../../../actors/hooks/hook-occurrence.table.js";
+import { hookOccurrences } from "../../../actors/hooks/hook-occurrence.table.js";
 import type { Cursor, Slice } from "../../../actors/tables/page-source.js";
 import type { Reading } from "../../../storage/store.js";
 import { countingRows } from "../../support/counting-rows.js";

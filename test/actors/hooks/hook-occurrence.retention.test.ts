@@ -1,12 +1,13 @@
 import t from "tap";
 import type { WorkEvent } from "../../../actors/events/catalogue.js";
+import type { HookOccurrence } from "../../../actors/hooks/hook-occurrence.js";
 import { hookOccurrenceRef } from "../../../actors/hooks/hook-occurrence.messages.js";
 import {
   hookOccurrenceRetention,
   keepTaskForReceiver,
   mayBePruned,
 } from "../../../actors/hooks/hook-occurrence.retention.js";
-import { type HookOccurrence, hookOccurrences } from "../../../actors/hooks/hook-occurrence.table.js";
+import { hookOccurrences } from "../../../actors/hooks/hook-occurrence.table.js";
 import { latestCaused } from "../../../actors/hooks/loop-guard.js";
 import { SliceBudget } from "../../../actors/tables/slice-budget.js";
 import { tasks } from "../../../actors/tasks/task.table.js";

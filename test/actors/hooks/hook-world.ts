@@ -9,12 +9,8 @@ import {
   workEvents,
 } from "../../../actors/events/catalogue.js";
 import { deliveryEffect } from "../../../actors/hooks/delivery/delivery.effects.js";
-import {
-  type AttemptRow,
-  type HookOccurrence,
-  hookOccurrences,
-  listAttempts,
-} from "../../../actors/hooks/hook-occurrence.table.js";
+import type { AttemptRow, HookOccurrence } from "../../../actors/hooks/hook-occurrence.js";
+import { hookOccurrences, listAttempts } from "../../../actors/hooks/hook-occurrence.table.js";
 import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import type { OutboundAnswer } from "../../../actors/outbound/http/http-exchange.js";

@@ -1,12 +1,9 @@
 import t from "tap";
 import type { WorkEvent } from "../../../actors/events/catalogue.js";
+import type { HookOccurrence } from "../../../actors/hooks/hook-occurrence.js";
 import { hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
 import type { FireHook } from "../../../actors/hooks/hook-occurrence.messages.js";
-import {
-  findHookOccurrence,
-  type HookOccurrence,
-  hookOccurrences,
-} from "../../../actors/hooks/hook-occurrence.table.js";
+import { findHookOccurrence, hookOccurrences } from "../../../actors/hooks/hook-occurrence.table.js";
 import { chainFrom, chainWithin } from "../../../actors/hooks/loop-guard.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { address } from "../../../runtime/cells/address.js";

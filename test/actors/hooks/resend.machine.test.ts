@@ -1,6 +1,7 @@
 import t from "tap";
 import type { WorkEvent } from "../../../actors/events/catalogue.js";
-import { type HookOccurrence, hookOccurrences } from "../../../actors/hooks/hook-occurrence.table.js";
+import type { HookOccurrence } from "../../../actors/hooks/hook-occurrence.js";
+import { hookOccurrences } from "../../../actors/hooks/hook-occurrence.table.js";
 import { hookResendActor } from "../../../actors/hooks/resend.machine.js";
 import type { ResendFailed } from "../../../actors/hooks/resend.messages.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";

@@ -1,6 +1,7 @@
 import type { PlacementPool } from "../../../actors/runners/placement.js";
 import { getLane, type LaneRow } from "../../../actors/runners/run-queue.table.js";
-import type { ClaimRow, QueuedRun, RunNeeds, RunnerRow } from "../../../actors/runners/runner.table.js";
+import type { RunnerRow } from "../../../actors/runners/runner.js";
+import type { ClaimRow, QueuedRun, RunNeeds } from "../../../actors/runners/runner.table.js";
 
 /**
  * Placement computed from the rows for each question, run by run and runner by runner: slow, but simple enough to

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import type { RunnerFeature } from "../../../actors/runners/protocol.js";
 import type { LaneRow } from "../../../actors/runners/run-queue.table.js";
-import type { ClaimRow, QueuedRun, RunnerRow } from "../../../actors/runners/runner.table.js";
+import type { RunnerRow } from "../../../actors/runners/runner.js";
+import type { ClaimRow, QueuedRun } from "../../../actors/runners/runner.table.js";
 import type { PlacementState } from "./naive-placement.js";
 
 /** Generators of small worlds in which every case of placement occurs often. */

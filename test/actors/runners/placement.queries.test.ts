@@ -1,7 +1,8 @@
 import t from "tap";
 import { readPlacement, whyWaiting } from "../../../actors/runners/placement.queries.js";
 import { storeQueued, toLineKey } from "../../../actors/runners/run-queue.table.js";
-import { claims, type QueuedRun, type RunnerRow, runners } from "../../../actors/runners/runner.table.js";
+import type { RunnerRow } from "../../../actors/runners/runner.js";
+import { claims, type QueuedRun, runners } from "../../../actors/runners/runner.table.js";
 import { waitingReason } from "../../../actors/runners/waiting-reason.js";
 import { RowCache } from "../../../runtime/rows/row-cache.js";
 import { Overlay } from "../../../runtime/turns/overlay.js";

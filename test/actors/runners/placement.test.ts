@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import t from "tap";
-import type { ClaimRow, QueuedRun, RunnerRow } from "../../../actors/runners/runner.table.js";
+import type { RunnerRow } from "../../../actors/runners/runner.js";
+import type { ClaimRow, QueuedRun } from "../../../actors/runners/runner.table.js";
 import { waitingReason as reasonOf } from "../../../actors/runners/waiting-reason.js";
 import type { PlacementState } from "./naive-placement.js";
 import { place, toPlacement } from "./placing.js";

@@ -2,7 +2,8 @@ import { assignRuns } from "../../../actors/runners/assign-runs.js";
 import { Placement } from "../../../actors/runners/placement.js";
 import { RunQueue } from "../../../actors/runners/run-queue.js";
 import { isOlder, toLineKey } from "../../../actors/runners/run-queue.table.js";
-import type { QueuedRun, RunnerRow } from "../../../actors/runners/runner.table.js";
+import type { RunnerRow } from "../../../actors/runners/runner.js";
+import type { QueuedRun } from "../../../actors/runners/runner.table.js";
 import type { PlacementState } from "./naive-placement.js";
 
 /** Builds the product's placement from rows, in their given order. */

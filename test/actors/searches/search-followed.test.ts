@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import t from "tap";
 import type { SearchView } from "../../../actors/searches/reads/search-schemas.js";
+import { searchStates } from "../../../actors/searches/reads/search-schemas.js";
 import { searchTopicView } from "../../../actors/searches/reads/search-topic.view.js";
-import { searchStates } from "../../../actors/searches/search/search.js";
 import { viewPictured } from "../../support/pictured-searches.js";
 import { type SearchScript, SearchWorld } from "../../support/search-world.js";
 import { workspaceId } from "../../support/work.js";

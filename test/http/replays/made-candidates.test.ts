@@ -2,7 +2,7 @@ import t from "tap";
 import { findDeletable, findVisibleResource } from "../../../actors/access/visibility/resource.queries.js";
 import { recordMade } from "../../../actors/replays/candidates/made-candidate.table.js";
 import { replayCandidateKind } from "../../../actors/replays/candidates/replay-candidate.kind.js";
-import { candidateKinds } from "../../../actors/replays/replay/replay.js";
+import { candidateKinds } from "../../../actors/replays/reads/replay-schemas.js";
 import { replays } from "../../../actors/replays/replay/replay.table.js";
 import { replayInputs } from "../../../actors/replays/replay/replay-input.table.js";
 import type { Kind } from "../../../actors/resources/kind.js";

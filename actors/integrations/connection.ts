@@ -1,0 +1,64 @@
+import { z } from "zod";
+import type { Stored } from "../view.js";
+import type { OAuth2 } from "./oauth2.js";
+
+/** A connection as administrators see it, and users their own. Nobody can see its tokens. */
+export const integrationConnectionSchema = z
+  .strictObject({
+    holder: z.enum(["team", "person"]),
+    /** The user who owns it, with their mail address; null for the team's connection. */
+    userId: z.string().nullable(),
+    email: z.string().nullable(),
+    /** `none` is stored only for a user's settings. */
+    state: z.enum(["none", "linking", "connected", "refreshing", "broken"]),
+    /** The host's name for the account, if the integration reads it. */
+    account: z.string().nullable(),
+    scopes: z.array(z.string()),
+    connectedBy: z.string().nullable(),
+    connectedAt: z.string().nullable(),
+    renewedAt: z.string().nullable(),
+    expiresAt: z.string().nullable(),
+    problem: z.string().nullable(),
+  })
+  .meta({ title: "connection" });
+
+/** The owner of a connection: the team, or a user by id. */
+export type ConnectionHolder = "team" | (string & {});
+
+/** The part of the definition that tokens belong to. Tokens are never sent to another host or client. */
+export interface LinkedTerms
+  extends Pick<OAuth2, "issuer" | "tokenUrl" | "revokeUrl" | "clientId" | "clientSecret" | "clientAuth"> {
+  /** The integration's hosts. */
+  readonly hosts: readonly string[];
+}
+
+/** The result of a link. */
+export interface LinkedAccount {
+  /** The tokens as JSON (`{ access, refresh }`), sealed. */
+  readonly sealed: string;
+  readonly canRenew: boolean;
+  /** When the access token expires, in milliseconds since 1970; null if the host does not say. */
+  readonly expiresAtMs: number | null;
+  readonly scopes: readonly string[];
+  readonly terms: LinkedTerms;
+  /** The host's name for the account; null if the definition does not read it. */
+  readonly account: string | null;
+}
+
+type StoredConnection = Stored<
+  typeof integrationConnectionSchema,
+  "holder" | "userId" | "email" | "scopes" | "expiresAt"
+>;
+
+/** A stored connection, or a user's settings without one. */
+export interface IntegrationConnectionRow extends StoredConnection {
+  readonly integrationId: string;
+  readonly holder: ConnectionHolder;
+  /** Null without tokens. */
+  readonly linked: LinkedAccount | null;
+  /** Tools whose calls need the user's approval. */
+  readonly asks: readonly string[];
+}
+
+/** The status of a connection. */
+export type IntegrationConnectionState = IntegrationConnectionRow["state"];

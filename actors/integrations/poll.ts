@@ -1,0 +1,34 @@
+import { z } from "zod";
+import type { Stored } from "../view.js";
+
+/** A poll as the API returns it. */
+export const pollSchema = z
+  .strictObject({
+    /** `off` while the definition has no poll. The cursor stays for a later poll. */
+    state: z.enum(["off", "resting", "asking"]),
+    /** Empty before the first poll. */
+    cursor: z.string(),
+    lastAt: z.string().nullable(),
+    /** The status of the last response; null for none. */
+    lastStatus: z.int().nullable(),
+    /** When the next request runs; null while a request runs. */
+    nextAt: z.string().nullable(),
+    /** Number of consecutive failures. */
+    failures: z.int(),
+    /** The last failure; null after a success. */
+    problem: z.strictObject({ code: z.string(), reason: z.string() }).nullable(),
+    cursorProblem: z
+      .string()
+      .nullable()
+      .describe(
+        "Why the last answer gave no cursor, so that the same is asked for again; no harm where it had no news.",
+      ),
+  })
+  .meta({ title: "poll" });
+
+/** The poll of an integration. The row and its cursor exist until the integration is removed. */
+export interface PollRow extends Stored<typeof pollSchema, "cursorProblem"> {
+  readonly integrationId: string;
+  /** Why the last success gave no cursor; null or absent if it gave one, or none was expected. */
+  readonly cursorProblem?: string | null;
+}

@@ -1,0 +1,33 @@
+import { z } from "zod";
+import type { Stored } from "../../view.js";
+
+/** The members of a set that its row stores as they are shown. */
+export const replaySetFields = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  lineId: z.string(),
+  stationId: z.string(),
+  /** The station's key, which never changes for a station id. */
+  stationKey: z.string(),
+  version: z.int().describe("Rises with each run that is added or taken out."),
+  createdAt: z.iso.datetime(),
+  guardsChanges: z.boolean().describe("Whether changes of the station are to be checked with it. None is yet."),
+});
+
+/** A named set of ended runs of one station, which replays can repeat. The runs are its entries. */
+export interface ReplaySetRow extends Stored<typeof replaySetFields> {
+  readonly teamId: string;
+}
+
+/**
+ * A run of a set. The entry pins the run, and so the run's task, input, steps and blobs. It also holds the archives of
+ * the commits that the run started from.
+ */
+export interface ReplayEntryRow {
+  readonly setId: string;
+  /** Its place in the set: the first version of the set that contains it. */
+  readonly place: number;
+  readonly runId: string;
+  readonly taskId: string;
+  readonly addedAt: string;
+}
