@@ -67,7 +67,7 @@ function bytesOfNumber(part: number): number | null {
 export const FIRST_PLAIN = 0x20;
 export const LAST_PLAIN = 0x7e;
 
-// Looked up once for speed, see `key-writing.ts`.
+// Looked up once for speed, see `lmdb-values.ts`.
 const { charCodeAt } = String.prototype;
 
 /** Whether a text takes one byte per character. This is true for most keys. */

@@ -13,7 +13,7 @@ export function compareKeys(left: Key, right: Key): number {
   return left.length - right.length;
 }
 
-// Looked up once for speed, see `key-writing.ts`.
+// Looked up once for speed, see `lmdb-values.ts`.
 const { charCodeAt } = String.prototype;
 
 /**

@@ -23,7 +23,7 @@
  * 1. Every verdict except `running` is final (`verdict.ts`). The turn that finds it writes it to the row.
  * 2. The check watches and pins both replays until none of their runs is running. Then it stores its results.
  * 3. In `new` it has no rows, and stops.
- * 4. If its set has the maximum of checks, a start tells the oldest to remove itself (`check-room.ts`).
+ * 4. If its set has the maximum of checks, a start tells the oldest to remove itself (`prepare-check.ts`).
  */
 import { chartOf, type InTurn, type NoContext, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";

@@ -13,10 +13,10 @@ import { noRuns, refuseMore } from "../replays/starting/start-refusals.js";
 import { findStartingPoint, type StartingPoint } from "../replays/starting/starting-point.js";
 import { canonicalJson } from "../resources/canonical-json.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
+import { findLeaving } from "../tables/room.js";
 import type { CheckThreshold, ReplayCheckRow } from "./check.js";
 import type { CheckTerms, StartCheck } from "./check.messages.js";
 import { replayChecks } from "./check.table.js";
-import { findCheckRoom } from "./check-room.js";
 import { type PreparedChange, prepareChange } from "./planned-change.js";
 
 /** The data for the rows of a check that may start. */
@@ -162,3 +162,19 @@ function digestRuns(runIds: readonly string[]): string {
     .update([...runIds].sort().join(" "))
     .digest("hex");
 }
+
+/** Maximum number of checks stored for a set. */
+const MAX_CHECKS = 200;
+
+/** Returns the ids of the set's oldest ended checks to remove so that one more fits; refuses if too few have ended. */
+export function findCheckRoom(turn: TurnReading, setId: string): readonly string[] | Refusal {
+  const oldestFirst = replayChecks.all(turn, turn.self.partition, { setId }).toReversed();
+  const mayGo = ({ endedAt }: ReplayCheckRow) => endedAt !== null;
+  const leaving = findLeaving(oldestFirst, { most: MAX_CHECKS, count: 1, mayGo });
+  return leaving === null ? full : leaving.map(({ id }) => id);
+}
+
+const full: Refusal = {
+  refused: "conflict",
+  detail: `The set has its ${MAX_CHECKS} replay checks, and none of them has ended. Wait until one has.`,
+};

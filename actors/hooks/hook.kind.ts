@@ -1,9 +1,10 @@
 import { workEvents } from "../events/catalogue.js";
-import { toToolReference } from "../integrations/tools.js";
+import { isTemplate } from "../expressions/templates.js";
+import { checkInputs } from "../integrations/tool-inputs.js";
+import { findOfferedTool, toToolReference } from "../integrations/tools.js";
 import type { AllowList } from "../outbound/http/allow-list.js";
-import type { FieldError } from "../refusal.js";
+import { type FieldError, pathText } from "../refusal.js";
 import type { Kind, Reference, WriteScope } from "../resources/kind.js";
-import { callErrors } from "./call-inputs.js";
 import { SIGNING_SECRET, storePreviousSecret } from "./delivery/secret-rotation.machine.js";
 import { type HookFields, type HookStep, hookSchema, plainName } from "./hook.js";
 import { expressionErrors, hookSizeErrors } from "./hook-expressions.js";
@@ -161,4 +162,36 @@ function checkSigning(fields: HookFields, scope: WriteScope<HookFields>, signsTo
 
 function member(key: string): string {
   return plainName.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}
+
+/**
+ * Returns the errors in the inputs that steps pass to tools, as far as they show before an event: unknown or missing
+ * inputs, and literals of the wrong type. Values of expressions are checked when the call is made.
+ */
+export function callErrors(
+  { steps }: HookFields,
+  { reading, workspaceId, teamKey }: Pick<WriteScope<HookFields>, "reading" | "workspaceId" | "teamKey">,
+): FieldError[] {
+  return steps.flatMap(({ call, with: given }, index) => {
+    const declared = call === null ? undefined : findOfferedTool(reading, { workspaceId, teamKey }, call)?.tool.inputs;
+    if (declared === undefined) return [];
+    const inputs = given ?? {};
+    const checked = checkInputs(declared, inputs, {});
+    const errors = "errors" in checked ? checked.errors : [];
+    const isKnown = ({ path }: FieldError): boolean => {
+      const name = /^\w+/.exec(path)?.[0] ?? path;
+      const input = Object.hasOwn(declared, name) ? declared[name] : undefined;
+      if (input === undefined) return true;
+      return Object.hasOwn(inputs, name) ? !holdsExpressions(inputs[name]) : input.default === undefined;
+    };
+    const at = ["steps", index, "with"];
+    return errors
+      .filter(isKnown)
+      .map(({ path, message }) => ({ path: `${pathText(at)}${path.startsWith("[") ? "" : "."}${path}`, message }));
+  });
+}
+
+function holdsExpressions(value: unknown): boolean {
+  if (typeof value === "string") return isTemplate(value);
+  return typeof value === "object" && value !== null && Object.values(value).some(holdsExpressions);
 }

@@ -1,13 +1,14 @@
 import { toEvent } from "../../runtime/cells/chart.js";
 import type { Answered, TurnReading } from "../../runtime/turns/turn.js";
+import { findLine, findStation, laterStations } from "../lines/line.queries.js";
 import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
 import { isRefusal, type Refusal, type Refused, toRefused } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
+import type { RunRow } from "../runs/run.js";
 import type { OwnerMessage, RunAsking, RunOver } from "../runs/run.messages.js";
 import { runs } from "../runs/run.table.js";
-import { nextStation } from "./next-station.js";
 import { whyNotOpened } from "./raised-values.js";
-import type { TaskContext, TaskRow } from "./task.js";
+import type { NextStation, TaskContext, TaskRow } from "./task.js";
 import type { ForgetTask, NoteTask, OpenTask, TaskAnswer, TaskCommand } from "./task.messages.js";
 import { checkForget } from "./task.retention.js";
 import { tasks } from "./task.table.js";
@@ -130,4 +131,42 @@ function toOverEvent(message: RunOver, context: TaskContext, turn: TurnReading) 
   const run = runs.get(turn, turn.self.partition, message.runId);
   const decided = withPullRequests(turn, run, nextStation(turn, run, message, context));
   return toEvent(`over.${decided.next}`, { ...message, run, decided });
+}
+
+/** Number of abandoned attempts in a row after which the task goes to a person. */
+const MAX_ABANDONED = 5;
+
+/** Decides where the task goes after its run has ended. Reads only. */
+function nextStation(
+  turn: TurnReading,
+  run: RunRow | undefined,
+  { outcome }: Pick<RunOver, "outcome">,
+  { abandoned }: Pick<TaskContext, "abandoned">,
+): NextStation {
+  if (run === undefined) return { next: "inbox", asks: "The run is gone." };
+  switch (outcome) {
+    case "completed":
+      return nextStationOfCompleted(turn, run);
+    case "abandoned":
+      return abandoned + 1 < MAX_ABANDONED
+        ? { next: "queued" }
+        : { next: "inbox", asks: `${MAX_ABANDONED} runs in a row lost their runner.` };
+    case "failed":
+      return { next: "inbox", asks: run.failure?.message ?? "The run failed." };
+    default:
+      return { next: "inbox", asks: run.reason ?? `The run was ${outcome}.` };
+  }
+}
+
+function nextStationOfCompleted(turn: TurnReading, run: RunRow): NextStation {
+  const { ending } = run;
+  if (ending?.kind === "ask") return { next: "inbox", asks: ending.question };
+  const line = findLine(turn, turn.self.partition, run.lineId);
+  if (ending?.kind === "handover") {
+    return findStation(line, ending.to) === undefined
+      ? { next: "inbox", asks: `It was handed over to ${ending.to}, which the line has no longer.` }
+      : { next: "queued", to: ending.to };
+  }
+  if (laterStations(line, run.stationKey, run.passesTo).length === 0) return { next: "done" };
+  return { next: "inbox", asks: ending?.note || "The run ended without handing over." };
 }

@@ -8,10 +8,38 @@ import type { Batch } from "../turns/batch.js";
 import type { EffectEnded } from "../turns/turn.js";
 import { BeginMarks } from "./begin-marks.js";
 import { type EffectWait, Lane, type LaneLimits } from "./lane.js";
-import { OnceRuns } from "./once-runs.js";
 import { type EffectRow, effectKey, type PendingEffect, pendingName } from "./pending-effect.js";
 import { RunAbort } from "./run-signal.js";
 import { RunPlace, WaitingRuns } from "./waiting-runs.js";
+
+/** Tracks running `isMadeOnce` runs, and the callers that wait until all their results are taken. */
+class OnceRuns {
+  readonly #underWay = new Set<PendingEffect>();
+  #waiting: (() => void)[] = [];
+
+  add(pending: PendingEffect): void {
+    this.#underWay.add(pending);
+  }
+
+  /** Call this when the run's result is taken or no longer needed. */
+  delete(pending: PendingEffect): void {
+    if (this.#underWay.delete(pending) && this.#underWay.size === 0) this.clear();
+  }
+
+  /** Stops waiting for all runs. */
+  clear(): void {
+    this.#underWay.clear();
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Resolves when no such run remains. */
+  ended(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#underWay.size === 0) resolve();
+      else this.#waiting.push(resolve);
+    });
+  }
+}
 
 /**
  * Maximum number of effects of one name to prepare before the event loop continues with other work. Without this limit,

@@ -1,3 +1,5 @@
+import { HeldByVersion } from "../../../runtime/rows/held-by-version.js";
+import { estimateWeight } from "../../../runtime/rows/weight.js";
 import type { Reading } from "../../../storage/store.js";
 import type { WorkEvent } from "../../events/catalogue.js";
 import type { ResourceRow } from "../../resources/resource.table.js";
@@ -5,9 +7,7 @@ import { listByLookupKey } from "../../resources/resource-indexes.table.js";
 import type { HookFields } from "../hook.js";
 import { toEventValues } from "../hook-values.js";
 import { getConditions, type Subject } from "./conditions.js";
-import { listHooks } from "./held-hooks.js";
 import { evaluateConditions, eventLookupKeys, lookupKeys } from "./lookup-keys.js";
-import { matchCost } from "./match-cost.js";
 
 export type HookRow = ResourceRow<HookFields>;
 
@@ -103,4 +103,85 @@ function isFirstKey({ fields }: HookRow, keys: readonly string[], index: number)
 
 function withoutWhen(hook: HookRow) {
   return getConditions(hook).filter(({ name }) => name !== "when");
+}
+
+/** Cost of reading any uncached hook, in units of the meter. */
+const UNITS_A_HOOK = 300;
+/** Cost of compiling its conditions, per character of `when` and of a glob. */
+const UNITS_A_CHARACTER_OF_WHEN = 4;
+const UNITS_A_CHARACTER_OF_GLOB = 1;
+/** Additional cost of reading, per value, and the number of text characters per unit. */
+const UNITS_A_VALUE = 3;
+const CHARACTERS_A_UNIT = 32;
+
+const known = new WeakMap<ResourceRow<HookFields>, number>();
+
+/**
+ * Returns the cost of preparing a hook for matching, in units of the meter: reading it and compiling its conditions,
+ * without caches. A hook may be as large as a request's body.
+ */
+function matchCost(hook: ResourceRow<HookFields>): number {
+  const before = known.get(hook);
+  if (before !== undefined) return before;
+  const { when, match } = hook.fields;
+  const toMake =
+    UNITS_A_CHARACTER_OF_WHEN * (when?.length ?? 0) +
+    match.paths.reduce((sum, glob) => sum + UNITS_A_CHARACTER_OF_GLOB * glob.length, 0);
+  const units = UNITS_A_HOOK + toMake + readCost(hook.fields);
+  known.set(hook, units);
+  return units;
+}
+
+function readCost(value: unknown): number {
+  if (typeof value === "string") return UNITS_A_VALUE + value.length / CHARACTERS_A_UNIT;
+  if (typeof value !== "object" || value === null) return UNITS_A_VALUE;
+  let units = UNITS_A_VALUE;
+  for (const inner of Object.values(value)) units += readCost(inner);
+  return units;
+}
+
+type HookRows = readonly ResourceRow<HookFields>[];
+
+/** Maximum number of cached hooks per lookup key, and their maximum total weight; see {@link estimateWeight}. */
+const MAX_HOOKS = 16;
+const MAX_WEIGHT = 16_000;
+
+interface FewHooks {
+  readonly hooks: HookRows;
+  readonly weight: number;
+}
+
+/** The cached hooks per lookup key, by team. */
+const heldHooks = new HeldByVersion<HookRows>();
+
+/**
+ * Lists the hooks of a team with a lookup key, by id. Short lists are cached until the workspace's configuration
+ * changes, because every event looks for hooks under several keys.
+ */
+function listHooks(
+  reading: Reading,
+  { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
+  key: string,
+): Iterable<ResourceRow<HookFields>> {
+  const list = () => listByLookupKey<HookFields>(reading, workspaceId, { kind: "hook", teamId, key }, null);
+  const held = heldHooks.of(reading, workspaceId);
+  if (held === null) return list();
+  const known = held.find(teamId, key);
+  if (known !== undefined) return known;
+  const few = readFew(list());
+  if (few === null) return list();
+  held.hold(teamId, key, few.hooks, few.weight);
+  return few.hooks;
+}
+
+/** Reads all hooks; null if they are too many or too large to cache. Stops reading at the limit. */
+function readFew(listed: Iterable<ResourceRow<HookFields>>): FewHooks | null {
+  const hooks: ResourceRow<HookFields>[] = [];
+  let weight = 0;
+  for (const hook of listed) {
+    weight += estimateWeight(hook, MAX_WEIGHT);
+    if (hooks.length === MAX_HOOKS || weight > MAX_WEIGHT) return null;
+    hooks.push(hook);
+  }
+  return { hooks, weight };
 }

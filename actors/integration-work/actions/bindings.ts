@@ -1,11 +1,15 @@
 import type { Subscriber } from "../../../runtime/cells/actor-type.js";
+import { HeldByVersion } from "../../../runtime/rows/held-by-version.js";
+import { estimateWeight } from "../../../runtime/rows/weight.js";
 import type { Turn } from "../../../runtime/turns/turn.js";
 import type { Reading } from "../../../storage/store.js";
 import type { EventTask, WorkFact } from "../../events/catalogue.js";
 import { type TaskAsk, type TaskHappened, taskHappenings } from "../../events/task-happening.js";
+import type { IntegrationFields } from "../../integrations/definition.js";
+import { expectResource, listAddresses } from "../../resources/resource.table.js";
+import { getTeamKey } from "../../resources/resource-indexes.table.js";
 import type { BindingEvent } from "./action-run.js";
 import { actionRunRef } from "./action-run.messages.js";
-import { listBindings, type PlacedBinding } from "./team-bindings.js";
 
 /** A task event in the form that bindings use. */
 interface Happened {
@@ -55,4 +59,36 @@ function runBindings(turn: Turn, happened: Happened): void {
 /** Lists the bindings of the team's integrations for the event. */
 function bindingsOn(reading: Reading, workspaceId: string, { teamId, event }: Happened): readonly PlacedBinding[] {
   return listBindings(reading, workspaceId, teamId).filter((binding) => binding.event === event);
+}
+
+/** A binding, by its integration and its index in the integration's `on`. */
+interface PlacedBinding {
+  readonly integrationId: string;
+  readonly index: number;
+  readonly event: BindingEvent;
+}
+
+/** The cached bindings of teams. All bindings of a team are under one key. */
+const heldBindings = new HeldByVersion<readonly PlacedBinding[]>();
+const KEY = "on";
+
+/**
+ * Lists the bindings of a team's integrations, ordered by address. The list is cached until the workspace's
+ * configuration changes, because every task event needs it.
+ */
+export function listBindings(reading: Reading, workspaceId: string, teamId: string): readonly PlacedBinding[] {
+  const held = heldBindings.of(reading, workspaceId);
+  const known = held?.find(teamId, KEY);
+  if (known !== undefined) return known;
+  const bindings = readBindings(reading, workspaceId, teamId);
+  held?.hold(teamId, KEY, bindings, estimateWeight(bindings));
+  return bindings;
+}
+
+function readBindings(reading: Reading, workspaceId: string, teamId: string): readonly PlacedBinding[] {
+  const under = getTeamKey(reading, workspaceId, teamId);
+  return listAddresses(reading, workspaceId, "integration", { under }).flatMap(({ id: integrationId }) => {
+    const { fields } = expectResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
+    return (fields.on ?? []).map(({ event }, index) => ({ integrationId, index, event }));
+  });
 }

@@ -3,15 +3,66 @@ import type { Reading } from "../../../storage/store.js";
 import { type RunConfig, runConfig, toFingerprint } from "../../lines/fingerprint.js";
 import type { LineFields } from "../../lines/line.js";
 import { getRunSetup } from "../../lines/run-setup.js";
-import type { Station, StationBody } from "../../lines/station.js";
-import type { HolderLocation, Kind, StationHolder, WriteScope } from "../../resources/kind.js";
-import { findResource } from "../../resources/resource.table.js";
-import { listUnderWay } from "../replay/replay.table.js";
+import type { Station, StationBlock, StationBody } from "../../lines/station.js";
+import { canonicalJson } from "../../resources/canonical-json.js";
+import type { HolderLocation, Kind, MadeResource, StationHolder, Warning, WriteScope } from "../../resources/kind.js";
+import { findResource, type ResourceRow } from "../../resources/resource.table.js";
+import { findWorkspaceOf } from "../../resources/resource-location.table.js";
+import type { CandidateKind, ReplayRow } from "../replay/replay.js";
+import { listUnderWay, replays } from "../replay/replay.table.js";
+import { getReplayInput } from "../replay/replay-input.table.js";
 import { proposedBlockSchema, resolveBlock } from "../starting/live-block.js";
 import { checkBlock, type LineRow } from "./candidate-rules.js";
-import { candidateWarnings } from "./candidate-warnings.js";
 import { changeParts, listConfigChanges } from "./config-changes.js";
-import { findMadeCandidate } from "./made-candidate.js";
+import { MADE_CANDIDATE, madeCandidates } from "./made-candidate.table.js";
+
+/** Why a candidate that the service made cannot be withdrawn. */
+const uses: Readonly<Record<Exclude<CandidateKind, "proposed">, string>> = {
+  live: "It is the station's config as a replay was started with. Deleting the replay set removes it.",
+  planned: "A replay check made it. It is removed together with that check.",
+  searched: "A search made it. It is removed together with that search.",
+  "with-answer": "It is replayed with the answer. Deleting the replay set removes it.",
+};
+
+/** Finds a candidate that the service made. Its resource can be read only for a replay of the live config. */
+export function findMadeCandidate(reading: Reading, id: string): MadeResource | undefined {
+  const workspaceId = findWorkspaceOf(reading, MADE_CANDIDATE, id);
+  if (workspaceId === undefined) return undefined;
+  const made = madeCandidates.get(reading, workspaceId, id);
+  if (made?.teamId !== undefined) return { workspaceId, teamId: made.teamId, row: null, use: uses.searched };
+  const replay = replays.get(reading, workspaceId, made?.replayId ?? "");
+  if (replay === undefined || replay.candidate.kind === "proposed") return undefined;
+  const { kind } = replay.candidate;
+  const row = kind === "live" ? toResource(reading, workspaceId, replay) : null;
+  return { workspaceId, teamId: replay.teamId, row, use: uses[kind] };
+}
+
+function toResource(reading: Reading, workspaceId: string, replay: ReplayRow): ResourceRow {
+  const { candidate, teamId, lineId, stationId, fingerprint, createdAt } = replay;
+  const { config, block, stationAddress } = getReplayInput(reading, workspaceId, replay.id);
+  const { id, name } = candidate;
+  return {
+    id,
+    kind: "replay-candidate",
+    version: 1,
+    workspaceId,
+    teamId,
+    address: `${stationAddress}/${name}`,
+    fields: { name, station: { ...config.station, ...block } },
+    hidden: {},
+    createdAt,
+    updatedAt: createdAt,
+    added: {
+      lineId,
+      stationId,
+      stationAddress,
+      kind: "live",
+      fingerprint,
+      createdAt,
+      changedFrom: { fingerprint, changes: [] },
+    },
+  };
+}
 
 /** Name prefixes of the replays that the service starts itself. */
 const reservedPrefixes = ["Live config", "Planned change", "With the answer"] as const;
@@ -165,4 +216,34 @@ function findStation({ reading, workspaceId, station }: WriteScope<unknown>): Fo
 
 function findLine(reading: Reading, workspaceId: string, lineId: string): LineRow | undefined {
   return findResource<LineFields>(reading, workspaceId, "line", lineId);
+}
+
+type Compared = "check" | "judge" | "timeoutMinutes" | "diffs" | "runners";
+
+/** The consequence of each field whose value differs between candidate and live station. */
+const consequences: readonly [field: Compared, follows: string][] = [
+  ["check", "its copies are scored otherwise than the baseline's"],
+  ["judge", "its copies are scored otherwise than the baseline's"],
+  ["timeoutMinutes", "its copies have another time to work than the baseline's"],
+  ["diffs", "its copies work and are scored the same, under another fingerprint"],
+  ["runners", "its copies may run on other runners than the baseline's"],
+];
+
+/**
+ * Lists warnings about a candidate that make its comparison with the baseline less about the agent's work. Each warning
+ * is for a field whose value in the block differs from the live station's current value.
+ */
+export function candidateWarnings(block: StationBlock, live: Station): readonly Warning[] {
+  return consequences.flatMap(([field, follows]) => {
+    if (canonicalJson(block[field]) === canonicalJson(live[field])) return [];
+    return [
+      { path: `station.${field}`, message: `${difference(block, live, field)}: ${follows}`, severity: "warning" },
+    ];
+  });
+}
+
+function difference(block: StationBlock, live: Station, field: Compared): string {
+  if (block[field] === null) return `the live station has a ${field}, this block has none`;
+  if (live[field] === null) return `the live station has no ${field}, this block has one`;
+  return "differs from the live station's";
 }

@@ -1,8 +1,7 @@
 import t from "tap";
-import { checkView } from "../../../actors/checks/check.view.js";
+import { checkView, whatCheckWaitsFor } from "../../../actors/checks/check.view.js";
 import { replayCheckResults } from "../../../actors/checks/check-result.table.js";
 import { readSides } from "../../../actors/checks/check-sides.js";
-import { whatCheckWaitsFor } from "../../../actors/checks/check-waiting.js";
 import type { LineFields } from "../../../actors/lines/line.js";
 import { isRefusal } from "../../../actors/refusal.js";
 import { listCopies } from "../../../actors/replays/copies/replay-copy.table.js";

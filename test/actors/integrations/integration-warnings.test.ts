@@ -1,7 +1,6 @@
 import t from "tap";
 import { type IntegrationFields, integrationSchema } from "../../../actors/integrations/definition.js";
-import { integrationWarnings } from "../../../actors/integrations/integration-warnings.js";
-import { markWarnings } from "../../../actors/integrations/mark-warnings.js";
+import { integrationWarnings, markWarnings } from "../../../actors/integrations/integration-warnings.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { findResource, type ResourceRow } from "../../../actors/resources/resource.table.js";
 import { expr } from "../../support/integration.js";

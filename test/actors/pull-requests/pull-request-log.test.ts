@@ -5,7 +5,7 @@ import type { HostedReview } from "../../../actors/outbound/code-host/hosted-pul
 import { pullRequestView } from "../../../actors/pull-requests/pull-request.view.js";
 import { pullRequestLogActor } from "../../../actors/pull-requests/pull-request-log.machine.js";
 import { pullRequestLogRef } from "../../../actors/pull-requests/pull-request-log.messages.js";
-import { findReverts } from "../../../actors/pull-requests/reverts.js";
+import { findReverts } from "../../../actors/pull-requests/pull-request-log.transitions.js";
 import { pullRequestFacts } from "../../../actors/run-facts/pull-request-fact.table.js";
 import { reviewFacts } from "../../../actors/run-facts/review-fact.table.js";
 import type { Message } from "../../../runtime/turns/turn.js";

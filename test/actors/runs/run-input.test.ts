@@ -5,7 +5,7 @@ import { runCheckouts, runSteps } from "../../../actors/runs/run.table.js";
 import { runInputs } from "../../../actors/runs/run-input.table.js";
 import { taskBranches } from "../../../actors/runs/task-branch.table.js";
 import { recountBlobs } from "../../../actors/tables/blob-recount.js";
-import { nextCheckout } from "../../../actors/tasks/next-checkouts.js";
+import { nextCheckout } from "../../../actors/tasks/next-run.js";
 import { taskCheckouts, tasks } from "../../../actors/tasks/task.table.js";
 import type { Message } from "../../../runtime/turns/turn.js";
 import { base, diff, putResource, SteppedWork, skill } from "../../support/stepped-work.js";

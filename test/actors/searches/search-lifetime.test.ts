@@ -1,7 +1,7 @@
 import t from "tap";
 import type { ModelReply } from "../../../actors/outbound/models/model.js";
 import type { ModelRequest } from "../../../actors/outbound/models/model-request.js";
-import { findMadeCandidate } from "../../../actors/replays/candidates/made-candidate.js";
+import { findMadeCandidate } from "../../../actors/replays/candidates/replay-candidate.kind.js";
 import { toReplayJudging } from "../../../actors/replays/judging/model-terms.js";
 import { runs } from "../../../actors/runs/run.table.js";
 import { getSearchInput } from "../../../actors/searches/search/search.table.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { findMadeCandidate } from "../../../actors/replays/candidates/made-candidate.js";
+import { findMadeCandidate } from "../../../actors/replays/candidates/replay-candidate.kind.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { runners } from "../../../actors/runners/runner.table.js";
 import { getRunInput } from "../../../actors/runs/run-input.table.js";

@@ -1,10 +1,10 @@
 import t from "tap";
 import type { WorkEvent } from "../../../../actors/events/catalogue.js";
-import { callErrors } from "../../../../actors/hooks/call-inputs.js";
 import { type DeliveryInput, deliveryEffect } from "../../../../actors/hooks/delivery/delivery.effects.js";
 import type { DeliveryResult } from "../../../../actors/hooks/delivery/delivery-result.js";
 import { isRetried } from "../../../../actors/hooks/delivery/retry-policy.js";
 import { type HookFields, hookSchema } from "../../../../actors/hooks/hook.js";
+import { callErrors } from "../../../../actors/hooks/hook.kind.js";
 import { hookWarnings } from "../../../../actors/hooks/unsupported-steps.js";
 import { address } from "../../../../runtime/cells/address.js";
 import { RunAbort } from "../../../../runtime/effects/run-signal.js";

@@ -1,7 +1,6 @@
 import t from "tap";
 import { toBindingValues } from "../../../../actors/integration-work/actions/binding-values.js";
-import { bindingSubscriber } from "../../../../actors/integration-work/actions/bindings.js";
-import { listBindings } from "../../../../actors/integration-work/actions/team-bindings.js";
+import { bindingSubscriber, listBindings } from "../../../../actors/integration-work/actions/bindings.js";
 import { tasks } from "../../../../actors/tasks/task.table.js";
 import { address } from "../../../../runtime/cells/address.js";
 import { expr } from "../../../support/integration.js";

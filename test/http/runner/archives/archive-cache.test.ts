@@ -14,8 +14,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { faultOfPack } from "../../../../actors/archives/classify-archive.js";
 import { CHUNK_BYTES } from "../../../../actors/archives/pack.js";
-import { faultOfPack } from "../../../../actors/archives/pack-head.js";
 import { ArchiveCache } from "../../../../http/runner/archives/archive-cache.js";
 import { makePack } from "../../../../http/runner/archives/make-pack.js";
 import { createCheckout, type RestoreCommit } from "../../../../http/runner/checkout/checkout.js";

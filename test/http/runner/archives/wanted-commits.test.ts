@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { faultOfPack } from "../../../../actors/archives/pack-head.js";
+import { faultOfPack } from "../../../../actors/archives/classify-archive.js";
 import { ArchiveRefused } from "../../../../http/runner/archives/archive-client.js";
 import { describePack } from "../../../../http/runner/archives/make-pack.js";
 import { WantedCommits } from "../../../../http/runner/archives/wanted-commits.js";

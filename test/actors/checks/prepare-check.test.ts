@@ -1,7 +1,7 @@
 import t from "tap";
 import { replayChecks } from "../../../actors/checks/check.table.js";
 import { replayCheckResults } from "../../../actors/checks/check-result.table.js";
-import { findCheckRoom } from "../../../actors/checks/check-room.js";
+import { findCheckRoom } from "../../../actors/checks/prepare-check.js";
 import type { Turn } from "../../../runtime/turns/turn.js";
 import { checkRow } from "../../support/check-rows.js";
 import { allChecks, checkOf, openCheckWorld, startCheck, tryCheck, workJobs } from "../../support/check-world.js";

@@ -1,6 +1,6 @@
 import t from "tap";
 import type { Station } from "../../../../actors/lines/station.js";
-import { candidateWarnings } from "../../../../actors/replays/candidates/candidate-warnings.js";
+import { candidateWarnings } from "../../../../actors/replays/candidates/replay-candidate.kind.js";
 import { line } from "../../../support/work.js";
 
 const [station] = line.stations;

@@ -1,6 +1,6 @@
 import { deflateSync } from "node:zlib";
 import t from "tap";
-import { faultOfPack } from "../../../actors/archives/pack-head.js";
+import { faultOfPack } from "../../../actors/archives/classify-archive.js";
 import { makeCommit } from "./archive-scene.js";
 
 const { commit, parent, bytes } = makeCommit({ "a.txt": "one\n", "b.txt": "two\n".repeat(1_000) });

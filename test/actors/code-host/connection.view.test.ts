@@ -1,5 +1,5 @@
 import t from "tap";
-import { listLackingPermissions } from "../../../actors/code-host/lacking-permissions.js";
+import { listLackingPermissions } from "../../../actors/code-host/connection.view.js";
 
 t.test("what an installation does not allow is told, and what becomes of it", async (t) => {
   const account = { login: "acme", kind: "organization" } as const;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { open } from "lmdb";
 import t, { type Test } from "tap";
-import { keyWriter, type WriteKey } from "../../storage/key-writing.js";
+import { keyWriter, type WriteKey } from "../../storage/lmdb-values.js";
 
 const BYTES = 2_048;
 
