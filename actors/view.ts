@@ -16,13 +16,18 @@ export type Stored<Schema extends z.ZodType, Computed extends keyof Shown<Schema
 >;
 
 /** A function for each member that the row does not store as it is shown. Other members may have one too. */
-type Computed<View, Row, Context> = {
-  readonly [Name in keyof View as Row extends Pick<View, Name> ? never : Name]-?: Compute<View[Name], Row, Context>;
+export type Computed<View, Row, Context = undefined> = {
+  readonly [Name in Exclude<keyof View, StoredName<View, Row>>]: Compute<View[Name], Row, Context>;
 } & { readonly [Name in keyof View]?: Compute<View[Name], Row, Context> };
+
+/** The names of the members that the row stores as they are shown. */
+type StoredName<View, Row> = {
+  [Name in keyof View & keyof Row]-?: Row extends Pick<View, Name> ? Name : never;
+}[keyof View & keyof Row];
 
 type Compute<Value, Row, Context> = (row: Row, context: Context) => Value;
 
-type View<Value, Row, Context> = Context extends undefined ? (row: Row) => Value : Compute<Value, Row, Context>;
+type View<Value, Row, Context> = [Context] extends [undefined] ? (row: Row) => Value : Compute<Value, Row, Context>;
 
 /**
  * Defines how a row is shown: in the order of its schema, each member from `computed` or else as the row stores it.
@@ -35,7 +40,7 @@ export function defineView<Row extends object, Context = undefined>() {
   ): View<Shown<Schema>, Row, Context> => {
     const members = Object.entries(shape).map(([name, schema]) => {
       const key = JSON.stringify(name);
-      const value = name in computed ? `computed[${key}](row, context)` : `row[${key}]`;
+      const value = Object.hasOwn(computed, name) ? `computed[${key}](row, context)` : `row[${key}]`;
       return { key, value, isOptional: schema instanceof z.ZodOptional };
     });
     const required = members.filter(({ isOptional }) => !isOptional).map(({ key, value }) => `${key}: ${value}`);

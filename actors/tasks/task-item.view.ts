@@ -2,10 +2,13 @@ import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { findLine } from "../lines/line.queries.js";
 import { toShownOpener } from "../run-facts/opener.js";
+import type { ApprovalRow } from "../runs/approval.js";
 import { listAssigneesApprovals } from "../runs/approvals.js";
 import { readStoredText, type StoredText, toStreamText } from "../tables/text-blobs.js";
 import { defineView, type Shown } from "../view.js";
-import { type TaskRow, taskItemSchema } from "./task.js";
+import { openApprovalSchema, type TaskRow, taskItemSchema } from "./task.js";
+
+const openApprovalView = defineView<ApprovalRow>()(openApprovalSchema, {});
 
 interface Sources {
   readonly reading: Reading;
@@ -46,6 +49,5 @@ export function streamedTaskView(reading: Reading, workspaceId: string, task: Ta
 /** Returns the open approvals without their inputs. Only callers who may read outcomes see inputs. */
 function openApprovalsView({ state, runId }: TaskRow, { reading, workspaceId }: Sources) {
   if (state !== "inbox" || runId === null) return [];
-  const open = listAssigneesApprovals(reading, workspaceId, runId);
-  return open.map(({ id, tool, askedAt }) => ({ id, runId, tool, askedAt }));
+  return listAssigneesApprovals(reading, workspaceId, runId).map(openApprovalView);
 }

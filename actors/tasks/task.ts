@@ -1,8 +1,12 @@
 import { z } from "zod";
 import { type Opener, shownOpenerSchema } from "../run-facts/opener.js";
 import { failureSchema } from "../runners/protocol.js";
+import { approvalSchema } from "../runs/approval.js";
 import type { StoredText } from "../tables/text-blobs.js";
 import type { Shown, Stored } from "../view.js";
+
+/** An open approval without its inputs. */
+export const openApprovalSchema = approvalSchema.pick({ id: true, runId: true, tool: true, askedAt: true });
 
 /** A task as lists and streams return it. */
 export const taskItemSchema = z
@@ -40,7 +44,7 @@ export const taskItemSchema = z
     branch: z.string().nullable(),
     line: z.string(),
     /** The open approvals of the task's run, oldest first. The assignee answers them. */
-    approvals: z.array(z.strictObject({ id: z.string(), runId: z.string(), tool: z.string(), askedAt: z.string() })),
+    approvals: z.array(openApprovalSchema),
     reviews: z
       .strictObject({ repository: z.string().nullable(), ref: z.string(), url: z.string().nullable() })
       .optional()

@@ -4,6 +4,7 @@ import { MAX_EVENTS_KEPT } from "../../actors/events/catalogue.js";
 import { eventsPrunedBefore, findEvent, listLatestEvents } from "../../actors/events/event-log.queries.js";
 import { workEventName } from "../../actors/hooks/hook.js";
 import { type HookMatches, hookMatchSchema, listHookMatches } from "../../actors/hooks/matching/not-fired.view.js";
+import { defineView, type Shown } from "../../actors/view.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, idCursor, pageSize, prunedBefore } from "../wire/paging.js";
 import type { Route } from "../wire/route.js";
@@ -77,10 +78,11 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
   ];
 }
 
-function eventView({ occurrence, on, task, run, event, causes }: WorkEvent): z.output<typeof eventSchema> {
-  return { occurrence, on, taskId: task.id, runId: run?.id ?? null, event, causes: [...causes] };
-}
+const eventView = defineView<WorkEvent>()(eventSchema, {
+  taskId: ({ task }) => task.id,
+  runId: ({ run }) => run?.id ?? null,
+});
 
-function eventMatchesView(work: WorkEvent, { hooks, next }: HookMatches): z.output<typeof eventMatchesSchema> {
-  return { ...eventView(work), hooks: [...hooks], next };
+function eventMatchesView(work: WorkEvent, { hooks, next }: HookMatches): Shown<typeof eventMatchesSchema> {
+  return { ...eventView(work), hooks, next };
 }

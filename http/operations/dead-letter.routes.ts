@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { timeText } from "../../actors/time-text.js";
+import { defineView } from "../../actors/view.js";
 import type { DeadLetter, Runtime } from "../../runtime/runtime.js";
 import type { Route } from "../wire/route.js";
 import { workspaceRoute } from "../wire/workspace-route.js";
@@ -46,6 +48,8 @@ export function deadLetterRoutes({ runtime }: { readonly runtime: Runtime }): re
   ];
 }
 
-function letterView({ id, to, message, error, atMs }: DeadLetter): z.output<typeof letterSchema> {
-  return { id, to: `${to.kind}/${to.id}`, message: message.type, error, at: new Date(atMs).toISOString() };
-}
+const letterView = defineView<DeadLetter>()(letterSchema, {
+  to: ({ to }) => `${to.kind}/${to.id}`,
+  message: ({ message }) => message.type,
+  at: ({ atMs }) => timeText(atMs),
+});

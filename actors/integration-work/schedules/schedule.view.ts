@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { Reading } from "../../../storage/store.js";
 import type { VisibleIntegration } from "../../integrations/connection.queries.js";
-import { listSchedules } from "./schedule.table.js";
+import { defineView, type Shown } from "../../view.js";
+import { listSchedules, type ScheduleRow } from "./schedule.table.js";
 
 /** The schedule of an action as the integration's run history returns it. */
 export const scheduleSchema = z
@@ -11,10 +12,12 @@ export const scheduleSchema = z
   })
   .meta({ title: "action-schedule" });
 
+const showSchedule = defineView<ScheduleRow>()(scheduleSchema, {});
+
 /** Returns the schedules of an integration, at most one per action. */
 export function schedulesView(
   reading: Reading,
   { workspaceId, id: integrationId }: Pick<VisibleIntegration, "workspaceId" | "id">,
-): z.output<typeof scheduleSchema>[] {
-  return listSchedules(reading, workspaceId, [integrationId]).map(({ action, nextAt }) => ({ action, nextAt }));
+): Shown<typeof scheduleSchema>[] {
+  return listSchedules(reading, workspaceId, [integrationId]).map(showSchedule);
 }

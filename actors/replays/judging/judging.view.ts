@@ -7,12 +7,14 @@ import { boundMoney, type Money } from "../../money.js";
 import type { ModelSpent } from "../../outbound/models/model-cost.js";
 import { runs } from "../../runs/run.table.js";
 import type { LookResult, TwoLooks } from "../../statistics/second-looks.js";
+import { defineView } from "../../view.js";
 import { excerptTexts, REASONS_BYTES } from "../figures/excerpt.js";
+import { type JudgeView, judgeSchema, type PairView, pairSchema, readingSchema } from "../reads/copy-schemas.js";
 import type { ReplayCopyRow } from "../replay/replay.js";
 import { type KeptReasons, readReasons } from "./kept-reasons.js";
-import type { ReplayPairRow } from "./replay-pair.table.js";
+import type { ReplayPairRow, StoredReading } from "./replay-pair.table.js";
 import type { ReplayRecheckRow } from "./replay-recheck.table.js";
-import type { ReplayVerdictRow } from "./replay-verdict.table.js";
+import type { ReplayVerdictRow, StoredVerdict } from "./replay-verdict.table.js";
 
 /**
  * How much of each text to read: `brief` reads only the text inside the rows, for entries; otherwise the complete texts
@@ -20,22 +22,28 @@ import type { ReplayVerdictRow } from "./replay-verdict.table.js";
  */
 export type Texts = "brief" | { readonly reading: Reading; readonly workspaceId: string };
 
+interface JudgedBy {
+  readonly judge: Judge;
+  readonly texts: Texts;
+}
+
+const showVerdict = defineView<StoredVerdict, JudgedBy>()(judgeSchema, {
+  passShare: (_verdict, { judge }) => (toScale(judge) === "claims" ? toPassShare(judge) : null),
+  claims: (_verdict, { judge: { claims }, texts }) =>
+    texts === "brief" ? excerptTexts(claims, REASONS_BYTES) : claims,
+  reasons: ({ reasons }, { texts }) => readAll(reasons, judgeReason, texts),
+});
+
 /**
  * Shows a judging in the form that entries use (replays, Replay (read): `judge`). All fields are empty without a
  * verdict.
  */
-export function judgeView(row: ReplayVerdictRow | undefined, judge: Judge | null, texts: Texts) {
+export function judgeView(row: ReplayVerdictRow | undefined, judge: Judge | null, texts: Texts): JudgeView {
   const verdict = row?.verdict ?? null;
-  if (verdict === null || judge === null) return NO_VERDICT;
-  const { scale, passed, score, marks, model, promptVersion, cut } = verdict;
-  const reasons = readAll(verdict.reasons, judgeReason, texts);
-  const isByClaims = toScale(judge) === "claims";
-  const claims = texts === "brief" ? excerptTexts(judge.claims, REASONS_BYTES) : judge.claims;
-  const passShare = isByClaims ? toPassShare(judge) : null;
-  return { scale, passed, score, marks, passShare, model, promptVersion, cut, claims: [...claims], reasons };
+  return verdict === null || judge === null ? NO_VERDICT : showVerdict(verdict, { judge, texts });
 }
 
-const NO_VERDICT = {
+const NO_VERDICT: JudgeView = {
   scale: null,
   passed: null,
   score: null,
@@ -48,16 +56,18 @@ const NO_VERDICT = {
   reasons: [],
 };
 
+const showReading = defineView<StoredReading, Texts>()(readingSchema, {
+  reasons: ({ reasons }, texts) => readAll(reasons, pairReason, texts),
+});
+
+const showPair = defineView<ReplayPairRow, Texts>()(pairSchema, {
+  readings: ({ readings }, texts) =>
+    readings.length === 0 ? null : readings.map((reading) => showReading(reading, texts)),
+});
+
 /** Shows a pair in the form that entries use. */
-export function pairView(row: ReplayPairRow | undefined, texts: Texts) {
-  if (row === undefined) return null;
-  const { state, againstRunId, outcome, model, unpaired } = row;
-  const readings = row.readings.map(({ ownShownFirst, outcome: read, reasons }) => ({
-    ownShownFirst,
-    outcome: read,
-    reasons: readAll(reasons, pairReason, texts),
-  }));
-  return { state, againstRunId, outcome, model, unpaired, readings: readings.length === 0 ? null : readings };
+export function pairView(row: ReplayPairRow | undefined, texts: Texts): PairView | null {
+  return row === undefined ? null : showPair(row, texts);
 }
 
 /** Shows a second check in the same form as the first; null when it has no result, or none yet. */

@@ -30,7 +30,8 @@ export const listedJudgeSchema = z.strictObject({
   cut: z.boolean().nullable().describe("Whether it saw only a part of the change."),
 });
 
-const judgeSchema = listedJudgeSchema.extend({
+/** A verdict with its claims and reasons. */
+export const judgeSchema = listedJudgeSchema.extend({
   claims: z
     .array(z.string())
     .describe(
@@ -58,9 +59,13 @@ export const listedPairSchema = z.strictObject({
   readings: z.array(listedReadingSchema).nullable().describe("Of both orders; null until they are read."),
 });
 
-const pairSchema = listedPairSchema.extend({
+/** The reading of one order. */
+export const readingSchema = listedReadingSchema.extend({ reasons: z.array(pairReason) });
+
+/** A pair with its reasons. */
+export const pairSchema = listedPairSchema.extend({
   readings: z
-    .array(listedReadingSchema.extend({ reasons: z.array(pairReason) }))
+    .array(readingSchema)
     .nullable()
     .describe("Of both orders; null until they are read. In an entry of a replay reasons are cut to 2,048 bytes."),
 });
