@@ -59,6 +59,3 @@ export interface IntegrationConnectionRow extends StoredConnection {
   /** Tools whose calls need the user's approval. */
   readonly asks: readonly string[];
 }
-
-/** The status of a connection. */
-export type IntegrationConnectionState = IntegrationConnectionRow["state"];

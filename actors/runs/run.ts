@@ -73,7 +73,6 @@ export interface RunRow extends StoredRun {
   readonly reportedModel?: string;
 }
 
-export type RunState = RunRow["state"];
 export type RunOutcome = NonNullable<RunRow["outcome"]>;
 
 /** A step as readers see it, with its sender and time. */

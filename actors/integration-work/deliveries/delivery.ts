@@ -42,7 +42,6 @@ export const deliveryItemSchema = z
   })
   .meta({ title: "delivery-item" });
 
-export type DeliverySource = (typeof deliverySources)[number];
 export type DeliveryState = (typeof deliveryStates)[number];
 export type EntryOutcome = (typeof entryOutcomes)[number];
 

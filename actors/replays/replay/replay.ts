@@ -58,7 +58,10 @@ type StoredCopy = Stored<
   "title" | "check" | "judge" | "secondJudge" | "rejudgingSpent" | "recheck" | "pair" | "pairingSpent"
 >;
 
-/** One copy of a run in a replay. The run's own rows hold its work, and are stored for as long as the replay. */
+/**
+ * One copy of a run in a replay. The run's own rows hold its work, and are stored for as long as the replay. A copy that
+ * needs a judge has no result until it is `judged`.
+ */
 export interface ReplayCopyRow extends StoredCopy {
   readonly replayId: string;
   /** The place of its entry. With `repeat`, which starts at 1, it identifies the copy within the replay. */
@@ -70,13 +73,6 @@ export interface ReplayCopyRow extends StoredCopy {
    */
   readonly check: { readonly passed: boolean; readonly exitCode: number | null; readonly tail: string } | null;
 }
-
-/**
- * The states of a copy. `waiting`: it waits for a place in the dispatcher's queue. `queued`: it is in that queue.
- * `running`: a runner has it. `settled`: it has stopped running. A copy that needs a judge has no result until it is
- * `judged`.
- */
-export type CopyState = ReplayCopyRow["state"];
 
 /** The name of a copy within its replay. */
 export interface CopyName {

@@ -27,7 +27,6 @@ export interface SearchRow extends Stored<typeof searchItemSchema, "bestBecause"
   readonly bestBecause?: BestReason | null;
 }
 
-export type SearchState = SearchRow["state"];
 /** The configuration of the agent that proposes. Null means the harness's default. */
 export type SearchAgent = SearchRow["agent"];
 /** The limits of a search. */
@@ -83,9 +82,6 @@ export interface SearchIterationRow extends Stored<typeof searchIterationSchema,
   readonly reflection: Reflection | null;
 }
 
-export type IterationKind = SearchIterationRow["kind"];
-export type IterationState = SearchIterationRow["state"];
-
 type ReflectionView = NonNullable<SearchIterationView["reflection"]>;
 
 /**
@@ -95,9 +91,6 @@ export interface Reflection extends Omit<ReflectionView, "endedSearch"> {
   /** The candidate whose failures it investigates: always the seed, because no candidate beat it. */
   readonly standing: string;
 }
-
-/** The cause of a task's failure, as the agent recorded it. Its texts have at most 4,000 characters. */
-export type RecordedCause = Reflection["causes"][number];
 
 type StoredCandidate = Pick<
   SearchCandidateView,
