@@ -25,9 +25,9 @@ const { values, positionals } = readArguments(USAGE, {
 /** The longest function that the house style allows; longer ones are counted. */
 const LONG = 70;
 
-/** The parts of http, lowest first, then its programs: {@link listArrowsUp}. */
+/** The parts of http, lowest first, then its programs: {@link listArrowsUp}. "areas" stands for all other folders. */
 interface HttpParts {
-  readonly lines: readonly (readonly string[])[];
+  readonly lines: readonly (readonly string[] | "areas")[];
   readonly programs: Readonly<Record<string, unknown>>;
 }
 /** Number of the files with the largest fan-out that are shown. */
@@ -50,8 +50,12 @@ const cycles = (among: typeof imports) => {
   return found.length === 0 ? "0" : `${found.length} (${found.map((component) => component.length).join(", ")} files)`;
 };
 const http: HttpParts = JSON.parse(readFileSync(join(folder, "http/areas.json"), "utf8"));
-const httpParts = [...http.lines, Object.keys(http.programs)];
-const arrowsUp = listArrowsUp(files, "http", { parts: httpParts, rest: httpParts.length });
+const httpParts = [...http.lines.map((line) => (line === "areas" ? [] : line)), Object.keys(http.programs)];
+const areasLine = http.lines.indexOf("areas");
+const arrowsUp = listArrowsUp(files, "http", {
+  parts: httpParts,
+  rest: areasLine === -1 ? httpParts.length : areasLine,
+});
 const testSeconds = values.time ? timeTests() : values["test-seconds"];
 
 printTable({

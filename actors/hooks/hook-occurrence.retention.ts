@@ -11,7 +11,7 @@ import { attempts, endedHookOccurrences, type HookOccurrence, hookOccurrences } 
 import { latestCaused } from "./loop-guard.js";
 
 /** Key: `[team]`. Value: the latest event time among the removed hook occurrences, in milliseconds since 1970. */
-const latestPruned = table<number>("hook-firing-pruned");
+export const latestPruned = table<number>("hook-firing-pruned");
 
 /** Removes ended hook occurrences. Those about an open task stay, because they may cause the task's next action. */
 export const hookOccurrenceRetention = retain(hookOccurrences, {

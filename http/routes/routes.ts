@@ -1,3 +1,4 @@
+import { createTopics } from "../../actors/catalogue.js";
 import { ReplayMemory } from "../../actors/replays/replay/replay-memory.js";
 import { sessionRoutes } from "../access/session.routes.js";
 import { workloadExchangeRoutes } from "../access/workload-exchange.routes.js";
@@ -142,7 +143,7 @@ const catalogue: readonly RouteEntry[] = [
 /** All WebSocket endpoints. An area adds a line. */
 const socketCatalogue: readonly ((parts: EdgeParts) => SocketRoute)[] = [
   ({ runtime, kinds, judging, site: { callerOf, expired } }) =>
-    streamSocket({ runtime, kinds, judging, callerOf, expired }),
+    streamSocket({ runtime, topics: createTopics({ kinds, judging }), callerOf, expired }),
   ({ runtime, sealer, site: { expired }, hosts: { network }, operation: { leaseMs }, codeHost: { codeHost } }) =>
     runnerSocket({ runtime, sealer, expired, network, leaseMs, pushTokens: toPushTokens(codeHost) }),
 ];

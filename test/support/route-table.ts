@@ -1,5 +1,5 @@
+import { createKinds } from "../../actors/catalogue.js";
 import { notJudging } from "../../actors/judging/judging-setup.js";
-import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { NetworkRequests } from "../../actors/outbound/http/network-requests.js";
 import { createSealer } from "../../actors/sealer.js";
