@@ -154,8 +154,10 @@ t.test("an area is one folder and one line: its kind, actor, table, topic and mi
   t.equal(first.length, 4, `the first endpoint of an area: ${first.join(", ")}`);
   const next = copy.touchedBy(addNextEndpoint);
   t.equal(next.length, 3, `the next one: ${next.join(", ")}`);
-  const written = new Set([...toyFiles, ...first, ...next].filter((path) => path !== "http/routes/routes.ts"));
-  t.same(check(copy, [...written]), []);
+  // Of all files, only the new ones: what both lists import takes the compiler long.
+  const lists = ["actors/areas.ts", "http/routes/routes.ts"];
+  const written = [...toyFiles, ...first, ...next].filter((path) => !lists.includes(path));
+  t.same(check(copy, written), []);
   copy.add("play.ts", play);
 
   const folder = t.testdir();
