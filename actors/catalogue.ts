@@ -16,8 +16,6 @@ import type { DependentSource } from "./tables/dependents.js";
 import type { RetentionCatalogue } from "./tables/retention-sweeper.machine.js";
 import type { CachedTable, StoredTable } from "./tables/stored-table.js";
 
-export type { Deployment, EffectParts, TopicParts } from "./areas.js";
-
 /** The settings of the deployment that some actors depend on. */
 export type ActorSettings = Omit<AllActorParts, keyof ActorParts>;
 

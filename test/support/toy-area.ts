@@ -258,6 +258,6 @@ function addRoutes(insert: SourceCopy["insert"], name: string): void {
   insert(
     "http/routes/routes.ts",
     `  { tag: "Shelves", make: ({ runtime }) => ${make}({ runtime }) },`,
-    '{ tag: "Operation"',
+    "...operationsArea,",
   );
 }
