@@ -5,6 +5,7 @@
 import type { Catalogue } from "../runtime/cells/actor-type.js";
 import { checkActors } from "../runtime/cells/check-actors.js";
 import { checkDirectories } from "../runtime/directories/check-directories.js";
+import type { DirectoryCatalogue } from "../runtime/directories/rebuild-directories.js";
 import { checkDerived } from "../storage/check-derived.js";
 import { checkValues } from "../storage/check-values.js";
 import type { Finding } from "../storage/finding.js";
@@ -12,30 +13,32 @@ import { rowSpace } from "../storage/keys.js";
 import { listPartitions } from "../storage/partitions.js";
 import { readPastDamage } from "../storage/past-damage.js";
 import type { Reading } from "../storage/store.js";
-import { createActorTypes } from "./actor-types.js";
 import { checkArchives } from "./archives/check-archives.js";
-import { createDependentSources } from "./dependent-tables.js";
-import { createDirectoryCatalogue } from "./directories.js";
-import { referringTables } from "./referring-tables.js";
-import type { Kind } from "./resources/kind.js";
-import { gates, subscribers } from "./subscriptions.js";
 import { bodies } from "./tables/blob.table.js";
-import { recountBlobs } from "./tables/blob-recount.js";
+import { type RecountOptions, type ReferringTable, recountBlobs } from "./tables/blob-recount.js";
 import type { DependentSource } from "./tables/dependents.js";
 
 /** One pass over a whole store, or over one kind of data in it. */
 export type Examination = (reading: Reading) => Iterable<Finding>;
 
-/** Creates all examinations, in the order in which their findings must be repaired. */
-export function createExaminations(kinds: readonly Kind[], nowMs: number): readonly Examination[] {
-  const sources = createDependentSources(kinds);
-  const directories = createDirectoryCatalogue(kinds);
-  const catalogue: Catalogue = { actors: createActorTypes(kinds), subscribers, gates, effects: [] };
+/** What a store contains, as the areas declare it. */
+export interface StoreContents {
+  /** Tables with declared indexes or derived rows. */
+  readonly sources: readonly DependentSource[];
+  readonly directories: DirectoryCatalogue;
+  /** Tables whose rows refer to bodies. */
+  readonly referring: readonly ReferringTable[];
+  readonly catalogue: Catalogue;
+}
+
+/** Lists all examinations, in the order in which their findings must be repaired. */
+export function listExaminations(contents: StoreContents, nowMs: number): readonly Examination[] {
+  const { sources, directories, referring, catalogue } = contents;
   const tables = new Set([...sources.flatMap(({ dependentTables }) => dependentTables), ...directories.names]);
   return [
     (reading) => checkValues(reading, { tables }),
     (reading) => checkIndexes(reading, sources),
-    (reading) => checkBodies(reading, nowMs),
+    (reading) => checkBodies(reading, { referring, nowMs }),
     checkArchives,
     (reading) => checkActors(reading, catalogue),
     (reading) => checkDirectories(reading, directories),
@@ -61,16 +64,13 @@ function* checkIndexes(damageable: Reading, sources: readonly DependentSource[])
 }
 
 /** Compares the reference counts of bodies with the rows that refer to them, and the bodies with both. */
-function* checkBodies(damageable: Reading, nowMs: number): Generator<Finding> {
+function* checkBodies(damageable: Reading, options: RecountOptions): Generator<Finding> {
   for (const partition of listPartitions(damageable)) {
     let isIncomplete = false;
     const reading = readPastDamage(damageable, () => {
       isIncomplete = true;
     });
-    for (const { digest, isMissing, changes } of recountBlobs(reading, partition, {
-      referring: referringTables,
-      nowMs,
-    })) {
+    for (const { digest, isMissing, changes } of recountBlobs(reading, partition, options)) {
       const key = [partition, rowSpace, bodies.name, digest];
       if (isMissing) yield { what: "a body that rows refer to: only a backup has it", key, repair: [] };
       if (changes.length > 0) {

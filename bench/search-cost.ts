@@ -3,8 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { createActorTypes } from "../actors/actor-types.js";
-import { createKinds } from "../actors/kinds.js";
+import { createActorTypes, createKinds, subscribers } from "../actors/catalogue.js";
 import { parseAllowList } from "../actors/outbound/http/allow-list.js";
 import { findCopyOfRun } from "../actors/replays/copies/replay-copy.table.js";
 import { isUnderWay, replays } from "../actors/replays/replay/replay.table.js";
@@ -18,7 +17,6 @@ import { findIteration, listIterations } from "../actors/searches/iterations/sea
 import { toBlock } from "../actors/searches/search/search.js";
 import { searchRef } from "../actors/searches/search/search.messages.js";
 import { getSearchInput, searches } from "../actors/searches/search/search.table.js";
-import { subscribers } from "../actors/subscriptions.js";
 import { createEventLoopScheduler, createSystemClock } from "../runtime/clock.js";
 import { createRuntime } from "../runtime/host.js";
 import type { Runtime } from "../runtime/runtime.js";

@@ -2,6 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import t from "tap";
+import { createDependentSources, createDirectoryCatalogue, createKinds, tables } from "../actors/catalogue.js";
+import { parseAllowList } from "../actors/outbound/http/allow-list.js";
 import { countStatements, functionsOf, parseSource } from "./support/source-code.js";
 
 /** The house rules that a program can check; each message says what to do instead. */
@@ -131,4 +133,36 @@ t.test("every folder that holds code says in a README what lives there", async (
 
 t.test("the committed lock file names no host to download from", async (t) => {
   t.notMatch(readFileSync("package-lock.json", "utf8"), /"resolved"/);
+});
+
+/** Declarations of tables and directories, with their names. */
+const DECLARED = /\b(?:table|indexedTable|listedTable|directory)(?:<[^"=]*?>)?\(\s*"([\w-]+)"/g;
+const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
+const listedTables = new Set([
+  ...tables.map(({ name }) => name),
+  ...createDirectoryCatalogue(kinds).names,
+  // An area lists these with the table that has them.
+  ...createDependentSources(kinds).flatMap(({ dependentTables }) => dependentTables),
+]);
+
+/** The tables that files declare and no area lists. */
+function listUnlisted(files: readonly { path: string; text: string }[]): string[] {
+  return files.flatMap(({ path, text }) =>
+    [...text.matchAll(DECLARED)].flatMap(([, name = ""]) => (listedTables.has(name) ? [] : [`${path} ${name}`])),
+  );
+}
+
+t.test("every table stands in the manifest of an area: add it to tables of <area>.area.ts", async (t) => {
+  const files = product.filter(({ path }) => path.startsWith("actors/"));
+  t.ok(files.flatMap(({ text }) => [...text.matchAll(DECLARED)]).length > 50, "tables are found in the code");
+  t.same(listUnlisted(files), []);
+  const declarations = [
+    'const strays = table<Stray>("stray");',
+    'export const strays = indexedTable<Stray>("stray", { order: ["id"] });',
+    'const strays = directory<{ readonly id: string }>(\n  "stray",\n);',
+    'const claims: Claims = { rows: table<ClaimRow>("stray"), holder };',
+  ];
+  for (const text of declarations) {
+    t.same(listUnlisted([{ path: "actors/tasks/stray.table.ts", text }]), ["actors/tasks/stray.table.ts stray"], text);
+  }
 });

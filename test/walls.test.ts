@@ -4,19 +4,40 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { cruise, type IConfiguration, type ICruiseResult } from "dependency-cruiser";
 import t, { type Test } from "tap";
+import { areaLines, areas } from "../actors/areas.js";
 
 /** The import rules of `npm run lint`, applied to files that break them. */
 
 const load = createRequire(import.meta.url);
 const rules: IConfiguration = load(resolve(".dependency-cruiser.cjs"));
-const lines: readonly (readonly string[])[] = load(resolve("actors/areas.json"));
-const http: Parts = load(resolve("http/areas.json"));
+const httpParts: Parts = load(resolve("http/areas.json"));
+/** The folders of http/ that are no program and stand in no line of their own. */
+const httpAreas = listFolders("http").filter(
+  (folder) =>
+    !httpParts.lines.some((line) => line.includes(folder)) &&
+    !Object.keys(httpParts.programs).some((program) => program.split("/")[0] === folder),
+);
+const http = {
+  lines: httpParts.lines.map((line) => (line === "areas" ? httpAreas : line)),
+  programs: httpParts.programs,
+};
 
-/** The parts of http: its layers, and the allowed imports of each program. */
+/** The parts of http: its layers, one of which has all areas, and the allowed imports of each program. */
 interface Parts {
-  readonly lines: readonly (readonly string[])[];
+  readonly lines: readonly (readonly string[] | "areas")[];
   readonly programs: Readonly<Record<string, readonly string[]>>;
 }
+
+function listFolders(path: string): readonly string[] {
+  return readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+}
+
+/** The folders and files of actors/ that the rules know, in the order of their lines. */
+const listed = (rules.forbidden ?? []).flatMap(
+  ({ name = "" }) => /^actors-(?!.*-manifest-)(.+)-knows-earlier-lines$/.exec(name)?.[1] ?? [],
+);
 
 /** Files by path, each with its value imports and type imports. */
 type Files = Readonly<Record<string, { readonly values?: readonly string[]; readonly types?: readonly string[] }>>;
@@ -77,19 +98,13 @@ t.test("an area that imports from another of its own line is refused, a type as 
 });
 
 t.test("every area is refused a catalogue, which the edge may have", async (t) => {
-  const catalogue = "actors/actor-types.ts";
-  const areas = lines
-    .slice(
-      0,
-      lines.findIndex((line) => line.includes("kinds")),
-    )
-    .flat();
-  const files = areas.map((area) => [`actors/${area}/probe.ts`, { values: [catalogue] }] as const);
+  const catalogue = "actors/catalogue.ts";
+  const names = areas.map(({ name }) => name);
+  const files = names.map((area) => [`actors/${area}/probe.ts`, { values: [catalogue] }] as const);
   t.same(
     await broken(t, { ...Object.fromEntries(files), [catalogue]: nothing }),
-    areas.map((area) => `actors/${area}/probe.ts -> ${catalogue}: actors-${area}-knows-earlier-lines`).sort(),
+    names.map((area) => `actors/${area}/probe.ts -> ${catalogue}: actors-${area}-knows-earlier-lines`).sort(),
   );
-  t.ok(areas.includes("insights"));
   t.same(await broken(t, { "http/tasks/probe.ts": { values: [catalogue] }, [catalogue]: nothing }), []);
 });
 
@@ -110,22 +125,69 @@ t.test("a folder or file in no line is refused, whether it imports or is importe
 
 t.test("every folder and file of actors/ stands in one line", async (t) => {
   const found = readdirSync("actors")
-    .filter((name) => !name.endsWith(".md") && name !== "areas.json")
+    .filter((name) => !name.endsWith(".md"))
     .map((name) => name.replace(/\.ts$/, ""));
-  const listed = lines.flat();
+  t.same([...listed].sort(), found.sort());
   t.same(
-    found.filter((name) => !listed.includes(name)),
-    [],
+    areas.map(({ name }) => name).sort(),
+    [...listFolders("actors")].sort(),
+    "the list of areas has every folder of actors/, by its name",
   );
-  t.equal(new Set(listed).size, listed.length);
+});
+
+t.test("lint has the lines of the list of areas", async (t) => {
+  const names = areas.map(({ name }) => name);
+  t.same(
+    listed.filter((name) => names.includes(name)),
+    names,
+  );
+  const there = Object.fromEntries(names.map((name) => [`actors/${name}/it.ts`, nothing]));
+  const probes = areaLines.map(([{ name }, ...peers], index) => {
+    const above = [...peers, ...areaLines.slice(index + 1).flat()];
+    return { name, path: `actors/${name}/probe.ts`, values: above.map((other) => `actors/${other.name}/it.ts`) };
+  });
+  t.same(
+    await broken(t, { ...there, ...Object.fromEntries(probes.map(({ path, values }) => [path, { values }])) }),
+    probes
+      .flatMap(({ name, path, values }) => values.map((to) => `${path} -> ${to}: actors-${name}-knows-earlier-lines`))
+      .sort(),
+  );
+});
+
+t.test("a manifest may import its area, earlier lines and the type of manifests", async (t) => {
+  const allowed = ["actors/area.ts", "actors/hooks/hook.ts", "actors/tasks/task.ts", "actors/refusal.ts"];
+  const refused = ["actors/replays/replay.ts", "actors/searches/search.ts", "actors/catalogue.ts", "actors/areas.ts"];
+  for (const how of ["values", "types"] as const) {
+    t.same(
+      await broken(t, {
+        ...Object.fromEntries([...allowed, ...refused].map((path) => [path, nothing])),
+        "actors/hooks/hooks.area.ts": { [how]: [...allowed, ...refused] },
+      }),
+      refused.map((to) => `actors/hooks/hooks.area.ts -> ${to}: actors-hooks-manifest-knows-earlier-lines`).sort(),
+      how,
+    );
+  }
+});
+
+t.test("only the list of areas imports a manifest", async (t) => {
+  const manifest = "actors/hooks/hooks.area.ts";
+  const importers = ["actors/hooks/hook.ts", "actors/catalogue.ts", "http/hooks/hook.routes.ts"];
+  t.same(
+    await broken(t, {
+      ...Object.fromEntries(importers.map((path) => [path, { types: [manifest] }])),
+      "actors/areas.ts": { values: [manifest] },
+      [manifest]: nothing,
+    }),
+    importers.map((path) => `${path} -> ${manifest}: manifests-are-for-the-list`).sort(),
+  );
 });
 
 t.test("every folder and file of http/ stands in one line, or is a program", async (t) => {
-  const listed = [...http.lines.flat(), ...Object.keys(http.programs)];
+  const parts = [...http.lines.flat(), ...Object.keys(http.programs)];
   const programs = Object.keys(http.programs).map((program) => program.split("/")[0] ?? "");
   const found = readdirSync("http").filter((name) => !name.endsWith(".md") && name !== "areas.json");
   t.same(found.sort(), [...new Set([...http.lines.flat(), ...programs])].sort());
-  t.equal(new Set(listed).size, listed.length);
+  t.equal(new Set(parts).size, parts.length);
   const wanted = Object.values(http.programs).flat();
   t.same(
     wanted.filter((path) => !existsSync(path) && !existsSync(`${path}.ts`)),
@@ -212,11 +274,11 @@ t.test("the edge is refused the tables of an area, a type as much as a value, an
   for (const how of ["values", "types"] as const) {
     t.same(
       await broken(t, {
-        "http/tasks/probe.ts": { [how]: ["actors/insights/figure.table.ts", "actors/insights/figure.queries.ts"] },
-        "actors/insights/figure.queries.ts": { values: ["actors/insights/figure.table.ts"] },
-        "actors/insights/figure.table.ts": nothing,
+        "http/tasks/probe.ts": { [how]: ["actors/searches/figure.table.ts", "actors/searches/figure.queries.ts"] },
+        "actors/searches/figure.queries.ts": { values: ["actors/searches/figure.table.ts"] },
+        "actors/searches/figure.table.ts": nothing,
       }),
-      ["http/tasks/probe.ts -> actors/insights/figure.table.ts: http-knows-no-table"],
+      ["http/tasks/probe.ts -> actors/searches/figure.table.ts: http-knows-no-table"],
       how,
     );
   }
@@ -225,10 +287,10 @@ t.test("the edge is refused the tables of an area, a type as much as a value, an
 t.test("two files that know each other by types alone are refused", async (t) => {
   t.same(
     await broken(t, {
-      "actors/insights/one.ts": { types: ["actors/insights/two.ts"] },
-      "actors/insights/two.ts": { types: ["actors/insights/one.ts"] },
+      "actors/searches/one.ts": { types: ["actors/searches/two.ts"] },
+      "actors/searches/two.ts": { types: ["actors/searches/one.ts"] },
     }),
-    ["actors/insights/one.ts -> actors/insights/two.ts: no-circles"],
+    ["actors/searches/one.ts -> actors/searches/two.ts: no-circles"],
     "once for the two",
   );
 });

@@ -5,6 +5,7 @@ import { replayChecks } from "./check.table.js";
 /** The retention of ended checks with their results, which may outlive their replays and their set. */
 export const replayCheckRetention = retain(replayChecks, {
   period: "work",
+  after: ["search"],
   begunAtMs: ({ createdAt }) => Date.parse(createdAt),
   endedAtMs: ({ endedAt }) => (endedAt === null ? null : Date.parse(endedAt)),
   remove: (turn, { id }) => {

@@ -27,6 +27,7 @@ export const configPullRequests = indexedTable<ConfigPullRequestRow>("config-pul
 /** Retention of config pull requests. The search may be stored longer, and its candidate can then be picked again. */
 export const configPullRequestRetention = retain(configPullRequests, {
   period: "work",
+  after: ["search", "replay-check"],
   begunAtMs: ({ createdAt }) => Date.parse(createdAt),
   endedAtMs: ({ state, updatedAt }) => (state === "opening" ? null : Date.parse(updatedAt)),
   remove: (turn, { candidateId }) => {

@@ -8,15 +8,15 @@ import { MAX_EVENTS_KEPT, type WorkEvent, workEvents } from "./catalogue.js";
 /** `[team, occurrence]`; ids rise with time */
 export const events = table<WorkEvent>("work-event");
 /** `[team]` -> the number of stored events */
-const counts = table<number>("work-event-count");
+export const counts = table<number>("work-event-count");
 /** `[team]` -> the next occurrences to remove, oldest first; stored because a search for them reads whole events */
-const oldest = table<readonly string[]>("work-event-oldest");
+export const oldest = table<readonly string[]>("work-event-oldest");
 /** `[team, occurrence]`: tool call events. They are many, so they have their own limit and displace no other events. */
 export const callEvents = table<WorkEvent>("call-event");
 /** `[team]` -> the number of stored tool call events */
-const callCounts = table<number>("call-event-count");
+export const callCounts = table<number>("call-event-count");
 /** `[team]` -> the next tool call events to remove, as for other events */
-const oldestCalls = table<readonly string[]>("call-event-oldest");
+export const oldestCalls = table<readonly string[]>("call-event-oldest");
 
 /** How many events to find for removal at once. */
 const FOUND_AT_ONCE = 64;

@@ -12,7 +12,7 @@ import { attempts, endedHookOccurrences, hookOccurrences } from "./hook-occurren
 import { latestCaused } from "./loop-guard.js";
 
 /** Key: `[team]`. Value: the latest event time among the removed hook occurrences, in milliseconds since 1970. */
-const latestPruned = table<number>("hook-firing-pruned");
+export const latestPruned = table<number>("hook-firing-pruned");
 
 /** Removes ended hook occurrences. Those about an open task stay, because they may cause the task's next action. */
 export const hookOccurrenceRetention = retain(hookOccurrences, {

@@ -21,6 +21,7 @@ export function integrationKind({
     name: "integration",
     plural: "integrations",
     idPrefix: "int",
+    listedAfter: ["harness-profile"],
     heldBy: "team",
     permission: "configure",
     schema: integrationSchema,

@@ -86,6 +86,7 @@ export const pullRequestSource = rowSource(pullRequests, ({ id }, { partition })
  */
 export const pullRequestRetention = retain(pullRequests, {
   period: "work",
+  after: ["task", "run", "config-pull-request"],
   cost: 4,
   begunAtMs: ({ createdAt }) => Date.parse(createdAt),
   endedAtMs: ({ role, state, createdAt, mergedAt, closedAt, hostUpdatedAt }) => {

@@ -29,7 +29,7 @@ export interface ChangeRecord {
 /** `[seq]` */
 export const records = table<ChangeRecord>("configuration-change");
 /** `["last"]`: the number of the last change. Searching the unflushed records for it would be more expensive. */
-const sequence = table<number>("configuration-sequence");
+export const sequence = table<number>("configuration-sequence");
 
 /** Retention of change records. A change ends at its own time. */
 export const changeRetention = retain(records, {

@@ -66,7 +66,7 @@ interface Reservation {
 }
 
 /** `[kind, hash]` */
-const reservations = table<Reservation>("hash-reservation");
+export const reservations = table<Reservation>("hash-reservation");
 
 const { on, machine } = chartOf<NoContext, ReserveHash | ReleaseHash | Woken>();
 

@@ -24,9 +24,9 @@ interface Attempt {
  * `[scope, key]`. No index orders the rows by age: a full sweep twice a day costs less than another row for each
  * request. Rows of earlier releases also name the workspace.
  */
-const attempts = table<Attempt>("idempotency");
+export const attempts = table<Attempt>("idempotency");
 /** `["next"]` -> the `[scope, key]` after which the sweep continues; only during a sweep. */
-const sweeps = table<readonly [scope: string, key: string]>("idempotency-sweep");
+export const sweeps = table<readonly [scope: string, key: string]>("idempotency-sweep");
 
 /**
  * Finds the earlier attempt with this key within the window. Returns a refusal if its body differs, and null if there

@@ -150,9 +150,8 @@ export interface WriteAttempt<Fields> {
 
 /**
  * A resource kind, as data. The engine derives the six operations, references and `in-use`, the change log, routes and
- * documentation from it. A new kind is one such file and one line in the catalogue, `actors/kinds.ts`. The edge parses
- * bodies with `schema` (strict, with defaults) and seals hidden fields, which never reach an actor, a row or a log in
- * plain text.
+ * documentation from it. A new kind is one such file and one line in the manifest of its area. The edge parses bodies
+ * with `schema` (strict, with defaults) and seals hidden fields, which never reach an actor, a row or a log in plain text.
  */
 export interface Kind<Fields = Record<string, unknown>> {
   /** `runner-pool` */
@@ -161,6 +160,11 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly plural: string;
   /** Prefix of the kind's ids: `pool`. */
   readonly idPrefix: string;
+  /**
+   * Kinds that exports and documents list first. Without it, a kind stands in the order of the areas. A kind must come
+   * after the kinds that it refers to, so that an export can use references.
+   */
+  readonly listedAfter?: readonly string[];
   readonly heldBy: "none" | "workspace" | "team" | "station";
   /** For a kind that stations hold: returns the location of the station, or null if the station does not exist. */
   locateStation?(reading: Reading, workspaceId: string, station: StationHolder): HolderLocation | null;

@@ -13,17 +13,14 @@ import { hashEntry } from "./resource-hash.table.js";
 import { locationEntry } from "./resource-location.table.js";
 
 /** `[target kind, target id, source kind, source id]` -> the referrer. */
-const referrers = table<ResourceUser>("reference");
+export const referrers = table<ResourceUser>("reference");
 /** `[team, kind, id]` -> a resource that the team holds. */
 const teamHoldings = table<ResourceUser>("held");
 
 /** `[kind, team, lookup key, id]` -> true */
-const lookupKeys = table<true>("resource-word");
+export const lookupKeys = table<true>("resource-word");
 /** `[target kind, team, lookup key, source kind, source id]` -> the referrer. */
-const keyReferrers = table<ResourceUser>("word-reference");
-
-/** Tables that every step of the work reads and only configuration changes write. */
-export const configurationTables: readonly string[] = [resources.name, resourceAddresses.name, lookupKeys.name];
+export const keyReferrers = table<ResourceUser>("word-reference");
 
 /** Selects resources of a team by a lookup key. */
 export interface LookupKeyQuery {

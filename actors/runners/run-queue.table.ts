@@ -37,9 +37,9 @@ export interface QueuedRow extends QueuedRun {
 }
 
 /** `[line, era, queuedAtMs, run]` */
-const queuedRuns = table<QueuedRow>("queued-run");
+export const queuedRuns = table<QueuedRow>("queued-run");
 /** `[line]`: the lines that are not empty. */
-const queuedNeeds = table<LineRow>("queued-needs");
+export const queuedNeeds = table<LineRow>("queued-needs");
 /** `[lane]` */
 export const lanes = table<LaneRow>("run-lane");
 

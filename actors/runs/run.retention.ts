@@ -13,6 +13,7 @@ import { runInputs } from "./run-input.table.js";
 /** Retention of runs whose owner is neither a task, a replay nor a search. Those owners remove their own runs. */
 export const runRetention = retain(runs, {
   period: "work",
+  after: ["task"],
   cost: 6,
   begunAtMs: ({ queuedAtMs }) => queuedAtMs,
   endedAtMs: ({ taskId, owner, endedAt }) =>

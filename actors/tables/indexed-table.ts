@@ -197,6 +197,11 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     };
   }
 
+  /** Whether the table declares references to bodies. */
+  get hasBodies(): boolean {
+    return this.#onWrite.hasBodies;
+  }
+
   /** Yields, for each row, the digests of the bodies that the row refers to. */
   *referrals(reading: Reading, partition: string): Generator<readonly string[]> {
     for (const row of this.rows(reading, partition)) yield this.#onWrite.blobsOf(this.#listed(row));

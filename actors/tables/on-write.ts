@@ -39,15 +39,21 @@ interface RowWrite<Listed> {
 /** Additional work in a turn that writes a row. */
 export interface OnWrite<Listed, Into> {
   write(into: Into, key: Key, write: RowWrite<Listed>): void;
+  readonly hasBodies: boolean;
   blobsOf(row: Listed): readonly string[];
 }
 
 /** No additional work. */
-export const nothingOnWrite: OnWrite<unknown, unknown> = { write: () => undefined, blobsOf: () => [] };
+export const nothingOnWrite: OnWrite<unknown, unknown> = {
+  hasBodies: false,
+  write: () => undefined,
+  blobsOf: () => [],
+};
 
 /** Publishes the changes of rows. */
 export function publishOnWrite<Listed>({ changes }: PublishedRows<Listed>): OnWrite<Listed, PublishingWriting> {
   return {
+    hasBodies: false,
     blobsOf: () => [],
     write: (turn, key, { row, before }) => {
       if (row === null) return;
@@ -65,6 +71,7 @@ export function countOnWrite<Listed>({
   const published = changes === undefined ? null : publishOnWrite({ changes });
   const blobsOf = (row: Listed | null) => (row === null ? [] : blobs(row));
   return {
+    hasBodies: true,
     blobsOf,
     write: (turn, key, written) => {
       published?.write(turn, key, written);

@@ -9,10 +9,12 @@ import { type Table, table } from "../../storage/table.js";
 import type { IndexedTable } from "./indexed-table.js";
 import { READ_AT_ONCE, type RetainedTable } from "./retention.js";
 import type { SliceBudget } from "./slice-budget.js";
+import type { StoredTable } from "./stored-table.js";
 
 /** Rows that belong to a row of another table, stored under its id. */
 export interface OwnedRows {
   readonly name: string;
+  readonly table: StoredTable;
   /** The name of the owners' table. */
   readonly of: string;
   /** Removes rows of an owner. Returns true if none is left. */
@@ -55,11 +57,11 @@ function owned<Row>(of: string, rows: OwnedTable<Row>, remove: (turn: Turn, entr
     // A row whose removal needs a damaged row stays for the doctor to find.
     return removed === 0;
   };
-  return { name: rows.name, of, clear };
+  return { name: rows.name, table: rows, of, clear };
 }
 
 /** `[table, id]` -> true: the owner was removed, and its rows still have to be. */
-const leftRows = table<true>("retention-left");
+export const leftRows = table<true>("retention-left");
 
 /** Leaves the rows of a removed owner to the sweeper. Call it in the turn that removes the owner. */
 export function leaveRows(turn: Turn, of: string, id: string): void {

@@ -18,7 +18,7 @@ interface Pin {
 }
 
 /** `[table, id, pinned by]` */
-const pins = table<Pin>("pin");
+export const pins = table<Pin>("pin");
 
 /** Pins a row for `by`. Replaces an earlier pin of `by`. */
 export function pin(

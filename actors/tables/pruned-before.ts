@@ -3,7 +3,7 @@ import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 
 /** `[table]` -> a time in milliseconds since 1970. Rows that ended before it may have been removed. */
-const prunedMarks = table<number>("retention-mark");
+export const prunedMarks = table<number>("retention-mark");
 
 /** Records that rows of a table were removed. Cuts a future mark, left by a fast clock, to now. */
 export function markPruned(turn: Turn, name: string, cutoffMs: number): void {

@@ -1,6 +1,6 @@
 /**
  * Removes rows whose retention period has passed, `retention/all`, one for each workspace. A pass runs the rules of the
- * catalogue (`retained-tables.ts`), then removes rows whose owners were removed. Each slice is one turn. Before each
+ * catalogue (`actors/catalogue.ts`), then removes rows whose owners were removed. Each slice is one turn. Before each
  * slice the sweeper waits for its turn among the workspaces. The position is stored with each slice, so a crash loses
  * nothing.
  *

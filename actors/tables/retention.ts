@@ -20,6 +20,7 @@ import type { Entry, Key, KeyPart, Reading } from "../../storage/store.js";
 import type { TablePage } from "../../storage/table.js";
 import { cutMark } from "./pruned-before.js";
 import type { SliceBudget } from "./slice-budget.js";
+import type { StoredTable } from "./stored-table.js";
 
 /** The retention settings: for ended work, facts about work, hook activity, and the change log. */
 export type RetentionPeriod = "work" | "facts" | "hooks" | "changes";
@@ -38,14 +39,15 @@ export const defaultRetention: RetentionPeriods = {
 };
 
 /** The table that a rule walks, with or without indexes. */
-export interface RetainedTable<Row> {
-  readonly name: string;
+export interface RetainedTable<Row> extends StoredTable {
   entries(reading: Reading, partition: string, under?: readonly KeyPart[], page?: TablePage): Entry<Row>[];
 }
 
 /** Declares when the rows of a table end. */
 export interface Retained<Row> {
   readonly period: RetentionPeriod;
+  /** Tables whose rules run first in a pass, because their rows may keep rows of this one. */
+  readonly after?: readonly string[];
   /**
    * Number of key parts before the ones that increase with time. Rows with the same such parts form one line. The
    * default is 0.
@@ -88,7 +90,10 @@ export interface WalkResult {
 export interface RetentionRule {
   /** The table's name. */
   readonly name: string;
+  readonly table: StoredTable;
   readonly period: RetentionPeriod;
+  /** Tables whose rules run first in a pass. */
+  readonly after: readonly string[];
   sweep(turn: Turn, slice: WalkSlice): WalkResult;
 }
 
@@ -99,7 +104,9 @@ export const READ_AT_ONCE = 16;
 export function retain<Row>(of: RetainedTable<Row>, retained: Retained<Row>): RetentionRule {
   return {
     name: of.name,
+    table: of,
     period: retained.period,
+    after: retained.after ?? [],
     sweep: (turn, slice) => walk(of, retained, turn, slice),
   };
 }

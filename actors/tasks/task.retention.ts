@@ -1,5 +1,5 @@
 import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
-import { oldestEventMs } from "../events/event-log.table.js";
+import { callEvents, events, oldestEventMs } from "../events/event-log.table.js";
 import { listTaskPullRequests } from "../pull-requests/pull-request.table.js";
 import { waitingReviews } from "../pull-requests/waiting-review.table.js";
 import { IDEMPOTENCY_WINDOW_MS } from "../resources/idempotency.table.js";
@@ -27,6 +27,7 @@ const RUNS_AT_ONCE = 200;
  */
 export const taskRetention = retain(tasks, {
   period: "work",
+  after: [events.name, callEvents.name],
   // Includes the turns of the task and its runs that follow.
   cost: 12,
   begunAtMs: ({ openedAt }) => Date.parse(openedAt),

@@ -24,7 +24,7 @@ export interface UseSealingKey extends Answered<null> {
 
 const ID = "secrets";
 /** Key: `[ID]`. */
-const marks = table<{ readonly mark: string }>("sealing-key");
+export const marks = table<{ readonly mark: string }>("sealing-key");
 
 const sealingKeys = reference<UseSealingKey>("sealing-key");
 /** The actor that stores the mark. */

@@ -73,7 +73,7 @@ const references = reference<ClaimSlug | ConfirmName | ReleaseName | LapseName>(
 /** The actor that stores the claims. */
 export const slugClaimsRef = references(GLOBAL_PARTITION, "all");
 
-const claims: Claims = {
+export const claims: Claims = {
   rows: table<ClaimRow>("workspace-slug"),
   holder: (workspaceId) => workspaceRef(workspaceId),
 };

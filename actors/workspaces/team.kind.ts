@@ -11,6 +11,7 @@ export const teamKind: Kind<TeamFields> = {
   name: "team",
   plural: "teams",
   idPrefix: "team",
+  listedAfter: ["workspace-token-trust"],
   heldBy: "workspace",
   permission: "configure",
   schema,

@@ -1,5 +1,4 @@
-import { createExaminations } from "../../actors/doctor.js";
-import { createKinds } from "../../actors/kinds.js";
+import { createExaminations, createKinds } from "../../actors/catalogue.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import type { Reading } from "../../storage/store.js";
 

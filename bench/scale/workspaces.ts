@@ -1,4 +1,4 @@
-import { createKinds } from "../../actors/kinds.js";
+import { createKinds } from "../../actors/catalogue.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { isRefusal } from "../../actors/refusal.js";
 import { openWorkspace } from "../../actors/workspaces/open-workspace.js";

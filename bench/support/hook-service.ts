@@ -1,13 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { setup } from "xstate";
-import { createActorTypes } from "../../actors/actor-types.js";
-import { cachedTables } from "../../actors/cached-tables.js";
+import { cachedTables, createActorTypes, createKinds } from "../../actors/catalogue.js";
 import type { WorkEvent, WorkFact } from "../../actors/events/catalogue.js";
 import { CLOSE, OPEN } from "../../actors/expressions/templates.js";
 import { deliveryEffect } from "../../actors/hooks/delivery/delivery.effects.js";
 import { MAX_OUTPUT_BYTES } from "../../actors/hooks/delivery/hook-answer.js";
 import { afterEventSubscriber } from "../../actors/hooks/matching/fire-hooks.js";
-import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { NetworkRequests } from "../../actors/outbound/http/network-requests.js";
 import { createOutbound, type Outbound } from "../../actors/outbound/http/request.js";

@@ -1,10 +1,10 @@
 import { createServer } from "node:net";
+import type { EdgeParts } from "../access/edge-parts.js";
 import { createAdmission } from "../limits/admission.js";
 import { BodyRoom } from "../limits/body-room.js";
 import { createClientAddress, parseNetworks } from "../limits/client-address.js";
 import type { FairTurns } from "../limits/fair-turns.js";
 import { OpenSockets } from "../limits/open-sockets.js";
-import type { EdgeParts } from "../routes/edge-parts.js";
 import { createRoutes, createSockets } from "../routes/routes.js";
 import { openTransport } from "../transport/open-transport.js";
 import { createHandlers } from "../transport/server.js";

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { migrations } from "../../actors/migrations.js";
+import { migrations } from "../../actors/catalogue.js";
 import { isRebuildCutShort } from "../../runtime/directories/rebuild-directories.js";
 import { type Compacted, compactStore } from "../../storage/compaction.js";
 import { DATA_FILE } from "../../storage/data-file.js";

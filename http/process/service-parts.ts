@@ -1,6 +1,6 @@
 import { randomBytes as strongBytes } from "node:crypto";
+import { createKinds } from "../../actors/catalogue.js";
 import { createHookTokenSigner, type HookTokenSigner } from "../../actors/hooks/delivery/hook-token.js";
-import { createKinds } from "../../actors/kinds.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { createSealer, type Sealer } from "../../actors/sealer.js";
 import { findSealingKeyMark, toKeyMark } from "../../actors/workspaces/sealing-key.machine.js";

@@ -1,13 +1,11 @@
 import { performance } from "node:perf_hooks";
 import { accountRef } from "../../actors/access/accounts/account.messages.js";
-import { createActorTypes } from "../../actors/actor-types.js";
-import { cachedTables } from "../../actors/cached-tables.js";
-import { createEffects } from "../../actors/effects.js";
+import { cachedTables, createActorTypes, createEffects, gates, subscribers } from "../../actors/catalogue.js";
 import { signingKeysRef } from "../../actors/hooks/delivery/signing-keys.machine.js";
+import { ReadBodies } from "../../actors/integrations/read-bodies.js";
 import { toJudgingSetup } from "../../actors/judging/judging-setup.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { toReplayJudging } from "../../actors/replays/judging/model-terms.js";
-import { gates, subscribers } from "../../actors/subscriptions.js";
 import { sealingKeyRef, toKeyMark } from "../../actors/workspaces/sealing-key.machine.js";
 import { createEventLoopScheduler, type Scheduler } from "../../runtime/clock.js";
 import { createRuntime } from "../../runtime/host.js";
@@ -15,9 +13,9 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { LoopRounds } from "../../runtime/schedule/loop-rounds.js";
 import { removeFormatCopies } from "../../storage/format-copy.js";
 import { authenticate } from "../access/authenticate.js";
+import type { EdgeParts } from "../access/edge-parts.js";
 import { ExpiredCredentials } from "../access/expired-credentials.js";
 import { FairTurns } from "../limits/fair-turns.js";
-import type { EdgeParts } from "../routes/edge-parts.js";
 import { markDisconnected } from "../runners/mark-disconnected.js";
 import type { ServiceLog } from "../wire/service-log.js";
 import { askMissedDeliveries } from "./ask-missed-deliveries.js";
@@ -175,6 +173,7 @@ async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: Fai
     reading: () => runtime.reading,
     newId: (prefix) => runtime.newId(prefix),
     baseUrl: () => parts.site.baseUrl,
+    bodies: new ReadBodies(),
     mail: {
       smtpUrl: isReadOnly ? null : config.smtpUrl,
       from: `Signalbox <signalbox@${new URL(parts.site.baseUrl).hostname}>`,

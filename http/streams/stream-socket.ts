@@ -11,9 +11,10 @@ import type { CallerNow, Credentials } from "../transport/entry.js";
 import type { Socket, SocketHandler, SocketRoute } from "../wire/socket.js";
 import { type Announced, Announcements } from "./announcements.js";
 import { isStillAdmitted, type StreamReader } from "./reader-rights.js";
-import { createTopics, type TopicParts } from "./topics.js";
 
-export interface StreamOptions extends TopicParts {
+export interface StreamOptions {
+  /** The topics by their kind, the first part of `<kind>/<id>`. */
+  readonly topics: ReadonlyMap<string, StreamTopic>;
   readonly runtime: Runtime;
   readonly callerOf: (credentials: Credentials) => CallerNow;
   readonly expired: ExpiredCredentials;
@@ -47,8 +48,7 @@ const DAMAGED = "What this needs was damaged on the disk.";
 
 /** The WebSocket endpoint for changes. A subscriber of a topic gets its current state, then every later change. */
 export function streamSocket(options: StreamOptions): SocketRoute {
-  const topics = createTopics(options);
-  const { runtime, expired } = options;
+  const { topics, runtime, expired } = options;
   const { clock } = runtime;
   const callerNow = (credential: Credential) => findCaller(credential, runtime, expired);
   const rights = { runtime, expired, findCaller: callerNow };

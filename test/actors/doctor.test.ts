@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { createExaminations } from "../../actors/doctor.js";
-import { createKinds } from "../../actors/kinds.js";
+import { createExaminations, createKinds } from "../../actors/catalogue.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Change, Entry, Key, Store } from "../../storage/store.js";

@@ -1,8 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createExaminations } from "../../actors/doctor.js";
-import { createKinds } from "../../actors/kinds.js";
-import { migrations } from "../../actors/migrations.js";
+import { createExaminations, createKinds, migrations } from "../../actors/catalogue.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { listPageFaults } from "../../storage/data-file.js";
 import { toKeyName } from "../../storage/finding.js";

@@ -1,9 +1,9 @@
 import t, { type Test } from "tap";
 import type { InviteRow } from "../../actors/access/invites/invite.js";
 import { invites } from "../../actors/access/invites/invite.table.js";
+import { migrations } from "../../actors/catalogue.js";
 import type { CodeHostConnection } from "../../actors/code-host/connection.js";
 import { codeHostConnections } from "../../actors/code-host/connection.table.js";
-import { migrations } from "../../actors/migrations.js";
 import type { TaskRow } from "../../actors/tasks/task.js";
 import { tasks } from "../../actors/tasks/task.table.js";
 import type { Member } from "../../actors/workspaces/member.js";

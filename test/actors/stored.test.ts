@@ -1,7 +1,13 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import t from "tap";
-import { retainedTables } from "../../actors/retained-tables.js";
+import {
+  createDependentSources,
+  createDirectoryCatalogue,
+  createKinds,
+  retainedTables,
+  tables,
+} from "../../actors/catalogue.js";
+import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import type { RetentionPeriod } from "../../actors/tables/retention.js";
 import * as keys from "../../storage/keys.js";
 
@@ -23,26 +29,17 @@ const rows = new Map(
     }),
 );
 
-/** The names of all tables and directories that the code declares. */
-const declared = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "actors"], {
-  encoding: "utf8",
-})
-  .split("\n")
-  .filter((path) => path.endsWith(".ts"))
-  .flatMap((path) => [
-    ...readFileSync(path, "utf8").matchAll(/\b(?:table|indexedTable|listedTable|directory)<[^"=]*?>\(\s*"([a-z-]+)"/g),
-  ])
-  .map(([, name = ""]) => name);
-
-/** Indexes that some code reads like tables. */
-const indexes = ["open-task", "hook-firing-failed"];
+const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
+const sources = createDependentSources(kinds);
+/** Derived rows that the page names with their table. Entries of indexes go with their rows, and the page says so once. */
+const derived = sources.flatMap(({ dependentTables }) => dependentTables).filter((name) => rows.has(name));
 const spaces = Object.values(keys).filter((space) => space !== keys.GLOBAL_PARTITION && space !== keys.rowSpace);
-/** Tables of claims, declared by `claimTable` of `tables/claims.ts`. */
-const claims = ["workspace-slug", "code-host-installation"];
+/** All tables and directories that areas list. */
+const listed = [...tables.map(({ name }) => name), ...createDirectoryCatalogue(kinds).names];
 
 t.test("the page of what is stored has every table and every space, and nothing else", async (t) => {
-  t.ok(declared.length > 50, "tables are found in the code");
-  const known = new Set([...declared, ...spaces, ...claims].filter((name) => !indexes.includes(name)));
+  t.equal(new Set(listed).size, listed.length, "an area lists a table once");
+  const known = new Set([...listed, ...spaces, ...derived]);
   t.same(
     [...known].filter((name) => !rows.has(name)),
     [],

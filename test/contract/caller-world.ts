@@ -1,11 +1,11 @@
 import type { Test } from "tap";
 import type { Scope } from "../../actors/caller.js";
+import { createKinds } from "../../actors/catalogue.js";
 import { actionRunRef } from "../../actors/integration-work/actions/action-run.messages.js";
 import { findActionRun } from "../../actors/integration-work/actions/action-run.table.js";
 import type { NewDelivery } from "../../actors/integration-work/deliveries/delivery.js";
 import { deliveryIntakeRef } from "../../actors/integration-work/deliveries/delivery.messages.js";
 import { deliveries } from "../../actors/integration-work/deliveries/delivery.table.js";
-import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { isRefusal } from "../../actors/refusal.js";
 import type { CodeHost } from "../../http/demo/code-host/code-host.js";

@@ -1,5 +1,5 @@
 import type { Test } from "tap";
-import { createKinds } from "../../actors/kinds.js";
+import { createKinds } from "../../actors/catalogue.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { exampleBodies, exampleBodyOf } from "../../http/resources/kind-examples.js";

@@ -1,7 +1,6 @@
 import t from "tap";
 import { setup } from "xstate";
-import { createActorTypes } from "../../actors/actor-types.js";
-import { createKinds } from "../../actors/kinds.js";
+import { createActorTypes, createKinds } from "../../actors/catalogue.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { address } from "../../runtime/cells/address.js";
 import { createStepper } from "../../runtime/cells/step.js";
@@ -41,7 +40,7 @@ t.test("every machine has a table and equals it", async (t) => {
   }
   const kinds = types.map(({ kind }) => kind);
   const unused = Object.keys(tables).filter((kind) => !kinds.includes(kind));
-  t.same(unused, [], "no table without a machine: take it out, or name its actor in actors/actor-types.ts");
+  t.same(unused, [], "no table without a machine: take it out, or name its actor in the manifest of an area");
 });
 
 t.test("an event that the table lacks is not taken and has no effect", async (t) => {

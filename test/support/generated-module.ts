@@ -1,8 +1,8 @@
+import { createKinds } from "../../actors/catalogue.js";
 import type { Block, Entries, HclValue } from "../../actors/export/hcl.js";
 import { blockName, exportResource, resourceType } from "../../actors/export/resource-block.js";
 import { exportOne } from "../../actors/export/resource-export.js";
 import { exportWorkspace } from "../../actors/export/workspace-export.js";
-import { createKinds } from "../../actors/kinds.js";
 import { lineSchema } from "../../actors/lines/line.js";
 import type { StationBody } from "../../actors/lines/station.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";

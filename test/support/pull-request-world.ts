@@ -1,5 +1,4 @@
-import { createActorTypes } from "../../actors/actor-types.js";
-import { createKinds } from "../../actors/kinds.js";
+import { createActorTypes, createKinds, subscribers } from "../../actors/catalogue.js";
 import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
 import { CodeHostRefused } from "../../actors/outbound/code-host/code-host-requests.js";
 import type { HostedPullRequest } from "../../actors/outbound/code-host/hosted-pull-request.js";
@@ -11,7 +10,6 @@ import { resources } from "../../actors/resources/resource.table.js";
 import { RUNNER_FEATURES } from "../../actors/runners/protocol.js";
 import { runnerRef } from "../../actors/runners/runner.messages.js";
 import { type OutboxMessage, outbox } from "../../actors/runners/runner.table.js";
-import { subscribers } from "../../actors/subscriptions.js";
 import { taskRef } from "../../actors/tasks/task.messages.js";
 import { tasks } from "../../actors/tasks/task.table.js";
 import type { Message } from "../../runtime/turns/turn.js";

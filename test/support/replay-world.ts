@@ -1,5 +1,4 @@
-import { type ActorSettings, createActorTypes } from "../../actors/actor-types.js";
-import { createKinds } from "../../actors/kinds.js";
+import { type ActorSettings, createActorTypes, createKinds, subscribers } from "../../actors/catalogue.js";
 import type { Station } from "../../actors/lines/station.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { modelEffect } from "../../actors/outbound/models/model.effects.js";
@@ -20,7 +19,6 @@ import { runnerRef, type Welcome } from "../../actors/runners/runner.messages.js
 import { outbox } from "../../actors/runners/runner.table.js";
 import { runs } from "../../actors/runs/run.table.js";
 import { runInputs } from "../../actors/runs/run-input.table.js";
-import { subscribers } from "../../actors/subscriptions.js";
 import { retentionEffect } from "../../actors/tables/retention.effects.js";
 import { tasks } from "../../actors/tasks/task.table.js";
 import type { Message } from "../../runtime/turns/turn.js";

@@ -1,12 +1,12 @@
+import { createKinds } from "../../actors/catalogue.js";
 import { notJudging } from "../../actors/judging/judging-setup.js";
-import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { NetworkRequests } from "../../actors/outbound/http/network-requests.js";
 import { createSealer } from "../../actors/sealer.js";
+import type { EdgeParts } from "../../http/access/edge-parts.js";
 import { ExpiredCredentials } from "../../http/access/expired-credentials.js";
 import { readConfig } from "../../http/process/config.js";
 import { createMetrics } from "../../http/process/metrics.js";
-import type { EdgeParts } from "../../http/routes/edge-parts.js";
 import { createRoutes, createSockets } from "../../http/routes/routes.js";
 import type { Route } from "../../http/wire/route.js";
 import type { SocketRoute } from "../../http/wire/socket.js";

@@ -1,9 +1,9 @@
+import { runOwners } from "../../actors/catalogue.js";
 import { replayPurses } from "../../actors/replays/budget/replay-purse.table.js";
 import { judgesNothing } from "../../actors/replays/judging/model-terms.js";
 import { replayActor } from "../../actors/replays/replay/replay.machine.js";
 import { replayRef } from "../../actors/replays/replay/replay.messages.js";
 import { insertEntries, replaySets } from "../../actors/replays/sets/replay-set.table.js";
-import { runOwners } from "../../actors/run-owners.js";
 import type { LimitLane, QueueRun, UnqueueRun } from "../../actors/runners/dispatcher.messages.js";
 import type { ClaimLost, ClaimRun } from "../../actors/runners/runner.messages.js";
 import type { RunRow } from "../../actors/runs/run.js";

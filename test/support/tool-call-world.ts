@@ -1,7 +1,6 @@
-import { createActorTypes } from "../../actors/actor-types.js";
+import { createActorTypes, createKinds } from "../../actors/catalogue.js";
 import { integrationSchema } from "../../actors/integrations/definition.js";
 import { integrationRequestEffect } from "../../actors/integrations/requests/integration-request.effects.js";
-import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import type { BytesAnswer } from "../../actors/outbound/http/http-exchange.js";
 import { RUNNER_FEATURES } from "../../actors/runners/protocol.js";

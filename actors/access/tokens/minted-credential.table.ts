@@ -27,7 +27,7 @@ export interface MintedCredential {
 }
 
 /** Key: `[trust, credential]`, in the order of minting. */
-const credentials = table<MintedCredential>("minted-credential");
+export const credentials = table<MintedCredential>("minted-credential");
 /** Key: `[hash]`. */
 export const mintedHashes = directory<{
   readonly workspaceId: string;

@@ -35,6 +35,7 @@ export function tokenTrustKind({ allowList }: { readonly allowList: AllowList })
     name: KIND,
     plural: "token-trusts",
     idPrefix: "trust",
+    listedAfter: ["workspace-token"],
     heldBy: "workspace",
     permission: PERMISSION,
     schema,

@@ -37,6 +37,7 @@ export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   name: "workspace-token",
   plural: "tokens",
   idPrefix: "tok",
+  listedAfter: ["runner-trust"],
   heldBy: "workspace",
   permission: "administer",
   peopleOnly: true,

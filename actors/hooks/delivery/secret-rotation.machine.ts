@@ -40,7 +40,7 @@ interface PreviousSecret {
 }
 
 /** Key: `[hook]`. */
-const previousSecrets = table<PreviousSecret>("hook-previous-secret");
+export const previousSecrets = table<PreviousSecret>("hook-previous-secret");
 
 /** Returns the previous sealed secret if requests must also be signed with it, or null. */
 export function findPreviousSecret(

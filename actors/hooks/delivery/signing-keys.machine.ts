@@ -29,7 +29,7 @@ interface PublishedKey {
 }
 
 /** Key: `[kid]`. */
-const published = table<PublishedKey>("hook-signing-key");
+export const published = table<PublishedKey>("hook-signing-key");
 
 const signingKeys = reference<UseKey>("signing-keys");
 /** The actor that stores the keys. */

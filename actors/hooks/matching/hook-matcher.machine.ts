@@ -35,7 +35,7 @@ interface WaitingEvent {
 }
 
 /** Key: `[team, rank, occurrence]`, in processing order. */
-const waiting = table<WaitingEvent>("hook-judging");
+export const waiting = table<WaitingEvent>("hook-judging");
 const BEFORE_EVENTS = 0;
 const AFTER_EVENTS = 1;
 const MATCH = "judge";

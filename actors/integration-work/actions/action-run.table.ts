@@ -24,7 +24,7 @@ export const actionRuns = indexedTable<ActionRunRow>("action-run", {
 });
 
 /** Key: `[integration]`. Value: the number of stored runs. */
-const counts = table<number>("action-run-count");
+export const counts = table<number>("action-run-count");
 
 /** Maximum number of old rows to remove when one row is inserted. */
 const REMOVED_AT_ONCE = 4;

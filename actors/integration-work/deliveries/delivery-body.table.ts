@@ -8,7 +8,7 @@ import type { DeliveryBody, DeliveryRow } from "./delivery.js";
  * Key: `[integration, delivery]`. Value: the received bytes of a medium-sized body. Bodies are separate from delivery
  * rows because lists read the rows but do not show bodies.
  */
-const deliveryBodies = table<Uint8Array>("delivery-body");
+export const deliveryBodies = table<Uint8Array>("delivery-body");
 
 /**
  * Maximum size of a body that is stored in the delivery's row, in bytes. Most bodies are this small, and a separate row

@@ -1,5 +1,6 @@
 import type { TurnReading } from "../../../runtime/turns/turn.js";
 import { toRunningFingerprint } from "../../lines/fingerprint.js";
+import { runs } from "../../runs/run.table.js";
 import { isPinned } from "../../tables/pins.js";
 import { retain } from "../../tables/retention.js";
 import { toConfig } from "../candidates/station-config.js";
@@ -18,6 +19,7 @@ import { replays } from "./replay.table.js";
  */
 export const replayRetention = retain(replays, {
   period: "work",
+  after: [runs.name],
   // The replay then removes its copies.
   cost: 50,
   begunAtMs: ({ createdAt }) => Date.parse(createdAt),

@@ -1,3 +1,4 @@
+import { replays } from "../../replays/replay/replay.table.js";
 import { retain } from "../../tables/retention.js";
 import { searchRef } from "./search.messages.js";
 import { searches } from "./search.table.js";
@@ -5,6 +6,7 @@ import { searches } from "./search.table.js";
 /** The retention of ended searches. Their replays stay with their sets, under the replays' own retention. */
 export const searchRetention = retain(searches, {
   period: "work",
+  after: [replays.name],
   // Its iterations and candidates are removed in the same turn.
   cost: 120,
   begunAtMs: ({ startedAt }) => Date.parse(startedAt),

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { createExaminations, type Examination } from "../../../actors/doctor.js";
-import { createKinds } from "../../../actors/kinds.js";
+import { createExaminations, createKinds } from "../../../actors/catalogue.js";
+import type { Examination } from "../../../actors/doctor.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { toShownKey } from "../../../runtime/rows/damage-log.js";
 import { listPageFaults } from "../../../storage/data-file.js";

@@ -1,6 +1,5 @@
 import { Command } from "commander";
-import { createDirectoryCatalogue } from "../../../actors/directories.js";
-import { createKinds } from "../../../actors/kinds.js";
+import { createDirectoryCatalogue, createKinds } from "../../../actors/catalogue.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { rebuildDirectories } from "../../../runtime/directories/rebuild-directories.js";
 import { openStoppedStore } from "./stopped-store.js";

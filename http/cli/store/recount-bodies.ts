@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { referringTables } from "../../../actors/referring-tables.js";
+import { referringTables } from "../../../actors/catalogue.js";
 import { type RecountFinding, recountAllBlobs } from "../../../actors/tables/blob-recount.js";
 import { openStoppedStore } from "./stopped-store.js";
 

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { setup } from "xstate";
-import { createActorTypes } from "../../../actors/actor-types.js";
+import { createActorTypes, createKinds, gates, subscribers } from "../../../actors/catalogue.js";
 import {
   type WorkEvent,
   type WorkEventName,
@@ -11,14 +11,12 @@ import {
 import { deliveryEffect } from "../../../actors/hooks/delivery/delivery.effects.js";
 import type { AttemptRow, HookOccurrence } from "../../../actors/hooks/hook-occurrence.js";
 import { hookOccurrences, listAttempts } from "../../../actors/hooks/hook-occurrence.table.js";
-import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import type { OutboundAnswer } from "../../../actors/outbound/http/http-exchange.js";
 import { NetworkRequests } from "../../../actors/outbound/http/network-requests.js";
 import type { Outbound } from "../../../actors/outbound/http/request.js";
 import type { CreateResource, WriteResult } from "../../../actors/resources/resource.messages.js";
 import { createSealer } from "../../../actors/sealer.js";
-import { gates, subscribers } from "../../../actors/subscriptions.js";
 import { retentionEffect } from "../../../actors/tables/retention.effects.js";
 import { openWorkspace } from "../../../actors/workspaces/open-workspace.js";
 import { workspaceRef } from "../../../actors/workspaces/workspace.messages.js";

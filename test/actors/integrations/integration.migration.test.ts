@@ -1,6 +1,6 @@
 import t from "tap";
+import { migrations } from "../../../actors/catalogue.js";
 import { integrationSchema } from "../../../actors/integrations/definition.js";
-import { migrations } from "../../../actors/migrations.js";
 import type { Entry } from "../../../storage/store.js";
 import { expr } from "../../support/integration.js";
 import { stepped } from "../../support/migrating.js";

@@ -1,7 +1,7 @@
 import t from "tap";
+import { migrations } from "../../../actors/catalogue.js";
 import { pullRequestTerms } from "../../../actors/lines/line.js";
 import { findLine } from "../../../actors/lines/line.queries.js";
-import { migrations } from "../../../actors/migrations.js";
 import type { Entry } from "../../../storage/store.js";
 import { stepped } from "../../support/migrating.js";
 import { memoryRows } from "../../support/turn.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { migrations } from "../../../actors/migrations.js";
+import { migrations } from "../../../actors/catalogue.js";
 import {
   findAttempt,
   hasAttempts,

@@ -1,5 +1,5 @@
 import t from "tap";
-import { migrations } from "../../../actors/migrations.js";
+import { migrations } from "../../../actors/catalogue.js";
 import { whyWaiting } from "../../../actors/runners/placement.queries.js";
 import { findYoungest, listOldest, toLineKey } from "../../../actors/runners/run-queue.table.js";
 import type { Entry } from "../../../storage/store.js";

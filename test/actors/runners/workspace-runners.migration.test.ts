@@ -1,5 +1,5 @@
 import t from "tap";
-import { migrations } from "../../../actors/migrations.js";
+import { migrations } from "../../../actors/catalogue.js";
 import { workspaceRunners } from "../../../actors/runners/workspace-runners.kind.js";
 import type { Entry } from "../../../storage/store.js";
 import { stepped } from "../../support/migrating.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { migrations } from "../../../actors/migrations.js";
+import { migrations } from "../../../actors/catalogue.js";
 import { approvals, listApprovalsOf } from "../../../actors/runs/approval.table.js";
 import type { Entry, KeyPart } from "../../../storage/store.js";
 import { stepped } from "../../support/migrating.js";

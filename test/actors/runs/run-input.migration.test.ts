@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import t from "tap";
-import { migrations } from "../../../actors/migrations.js";
+import { migrations } from "../../../actors/catalogue.js";
 import { buildJob } from "../../../actors/runs/job.js";
 import { runCheckouts, runs } from "../../../actors/runs/run.table.js";
 import { runInputs } from "../../../actors/runs/run-input.table.js";

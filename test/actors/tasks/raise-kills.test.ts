@@ -1,8 +1,7 @@
 import t from "tap";
 import { setup } from "xstate";
-import { createActorTypes } from "../../../actors/actor-types.js";
+import { createActorTypes, createKinds } from "../../../actors/catalogue.js";
 import { INTEGRATION_REQUEST } from "../../../actors/integrations/requests/integration-request.effects.js";
-import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { findBlob } from "../../../actors/tables/blobs.js";
 import { taskRef } from "../../../actors/tasks/task.messages.js";

@@ -1,6 +1,5 @@
 import t from "tap";
-import { createActorTypes } from "../../../actors/actor-types.js";
-import { createKinds } from "../../../actors/kinds.js";
+import { createActorTypes, createKinds } from "../../../actors/catalogue.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { IDEMPOTENCY_WINDOW_MS, sweepAttempts } from "../../../actors/resources/idempotency.table.js";
 import type { Idempotency } from "../../../actors/resources/resource.messages.js";

@@ -1,7 +1,6 @@
 import t from "tap";
-import { createActorTypes } from "../../../actors/actor-types.js";
+import { createActorTypes, createKinds } from "../../../actors/catalogue.js";
 import { events } from "../../../actors/events/event-log.table.js";
-import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import type { PullRequestRow } from "../../../actors/pull-requests/pull-request.js";
 import { pullRequestRef } from "../../../actors/pull-requests/pull-request.messages.js";

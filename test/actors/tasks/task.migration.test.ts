@@ -1,5 +1,5 @@
 import t from "tap";
-import { migrations } from "../../../actors/migrations.js";
+import { migrations } from "../../../actors/catalogue.js";
 import type { TaskRow } from "../../../actors/tasks/task.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
 import type { Entry } from "../../../storage/store.js";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import t from "tap";
 import { refuseInTurn } from "../../../actors/access/visibility/write-permission.js";
 import type { Role } from "../../../actors/caller.js";
-import { createKinds } from "../../../actors/kinds.js";
+import { createKinds } from "../../../actors/catalogue.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { isRefusal } from "../../../actors/refusal.js";
 import { listMemberships, listWorkspaceMembers, putMember } from "../../../actors/workspaces/member.table.js";

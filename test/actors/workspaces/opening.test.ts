@@ -1,6 +1,5 @@
 import t from "tap";
-import { createActorTypes } from "../../../actors/actor-types.js";
-import { createKinds } from "../../../actors/kinds.js";
+import { createActorTypes, createKinds } from "../../../actors/catalogue.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { isRefusal, type Refusal } from "../../../actors/refusal.js";
 import type { WriteResult } from "../../../actors/resources/resource.messages.js";

@@ -1,6 +1,6 @@
 import t from "tap";
 import { refuseInTurn } from "../../../actors/access/visibility/write-permission.js";
-import { createKinds } from "../../../actors/kinds.js";
+import { createKinds } from "../../../actors/catalogue.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { workspaceActor } from "../../../actors/workspaces/workspace.machine.js";
 import { workspaceRef } from "../../../actors/workspaces/workspace.messages.js";

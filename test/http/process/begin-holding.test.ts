@@ -2,7 +2,7 @@ import t from "tap";
 import { toArchiveId } from "../../../actors/archives/archive.js";
 import { archiveActor } from "../../../actors/archives/archive.machine.js";
 import { archiveHolds, archives } from "../../../actors/archives/archive.table.js";
-import { migrations } from "../../../actors/migrations.js";
+import { migrations } from "../../../actors/catalogue.js";
 import { judgesNothing } from "../../../actors/replays/judging/model-terms.js";
 import { replaySetsActor } from "../../../actors/replays/sets/replay-sets.machine.js";
 import { beginHolding } from "../../../http/process/begin-holding.js";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { migrations } from "../../../actors/migrations.js";
+import { migrations } from "../../../actors/catalogue.js";
 import { openStoppedStore } from "../../../http/cli/store/stopped-store.js";
 import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import { FORMAT_KEY, FROM_KEY } from "../../../storage/migrations.js";

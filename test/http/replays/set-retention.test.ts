@@ -1,6 +1,5 @@
 import t from "tap";
-import { createExaminations } from "../../../actors/doctor.js";
-import { createKinds } from "../../../actors/kinds.js";
+import { createExaminations, createKinds } from "../../../actors/catalogue.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { openReplayScene, openSet, type ReplayScene, workTask } from "../../support/replay-scene.js";

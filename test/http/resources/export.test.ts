@@ -7,7 +7,7 @@ import { format } from "@cdktn/hcl-tools";
 import { parse } from "@cdktn/hcl2json";
 import t, { type Test } from "tap";
 import { z } from "zod";
-import { createKinds } from "../../../actors/kinds.js";
+import { createKinds } from "../../../actors/catalogue.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { exampleBodyOf } from "../../../http/resources/kind-examples.js";
 import { answersOf } from "../../../http/wire/route.js";

@@ -1,11 +1,11 @@
 import { format } from "@cdktn/hcl-tools";
 import t from "tap";
+import { createKinds } from "../../../actors/catalogue.js";
 import { listExpressions } from "../../../actors/expressions/positions.js";
 import { readTemplate } from "../../../actors/expressions/templates.js";
 import { validateAtPosition } from "../../../actors/expressions/validate-at-position.js";
 import { integrationSchema } from "../../../actors/integrations/definition.js";
 import { integrationLanguage } from "../../../actors/integrations/integration-expressions.js";
-import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { pathText } from "../../../actors/refusal.js";
 import { applyModule, readModule } from "../../support/hcl-module.js";

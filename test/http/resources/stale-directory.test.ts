@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join as joinPath } from "node:path";
 import t, { type Test } from "tap";
 import { mintedHashes } from "../../../actors/access/tokens/minted-credential.table.js";
-import { createKinds } from "../../../actors/kinds.js";
+import { createKinds } from "../../../actors/catalogue.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { hashEntry } from "../../../actors/resources/resource-hash.table.js";
 import { locationEntry } from "../../../actors/resources/resource-location.table.js";

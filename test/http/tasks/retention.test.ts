@@ -1,6 +1,5 @@
 import t, { type Test } from "tap";
-import { createExaminations } from "../../../actors/doctor.js";
-import { createKinds } from "../../../actors/kinds.js";
+import { createExaminations, createKinds } from "../../../actors/catalogue.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { stays } from "../../../actors/run-facts/stay.table.js";
 import { ManualClock } from "../../support/manual-clock.js";

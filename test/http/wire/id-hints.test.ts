@@ -1,5 +1,5 @@
 import t from "tap";
-import { createKinds } from "../../../actors/kinds.js";
+import { createKinds } from "../../../actors/catalogue.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { workspaceWithTeam } from "../../support/resources.js";
 import { tablesOf } from "../../support/route-table.js";

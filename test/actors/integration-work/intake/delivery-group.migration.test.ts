@@ -1,11 +1,11 @@
 import t from "tap";
+import { migrations } from "../../../../actors/catalogue.js";
 import type { DeliveryRow } from "../../../../actors/integration-work/deliveries/delivery.js";
 import { deliveryIntakeRef } from "../../../../actors/integration-work/deliveries/delivery.messages.js";
 import { deliveries } from "../../../../actors/integration-work/deliveries/delivery.table.js";
 import { deliveryKeys } from "../../../../actors/integration-work/deliveries/delivery-key.table.js";
 import type { IntakeContext } from "../../../../actors/integration-work/intake/delivery-intake.js";
 import { deliveryIntakeActor } from "../../../../actors/integration-work/intake/delivery-intake.machine.js";
-import { migrations } from "../../../../actors/migrations.js";
 import { type CellRecord, cellKey } from "../../../../runtime/cells/cell-record.js";
 import { createIdentities } from "../../../../runtime/turns/ids.js";
 import { compareKeys } from "../../../../storage/key-order.js";

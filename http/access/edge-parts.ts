@@ -7,9 +7,10 @@ import type { AuthorizationServers } from "../../actors/outbound/oauth/oauth-ser
 import type { Kind } from "../../actors/resources/kind.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
-import type { ExpiredCredentials } from "../access/expired-credentials.js";
 import type { CallerNow, Credentials } from "../transport/entry.js";
 import type { Metrics } from "../wire/metrics.js";
+import type { Route } from "../wire/route.js";
+import type { ExpiredCredentials } from "./expired-credentials.js";
 
 /**
  * The dependencies of the HTTP layer, grouped by purpose. The routes and sockets of an area receive only the parts that
@@ -62,4 +63,11 @@ interface OperationParts {
   readonly isReady: () => boolean;
   /** Lease of a runner's claims, in milliseconds. */
   readonly leaseMs: number;
+}
+
+/** The routes of an area, or of a part of it. */
+export interface RouteEntry {
+  /** The part of the API that they belong to; omitted when each route has its own. */
+  readonly tag?: string;
+  readonly make: (parts: EdgeParts) => readonly Route[];
 }

@@ -1,0 +1,78 @@
+import type { ActorType, Effect, Gate, Subscriber } from "../runtime/cells/actor-type.js";
+import type { DirectorySource } from "../runtime/directories/directory-source.js";
+import type { MigrationStep } from "../storage/migrations.js";
+import type { StreamTopic } from "./access/visibility/stream-topic.js";
+import type { Kind } from "./resources/kind.js";
+import type { RunOwner } from "./runs/run-owner.js";
+import type { DependentSource } from "./tables/dependents.js";
+import type { OwnedRows } from "./tables/owned-rows.js";
+import type { RetentionRule } from "./tables/retention.js";
+import type { RetentionCatalogue } from "./tables/retention-sweeper.machine.js";
+import type { CachedTable, StoredTable } from "./tables/stored-table.js";
+
+/** A table, or what declares when its rows end or that they are cached: each names its table once. */
+export type AreaTable = StoredTable | RetentionRule | OwnedRows | CachedTable;
+
+/** What the actors of an area may take of the catalogue (`catalogue.ts`), besides the settings that the area names. */
+export interface ActorParts {
+  /** All resource kinds. */
+  readonly kinds: readonly Kind[];
+  /** All kinds of run owners. */
+  readonly runOwners: readonly RunOwner[];
+  /** All tables whose rows end. */
+  readonly retained: RetentionCatalogue;
+}
+
+/**
+ * The manifest of an area, `actors/<name>/<name>.area.ts`: everything that others find the area by. Each type parameter
+ * is what the functions of one part take. The edge must provide what all areas together take (`catalogue.ts`).
+ */
+export interface Area<in Deployment = unknown, in Actors = unknown, in Effects = unknown, in Topics = unknown> {
+  /** The name of the area's folder. */
+  readonly name: string;
+  /** Resource kinds. An area lists a kind after the kinds that it refers to. {@link Kind.listedAfter} */
+  readonly kinds?: (deployment: Deployment) => readonly Kind[];
+  /** Why resources of other areas' kinds cannot be deleted, by kind. Reasons of later areas come first. */
+  readonly inUse?: Readonly<Record<string, NonNullable<Kind["inUse"]>>>;
+  readonly actors?: (parts: Actors) => readonly ActorType[];
+  /** All tables, each once: their indexes, references to bodies, and ends follow from their declarations. */
+  readonly tables?: readonly AreaTable[];
+  /** Indexes that depend on the resource kinds. */
+  readonly kindIndexes?: (kinds: readonly Kind[]) => readonly DependentSource[];
+  readonly directories?: readonly (StoredTable | CachedTable)[];
+  /** The rows and states that can rebuild entries of directories. */
+  readonly directorySources?: (kinds: readonly Kind[]) => readonly DirectorySource[];
+  readonly subscribers?: readonly Subscriber[];
+  readonly gates?: readonly Gate[];
+  readonly runOwners?: readonly RunOwner[];
+  readonly effects?: (parts: Effects) => readonly Effect[];
+  /** Topics of the stream by their kind, the first part of `<kind>/<id>`. */
+  readonly topics?: (parts: Topics) => Readonly<Record<string, StreamTopic>>;
+  /**
+   * Steps that migrate a store from an earlier release. The service runs the steps of all areas in the order of their
+   * numbers, before it accepts requests (`storage/migrations.ts`). If you change the format or the keys of rows, add a
+   * step with the next number. A step is one line here and one pure function in the area, in a file
+   * `<noun>.migration.ts`. Build it from the walks of `storage/migration-walks.ts` (rows) and
+   * `runtime/cells/stored-actor-walks.ts` (states, messages and effects of actors):
+   *
+   *     { to: 9, title: "things have a colour", walks: [eachRow("thing", byColour), removeTable("thing-by-shape")] },
+   *
+   * Here `byColour(row, place)` returns the changes for one row:
+   *
+   *     [putRow(place, "thing-by-colour", [row.colour, …], true)]
+   *
+   * Read rows of megabytes (diffs) a few at a time: `eachRow("run-checkout", …, { maxEntries: 4 })`.
+   *
+   * Test a step with handwritten rows (`test/support/migrating.ts`). All steps are also tested on the store of the first
+   * release: killed after every slice, run twice, and read as before (`test/actors/migrations.test.ts`,
+   * `test/processes/fixture-store.test.ts`). Never change a released step.
+   */
+  readonly migrations?: readonly MigrationStep[];
+}
+
+/** Declares an area. The types of what its functions take follow from their parameters. */
+export function defineArea<Deployment = unknown, Actors = unknown, Effects = unknown, Topics = unknown>(
+  area: Area<Deployment, Actors, Effects, Topics>,
+): Area<Deployment, Actors, Effects, Topics> {
+  return area;
+}

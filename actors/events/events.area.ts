@@ -1,0 +1,8 @@
+import { defineArea } from "../area.js";
+import { callCounts, callEventRetention, counts, eventRetention, oldest, oldestCalls } from "./event-log.table.js";
+
+/** The latest events of work, which hooks handle. */
+export const eventsArea = defineArea({
+  name: "events",
+  tables: [eventRetention, counts, oldest, callEventRetention, callCounts, oldestCalls],
+});

@@ -1,0 +1,33 @@
+import { trustActor } from "../access/trusts/trust.machine.js";
+import { defineArea } from "../area.js";
+import type { AllowList } from "../outbound/http/allow-list.js";
+import { dispatcherActor } from "./dispatcher.machine.js";
+import { poolChangesSubscriber } from "./pool-changes.js";
+import { poolMinting } from "./pool-exchange.js";
+import { queueEraWalks } from "./run-queue.migration.js";
+import { lanes, queuedNeeds, queuedRuns } from "./run-queue.table.js";
+import { connectedRunnerSource, runnerActor } from "./runner.machine.js";
+import { claims, connectedRunners, outbox, runners } from "./runner.table.js";
+import { runnerPoolKind } from "./runner-pool.kind.js";
+import { runnerTrustKind } from "./runner-trust.kind.js";
+import { workspaceRunnersKind } from "./workspace-runners.kind.js";
+import { replaySlotsWalks } from "./workspace-runners.migration.js";
+
+/** Runners with their pools, and the dispatcher that places runs on them. */
+export const runnersArea = defineArea({
+  name: "runners",
+  kinds: (deployment: { readonly allowList: AllowList }) => [
+    runnerPoolKind(deployment),
+    workspaceRunnersKind,
+    runnerTrustKind(deployment),
+  ],
+  actors: () => [trustActor(poolMinting), dispatcherActor, runnerActor],
+  tables: [runners, claims, outbox, queuedRuns, queuedNeeds, lanes],
+  directories: [connectedRunners],
+  directorySources: () => [connectedRunnerSource],
+  subscribers: [poolChangesSubscriber],
+  migrations: [
+    { to: 6, title: "runs are queued in eras of the clock", walks: queueEraWalks },
+    { to: 8, title: "workspaces say how many slots replays may take", walks: replaySlotsWalks },
+  ],
+});

@@ -1,0 +1,9 @@
+import type { RouteEntry } from "../access/edge-parts.js";
+import { deadLetterRoutes } from "./dead-letter.routes.js";
+import { operationRoutes } from "./operation.routes.js";
+
+/** Health, metrics and dead letters. */
+export const operationsArea: readonly RouteEntry[] = [
+  { tag: "Operation", make: ({ operation }) => operationRoutes(operation) },
+  { tag: "Operation", make: ({ runtime }) => deadLetterRoutes({ runtime }) },
+];

@@ -1,0 +1,11 @@
+import type { RouteEntry } from "../access/edge-parts.js";
+import { archiveRoutes } from "./archive.routes.js";
+import { runnerAttachmentRoutes } from "./attachment.routes.js";
+import { runnerRoutes } from "./runner.routes.js";
+
+/** Runners, and what they upload and download. */
+export const runnersArea: readonly RouteEntry[] = [
+  { tag: "Runners", make: ({ runtime }) => runnerRoutes({ runtime }) },
+  { tag: "Runners", make: ({ runtime, site: { expired } }) => archiveRoutes({ runtime, expired }) },
+  { tag: "Runners", make: ({ runtime, site: { expired } }) => runnerAttachmentRoutes({ runtime, expired }) },
+];
