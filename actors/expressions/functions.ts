@@ -20,6 +20,7 @@ import {
 import { create } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { RE2JS } from "@bufbuild/re2";
+import { LRUCache } from "lru-cache";
 import type { Meter } from "./meter.js";
 import { mixedNumbers } from "./mixed-numbers.js";
 import { APPEND, DISTINCT, GOES_ON, HAS, NEW_LIST, RANGE } from "./program.js";
@@ -209,7 +210,7 @@ interface Pattern {
   costFor(text: string): number;
 }
 
-const known = new Map<string, Pattern>();
+const known = new LRUCache<string, Pattern>({ max: MAX_CACHED_PATTERNS });
 
 /** Compiles a pattern, with a cache. Throws an `Error` with a message for people if the pattern is invalid. */
 function getPattern(source: string): Pattern {
@@ -223,7 +224,6 @@ function getPattern(source: string): Pattern {
     test: (text) => compiled.test(text),
     costFor: (text) => text.length * unitsACharacter,
   };
-  if (known.size >= MAX_CACHED_PATTERNS) known.delete(known.keys().next().value ?? "");
   known.set(source, pattern);
   return pattern;
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Reading } from "../../storage/store.js";
 import { readsName } from "../expressions/reads-name.js";
 import { type AllowList, maySignInAt } from "../outbound/http/allow-list.js";
@@ -39,17 +40,17 @@ export function integrationWarnings(
   ];
 }
 
-/** Maximum number of integrations whose expression warnings are cached; the oldest is evicted first. */
+/** Maximum number of integrations whose expression warnings are cached. */
 const MAX_CACHED = 1_000;
-const cachedWarnings = new Map<string, { readonly version: number; readonly warnings: readonly Warning[] }>();
+const cachedWarnings = new LRUCache<string, { readonly version: number; readonly warnings: readonly Warning[] }>({
+  max: MAX_CACHED,
+});
 
 /** Returns the warnings for invalid expressions, which are computed once per version. */
 function getWarnings({ id, version, fields }: ResourceRow<IntegrationFields>): readonly Warning[] {
   const known = cachedWarnings.get(id);
   if (known?.version === version) return known.warnings;
   const warnings = expressionWarnings(fields);
-  if (known === undefined && cachedWarnings.size >= MAX_CACHED)
-    cachedWarnings.delete(cachedWarnings.keys().next().value ?? "");
   cachedWarnings.set(id, { version, warnings });
   return warnings;
 }

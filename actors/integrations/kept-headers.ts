@@ -1,15 +1,15 @@
+import { LRUCache } from "lru-cache";
+
 /** Matches names of headers that hold, or may hold, a credential or signature. */
 const CREDENTIAL =
   /authorization|cookie|signature|token|secret|password|credential|(^|-)auth(-|$)|(api|access|auth|webhook|private|shared)-?key/i;
 /** Caches whether a header name matches, because senders repeat the same headers. */
-let knownNames = new Map<string, boolean>();
-const MAX_KNOWN_NAMES = 1_000;
+const knownNames = new LRUCache<string, boolean>({ max: 1_000 });
 
 function isCredential(name: string): boolean {
   const known = knownNames.get(name);
   if (known !== undefined) return known;
   const is = CREDENTIAL.test(name);
-  if (knownNames.size >= MAX_KNOWN_NAMES) knownNames = new Map();
   knownNames.set(name, is);
   return is;
 }

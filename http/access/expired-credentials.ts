@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { accountRef } from "../../actors/access/accounts/account.messages.js";
 import { findExpiredSession } from "../../actors/access/accounts/session.queries.js";
 import { findExpiredToken } from "../../actors/access/tokens/workspace-token.queries.js";
@@ -16,7 +17,7 @@ const MAX_REMEMBERED = 10_000;
  */
 export class ExpiredCredentials {
   readonly #runtime: Pick<Runtime, "ask" | "reading" | "clock">;
-  readonly #hashes = new Set<string>();
+  readonly #hashes = new LRUCache<string, true>({ max: MAX_REMEMBERED });
 
   constructor(runtime: Pick<Runtime, "ask" | "reading" | "clock">) {
     this.#runtime = runtime;
@@ -59,8 +60,6 @@ export class ExpiredCredentials {
   }
 
   #remember(hash: string): void {
-    this.#hashes.add(hash);
-    const [oldest] = this.#hashes.size > MAX_REMEMBERED ? this.#hashes : [];
-    if (oldest !== undefined) this.#hashes.delete(oldest);
+    this.#hashes.set(hash, true);
   }
 }

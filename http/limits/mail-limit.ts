@@ -1,8 +1,7 @@
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../../runtime/clock.js";
 
-/**
- * Maximum number of remembered sources. Beyond it the service forgets the oldest source, which can only admit too much.
- */
+/** Maximum number of remembered sources. An evicted source starts a new window, which can only admit too much. */
 const MAX_SOURCES = 10_000;
 
 /** Limits the mails that a source causes per window. A window starts with its first mail. Counts in memory. */
@@ -10,7 +9,7 @@ export class MailLimit {
   readonly #max: number;
   readonly #windowMs: number;
   readonly #clock: Clock;
-  readonly #windows = new Map<string, { count: number; readonly endsMs: number }>();
+  readonly #windows = new LRUCache<string, { count: number; readonly endsMs: number }>({ max: MAX_SOURCES });
 
   constructor(options: { readonly max: number; readonly windowMs: number; readonly clock: Clock }) {
     this.#max = options.max;
@@ -24,9 +23,6 @@ export class MailLimit {
     const current = this.#windows.get(source);
     // If a window ends later than a new window would, the clock was ahead when it started.
     if (current === undefined || current.endsMs <= now || current.endsMs - now > this.#windowMs) {
-      this.#windows.delete(source);
-      const oldest = this.#windows.size >= MAX_SOURCES ? this.#windows.keys().next() : undefined;
-      if (oldest?.done === false) this.#windows.delete(oldest.value);
       this.#windows.set(source, { count, endsMs: now + this.#windowMs });
       return 0;
     }

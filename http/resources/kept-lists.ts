@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { CoverTrace, durableVersion } from "../../runtime/rows/covered-reading.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
@@ -14,10 +15,7 @@ const MAX_BYTES = 512 * 1024;
 interface Kept {
   /** The version of the rows that the lists were created from. */
   readonly version: number;
-  readonly texts: Map<string, Uint8Array>;
-  /** The name of the most recently read list. */
-  latest: string;
-  bytes: number;
+  readonly texts: LRUCache<string, Uint8Array>;
 }
 
 /** A list that is being created from rows of this version. */
@@ -33,9 +31,7 @@ interface Making {
  */
 export class KeptLists {
   readonly #reading: Reading;
-  /** By workspace, least recently read first. */
-  #workspaces = new Map<string, Kept>();
-  #latest = "";
+  #workspaces = createWorkspaces();
   /** By workspace and name. */
   readonly #making = new Map<string, Making>();
 
@@ -48,7 +44,7 @@ export class KeptLists {
    * on.
    */
   clear(): void {
-    this.#workspaces = new Map();
+    this.#workspaces = createWorkspaces();
     this.#making.clear();
   }
 
@@ -56,14 +52,7 @@ export class KeptLists {
   find(workspaceId: string, name: string): Uint8Array | undefined {
     const version = durableVersion(this.#reading, workspaceId);
     const kept = version === null ? undefined : this.#workspaces.get(workspaceId);
-    if (kept?.version !== version) return undefined;
-    const text = kept?.texts.get(name);
-    if (kept === undefined || text === undefined) return undefined;
-    if (this.#latest !== workspaceId) moveLast(this.#workspaces, workspaceId, kept);
-    this.#latest = workspaceId;
-    if (kept.latest !== name) moveLast(kept.texts, name, text);
-    kept.latest = name;
-    return text;
+    return kept?.version === version ? kept?.texts.get(name) : undefined;
   }
 
   /**
@@ -96,30 +85,21 @@ export class KeptLists {
     const workspaces = this.#workspaces;
     const text = await making;
     const isOfOneVersion = workspaces === this.#workspaces && durableVersion(this.#reading, workspaceId) === version;
-    if (isOfOneVersion && trace.isCovered && text.length <= MAX_BYTES) this.#keep(workspaceId, name, version, text);
+    if (isOfOneVersion && trace.isCovered) this.#keep(workspaceId, name, version, text);
     return text;
   }
 
   #keep(workspaceId: string, name: string, version: number, text: Uint8Array): void {
-    const before = this.#workspaces.get(workspaceId);
-    const kept =
-      before?.version === version ? before : { version, texts: new Map<string, Uint8Array>(), bytes: 0, latest: name };
-    kept.latest = name;
-    this.#latest = workspaceId;
-    moveLast(this.#workspaces, workspaceId, kept);
-    kept.bytes += text.length - (kept.texts.get(name)?.length ?? 0);
-    moveLast(kept.texts, name, text);
-    for (const [oldest, { length }] of kept.texts) {
-      if (kept.bytes <= MAX_BYTES) break;
-      kept.texts.delete(oldest);
-      kept.bytes -= length;
+    let kept = this.#workspaces.get(workspaceId);
+    if (kept?.version !== version) {
+      // A text above the limit is not cached.
+      kept = { version, texts: new LRUCache({ maxSize: MAX_BYTES, sizeCalculation: ({ length }) => length }) };
+      this.#workspaces.set(workspaceId, kept);
     }
-    const [oldest] = this.#workspaces.keys();
-    if (this.#workspaces.size > MAX_WORKSPACES && oldest !== undefined) this.#workspaces.delete(oldest);
+    kept.texts.set(name, text);
   }
 }
 
-function moveLast<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
+function createWorkspaces(): LRUCache<string, Kept> {
+  return new LRUCache({ max: MAX_WORKSPACES });
 }

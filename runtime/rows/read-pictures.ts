@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
+import { LRUCache } from "lru-cache";
 import { rowSpace } from "../../storage/keys.js";
 import type { Change, Key, Reading } from "../../storage/store.js";
-import { getOrCreateMap, type Overlay } from "../turns/overlay.js";
+import type { Overlay } from "../turns/overlay.js";
 import type { ReadPicture } from "./read-picture.js";
 
 /** Maximum number of partitions to cache per picture. Beyond it, the least recently read one is dropped. */
@@ -30,8 +31,8 @@ interface Committing {
  */
 export class ReadPictures {
   readonly #durable: Reading;
-  /** Pictures by kind and partition, least recently read partition first. */
-  readonly #held = new Map<ReadPicture<unknown>, Map<string, HeldPicture>>();
+  /** Pictures by kind and partition. */
+  readonly #held = new Map<ReadPicture<unknown>, LRUCache<string, HeldPicture>>();
   #committing: Committing | null = null;
   #batches = 0;
 
@@ -40,14 +41,13 @@ export class ReadPictures {
   }
 
   get<Held>(picture: ReadPicture<Held>, partition: string): Held {
-    const partitions = getOrCreateMap(this.#held, picture);
+    const partitions = this.#held.get(picture) ?? new LRUCache({ max: MAX_HELD_PARTITIONS });
+    this.#held.set(picture, partitions);
     const known = partitions.get(partition);
     partitions.delete(partition);
     const isKnown = known !== undefined && this.#catchUp(picture, partition, known);
     const held = isKnown ? known : { value: picture.build(this.#durable, partition), batch: 0 };
     partitions.set(partition, held);
-    const [oldest] = partitions.keys();
-    if (oldest !== undefined && partitions.size > MAX_HELD_PARTITIONS) partitions.delete(oldest);
     return held.value as Held;
   }
 
@@ -68,7 +68,7 @@ export class ReadPictures {
       if (partitions.size === 0) continue;
       for (const change of changes) {
         const partition = String(change.key[0]);
-        const held = partitions.get(partition);
+        const held = partitions.peek(partition);
         if (held === undefined || !isBuiltFrom(picture, change.key)) continue;
         if (!applyChange(picture, held, change)) partitions.delete(partition);
       }

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { Reading } from "../../../storage/store.js";
 import type { WorkEvent } from "../../events/catalogue.js";
 import { writeJson } from "../../exact-json.js";
@@ -186,13 +187,12 @@ const MAX_CACHED_SECRETS = 1_000;
 
 /** Returns a sealer that caches recently decrypted secrets. */
 export function cachingSealer(sealer: Sealer): Sealer {
-  const opened = new Map<string, string>();
+  const opened = new LRUCache<string, string>({ max: MAX_CACHED_SECRETS });
   return {
     ...sealer,
     open: (sealed) => {
       const known = opened.get(sealed);
       if (known !== undefined) return known;
-      if (opened.size >= MAX_CACHED_SECRETS) opened.clear();
       const secret = sealer.open(sealed);
       opened.set(sealed, secret);
       return secret;

@@ -1,3 +1,5 @@
+import { LRUCache } from "lru-cache";
+
 /**
  * Minimum time between two writes for one installation, in milliseconds, as GitHub recommends. It allows 60 writes per
  * minute.
@@ -17,14 +19,11 @@ export function createPace({
   readonly now: () => number;
   readonly pause: (ms: number) => Promise<void>;
 }): (installationId: number) => Promise<void> {
-  const next = new Map<number, number>();
+  const next = new LRUCache<number, number>({ max: MAX_REMEMBERED });
   return async (installationId) => {
     const nowMs = now();
     const atMs = Math.max(nowMs, next.get(installationId) ?? 0);
-    next.delete(installationId);
     next.set(installationId, atMs + PACE_MS);
-    const oldest = next.size > MAX_REMEMBERED ? next.keys().next() : undefined;
-    if (oldest?.done === false) next.delete(oldest.value);
     if (atMs > nowMs) await pause(atMs - nowMs);
   };
 }

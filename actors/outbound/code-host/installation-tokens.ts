@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { whyRefused } from "./code-host-repository.js";
 import {
@@ -67,7 +68,7 @@ interface Held {
 
 /** Creates a cache that fetches access tokens. */
 export function createInstallationTokens(options: InstallationTokensOptions): InstallationTokens {
-  const held = new Map<number, Held>();
+  const held = new LRUCache<number, Held>({ max: MAX_REMEMBERED });
   const asking = new Map<number, Promise<Held>>();
 
   const fetchToken = async (installationId: number, wanted: object = {}): Promise<Held> => {
@@ -89,8 +90,6 @@ export function createInstallationTokens(options: InstallationTokensOptions): In
     try {
       const fetched = await fetchToken(installationId);
       held.set(installationId, fetched);
-      const oldest = held.size > MAX_REMEMBERED ? held.keys().next() : undefined;
-      if (oldest?.done === false) held.delete(oldest.value);
       return fetched;
     } finally {
       asking.delete(installationId);
@@ -100,11 +99,8 @@ export function createInstallationTokens(options: InstallationTokensOptions): In
   return {
     async of(installationId) {
       const known = held.get(installationId);
+      if (known !== undefined && known.expiresAtMs - options.now() >= MIN_REMAINING_MS) return known.token;
       held.delete(installationId);
-      if (known !== undefined && known.expiresAtMs - options.now() >= MIN_REMAINING_MS) {
-        held.set(installationId, known);
-        return known.token;
-      }
       const pending = asking.get(installationId) ?? renew(installationId);
       asking.set(installationId, pending);
       return (await pending).token;

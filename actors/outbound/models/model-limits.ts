@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 /** Parts of a request that some models do not accept. */
 export type ModelPart =
   | "temperature"
@@ -38,14 +39,12 @@ function withoutQuotes(body: string): string {
   }
 }
 
-/**
- * Maximum number of models to store limits for. Above it, the model whose limits were stored least recently is evicted.
- */
+/** Maximum number of models to cache limits for. Above it, the least recently used model is evicted. */
 const MAX_KNOWN_MODELS = 200;
 
 /** The parts that each model does not accept, by model name. Kept until the process ends. */
 export class KnownLimits {
-  readonly #limits = new Map<string, ReadonlySet<ModelPart>>();
+  readonly #limits = new LRUCache<string, ReadonlySet<ModelPart>>({ max: MAX_KNOWN_MODELS });
 
   of(model: string): ReadonlySet<ModelPart> {
     return this.#limits.get(model) ?? new Set();
@@ -54,10 +53,6 @@ export class KnownLimits {
   /** Adds parts that a model does not accept. */
   add(model: string, without: ReadonlySet<ModelPart>): void {
     const known = new Set([...this.of(model), ...without]);
-    this.#limits.delete(model);
-    if (known.size === 0) return;
-    this.#limits.set(model, known);
-    const oldest = this.#limits.size > MAX_KNOWN_MODELS ? this.#limits.keys().next() : undefined;
-    if (oldest?.done === false) this.#limits.delete(oldest.value);
+    if (known.size > 0) this.#limits.set(model, known);
   }
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { parseJson, toReason, withoutEmptyMembers } from "../http/json-answer.js";
 import type { Outbound } from "../http/request.js";
@@ -49,17 +50,14 @@ export interface AuthorizationServersOptions {
 
 /** Fetches metadata through `outbound`, whose `maxBodyBytes` must be {@link MAX_OAUTH_ANSWER_BYTES}. */
 export function createAuthorizationServers({ outbound, now }: AuthorizationServersOptions): AuthorizationServers {
-  const servers = new Map<string, Known>();
+  const servers = new LRUCache<string, Known>({ max: MAX_SERVERS });
   const ask = (issuer: string): Known => {
     const answer = fetchMetadata(outbound, issuer).catch((error: unknown) => {
       known.hasFailed = true;
       return error instanceof ServerUnavailable ? error : new ServerUnavailable("its metadata cannot be read");
     });
     const known: Known = { askedMs: now(), answer, hasFailed: false };
-    servers.delete(issuer);
     servers.set(issuer, known);
-    const oldest = servers.size > MAX_SERVERS ? servers.keys().next() : undefined;
-    if (oldest?.done === false) servers.delete(oldest.value);
     return known;
   };
   return {

@@ -1,4 +1,5 @@
 import { errors, type JWTVerifyGetKey } from "jose";
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { Lane, type PlaceFor } from "../../../runtime/effects/lane.js";
 import { parseJson, toReason } from "../http/json-answer.js";
@@ -89,15 +90,12 @@ function mayAsk(known: Known, nowMs: number): boolean {
 export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { now, timeoutMs = REQUEST_TIMEOUT_MS } = options;
   const fetcher = { outbound: options.outbound, timeoutMs };
-  const issuers = new Map<string, Known>();
+  const issuers = new LRUCache<string, Known>({ max: MAX_ISSUERS });
   const lane = new Lane(issuerLane);
 
   const knownOf = (issuer: string): Known => {
     const known = issuers.get(issuer) ?? newIssuer();
-    issuers.delete(issuer);
     issuers.set(issuer, known);
-    const oldest = issuers.size > MAX_ISSUERS ? issuers.keys().next() : undefined;
-    if (oldest?.done === false) issuers.delete(oldest.value);
     return known;
   };
   const ask = async (issuer: string, known: Known, place: PlaceFor): Promise<void> => {

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Reading } from "../../../storage/store.js";
 import type { Copy } from "../../statistics/copy.js";
 import { type SuccessTotals, successTotals } from "../../statistics/success.js";
@@ -18,37 +19,37 @@ const MAX_COMPARISONS = 2_000;
  * 3. The size is limited. When full, the cache evicts the least recently used entry.
  */
 export class ReplayMemory {
-  readonly #copies = new Remembered<readonly Copy[]>(MAX_REPLAYS);
-  readonly #totals = new Remembered<SuccessTotals>(MAX_COMPARISONS);
-  readonly #versus = new Remembered<Versus>(MAX_COMPARISONS);
+  readonly #copies = new LRUCache<string, readonly Copy[]>({ max: MAX_REPLAYS });
+  readonly #totals = new LRUCache<string, SuccessTotals>({ max: MAX_COMPARISONS });
+  readonly #versus = new LRUCache<string, Versus>({ max: MAX_COMPARISONS });
 
   /** Returns the results of a replay's copies, by place and then repeat. */
   copiesOf(reading: Reading, workspaceId: string, replay: ReplayRow): readonly Copy[] {
-    return this.#copies.find(keyOf(replay)) ?? this.learn(replay, listCopies(reading, workspaceId, replay.id));
+    return this.#copies.get(keyOf(replay)) ?? this.learn(replay, listCopies(reading, workspaceId, replay.id));
   }
 
   /** Like {@link copiesOf}, but takes all rows of the replay's copies, when the caller has already read them. */
   learn(replay: ReplayRow, rows: readonly Copy[]): readonly Copy[] {
-    const known = this.#copies.find(keyOf(replay));
+    const known = this.#copies.get(keyOf(replay));
     if (known !== undefined) return known;
     const copies = toCopies(rows);
-    if (copies.length === replay.runs * replay.repeats) this.#copies.keep(keyOf(replay), copies);
+    if (copies.length === replay.runs * replay.repeats) this.#copies.set(keyOf(replay), copies);
     return copies;
   }
 
   /** Returns the success totals of a replay's copies. */
   totalsOf(reading: Reading, workspaceId: string, replay: ReplayRow): SuccessTotals {
-    const known = this.#totals.find(keyOf(replay));
+    const known = this.#totals.get(keyOf(replay));
     if (known !== undefined) return known;
     const totals = successTotals(this.copiesOf(reading, workspaceId, replay));
-    if (totals.entries === replay.runs * replay.repeats) this.#totals.keep(keyOf(replay), totals);
+    if (totals.entries === replay.runs * replay.repeats) this.#totals.set(keyOf(replay), totals);
     return totals;
   }
 
   /** Compares `own` with `other`. `live` contains replays of the live config. */
   versus(reading: Reading, workspaceId: string, { own, other, live, minGain }: Compared): Versus {
     const key = [keyOf(own), keyOf(other), minGain, ...live.map(keyOf)].join(" ");
-    const known = this.#versus.find(key);
+    const known = this.#versus.get(key);
     if (known !== undefined) return known;
     const sideOf = (replay: ReplayRow) => ({ ...replay, copies: this.copiesOf(reading, workspaceId, replay) });
     const all = [own, other, ...live];
@@ -56,8 +57,8 @@ export class ReplayMemory {
       minGain,
       live: live.flatMap((replay) => this.copiesOf(reading, workspaceId, replay)),
     });
-    const areWhole = all.every((replay) => this.#copies.find(keyOf(replay)) !== undefined);
-    if (areWhole) this.#versus.keep(key, versus);
+    const areWhole = all.every((replay) => this.#copies.get(keyOf(replay)) !== undefined);
+    if (areWhole) this.#versus.set(key, versus);
     return versus;
   }
 }
@@ -88,28 +89,4 @@ function toCopies(copies: readonly Copy[]): readonly Copy[] {
     repeat,
     result,
   }));
-}
-
-/** An LRU cache of values by key. */
-class Remembered<Value> {
-  readonly #max: number;
-  readonly #values = new Map<string, Value>();
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  find(key: string): Value | undefined {
-    const value = this.#values.get(key);
-    if (value === undefined) return undefined;
-    this.#values.delete(key);
-    this.#values.set(key, value);
-    return value;
-  }
-
-  keep(key: string, value: Value): void {
-    this.#values.set(key, value);
-    const [oldest] = this.#values.keys();
-    if (this.#values.size > this.#max && oldest !== undefined) this.#values.delete(oldest);
-  }
 }

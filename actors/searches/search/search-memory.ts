@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Reading } from "../../../storage/store.js";
 import { replays } from "../../replays/replay/replay.table.js";
 import { type CandidateSources, measureHeldOutRuns, measureSearchedRuns } from "../candidates/measure-candidate.js";
@@ -17,8 +18,8 @@ const MAX_CHARACTERS = 4 * 1024 * 1024;
  * 2. The total length of the figures' JSON is limited. When full, the cache evicts the least recently used entry.
  */
 export class SearchMemory {
-  readonly #searched = new Remembered<SearchedFigures>(MAX_CHARACTERS / 2);
-  readonly #heldOut = new Remembered<HeldOutFigures>(MAX_CHARACTERS / 2);
+  readonly #searched = createMemory<SearchedFigures>();
+  readonly #heldOut = createMemory<HeldOutFigures>();
 
   /** Returns the current figures of a candidate: the stored figures, or else the figures of its running replays. */
   figuresOf(
@@ -33,9 +34,9 @@ export class SearchMemory {
     return {
       row,
       searched:
-        row.searched ?? this.#searched.find(keyOf(row.replayId), () => measureSearchedRuns(reading, workspaceId, of)),
+        row.searched ?? find(this.#searched, keyOf(row.replayId), () => measureSearchedRuns(reading, workspaceId, of)),
       heldOut:
-        row.heldOut ?? this.#heldOut.find(keyOf(heldOutReplayId), () => measureHeldOutRuns(reading, workspaceId, of)),
+        row.heldOut ?? find(this.#heldOut, keyOf(heldOutReplayId), () => measureHeldOutRuns(reading, workspaceId, of)),
     };
   }
 }
@@ -55,38 +56,23 @@ function toKey(
   return parts[0] === null ? null : JSON.stringify(parts);
 }
 
-/** An LRU cache of values by key. */
-class Remembered<Value extends object> {
-  readonly #maxCharacters: number;
-  readonly #values = new Map<string, { readonly value: Value; readonly characters: number }>();
-  #characters = 0;
+function createMemory<Figures extends object>(): LRUCache<string, Figures> {
+  return new LRUCache({
+    maxSize: MAX_CHARACTERS / 2,
+    sizeCalculation: (figures, key) => key.length + JSON.stringify(figures).length,
+  });
+}
 
-  constructor(maxCharacters: number) {
-    this.#maxCharacters = maxCharacters;
-  }
-
-  /** Returns the cached value, or caches and returns the result of `make`; null without a key. */
-  find(key: string | null, make: () => Value | null): Value | null {
-    if (key === null) return null;
-    const known = this.#values.get(key);
-    if (known !== undefined) {
-      this.#values.delete(key);
-      this.#values.set(key, known);
-      return known.value;
-    }
-    const value = make();
-    if (value !== null) this.#keep(key, value);
-    return value;
-  }
-
-  #keep(key: string, value: Value): void {
-    const characters = key.length + JSON.stringify(value).length;
-    this.#values.set(key, { value, characters });
-    this.#characters += characters;
-    for (const [oldest, { characters: freed }] of this.#values) {
-      if (this.#characters <= this.#maxCharacters) return;
-      this.#values.delete(oldest);
-      this.#characters -= freed;
-    }
-  }
+/** Returns the cached figures, or caches and returns the result of `measure`; null without a key. */
+function find<Figures extends object>(
+  memory: LRUCache<string, Figures>,
+  key: string | null,
+  measure: () => Figures | null,
+): Figures | null {
+  if (key === null) return null;
+  const known = memory.get(key);
+  if (known !== undefined) return known;
+  const figures = measure();
+  if (figures !== null) memory.set(key, figures);
+  return figures;
 }
