@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { VisibleResource } from "../../actors/access/visibility/resource.queries.js";
 import { writeJson } from "../../actors/exact-json.js";
 import type { Kind } from "../../actors/resources/kind.js";
@@ -6,7 +7,7 @@ import { CoverTrace, coveredVersion } from "../../runtime/rows/covered-reading.j
 import type { Runtime } from "../../runtime/runtime.js";
 
 /**
- * Maximum length of all texts together, in characters. Beyond it the oldest texts are evicted. A character takes at
+ * Maximum length of all texts together, in characters. Beyond it the least recently read texts are evicted. A character takes at
  * most two bytes.
  */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
@@ -37,9 +38,8 @@ interface Kept extends ResourceText {
  */
 export class KeptTexts {
   readonly #reading: Runtime["reading"];
-  /** By resource id, oldest text first. */
-  readonly #texts = new Map<string, Kept>();
-  #characters = 0;
+  /** By the resource's id. */
+  readonly #texts = new LRUCache<string, Kept>({ maxSize: MAX_CHARACTERS, sizeCalculation: ({ json }) => json.length });
 
   constructor(reading: Runtime["reading"]) {
     this.#reading = reading;
@@ -48,7 +48,6 @@ export class KeptTexts {
   /** Drops all texts. Call it when something other than a row changes that warnings depend on. */
   clear(): void {
     this.#texts.clear();
-    this.#characters = 0;
   }
 
   /** Returns the cached text of the row's resource, or undefined. */
@@ -65,22 +64,7 @@ export class KeptTexts {
     const json = writeJson(toRepresentation(kind, row, trace));
     const kept = { row, version, json, headers: { etag: `"${row.version}"` } };
     const isKnown = kind.warnings === undefined || (version !== null && trace.isCovered);
-    if (isKnown && json.length <= MAX_TEXT) this.#keep(row.id, kept);
+    if (isKnown && json.length <= MAX_TEXT) this.#texts.set(row.id, kept);
     return kept;
-  }
-
-  #keep(id: string, kept: Kept): void {
-    this.#drop(id);
-    this.#texts.set(id, kept);
-    this.#characters += kept.json.length;
-    for (const oldest of this.#texts.keys()) {
-      if (this.#characters <= MAX_CHARACTERS) break;
-      this.#drop(oldest);
-    }
-  }
-
-  #drop(id: string): void {
-    this.#characters -= this.#texts.get(id)?.json.length ?? 0;
-    this.#texts.delete(id);
   }
 }
