@@ -8,7 +8,7 @@ const BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10] as const;
 
 const declared: HistogramConfiguration<Label> = {
   name: "signalbox_http_request_seconds",
-  help: "Time to answer a request",
+  help: "Time to respond to a request",
   labelNames: ["method", "route", "status"],
   buckets: [...BUCKETS],
   registers: [],

@@ -8,7 +8,7 @@ t.test("it shows what the library's own histogram shows of the same requests", a
   own.registerMetric(counted);
   const observed = new Histogram({
     name: "signalbox_http_request_seconds",
-    help: "Time to answer a request",
+    help: "Time to respond to a request",
     labelNames: ["method", "route", "status"],
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
     registers: [theirs],

@@ -76,7 +76,9 @@ t.test("an exchange that is refused says where to read why, and a platform that 
     name: "CouldNotAsk",
     message: /\/api\/resources\/token-trusts\/trust_1\/refusals/,
   });
-  await t.rejects(github(`${url}/none`).get(), { message: /GitHub gave this job no OIDC token: it answered 401/ });
+  await t.rejects(github(`${url}/none`).get(), {
+    message: /GitHub did not return an OIDC token for this job: it responded with status 401/,
+  });
 });
 
 t.test("a file's token is read anew for each exchange", async (t) => {

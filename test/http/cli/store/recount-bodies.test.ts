@@ -64,7 +64,7 @@ t.test("a missing body is reported, with the advice to restore it from a backup"
   const { code, out, err } = await run("--data", folder);
   t.equal(code, 1);
   t.match(out, `${partition}\t${digest}\tmissing, counted ${use?.value.count}`);
-  t.match(err, /1 missing: only a backup has them/);
+  t.match(err, /1 missing: restore them from a backup/);
 });
 
 t.test("the folder of a service that runs is refused", async (t) => {
