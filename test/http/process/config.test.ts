@@ -220,5 +220,5 @@ t.test("the secrets key is made once, for its owner alone, and kept", async (t) 
   t.ok(Buffer.from(made).equals(again));
   t.equal(readFileSync(join(folder, "secrets.key"), "utf8").trim(), Buffer.from(made).toString("base64"));
   writeFileSync(join(folder, "secrets.key"), "short");
-  t.throws(() => loadOrCreateSecretsKey(folder, () => new Uint8Array(32)), /secrets\.key does not hold a key/);
+  t.throws(() => loadOrCreateSecretsKey(folder, () => new Uint8Array(32)), /secrets\.key does not contain a key/);
 });

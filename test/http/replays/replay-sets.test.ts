@@ -142,7 +142,7 @@ t.test("what a set does not take is refused by its message", async (t) => {
       `${set}/entries/run_no`,
       undefined,
       404,
-      { detail: "This topic does not exist, or you do not have access to it." },
+      { detail: "This resource does not exist, or you do not have access to it." },
     ],
     ["POST", `${set}/entries`, { runId: ended.runId }, 409, { detail: "The run is already in the set." }],
     ["POST", `${set}/entries`, { runId: waitingRun }, 409, { detail: "The run has not ended." }],

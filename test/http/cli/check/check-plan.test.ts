@@ -136,7 +136,7 @@ t.test("each verdict has its exit code", async (t) => {
   };
   const conflict = await run(t, planOf("New."), () => refused);
   t.equal(conflict.code, 3);
-  t.match(conflict.outcomes, [{ what: "not-asked", why: /answered 409: The line has no replay_check\.$/ }]);
+  t.match(conflict.outcomes, [{ what: "not-asked", why: /status 409: The line has no replay_check\.$/ }]);
   const replaced = await run(t, planOf("New."), () => ({ status: 409, body: nothing }));
   t.equal(replaced.code, 0);
   t.match(replaced.outcomes, [{ what: "nothing-to-replay", why: nothing.detail }]);
@@ -199,7 +199,7 @@ t.test("at its time limit a check is undecided, and one that was not started cou
   t.equal(never.code, 3);
   t.match(never.outcomes, [
     { what: "not-asked", why: /time limit .* The check may have started\.$/ },
-    { what: "not-asked", why: /time limit .* It was not started\.$/ },
+    { what: "not-asked", why: /time limit .* The check was not started\.$/ },
   ]);
 });
 

@@ -74,7 +74,7 @@ t.test("a wrong command line or plan ends with 3, never with what says that a ch
     check(t, [...access, "/nowhere/plan.json"]).ended,
   ]);
   t.same([wrong.code, wrong.out], [3, ""]);
-  t.match(wrong.err, /^error: a credential is needed: [^\n]*SIGNALBOX_TRUST[^\n]*\n$/);
+  t.match(wrong.err, /^error: a credential is required: [^\n]*SIGNALBOX_TRUST[^\n]*\n$/);
   t.equal(unread.code, 3);
   t.match(unread.out, /^the plan: could not be asked: Cannot read the plan from \/nowhere\/plan\.json: ENOENT\.\n/);
 });

@@ -85,7 +85,7 @@ t.test("a file's token is read anew for each exchange", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-proof-"));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const proof = fileProof(join(folder, "token"));
-  await t.rejects(proof.get(), { name: "CouldNotAsk", message: /cannot be read from .*: ENOENT/ });
+  await t.rejects(proof.get(), { name: "CouldNotAsk", message: /annot read .* from .*: ENOENT/ });
   writeFileSync(join(folder, "token"), "one\n");
   t.equal(await proof.get(), "one");
   writeFileSync(join(folder, "token"), "two\n");

@@ -76,11 +76,11 @@ t.test("what is no plan is refused with a sentence, which quotes nothing of it",
   const { planned_values: _values, resource_changes: _changes, ...state } = whole;
   const cases: readonly (readonly [string, RegExp])[] = [
     ["{canary", /^f is no JSON\.$/],
-    ["[]", /^f is no plan: /],
-    ['{"key": "canary"}', /^f is no plan: /],
+    ["[]", /^f is not a plan: /],
+    ['{"key": "canary"}', /^f is not a plan: /],
     [changed({ format_version: "2.0" }), /has format 2\.0; this command supports format 1/],
     [changed({ errored: true }), /terraform exited with an error/],
-    [changed({ resource_changes: "canary" }), /This is no plan/],
+    [changed({ resource_changes: "canary" }), /This is not a plan/],
     [JSON.stringify({ ...state, values: {} }), /This is not a plan. Write one with "terraform plan/],
   ];
   for (const [text, wanted] of cases) {

@@ -14,7 +14,7 @@ t.test("a stopped service's store is compacted, says how large it was and is, an
   t.match(await run("compact", folder), { code: 1, text: /has an older format/ });
   const options = { folder, log: { info: () => undefined }, nowMs: () => 0 };
   const store = await openStore(options);
-  t.match(await run("compact", folder), { code: 1, text: /another process serves/ });
+  t.match(await run("compact", folder), { code: 1, text: /another process uses/ });
   const entries = [...listEntries(store.reading, [])];
   await store.close();
   const said = await run("compact", folder);

@@ -16,7 +16,7 @@ t.test(
     t.match(await run("--data", folder), { code: 1, err: /has an older format/ });
     const options = { folder, log: { info: () => undefined }, nowMs: () => 0 };
     const store = await openStore(options);
-    t.match(await run("--data", folder), { code: 1, err: /another process serves/ }, "of a stopped service alone");
+    t.match(await run("--data", folder), { code: 1, err: /another process uses/ }, "of a stopped service alone");
     const { workspaceId, people } = manifest;
     const index = store.reading.range({ prefix: [workspaceId, "row", "open-task"], limit: 1 })[0]?.key ?? [];
     const backup = join(folder, "backup");
@@ -32,7 +32,7 @@ t.test(
     const found = await run("--data", folder);
     t.equal(found.code, 1);
     t.match(found.out, `a damaged row: restore it from a backup\t${workspaceId} row member ${people.bob}\n`);
-    t.match(found.out, `a damaged row that can be done without\t${workspaceId} row open-task`);
+    t.match(found.out, `a damaged row that can be removed\t${workspaceId} row open-task`);
     t.notMatch(found.out, "bob@", "nothing that is stored is shown");
     const repaired = await run("--data", folder, "--repair");
     t.equal(repaired.code, 1, "what only a backup has is left");
