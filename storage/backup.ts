@@ -34,7 +34,7 @@ export async function backupInto(folder: string, copy: (folder: string) => Promi
 export async function restoreBackup(options: { readonly from: string; readonly folder: string }): Promise<void> {
   const source = join(options.from, DATA_FILE);
   if (!existsSync(source)) {
-    throw new StoreError("failed", `${options.from} holds no backup: there is no ${DATA_FILE} in it`);
+    throw new StoreError("failed", `${options.from} is not a backup: it has no ${DATA_FILE}`);
   }
   checkDataFile(options.from);
   await backupInto(options.folder, async (folder) => copyFileSync(source, join(folder, DATA_FILE)));

@@ -13,6 +13,6 @@ export function checkChange(change: Change): void {
 /** Throws a `TypeError` for a value that no store can hold; see {@link checkChange}. */
 export function checkValue(value: unknown): void {
   if (value === undefined || typeof value === "function" || typeof value === "symbol") {
-    throw new TypeError(`${typeof value} is no value that a store can keep`);
+    throw new TypeError(`a store cannot hold a value of type ${typeof value}`);
   }
 }

@@ -24,7 +24,7 @@ export function* checkDerived(reading: Reading, derived: Derived): Generator<Fin
     known.add(toKeyName(key));
     const found = reading.get(key);
     if (mayDiffer ? found !== undefined : isDeepStrictEqual(found, value)) continue;
-    const what = `${title}: ${found === undefined ? "missing" : "not what its row says"}`;
+    const what = `${title}: ${found === undefined ? "missing" : "differs from its row"}`;
     yield { what, key, repair: [{ op: "put", key, value }] };
   }
   for (const prefix of prefixes) {

@@ -15,7 +15,7 @@ export function checkValues(reading: Reading, { tables }: Dispensable): Finding[
   const found = (key: Key): void => {
     const isDispensable = isOfTheRuntime(key) || (key[1] === rowSpace && tables.has(String(key[2])));
     findings.push({
-      what: isDispensable ? "a damaged row that can be done without" : "a damaged row: only a backup has it",
+      what: isDispensable ? "a damaged row that can be removed" : "a damaged row: restore it from a backup",
       key,
       repair: isDispensable ? [{ op: "remove", key }] : [],
     });

@@ -94,7 +94,7 @@ function assertOwnCopy(copy: string): void {
   if (foreign === undefined) return;
   throw new StoreError(
     "not-empty",
-    `${copy} is not what a compaction leaves (${foreign}); nothing was changed: move it away`,
+    `${copy} was not created by a compaction (${foreign}); nothing was changed: move it away`,
   );
 }
 
@@ -103,7 +103,7 @@ function assertRoom({ freeBytes = freeBytesOf }: CompactionOptions, neededBytes:
   if (free >= neededBytes) return;
   throw new StoreError(
     "disk-full",
-    `the disk that holds ${folder} has ${free} bytes left, and the copy may need ${neededBytes}; nothing was changed`,
+    `the disk with ${folder} has ${free} bytes free, and the copy may need ${neededBytes}; nothing was changed`,
   );
 }
 

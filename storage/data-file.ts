@@ -57,7 +57,7 @@ function findFault(file: number, size: number, checkedBytes: number): string | n
   const isShort = layout.usedPages > layout.pages;
   if (!isShort && size > checkedBytes) return null;
   for (const { page, what, isFatal } of checkPages(file, layout)) {
-    if (isFatal) return `${isShort ? "it is cut short: " : ""}page ${page} ${what}`;
+    if (isFatal) return `${isShort ? "it is truncated: " : ""}page ${page} ${what}`;
   }
   return null;
 }
@@ -67,8 +67,8 @@ function readLayout(file: number, size: number): FileLayout | string {
   const first = readAt(file, 0, 256);
   if (first.readUInt32LE(META.magic) !== MAGIC) return "its first page is not LMDB's";
   const pageSize = first.readUInt32LE(META.pageSize);
-  if (pageSize < 512 || pageSize > 65_536 || (pageSize & (pageSize - 1)) !== 0) return "its page size makes no sense";
-  if (size < pageSize * META_PAGES) return "it is cut short";
+  if (pageSize < 512 || pageSize > 65_536 || (pageSize & (pageSize - 1)) !== 0) return "its page size is invalid";
+  if (size < pageSize * META_PAGES) return "it is truncated";
   const second = readAt(file, pageSize, 256);
   if (second.readUInt32LE(META.magic) !== MAGIC) return "its second page is not LMDB's";
   const newest = readInteger(first, META.transaction) > readInteger(second, META.transaction) ? first : second;

@@ -8,7 +8,7 @@ import { placeOf } from "./store-errors.js";
 export function expected<Row>(row: Row | undefined, key: Key): Row {
   if (row !== undefined) return row;
   const text =
-    `a row that another row names is missing in the store (${placeOf(key)}): run npm run doctor on its folder, or ` +
+    `the store lacks a row that another row refers to (${placeOf(key)}): run npm run doctor on its folder, or ` +
     "restore a backup into another folder";
   throw new StoreError("damaged", text, { key });
 }

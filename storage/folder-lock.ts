@@ -66,5 +66,5 @@ function lockFile(folder: string): () => void {
 }
 
 function inUse(folder: string): StoreError {
-  return new StoreError("in-use", `another process serves the store in ${folder}; stop it or name another folder`);
+  return new StoreError("in-use", `another process uses the store in ${folder}: stop it, or use another folder`);
 }

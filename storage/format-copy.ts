@@ -44,9 +44,9 @@ export async function copyOfFormat(options: FormatCopyOptions): Promise<string> 
   const noRoom = (cause?: unknown) =>
     new StoreError(
       "disk-full",
-      `the store in ${folder} has format ${from}; before it is migrated to ${to}, ${file} is copied to ${copy}, which ` +
-        `needs ${statSync(file).size} bytes, and the disk has ${freeBytes(dirname(file))} left: make room and start ` +
-        "again; nothing was changed",
+      `the store in ${folder} has format ${from}. Before the migration to ${to}, ${file} is copied to ${copy}, ` +
+        `which needs ${statSync(file).size} bytes, but the disk has ${freeBytes(dirname(file))} free. Free disk ` +
+        "space and start again; nothing was changed",
       { cause },
     );
   rmSync(unfinished, { force: true });

@@ -15,7 +15,8 @@ const MIN_PART_BYTES = 2;
  */
 export function checkKey(key: Key): void {
   const bytes = bytesOf(key);
-  if (bytes === null) throw new TypeError(`${JSON.stringify(key)} is no key: a part is neither text nor an integer`);
+  if (bytes === null)
+    throw new TypeError(`${JSON.stringify(key)} is not a valid key: its parts must be text or integers`);
   if (bytes > MAX_KEY_BYTES) throw new StoreError("key-too-long", `a key of ${key[0]} takes ${bytes} bytes`);
 }
 

@@ -71,7 +71,7 @@ export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
 /** Throws if the folder contains no store. */
 export function assertStoreIn(folder: string): void {
   if (existsSync(join(folder, DATA_FILE))) return;
-  throw new StoreError("failed", `${folder} holds no store: there is no ${DATA_FILE} in it`);
+  throw new StoreError("failed", `${folder} is not a store: it has no ${DATA_FILE}`);
 }
 
 class LmdbStore implements Store {
@@ -95,7 +95,7 @@ class LmdbStore implements Store {
 
   commit(changes: readonly Change[], options?: CommitOptions): Promise<void> {
     if (!this.#readOnly) return this.#commits.commit(changes, options);
-    return Promise.reject(new StoreError("read-only", `the store in ${this.#source.folder} was opened for reading`));
+    return Promise.reject(new StoreError("read-only", `the store in ${this.#source.folder} is open for reading only`));
   }
 
   view(): View {

@@ -167,7 +167,7 @@ export class LmdbValues {
     if (bytes === undefined) return undefined;
     if (isIntact(SHAPES_NAME, bytes, bytes.length)) return unpack(bytes.subarray(SEAL_BYTES));
     if (this.#mayHoldUnsealed && !isSealed(bytes)) return unpack(bytes);
-    throw new StoreError("damaged", "the names of all fields are damaged");
+    throw new StoreError("damaged", "the table of field names is damaged");
   }
 
   /**
@@ -206,7 +206,7 @@ export class LmdbValues {
     try {
       if (isIntact(this.#key, bytes, end)) return this.#encoder.decode(bytes, { start: SEAL_BYTES, end });
       if (this.#mayHoldUnsealed && !isSealed(bytes)) return this.#encoder.decode(bytes, { start: 0, end });
-      return new DamagedValue(new Error("a value's checksum is wrong"));
+      return new DamagedValue(new Error("a value's checksum does not match"));
     } catch (error) {
       return new DamagedValue(error);
     }

@@ -68,7 +68,7 @@ export function createMemoryStore(): Store {
       };
     },
     backup: async () => {
-      throw closed ? closedError() : new StoreError("failed", "a store in memory has no folder to copy");
+      throw closed ? closedError() : new StoreError("failed", "a store in memory cannot be copied to a folder");
     },
     close: async () => {
       closed = true;

@@ -118,7 +118,8 @@ export async function migrate(store: Store, options: MigrateOptions): Promise<vo
   }
   if (from === newest) return;
   if (from === format) await begin(options, from, newest);
-  else log.info(`the store in ${folder} is on its way from format ${from} to ${newest}, and goes on`);
+  else
+    log.info(`the migration of the store in ${folder} from format ${from} to ${newest} was interrupted, and resumes`);
   await store.commit([mark, { op: "put", key: FROM_KEY, value: from }]);
   for (const step of steps) if (step.to > from) await runStep(store, step, options);
   const unsealed = from < SEALED_FORMAT ? rewriteMeta(store.reading) : [];
@@ -128,10 +129,10 @@ export async function migrate(store: Store, options: MigrateOptions): Promise<vo
 
 /** Copies the file if requested, then logs that the migration starts. */
 async function begin({ folder, log, copyFirst }: MigrateOptions, from: number, newest: number): Promise<void> {
-  const begins = `the store in ${folder} has format ${from} and is migrated to ${newest}, which no earlier release reads`;
+  const begins = `migrating the store in ${folder} from format ${from} to ${newest}, which earlier releases cannot read`;
   if (copyFirst === undefined) return log.info(begins);
   const copy = await copyFirst(from, newest);
-  log.info(`${begins}: its file as it was is kept at ${copy} until the next start that has nothing to migrate`);
+  log.info(`${begins}: a copy of its file is at ${copy} until the next start without a migration`);
 }
 
 /** Throws `damaged` if a store without a format has contents. */
@@ -139,7 +140,7 @@ function assertNew(reading: Reading, folder: string): void {
   if (reading.range({ prefix: [], limit: 1 }).length === 0) return;
   throw new StoreError(
     "damaged",
-    `the store in ${folder} has lost its format: restore a backup into another folder; nothing was changed`,
+    `the store in ${folder} has no format number: restore a backup into another folder; nothing was changed`,
   );
 }
 
@@ -157,11 +158,11 @@ export function checkFormat(reading: Reading, { folder, steps }: Pick<MigrateOpt
   const format = reading.get<number>(FORMAT_KEY) ?? newest;
   if (format <= newest) return;
   const kept = findFormatCopy(folder, newest);
-  const back =
-    kept === null ? "" : `, or go back to the store from before the upgrade: move ${kept.copy} to ${kept.file}`;
+  const back = kept === null ? "" : `, or restore the store from before the upgrade: move ${kept.copy} to ${kept.file}`;
   throw new StoreError(
     "newer-format",
-    `the store in ${folder} has format ${format}, this release reads up to ${newest}: use a newer release${back}`,
+    `the store in ${folder} has format ${format}, but this release reads only formats up to ${newest}: use a ` +
+      `newer release${back}`,
   );
 }
 
@@ -172,7 +173,7 @@ export function isCurrentFormat(reading: Reading, steps: readonly MigrationStep[
 
 function newestFormat(steps: readonly MigrationStep[]): number {
   const gap = steps.find(({ to }, index) => to !== FIRST_FORMAT + index + 1);
-  if (gap !== undefined) throw new Error(`the steps of migrations are not numbered without a gap at ${gap.to}`);
+  if (gap !== undefined) throw new Error(`the migration steps have a gap at ${gap.to}`);
   return FIRST_FORMAT + steps.length;
 }
 
@@ -188,7 +189,7 @@ async function runStep(store: Store, step: MigrationStep, options: MigrateOption
       entries += walked;
       if (options.ending?.aborted === true) {
         report(index);
-        throw new MigrationCutShort(`ended on the way to format ${step.to}`);
+        throw new MigrationCutShort(`interrupted during the migration to format ${step.to}`);
       }
       if (nowMs() - reportedMs < REPORT_EVERY_MS) return;
       reportedMs = nowMs();
@@ -256,7 +257,5 @@ function advance(
 }
 
 function foreignKeyError({ to, title }: MigrationStep, key: Key): Error {
-  return new Error(
-    `the step to format ${to} (${title}) writes ${JSON.stringify(key)}, which is not its slice's to write`,
-  );
+  return new Error(`the step to format ${to} (${title}) writes ${JSON.stringify(key)}, which its slice may not write`);
 }

@@ -67,14 +67,14 @@ export function* checkPages(file: number, layout: FileLayout): Generator<PageFau
  */
 function findFreeFault(bytes: Buffer, { usedPages }: FileLayout, inUse: ReadonlySet<number>): string | null {
   const end = readInteger(bytes, 0);
-  if (end * INTEGER_BYTES + INTEGER_BYTES > bytes.length) return "has a list of free pages that is cut short";
+  if (end * INTEGER_BYTES + INTEGER_BYTES > bytes.length) return "has a truncated list of free pages";
   for (let index = 1; index <= end; index++) {
     const entry = Number(bytes.readBigInt64LE(index * INTEGER_BYTES));
     if (entry === 0) continue;
     const count = entry < 0 ? -entry : 1;
-    if (entry < 0 && ++index > end) return "has a list of free pages that is cut short";
+    if (entry < 0 && ++index > end) return "has a truncated list of free pages";
     const first = entry < 0 ? readInteger(bytes, index * INTEGER_BYTES) : entry;
-    if (first + count > usedPages) return "lists free pages outside of the file";
+    if (first + count > usedPages) return "lists free pages outside the file";
     for (let page = first; page < first + count; page++) if (inUse.has(page)) return `says that page ${page} is free`;
   }
   return null;
@@ -144,7 +144,7 @@ class TreeCheck {
     if (unread !== null) return yield fatal(unread);
     if ((entries.bytes.readUInt16LE(PAGE.flags) & KINDS) !== (isLeaf ? LEAF : BRANCH))
       return yield fatal("is of the wrong kind");
-    if (!entries.read(isLeaf)) return yield fatal("has entries outside of itself");
+    if (!entries.read(isLeaf)) return yield fatal("has entries outside the page");
     if (entries.count < (isLeaf || !this.#isMain ? 1 : 2)) return yield fatal("has too few entries");
     if (this.#isMain && !isInOrder(entries, place, isLeaf)) {
       yield { page, what: "has keys out of order", isFatal: false };
@@ -174,12 +174,12 @@ class TreeCheck {
   /** Reads the start of a page into a buffer. Returns what is wrong with the page, or null. */
   #read(page: number, into: Buffer): string | null {
     const { pageSize, pages, usedPages, transaction } = this.#layout;
-    if (page >= pages || page >= usedPages) return "is outside of the file";
+    if (page >= pages || page >= usedPages) return "is outside the file";
     if (this.#seen.has(page)) return "is used twice";
     this.#seen.add(page);
-    if (readSync(this.#file, into, 0, into.length, page * pageSize) < into.length) return "is outside of the file";
+    if (readSync(this.#file, into, 0, into.length, page * pageSize) < into.length) return "is outside the file";
     if (readInteger(into, PAGE.number) !== page) return "has another page's number";
-    if (readInteger(into, PAGE.transaction) > transaction) return "is newer than the file";
+    if (readInteger(into, PAGE.transaction) > transaction) return "has a newer transaction than the file";
     return null;
   }
 

@@ -21,8 +21,8 @@ export function storeError(error: unknown, folder: string): StoreError {
   if (/EFBIG|File too large/i.test(`${code} ${text}`)) {
     return new StoreError(
       "file-too-large",
-      `${join(folder, DATA_FILE)} may not grow any more (EFBIG): raise the limit on the size of files (ulimit -f) and ` +
-        "start again; what was acknowledged is there",
+      `${join(folder, DATA_FILE)} has reached the file size limit (EFBIG): raise the limit (ulimit -f) and start ` +
+        "again; acknowledged data is safe",
       options,
     );
   }
@@ -30,19 +30,19 @@ export function storeError(error: unknown, folder: string): StoreError {
     const name = /EDQUOT|quota/i.test(`${code} ${text}`) ? "EDQUOT" : "ENOSPC";
     return new StoreError(
       "disk-full",
-      `the disk that holds ${folder} is full: make room and start again; what was acknowledged is there (${name})`,
+      `the disk with ${folder} is full: free disk space and start again; acknowledged data is safe (${name})`,
       options,
     );
   }
   if (/EACCES|EROFS|EPERM|Permission denied|Read-only/i.test(`${code} ${text}`)) {
     return new StoreError(
       "read-only",
-      `${folder} cannot be written: give this user the right to write there (${text})`,
+      `cannot write to ${folder}: give this user write permission there (${text})`,
       options,
     );
   }
   if (/EEXIST|ENOTDIR/.test(`${code} ${text}`)) {
-    return new StoreError("failed", `${folder} is no folder, or lies below a file: name another`, options);
+    return new StoreError("failed", `${folder} is not a folder, or lies below a file: use another path`, options);
   }
   if (/MDB_CORRUPTED|MDB_INVALID|MDB_PAGE_NOTFOUND|MDB_VERSION_MISMATCH|not an LMDB file|wrong page/i.test(text)) {
     return new StoreError(
@@ -52,7 +52,7 @@ export function storeError(error: unknown, folder: string): StoreError {
     );
   }
   if (/MDB_BAD_VALSIZE|key.*(size|large|long)/i.test(text)) {
-    return new StoreError("key-too-long", `a key is longer than the store takes: ${text}`, options);
+    return new StoreError("key-too-long", `a key is longer than the store allows: ${text}`, options);
   }
   return new StoreError("failed", `the store in ${folder} failed: ${text}`, options);
 }
@@ -61,7 +61,7 @@ export function storeError(error: unknown, folder: string): StoreError {
 export function readingError(error: unknown, folder: string): StoreError {
   const found = storeError(error, folder);
   if (found.code !== "failed" || /MDB_/.test(found.message)) return found;
-  const text = `rows of the store in ${folder} cannot be read back: ${whatToDo(folder)}`;
+  const text = `cannot read rows of the store in ${folder}: ${whatToDo(folder)}`;
   return new StoreError("damaged", text, { cause: error });
 }
 

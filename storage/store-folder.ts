@@ -26,8 +26,8 @@ export async function prepareFolder(folder: string): Promise<() => void> {
   if (isNew && foreign !== undefined) {
     throw new StoreError(
       "not-empty",
-      `${folder} holds other files (${foreign}) and no store; nothing was changed: name a folder of the store's own, ` +
-        `such as ${join(folder, "signalbox")}`,
+      `${folder} contains other files (${foreign}) and no store; nothing was changed: use a separate folder for ` +
+        `the store, such as ${join(folder, "signalbox")}`,
     );
   }
   const unlock = await lockFolder(folder);
@@ -54,7 +54,7 @@ export function makeFolder(folder: string): string | undefined {
   let path = resolve(folder);
   for (; !isThere(path); path = dirname(path)) missing.unshift(path);
   if (!statSync(path).isDirectory()) {
-    throw new StoreError("failed", `${folder} is no folder, or lies below a file: name another`);
+    throw new StoreError("failed", `${folder} is not a folder, or lies below a file: use another path`);
   }
   for (const each of missing) make(each);
   return missing[0];
@@ -72,9 +72,12 @@ function make(path: string): void {
     // Another process may be creating it too.
     if (code === "EEXIST" && isThere(path)) return;
     if (code === "EEXIST") {
-      throw new StoreError("failed", `${path} is a link to a folder that is not there: make that, or name another`);
+      throw new StoreError(
+        "failed",
+        `${path} is a link to a folder that does not exist: create that folder, or use another path`,
+      );
     }
     if (code !== "ENOENT") throw error;
-    throw new StoreError("failed", `no folder can be made at ${path}: name another place`);
+    throw new StoreError("failed", `cannot create a folder at ${path}: use another path`);
   }
 }

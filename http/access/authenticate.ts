@@ -37,7 +37,7 @@ export function authenticate(
 }
 
 function fromForeignPage(origin: string): Refusal {
-  const detail = `Origin must be this service's own, ${origin}: the setting BASE_URL says which that is.`;
+  const detail = `Origin must be this service's own, ${origin}. If that is not its public address, set BASE_URL.`;
   return { refused: "forbidden", title: "Not allowed from this page", detail };
 }
 
@@ -78,7 +78,7 @@ export function findCaller(
   }
   const caller = isKnown ? findSessionCaller(reading, hash, clock.now()) : null;
   if (caller === null && isKnown) expired.refusedSession(hash);
-  return caller ?? { refused: "unauthenticated", detail: "The session is over: sign in again." };
+  return caller ?? { refused: "unauthenticated", detail: "The session has expired: sign in again." };
 }
 
 /** Returns the token of an `Authorization: Bearer` header, or null. */

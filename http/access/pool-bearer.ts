@@ -40,7 +40,7 @@ export function findCallingRunner(
 ): CallingRunner | Refusal {
   const token = bearerToken(header("authorization"));
   const pool = token === null ? null : findPool(source, sha256Hex(token));
-  if (pool === null) return { refused: "unauthenticated", detail: "This needs the token of a runner pool." };
+  if (pool === null) return { refused: "unauthenticated", detail: "This endpoint requires a runner pool token." };
   const runnerId = header("service-runner") ?? "";
   if (!isRunnerOf(source.runtime.reading, pool, runnerId)) return { refused: "not-found" };
   return { workspaceId: pool.workspaceId, runnerId };

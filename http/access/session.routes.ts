@@ -49,7 +49,7 @@ function askForLink(options: SessionRoutesOptions): Route {
     method: "POST",
     path: "/api/sign-in",
     isServedReadOnly: true,
-    summary: "Send a sign-in link by mail",
+    summary: "Send a sign-in link by email",
     access: "public",
     body: z.strictObject({ email: mailAddress }),
     answers: { 202: null },
@@ -57,7 +57,11 @@ function askForLink(options: SessionRoutesOptions): Route {
       const source = sourceOf(request.remoteAddress);
       const wait = sources.take(source);
       if (wait > 0) {
-        return { refused: "too-many-requests", detail: "Too many sign-ins from here.", retryAfterSeconds: wait };
+        return {
+          refused: "too-many-requests",
+          detail: "Too many sign-in attempts from this address.",
+          retryAfterSeconds: wait,
+        };
       }
       return sendLink(options, { to: request.body.email, source: sha256Hex(source) });
     },
@@ -69,7 +73,7 @@ function openRoute(options: SessionRoutesOptions): Route {
     method: "POST",
     path: "/api/sessions",
     isServedReadOnly: true,
-    summary: "Open a session with the token of a sign-in link",
+    summary: "Start a session with the token of a sign-in link",
     access: "public",
     body: z.strictObject({ token }),
     answers: { 204: setsCookie },
@@ -82,7 +86,7 @@ function readRoute({ runtime: { reading } }: SessionRoutesOptions): Route {
   return route({
     method: "GET",
     path: "/api/sessions/me",
-    summary: "Who is signed in, and in which workspaces they are",
+    summary: "Read the signed-in person and their workspaces",
     access: "person",
     answers: { 200: sessionSchema },
     handle: ({ caller }) => ({ status: 200, body: sessionView(reading, caller) }),
@@ -109,10 +113,14 @@ function closeRoute({ runtime, baseUrl }: SessionRoutesOptions): Route {
 const pageRoute = route({
   method: "GET",
   path: "/sign-in/{token}",
-  summary: "The page that a sign-in link opens",
+  summary: "Open the page of a sign-in link",
   access: "public",
   answers: {
-    200: { body: null, text: "text/html", headers: { "content-security-policy": "What the page may load." } },
+    200: {
+      body: null,
+      text: "text/html",
+      headers: { "content-security-policy": "The content security policy of the page." },
+    },
   },
   handle: () => signInPage(),
 });

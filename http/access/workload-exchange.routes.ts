@@ -46,18 +46,18 @@ function tokenExchange(options: WorkloadExchangeOptions): Route {
     path: "/api/workspace-tokens/exchange",
     summary: "Exchange a workload's OIDC token for a workspace token",
     description:
-      "Needs no credential. The token is verified against the keys that its issuer publishes. Every refusal is the " +
-      "same 401; those who may manage the trust read why under its refusals.",
+      "Needs no credential. The service verifies the token with the keys that its issuer publishes. Every " +
+      "refusal is the same 401; people who may manage the trust can read the reason under its refusals.",
     access: "public",
     body: exchangeBody,
     problems: ["unauthenticated"],
     answers: {
       200: z.strictObject({
-        token: z.string().describe("The workspace token, sent as a bearer. Not shown again."),
+        token: z.string().describe("The workspace token, to send as a bearer token. Returned once."),
         tokenId: z.string(),
         workspaceId: z.string(),
-        scopes: z.array(z.string()).describe("Those of the trust."),
-        expiresAt: z.iso.datetime().describe("When it stops admitting its bearer."),
+        scopes: z.array(z.string()).describe("The scopes of the trust."),
+        expiresAt: z.iso.datetime().describe("The time when the token expires."),
       }),
     },
     handle: async ({ body, client }) => {
@@ -82,11 +82,12 @@ function poolExchange(options: WorkloadExchangeOptions): Route {
   return route({
     method: "POST",
     path: "/api/runner-trusts/exchange",
-    summary: "Exchange a host's OIDC token for admission to runner pools",
+    summary: "Exchange a host's OIDC token for runner pool tokens",
     description:
-      "Needs no credential. The token is verified as a workload's is. Gives a token for each pool of the trust, which a " +
-      "runner connects with as with the pool's own; when it ends, so does the connection, and the host exchanges anew. " +
-      "Every refusal is the same 401; those who may manage the trust read why under its refusals.",
+      "Needs no credential. The service verifies the token like a workload's token. It returns a token for each " +
+      "pool of the trust; a runner connects with it as with a pool token. When the token expires, the connection " +
+      "ends and the host exchanges its OIDC token again. Every refusal is the same 401; people who may manage " +
+      "the trust can read the reason under its refusals.",
     access: "public",
     body: exchangeBody,
     problems: ["unauthenticated"],
@@ -96,10 +97,10 @@ function poolExchange(options: WorkloadExchangeOptions): Route {
         pools: z.array(
           z.strictObject({
             pool: z.string().describe("The pool's key."),
-            token: z.string().describe("Admits runners to the pool. Not shown again."),
+            token: z.string().describe("Connects runners to the pool. Returned once."),
           }),
         ),
-        expiresAt: z.iso.datetime().describe("When the tokens stop admitting."),
+        expiresAt: z.iso.datetime().describe("The time when the tokens expire."),
       }),
     },
     handle: async ({ body, client }) => {
@@ -130,12 +131,14 @@ async function exchanged<Exchanged>(exchange: Promise<Exchanged | null>): Promis
 
 const refusalSchema = z
   .strictObject({
-    at: z.iso.datetime().describe("When it came last."),
-    times: z.int().describe("How often the same came since it was first seen."),
-    check: z.string().describe("What was looked at: `iss`, `aud`, `sub`, `exp`, `claims.<name>`, `signature`, `keys`."),
+    at: z.iso.datetime().describe("The time of the latest refusal."),
+    times: z.int().describe("The number of identical refusals since the first."),
+    check: z
+      .string()
+      .describe("The check that failed: `iss`, `aud`, `sub`, `exp`, `claims.<name>`, `signature` or `keys`."),
     wanted: z.string(),
     came: z.string(),
-    verified: z.boolean().describe("Whether the issuer signed what came; else it may be anyone's words."),
+    verified: z.boolean().describe("Whether the issuer signed the token. If false, anyone may have sent it."),
   })
   .meta({ title: "trust-refusal" });
 
@@ -147,8 +150,8 @@ function refusalsOf(kind: Kind, { reading }: Runtime): Route {
   return subjectRoute(trust, {
     method: "GET",
     path: `/api/resources/${kind.plural}/{id}/refusals`,
-    summary: `Why a ${kind.name} refused its latest exchanges, newest first`,
-    description: `Needs ${kind.permission}. The latest 20, each for a week; the same refusal again is counted.`,
+    summary: `Read why a ${kind.name} refused its latest exchanges, newest first`,
+    description: `Needs ${kind.permission}. Lists the latest 20 refusals, each for one week. Identical refusals are counted.`,
     access: "any",
     answers: { 200: z.strictObject({ items: z.array(refusalSchema) }) },
     handle: (_request, found) => ({ status: 200, body: { items: listLatestRefusals(reading, found) } }),

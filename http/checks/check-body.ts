@@ -10,7 +10,7 @@ import { parseBy } from "../wire/field-errors.js";
 const MAX_LINE = 64_000;
 const repeatsFault = "Replay repeats must be from 1 to 5.";
 const commitFault = "must be a commit: 7 to 64 hex digits";
-const numberFault = "must be the number of a pull request";
+const numberFault = "must be a pull request number";
 
 const line = z
   .strictObject({ repositories: lineSchema.shape.repositories.unwrap() })
@@ -29,14 +29,14 @@ const reference = z
     pullRequest: z.int(numberFault).positive(numberFault).nullable().optional(),
   })
   .optional()
-  .describe("What plans the change; its candidate is named after it.");
+  .describe("The source of the planned change; its candidate is named after it.");
 
 const repeats = z
   .int(repeatsFault)
   .min(1, repeatsFault)
   .max(5, repeatsFault)
   .default(1)
-  .describe("How often each run of the set is replayed. The line's ceiling covers every copy.");
+  .describe("Replays of each run of the set. The line's ceiling covers all copies.");
 
 /** The schema of the whole body, for the documentation. */
 export const checkBody = z.strictObject({

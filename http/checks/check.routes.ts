@@ -42,13 +42,13 @@ function startRoute({ runtime, sealer }: CheckRoutesOptions): Route {
     isCheckedFirst: true,
     summary: "Check a planned change of a station",
     description:
-      "Replays the set that guards the station's changes under the planned block, beside the live config, and gives a " +
-      "verdict by the live line's `replayCheck`. The block's `check`, `judge`, `diffs` and `runners` are kept as they are " +
-      "live. The ceiling is that of each replay: of this one, and of one of the live config where the set has none with " +
-      "as many copies. A change that was checked already is answered with that check (200, `reused`) while it runs, " +
-      "passed or failed with the same runs, terms and repeats against the same live config. A change that changes " +
-      "nothing about how runs go is refused with `nothing-to-replay`. A set keeps at most 200 checks: a start beyond " +
-      "that removes the oldest that has ended.",
+      "Replays the set that guards the station's changes with the planned block and with the live config, and " +
+      "returns a verdict based on the live line's `replayCheck`. The block's `check`, `judge`, `diffs` and " +
+      "`runners` keep their live values. The ceiling applies to each replay: this replay, and a replay of the " +
+      "live config if the set has none with as many copies. If the same change has a check that is running, " +
+      "passed or failed against the same live config with the same runs, terms and repeats, the service returns " +
+      "that check (200, `reused`). A change that does not affect runs is refused with `nothing-to-replay`. A set " +
+      "keeps at most 200 checks: starting another removes the oldest ended check.",
     access: "any",
     body: z.unknown(),
     takes: checkBody,
@@ -86,7 +86,7 @@ function readRoute(runtime: Runtime): Route {
     method: "GET",
     path: "/api/teams/{teamId}/replay-checks/{checkId}",
     summary: "Read a replay check, with its verdict",
-    description: "It outlives its replays and its set: what they showed is kept.",
+    description: "A check remains after its replays and its set are removed, with their results.",
     access: "any",
     answers: { 200: replayCheckSchema },
     handle: async (request, { workspaceId, check: { id: checkId } }) => ({
@@ -100,10 +100,12 @@ function listRoute(runtime: Runtime): Route {
   return subjectRoute(setSubject(runtime, "read"), {
     method: "GET",
     path: "/api/teams/{teamId}/replay-sets/{setId}/replay-checks",
-    summary: "The replay checks over a set, newest first",
+    summary: "List the replay checks of a set, newest first",
     access: "any",
     query: z.strictObject({
-      before: cursor.optional().describe("A check's id; older ones are answered. Of another set: none."),
+      before: cursor
+        .optional()
+        .describe("The id of a check; the service returns older checks. A check of another set returns none."),
       limit: pageSize(),
     }),
     answers: { 200: z.strictObject({ items: z.array(listedCheckSchema) }) },

@@ -11,7 +11,7 @@ const baseAddress = z
 const printable = (most: number) =>
   z
     .string()
-    .regex(/^[!-~]+$/, "must be characters without spaces")
+    .regex(/^[!-~]+$/, "must not contain spaces")
     .max(most, `must be at most ${most} characters`);
 
 /** The settings of the code host. Each schema checks one setting on its own. */
@@ -52,10 +52,10 @@ export function codeHostOf(read: (name: SettingName) => string | undefined): Cod
   if (apiUrl === undefined) {
     const others = [appId, appKey, clientId, clientSecret, webUrl, read("CODE_HOST_WEBHOOK_SECRET")];
     if (others.every((value) => value === undefined)) return null;
-    return { wrong: "CODE_HOST_URL: must be set where other settings of the code host are" };
+    return { wrong: "CODE_HOST_URL: must be set when other code host settings are set" };
   }
   if (appId === undefined || appKey === undefined || clientId === undefined || clientSecret === undefined) {
-    return { wrong: `${needed.find((name) => read(name) === undefined)}: must be set where CODE_HOST_URL is` };
+    return { wrong: `${needed.find((name) => read(name) === undefined)}: must be set when CODE_HOST_URL is set` };
   }
   return { apiUrl, webUrl: webUrl ?? webUrlOf(apiUrl), appId, appKey, clientId, clientSecret };
 }

@@ -38,7 +38,7 @@ function listRoute({ runtime, codeHost }: CodeHostParts): Route {
     method: "GET",
     path: "/api/workspaces/{slug}/code-host",
     operation: "readCodeHost",
-    summary: "The code host, and the installations there that the workspace is connected to",
+    summary: "Read the code host and the workspace's installations",
     access: "any",
     answers: {
       200: z.strictObject({
@@ -62,7 +62,7 @@ function disconnectRoute({ runtime, codeHost }: CodeHostParts): Route {
       method: "DELETE",
       path: "/api/workspaces/{slug}/code-host/connections/{installationId}",
       operation: "disconnectCodeHost",
-      summary: "Disconnect an installation, which another workspace may connect then",
+      summary: "Disconnect an installation, so that another workspace can connect it",
       access: "any",
       answers: { 204: null },
       handle: async (_request, { workspaceId, administrator, connection }) => {
@@ -84,14 +84,14 @@ function repositoriesRoute({ runtime, codeHost, asking }: CodeHostParts): Route 
       path: "/api/workspaces/{slug}/code-host/connections/{installationId}/repositories",
       isServedReadOnly: false,
       operation: "listHostedRepositories",
-      summary: "The repositories that an installation reaches, as the code host tells them now",
-      description: "For those who may configure the workspace; for anyone else it is not there.",
+      summary: "List the repositories of an installation, as the code host currently reports them",
+      description: "For people who may configure the workspace; other callers get 404.",
       access: "any",
       query: z.strictObject({ page: wholeNumber.max(10_000, "must be at most 10000").default(1) }),
       answers: {
         200: z.strictObject({
           items: z.array(repositorySchema),
-          next: z.int().nullable().describe("The `page` of the next page."),
+          next: z.int().nullable().describe("The `page` parameter for the next page."),
         }),
       },
       problems: ["conflict", "refused-upstream"],

@@ -39,12 +39,13 @@ export function codeHostDeliveryRoutes(options: CodeHostDeliveryOptions): readon
       method: "POST",
       path: "/api/code-host/deliveries",
       operation: "takeCodeHostDelivery",
-      summary: "Take a delivery of the code host's webhook",
+      summary: "Receive a delivery of the code host's webhook",
       description:
-        "JSON, or a form whose field `payload` is JSON; signed with CODE_HOST_WEBHOOK_SECRET in `x-hub-signature-256`, " +
-        "named by `x-github-event` and `x-github-delivery`. A delivery that comes again changes nothing. An installation that is suspended, taken " +
-        "up again or deleted there, or given further permissions, changes its connection; what happens to pull requests in repositories of lines is " +
-        "recorded, in whatever order it comes, and so is the name of a repository that is renamed or transferred; every other event is taken and unused.",
+        "JSON, or a form whose field `payload` is JSON; signed with CODE_HOST_WEBHOOK_SECRET in " +
+        "`x-hub-signature-256`, named by `x-github-event` and `x-github-delivery`. A repeated delivery has no " +
+        "effect. Suspending, resuming or deleting an installation, or granting it permissions, updates its " +
+        "connection. The service records pull request events in repositories of lines in any order, and " +
+        "repositories that are renamed or transferred. It accepts and ignores all other events.",
       access: "public",
       body: z.instanceof(Uint8Array),
       rawBodyBytes: MAX_DELIVERY_BYTES,
@@ -63,7 +64,10 @@ async function take(
 ): Promise<Answer | Refusal> {
   const { codeHost, metrics, secret } = options;
   if (codeHost === null || secret === null || !isSignatureValid(secret, body, header("x-hub-signature-256"))) {
-    return { refused: "unauthenticated", detail: "The delivery is not signed as this service wants it." };
+    return {
+      refused: "unauthenticated",
+      detail: "The delivery has no valid signature: set the webhook's secret to CODE_HOST_WEBHOOK_SECRET.",
+    };
   }
   const delivery = header("x-github-delivery");
   if (delivery === undefined || !/^[\w-]{1,100}$/.test(delivery)) {
@@ -129,7 +133,7 @@ async function useNews(
 function toInstallationEvent(json: unknown): InstallationEvent {
   const event = installationEventSchema.safeParse(json);
   if (event.success) return event.data;
-  throw new Refused({ refused: "bad-request", detail: "This is no event of an installation." });
+  throw new Refused({ refused: "bad-request", detail: "The payload is not an installation event." });
 }
 
 /** Sends the event to the installation's connection. Resolves with true if it changed the connection. */

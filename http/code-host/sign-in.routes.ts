@@ -32,10 +32,10 @@ const requiredText = (most: number) => z.string().min(1, "must not be empty").ma
 const returnBody = z
   .strictObject({
     state: requiredText(200),
-    code: requiredText(1_000).optional().describe("What the code host gave for a sign-in."),
-    error: requiredText(1_000).optional().describe("What it gave instead."),
+    code: requiredText(1_000).optional().describe("The code that the code host issued for a sign-in."),
+    error: requiredText(1_000).optional().describe("The error that the code host returned instead."),
   })
-  .refine(({ code, error }) => (code === undefined) !== (error === undefined), "must hold either code or error");
+  .refine(({ code, error }) => (code === undefined) !== (error === undefined), "must have either code or error");
 
 /**
  * The routes that connect an installation. The person signs in at the code host, and the code host confirms that they
@@ -55,10 +55,11 @@ function beginRoute(options: CodeHostSignInOptions): Route {
       method: "POST",
       path: "/api/workspaces/{slug}/code-host/connections",
       operation: "beginCodeHostConnection",
-      summary: "Begin to connect an installation of the code host: the address to sign in at",
+      summary: "Start connecting an installation of the code host: returns the sign-in address",
       description:
-        "For owners and admins. Whoever administers the installation opens the address in the browser that they are " +
-        "signed in here with, within ten minutes; they come back to a page that connects it.",
+        "For owners and admins. A person who administers the installation opens the address within ten minutes, " +
+        "in the browser in which they are signed in here. The code host then sends them to a page that connects " +
+        "the installation.",
       access: "any",
       body: z.strictObject({ installationId }),
       example: { installationId: 16598467 },
@@ -76,10 +77,14 @@ function pageRoute(): Route {
     method: "GET",
     path: CALLBACK_PATH,
     operation: "openCodeHostCallback",
-    summary: "The page that a person comes back to from the code host",
+    summary: "Open the page that the code host redirects people to",
     access: "public",
     answers: {
-      200: { body: null, text: "text/html", headers: { "content-security-policy": "What the page may load." } },
+      200: {
+        body: null,
+        text: "text/html",
+        headers: { "content-security-policy": "The content security policy of the page." },
+      },
     },
     handle: () => callbackPage(),
   });
@@ -91,8 +96,9 @@ function confirmRoute(options: CodeHostSignInOptions): Route {
     method: "POST",
     path: "/api/code-host/confirmations",
     operation: "confirmCodeHostConnection",
-    summary: "Connect the installation, once the code host confirms that the person administers it",
-    description: "What the page does with what the code host sent back; by the person who began it, once.",
+    summary: "Connect the installation, if the code host confirms that the person administers it",
+    description:
+      "The page sends what the code host returned. Only the person who started the sign-in can do this, once.",
     access: "person",
     body: returnBody,
     example: { state: "the state that came back", code: "the code that came back" },

@@ -48,10 +48,14 @@ export function callbackRoutes(options: CallbackRoutesOptions): readonly Route[]
       method: "GET",
       path: CALLBACK_PATH,
       operation: "showLinkPage",
-      summary: "The page that a host sends people back to",
+      summary: "Open the page that a host redirects people to",
       access: "public",
       answers: {
-        200: { body: null, text: "text/html", headers: { "content-security-policy": "What the page may load." } },
+        200: {
+          body: null,
+          text: "text/html",
+          headers: { "content-security-policy": "The content security policy of the page." },
+        },
       },
       handle: () => callbackPage(),
     }),
@@ -59,8 +63,8 @@ export function callbackRoutes(options: CallbackRoutesOptions): readonly Route[]
       method: "POST",
       path: CALLBACK_PATH,
       operation: "endLink",
-      summary: "Connect the account that a person comes back from a host with",
-      description: "The state is the caller's, of their session, is used once, and lasts ten minutes.",
+      summary: "Connect the account that a host authorized",
+      description: "The state belongs to the caller's session. It can be used once, within ten minutes.",
       access: "person",
       body: returnBody,
       example: { state: "f3w9…", code: "splx…", iss: "https://accounts.example.com" },
@@ -96,7 +100,7 @@ async function link({ runtime, sealer }: CallbackRoutesOptions, caller: PersonCa
   };
   const toOutcome = (ended: LinkEnded) => (ended.exchangeId === exchangeId ? ended.failed : undefined);
   const topic = { workspaceId: key.workspaceId, topic: integrationConnectionTopic(key), toOutcome };
-  const wait = listenForOutcome(runtime, topic, { maxMs: HOST_WAIT_MS, late: "the host has not answered yet" });
+  const wait = listenForOutcome(runtime, topic, { maxMs: HOST_WAIT_MS, late: "the host has not responded yet" });
   try {
     granted(await runtime.ask(integrationConnectionRef(key), message));
     const failed = await wait.outcome;

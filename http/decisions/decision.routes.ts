@@ -25,11 +25,11 @@ const listQuery = z
       .string()
       .min(1, "must not be empty")
       .max(MAX_PATH, `must be at most ${MAX_PATH} characters`)
-      .refine((path) => !path.startsWith("/"), "must be a path within the repository, without / at its beginning")
+      .refine((path) => !path.startsWith("/"), "must be a path within the repository, without a leading /")
       .optional()
-      .describe("A file, or with `/` at its end everything under that folder."),
-    since: time.optional().describe("Merged at this time or later; a day is its midnight in UTC."),
-    until: time.optional().describe("Merged before this time; a day is its midnight in UTC."),
+      .describe("A file, or a folder with a trailing `/`, which includes everything in it."),
+    since: time.optional().describe("Merged at or after this time; a day means its midnight in UTC."),
+    until: time.optional().describe("Merged before this time; a day means its midnight in UTC."),
     before: z
       .string()
       .transform((text) => PLACE.exec(text))
@@ -51,10 +51,10 @@ export function decisionRoutes({ runtime }: { readonly runtime: Runtime }): read
     workspaceRoute(runtime, "sees", {
       method: "GET",
       path: "/api/workspaces/{slug}/decisions",
-      summary: "The decisions that stand, the latest merged first",
+      summary: "List the standing decisions, the latest merged first",
       description:
-        "Of the teams whose outcomes the caller may read. Decisions that are proposed, or were discarded with their " +
-        "pull request, have no merge time and are not among them.",
+        "Covers the teams whose outcomes the caller may read. Proposed decisions, and decisions discarded with " +
+        "their pull request, have no merge time and are not listed.",
       access: "any",
       query: listQuery,
       answers: {
@@ -64,7 +64,7 @@ export function decisionRoutes({ runtime }: { readonly runtime: Runtime }): read
             .string()
             .nullable()
             .describe(
-              "What the next page is `before`; null when there is none. A page that is followed by one may be empty.",
+              "The `before` parameter for the next page; null when there is none. A page before the last can be empty.",
             ),
         }),
       },

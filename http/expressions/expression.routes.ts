@@ -25,11 +25,13 @@ const checkBody = z.strictObject({
   position: z
     .string()
     .max(1_000, "must be at most 1000 characters")
-    .describe("Where it would be written: `integration.` or `hook.`, then the path as warnings say it."),
+    .describe(
+      "The position of the expression: `integration.` or `hook.`, then the path in the form that warnings use.",
+    ),
   expression: z.string().max(20_000, "must be at most 20000 characters").describe(`Without ${OPEN} ${CLOSE}.`),
   definition: z
     .record(z.string(), z.unknown())
-    .describe("An integration or a hook, which has another expression at the position so far."),
+    .describe("An integration or a hook with any expression at the position."),
 });
 
 const EXAMPLE: z.input<typeof checkBody> = {
@@ -59,13 +61,13 @@ const checkAnswer = z
         span: z
           .strictObject({ start: z.int(), end: z.int() })
           .nullable()
-          .describe("Of the part at fault, in UTF-16 code units."),
+          .describe("Offset of the faulty part, in UTF-16 code units."),
         suggestion: nullableText,
       }),
     ),
     warnings: z
       .array(z.strictObject({ position: z.string(), message: z.string() }))
-      .describe("What else in the definition does not check."),
+      .describe("The other errors in the definition."),
   })
   .meta({ title: "expression-check" });
 
@@ -97,7 +99,7 @@ export function expressionRoutes(options: {
       method: "POST",
       path: "/api/expressions/check",
       isServedReadOnly: true,
-      summary: "Check an expression where it would be written",
+      summary: "Type-check an expression at its position",
       access: "any",
       body: checkBody,
       example: EXAMPLE,
@@ -114,7 +116,7 @@ export function expressionRoutes(options: {
     route({
       method: "GET",
       path: "/api/expressions/positions",
-      summary: "Every place where an expression may be written",
+      summary: "List every position where an expression can be written",
       description: [...integrationPositions, ...hookPositions].map(describePosition).join("\n"),
       access: "any",
       answers: { 200: z.array(positionAnswer) },

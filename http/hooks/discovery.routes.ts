@@ -17,7 +17,7 @@ const key = z.strictObject({
  * How long a receiver may cache these documents, in seconds. Shorter than the time that a replaced key stays published.
  */
 const KEPT_SECONDS = 300;
-const keeping = { "cache-control": "How long the document may be kept." };
+const keeping = { "cache-control": "How long clients can cache the document." };
 const headers = { "cache-control": `public, max-age=${KEPT_SECONDS}` };
 
 /** The routes that receivers use to verify hook tokens: an OpenID Connect discovery document and its keys. */
@@ -32,7 +32,7 @@ export function discoveryRoutes({
     route({
       method: "GET",
       path: "/api/.well-known/openid-configuration",
-      summary: "How hook tokens are verified",
+      summary: "Read the OIDC discovery document for hook tokens",
       access: "public",
       answers: {
         200: {
@@ -63,7 +63,7 @@ export function discoveryRoutes({
     route({
       method: "GET",
       path: "/api/.well-known/jwks.json",
-      summary: "The keys that hook tokens are signed with",
+      summary: "Read the public keys of hook tokens",
       access: "public",
       answers: { 200: { body: z.strictObject({ keys: z.array(key) }), headers: keeping } },
       handle: () => ({

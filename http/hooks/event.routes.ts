@@ -17,14 +17,14 @@ const eventSchema = z
     taskId: z.string(),
     runId: z.string().nullable(),
     event: z.looseObject({ at: z.string() }),
-    causes: z.array(z.string()).describe("The events and firings that caused it, oldest first."),
+    causes: z.array(z.string()).describe("The events and firings that caused the event, oldest first."),
   })
   .meta({ title: "work-event" });
 
 const eventMatchesSchema = eventSchema
   .extend({
     hooks: z.array(hookMatchSchema),
-    next: z.string().nullable().describe("The key to ask for the hooks after; null when these are the last."),
+    next: z.string().nullable().describe("The key after which the next page starts; null on the last page."),
   })
   .meta({ title: "event-verdicts" });
 
@@ -40,10 +40,11 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
     teamRoute(runtime, "outcomes", {
       method: "GET",
       path: "/api/teams/{teamId}/events",
-      summary: "The latest events of a team's tasks, newest first",
+      summary: "List the latest events of a team's tasks, newest first",
       description:
-        `The latest ${withThousands(MAX_EVENTS_KEPT)} are kept, and as many of calls of tools, with only the ` +
-        "beginnings of those inputs and outputs that `cut` names. A before event is one that was about to happen.",
+        `The latest ${withThousands(MAX_EVENTS_KEPT)} are stored, and as many tool call events. For inputs and ` +
+        "outputs that `cut` names, only the start is stored. A before event was about to happen when it was " +
+        "recorded.",
       access: "any",
       query: z.strictObject({
         event: workEventName.optional(),
@@ -62,10 +63,10 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
     teamRoute(runtime, "outcomes", {
       method: "GET",
       path: "/api/teams/{teamId}/events/{occurrence}/hooks",
-      summary: "Why each of a team's hooks fired on an event, or did not",
+      summary: "Read why each of a team's hooks fired on an event, or did not fire",
       description:
-        "Hooks by key, each with the firing that the event led to, or the first of its conditions that does not hold " +
-        "and what it saw. Conditions are those that the hook has now.",
+        "Lists hooks by key, each with the firing that the event caused, or with the first condition that did " +
+        "not match and the values it saw. Uses each hook's current conditions.",
       access: "any",
       query: z.strictObject({ after: cursor.optional().describe("A hook's key."), limit: pageSize() }),
       answers: { 200: eventMatchesSchema },

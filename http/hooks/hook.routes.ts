@@ -45,7 +45,7 @@ const historyQuery = z.strictObject({
 const nextPage = z
   .string()
   .nullable()
-  .describe("What the next page is `before`; null when there is none. A page that is followed by one may be empty.");
+  .describe("The `before` parameter for the next page; null when there is none. A page before the last can be empty.");
 
 const note = z.strictObject({ body: z.string().describe("1 to 20,000 characters.") });
 
@@ -60,7 +60,7 @@ function historyRoutes(runtime: Runtime): readonly Route[] {
     teamRoute(runtime, "outcomes", {
       method: "GET",
       path: "/api/teams/{teamId}/hook-occurrences",
-      summary: "What a team's hooks did, newest first",
+      summary: "List the firings of a team's hooks, newest first",
       access: "any",
       query: historyQuery,
       answers: { 200: z.strictObject({ items: z.array(currentHookOccurrenceSchema), next: nextPage, prunedBefore }) },
@@ -77,7 +77,7 @@ function historyRoutes(runtime: Runtime): readonly Route[] {
     teamRoute(runtime, "outcomes", {
       method: "GET",
       path: "/api/teams/{teamId}/hook-occurrences/{id}",
-      summary: "One firing of a hook, with every attempt",
+      summary: "Read a firing of a hook, with every attempt",
       access: "any",
       answers: { 200: currentHookOccurrenceSchema },
       handle: ({ params }, team) => {
@@ -93,7 +93,7 @@ function callbackRoutes(options: HookRoutesOptions): readonly Route[] {
     route({
       method: "GET",
       path: "/api/hook-callbacks/task",
-      summary: "The task a hook fired about, for its receiver",
+      summary: "Read the task that a hook fired for, as its receiver",
       access: "public",
       credential: "callback",
       answers: { 200: callbackTaskSchema },
@@ -106,7 +106,7 @@ function callbackRoutes(options: HookRoutesOptions): readonly Route[] {
     route({
       method: "POST",
       path: "/api/hook-callbacks/notes",
-      summary: "Say something on the task a hook fired about",
+      summary: "Add a note to the task that a hook fired for",
       access: "public",
       credential: "callback",
       // The handler parses the body after it checks the token, so a request with an invalid token learns nothing about

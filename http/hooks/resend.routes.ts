@@ -14,15 +14,15 @@ import { teamRoute } from "../wire/team-route.js";
 const time = z.iso.datetime({ offset: true, message: "must be an RFC 3339 time" });
 
 const periodBody = z.strictObject({
-  from: time.describe("When the first of the events happened."),
-  to: time.describe("Events from then on are not meant."),
-  hook: z.string().optional().describe("The key of the one hook that is meant."),
+  from: time.describe("Start of the period, by the time of the events."),
+  to: time.describe("End of the period, exclusive."),
+  hook: z.string().optional().describe("The key of a hook; limits the request to its firings."),
 });
 
 const resending = z
   .strictObject({
-    count: z.int().describe("How many are sent again, 20 a second."),
-    isMore: z.boolean().describe("Whether there are more than could be counted; all of them are sent again."),
+    count: z.int().describe("Number of firings to resend, 20 per second."),
+    isMore: z.boolean().describe("Whether the count is incomplete; the service resends all firings."),
   })
   .meta({ title: "hook-resending" });
 
@@ -42,11 +42,11 @@ export function resendRoutes({ runtime }: { readonly runtime: Runtime }): readon
     teamRoute(runtime, "outcomes", {
       method: "POST",
       path: "/api/teams/{teamId}/hook-occurrences/resend",
-      summary: "Send again all that failed in a period",
+      summary: "Resend all failed firings of a period",
       operation: "resendFailedHookOccurrences",
       description:
-        "Of each firing that failed and was not sent again since with success; not what the loop guard stopped, nor " +
-        "tests. They are sent 20 a second, oldest first, across restarts of the service.",
+        "Resends each failed firing that was not resent successfully since. Excludes tests and firings that the " +
+        "loop guard stopped. Sends 20 per second, oldest first, and continues after a restart of the service.",
       access: "any",
       body: periodBody,
       example: { from: "2026-11-21T09:00:00Z", to: "2026-11-21T10:00:00Z" },
@@ -61,11 +61,12 @@ export function resendRoutes({ runtime }: { readonly runtime: Runtime }): readon
     route({
       method: "POST",
       path: "/api/hooks/{hookId}/test",
-      summary: "Fire a hook on a sample of its event",
+      summary: "Test a hook with a sample event",
       operation: "testHook",
       description:
-        "The steps run once, about no task; conditions are not asked. The default body says `test: true`, the header " +
-        "`service-test` says `true`, and so does the history. The answer is the firing as it begins: the history has its outcome.",
+        "Runs the steps once, without a task and without checking conditions. The default body contains `test: " +
+        "true`, the `service-test` header is `true`, and the history marks the firing as a test. The response is " +
+        "the firing at its start; the history shows its outcome.",
       access: "any",
       body: z.strictObject({}),
       answers: { 202: currentHookOccurrenceSchema },

@@ -46,17 +46,17 @@ export function actionRunRoutes({ runtime, sealer }: ActionRunRoutesOptions): re
       method: "GET",
       path: at,
       operation: "listActionRuns",
-      summary: "What bindings and schedules of an integration did, newest first",
+      summary: "List the action runs of an integration's bindings and schedules, newest first",
       description:
-        "For 30 days, the last 10,000, with every attempt. Calls of tools are not among them. Beside them when the " +
-        "schedules run next.",
+        "Lists the last 10,000 of the past 30 days, with every attempt. Excludes tool calls. Also returns the " +
+        "next run time of each schedule.",
       access: "any",
       query: listing,
       answers: {
         200: z.strictObject({
           items: z.array(actionRunSchema),
           schedules: z.array(scheduleSchema).describe("The integration's schedules, the same on each page."),
-          next: z.string().nullable().describe("What the next page is `before`; null when there is none."),
+          next: z.string().nullable().describe("The `before` parameter for the next page; null when there is none."),
         }),
       },
       handle: async (request, integration) => {
@@ -71,9 +71,8 @@ export function actionRunRoutes({ runtime, sealer }: ActionRunRoutesOptions): re
       method: "POST",
       path: `${at}/{actionRunId}/resend`,
       operation: "resendActionRun",
-      summary: "Run an action again, with what it saw then",
-      description:
-        "One that is over. The action is the one that the definition has now; what happened to the task is as it was.",
+      summary: "Run an action again with its original input",
+      description: "Only for ended actions. Runs the action as now defined, with the task data of the original run.",
       access: "any",
       body: z.strictObject({}),
       headers: { "idempotency-key": "optional" },

@@ -87,7 +87,7 @@ class Arrivals {
 
   add(delivery: NewDelivery, bytes: number): Promise<Taken> {
     if (this.#waiting.length >= MAX_WAITING) {
-      return Promise.reject(new Overloaded("too many deliveries wait to be handed over"));
+      return Promise.reject(new Overloaded("too many deliveries are queued"));
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ delivery, bytes, resolve, reject, taken: undefined });
@@ -147,7 +147,7 @@ class Arrivals {
       for (let count = 0; count < ANSWERED_AT_ONCE; count++) {
         const next = this.#taken.take();
         if (next === undefined) break;
-        if (next.taken === undefined) next.reject(new Error("a delivery was handed over and not answered"));
+        if (next.taken === undefined) next.reject(new Error("the delivery was submitted but not answered"));
         else next.resolve(next.taken);
       }
       if (this.#taken.length > 0) this.#answer();

@@ -60,25 +60,25 @@ const listing = z.strictObject({
 });
 
 const periodBody = z.strictObject({
-  from: time.describe("When the first of them came."),
-  to: time.describe("What came from then on is not meant."),
+  from: time.describe("Start of the period, by the time of arrival."),
+  to: time.describe("End of the period, exclusive."),
   states: z
     .array(z.enum(endedStates, `must be one of ${endedStates.join(", ")}`))
     .min(1, "must name at least one state")
     .default([...usualStates])
-    .describe("How they ended; `failed` and `unrouted` by default."),
+    .describe("The end states to include; `failed` and `unrouted` by default."),
 });
 
 const redelivering = z
   .strictObject({
-    count: z.int().describe("How many are worked again, 20 a second."),
-    isMore: z.boolean().describe("Whether there are more than could be counted; all of them are worked again."),
+    count: z.int().describe("Number of deliveries to process again, 20 per second."),
+    isMore: z.boolean().describe("Whether the count is incomplete; the service processes all deliveries again."),
   })
   .meta({ title: "redelivering" });
 
 const tryBody = z.strictObject({
   headers: z.record(z.string().max(255, "must be at most 255 characters"), z.string()).default({}),
-  body: z.unknown().describe("The body: a text as it is, anything else as JSON."),
+  body: z.unknown().describe("The body: text is used as it is, anything else as JSON."),
 });
 
 /** The routes for an integration's deliveries and their results. */
@@ -97,19 +97,19 @@ function readRoutes({ runtime }: DeliveryRoutesOptions): readonly Route[] {
       method: "GET",
       path: at,
       operation: "listDeliveries",
-      summary: "What came to an integration, newest first",
+      summary: "List the deliveries of an integration, newest first",
       description:
-        "Deliveries of its webhook, answers to its polls, and redeliveries, for 30 days; of those that are over the " +
-        "last 10,000. `refused` are deliveries that were not verified: all are counted, the last 20 are shown. A request " +
-        "without a valid credential, with any query, is answered with text where `webhook.respond` names its method and " +
-        "holds: a host's challenge to the address.",
+        "Lists webhook deliveries, poll responses and redeliveries of the past 30 days, including the last " +
+        "10,000 that ended. `refused` are deliveries that failed verification: all are counted, the last 20 are " +
+        "listed. A request without a valid credential gets a text response if `webhook.respond` names its method " +
+        "and matches, such as a host's challenge of the address; its query can have any parameters.",
       access: "any",
       query: listing,
       answers: {
         200: {
           body: z.strictObject({
             items: z.array(deliveryItemSchema),
-            next: z.string().nullable().describe("What the next page is `before`; null when there is none."),
+            next: z.string().nullable().describe("The `before` parameter for the next page; null when there is none."),
             refused: refusedDeliveriesSchema,
           }),
           text: "text/plain",
@@ -130,7 +130,7 @@ function readRoutes({ runtime }: DeliveryRoutesOptions): readonly Route[] {
       method: "GET",
       path: `${at}/{deliveryId}`,
       operation: "getDelivery",
-      summary: "One delivery: what came, and what came of each of its entries",
+      summary: "Read a delivery, with its payload and the result of each entry",
       access: "any",
       answers: { 200: deliverySchema },
       handle: ({ params }, integration) => {
@@ -163,9 +163,10 @@ function redeliveryRoutes({ runtime, sealer }: DeliveryRoutesOptions): readonly 
       method: "POST",
       path: `${at}/{deliveryId}/redeliver`,
       operation: "redeliver",
-      summary: "Work a delivery again, by the definition as it is now",
+      summary: "Process a delivery again with the current definition",
       description:
-        "One that is over and whose body is still stored. It is a delivery of its own; its key is not asked for.",
+        "Only for an ended delivery whose body is still stored. Creates a new delivery, which is not " +
+        "deduplicated by key.",
       access: "any",
       body: z.strictObject({}),
       headers: { "idempotency-key": "optional" },
@@ -186,10 +187,11 @@ function redeliveryRoutes({ runtime, sealer }: DeliveryRoutesOptions): readonly 
       method: "POST",
       path: `${at}/redeliver`,
       operation: "redeliverPeriod",
-      summary: "Work the deliveries of a period again",
+      summary: "Process the deliveries of a period again",
       description:
-        "Of each that ended in one of these states, has its body, and was not worked again since with success. Oldest " +
-        "first, 20 a second, across restarts of the service; a period that is asked for twice is worked once.",
+        "Processes each delivery that ended in one of these states, has its body, and was not processed again " +
+        "successfully since. Runs oldest first, 20 per second, and continues after a restart of the service. " +
+        "Requesting the same period twice processes it once.",
       access: "any",
       body: periodBody,
       example: { from: "2026-11-21T09:00:00Z", to: "2026-11-21T10:00:00Z" },
@@ -234,11 +236,11 @@ function tryRoute({ runtime, sealer }: DeliveryRoutesOptions): Route {
     method: "POST",
     path: `${at}/try`,
     operation: "tryDelivery",
-    summary: "What a delivery would raise, and why not",
+    summary: "Preview what a delivery would raise, and why not",
     description:
-      "Evaluated as a delivery to the webhook would be, verified or not; nothing is stored, and nothing is sent. " +
-      "Lookups are not made: what they capture is null, which each entry with one says. Shown are the first 50 entries " +
-      "that raise something or fail, and the first 50 that no `when` lets through, with events that have no entries.",
+      "Evaluates the input like a webhook delivery, verified or not. Stores and sends nothing. Lookups are not " +
+      "made: their captures are null, and each entry with a lookup says so. Returns the first 50 entries that " +
+      "raise something or fail, and the first 50 that no `when` matches, including events without entries.",
     access: "any",
     body: tryBody,
     example: { headers: { "x-event": "issue" }, body: { issue: { id: 7, title: "The tests fail" } } },

@@ -22,7 +22,7 @@ const cursorBody = z.strictObject({
   cursor: z
     .string()
     .refine((text) => Buffer.byteLength(text) <= MAX_CURSOR_BYTES, `must be at most ${MAX_CURSOR_BYTES} bytes`)
-    .describe("Empty to begin anew."),
+    .describe("Empty to start from the beginning."),
 });
 
 /** The routes for an integration's poll: read its status, poll now, set the cursor. */
@@ -38,8 +38,8 @@ function readRoute({ runtime: { reading } }: PollRoutesOptions): Route {
     method: "GET",
     path: at,
     operation: "getPoll",
-    summary: "How an integration's poll is doing",
-    description: "For who may read how the team's work turned out.",
+    summary: "Read the status of an integration's poll",
+    description: "For people who may read the team's outcomes.",
     access: "any",
     answers: { 200: pollSchema },
     handle: (_request, { poll }) => ({ status: 200, body: pollView(poll) }),
@@ -61,7 +61,7 @@ function nowRoute(options: PollRoutesOptions): Route {
     path: `${at}/now`,
     operation: "pollNow",
     summary: "Poll now",
-    description: "Answers when it is on its way, and changes nothing while it is being asked. Needs `configure`.",
+    description: "Responds when the poll has started. Has no effect while a poll is running. Needs `configure`.",
     access: "any",
     body: z.strictObject({}),
     headers: { "idempotency-key": "optional" },
@@ -83,8 +83,8 @@ function cursorRoute(options: PollRoutesOptions): Route {
     operation: "setPollCursor",
     summary: "Set the cursor of a poll",
     description:
-      "The next poll asks from there. What is being asked under the cursor before is still recorded, and leaves this " +
-      "one. Needs `configure`.",
+      "The next poll starts from this cursor. A poll that is running is still recorded, but does not change this " +
+      "cursor. Needs `configure`.",
     access: "any",
     body: cursorBody,
     answers: { 200: pollSchema },

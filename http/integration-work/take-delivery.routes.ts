@@ -28,7 +28,7 @@ export interface TakeDeliveryOptions {
 
 /** The same response for every fault of a delivery. It names the authentication scheme that the webhook expects. */
 function notVerified({ webhook: { verify } }: DeliveryReceiver): Refusal {
-  const refused: Refusal = { refused: "unauthenticated", detail: "The delivery is not verified." };
+  const refused: Refusal = { refused: "unauthenticated", detail: "The delivery could not be verified." };
   return verify?.basic ? { ...refused, basicRealm: "deliveries" } : refused;
 }
 
@@ -49,13 +49,13 @@ export function takeDeliveryRoutes({ runtime, sealer }: TakeDeliveryOptions): re
       method: "POST",
       path: "/api/integrations/{integrationId}/deliveries",
       operation: "takeDelivery",
-      summary: "Take a delivery of an integration's webhook",
+      summary: "Receive a delivery of an integration's webhook",
       description:
-        "Verified as the integration's `webhook.verify` says, whatever credentials come with it; without one every " +
-        "delivery is refused. 202, or the status that `webhook.accepted` names, once it is stored: what it raises is " +
-        "worked after that. One whose `webhook.delivery` " +
-        "was seen within 7 days is answered the same and counted, unless that one failed. 200 with what `respond` " +
-        "says, and nothing is stored. Bodies of any type; forms and JSON are read.",
+        "Verified according to the integration's `webhook.verify`, whatever other credentials the request has; " +
+        "without `verify` every delivery is refused. Responds with 202, or the status in `webhook.accepted`, " +
+        "once the delivery is stored, and processes it afterwards. A delivery whose `webhook.delivery` was seen " +
+        "within 7 days gets the same response and is counted, unless the earlier delivery failed. Responds with " +
+        "200 and stores nothing where `respond` matches. Accepts bodies of any type; reads forms and JSON.",
       access: "public",
       body: z.instanceof(Uint8Array),
       rawBodyBytes: MAX_BODY_BYTES,

@@ -42,7 +42,8 @@ export function createAdmission(rates: AdmissionRates, clock: Clock): Admission 
       const who = caller.kind === "person" ? caller.userId : caller.tokenId;
       return refusalFor(credentials.take(who), "Too many requests with this credential.");
     },
-    ofFailure: (address) => refusalFor(failures.take(sourceOf(address)), "Too many refused credentials from here."),
+    ofFailure: (address) =>
+      refusalFor(failures.take(sourceOf(address)), "Too many rejected credentials from this address."),
   };
 }
 

@@ -28,7 +28,7 @@ export function parseNetworks(text: string): readonly Network[] {
       const address = ipaddr.parse(entry);
       return [address, address.kind() === "ipv4" ? 32 : 128];
     } catch {
-      throw new Error(`${JSON.stringify(entry)} is no address or network`);
+      throw new Error(`${JSON.stringify(entry)} is not an address or a network`);
     }
   });
 }

@@ -8,7 +8,7 @@ export function cacheHeaders(contents: string): { readonly etag: string; readonl
 
 /** Returns the declared responses of a route with such content. */
 export function cacheableAnswers(success: Success): Route["answers"] {
-  const headers = { etag: "Of the contents.", "cache-control": "`no-cache`: ask before a copy is used." };
+  const headers = { etag: "Identifies the content.", "cache-control": "`no-cache`: ask before a copy is used." };
   return { 200: { ...success, headers }, 304: { body: null, headers } };
 }
 

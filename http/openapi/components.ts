@@ -19,14 +19,14 @@ const parameters = {
   ServiceApiVersion: {
     name: "Service-Api-Version",
     in: "header",
-    description: "The version that the request was written for; one that is not served is refused.",
+    description: "The version that the request was written for. Unsupported versions are rejected.",
     schema: { type: "string" },
     example: API_VERSION,
   },
   ServiceClient: {
     name: "Service-Client",
     in: "header",
-    description: "`iac-provider/<version>` or `web`; recorded with every change of the configuration.",
+    description: "`iac-provider/<version>` or `web`; recorded with every configuration change.",
     schema: { type: "string" },
     example: "web",
   },
@@ -42,7 +42,7 @@ const parameters = {
     name: "Idempotency-Key",
     in: "header",
     description:
-      "Optional; 1 to 255 visible characters. The same key with the same body is taken once within 24 hours.",
+      "Optional; 1 to 255 visible characters. The same key with the same body takes effect once within 24 hours.",
     schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" },
     example: "7b1f0c52-note",
   },
@@ -58,9 +58,9 @@ const parameters = {
     name: "Service-Cause",
     in: "header",
     description:
-      "What caused the request, when a hook did: the `webhook-id` of the hook's request, which names the firing that " +
-      "made it, or the `service-cause` it carried, which names the firing before. What follows joins the chain of the " +
-      "firing that made the request; the loop guard stops a chain of 8 causes. An unknown value has no effect.",
+      "The hook that caused the request, if any: the `webhook-id` of the hook's request, which names its firing, " +
+      "or the `service-cause` that it carried, which names the firing before. Subsequent events join the chain " +
+      "of the firing; the loop guard stops chains of 8 causes. An unknown value has no effect.",
     schema: { type: "string", maxLength: 255 },
     example: "msg_01KB8Z0V5N7Q6T0M1W2X3Y4Z5A-3Y4Z5B6C_tell",
   },
@@ -82,19 +82,27 @@ export function componentsOf(routes: readonly Route[]): ZodOpenApiComponentsObje
         schema: { type: "string" },
         example: API_VERSION,
       },
-      RequestId: { description: "The request's id, as the log has it.", schema: { type: "string" } },
+      RequestId: { description: "The request's id, as in the log.", schema: { type: "string" } },
     },
     securitySchemes: {
       session: {
         type: "apiKey",
         in: "cookie",
         name: "session",
-        description: "A signed-in person. A write with the cookie carries this service's `Origin`, or none.",
+        description: "A signed-in person. A write with the cookie must carry this service's `Origin`, or no `Origin`.",
       },
-      token: { type: "http", scheme: "bearer", description: "A workspace token: one workspace, within its scopes." },
+      token: {
+        type: "http",
+        scheme: "bearer",
+        description: "A workspace token: acts in one workspace, within its scopes.",
+      },
       callback: { type: "http", scheme: "bearer", description: "The callback token of a hook's request." },
-      metrics: { type: "http", scheme: "bearer", description: "METRICS_TOKEN; without it, this machine alone." },
-      pool: { type: "http", scheme: "bearer", description: "The token of a runner pool." },
+      metrics: {
+        type: "http",
+        scheme: "bearer",
+        description: "METRICS_TOKEN. If it is not set, only requests from this machine are accepted.",
+      },
+      pool: { type: "http", scheme: "bearer", description: "A runner pool token." },
     },
   };
 }
@@ -109,11 +117,13 @@ const problemSchema = z
       .array(z.looseObject({ path: z.string(), message: z.string(), severity: z.string() }))
       .optional()
       .describe("Present when the request was invalid."),
-    currentVersion: z.int().optional().describe("Present on `moved-on`: the version the resource is at now."),
+    currentVersion: z.int().optional().describe("Present on `moved-on`: the current version of the resource."),
     hint: z
       .string()
       .optional()
-      .describe("Present on `not-found` where the path takes an id and got a key or an address: how to find the id."),
+      .describe(
+        "Present on `not-found` if the path takes an id and the request has a key or an address: how to find the id.",
+      ),
     permission: z.string().optional().describe("Present on `forbidden`: the permission the caller lacks."),
   })
   .describe("A problem (RFC 9457).");

@@ -52,7 +52,7 @@ export function docsRoutes(): readonly Route[] {
       method: "GET",
       path: "/",
       operation: "openDocs",
-      summary: "Leads to the page that shows this document",
+      summary: "Redirect to the API documentation page",
       access: "public",
       answers: { 302: { body: null, headers: { location: "The page." } } },
       handle: () => ({ status: 302, headers: { location: "/docs" } }),
@@ -60,10 +60,14 @@ export function docsRoutes(): readonly Route[] {
     route({
       method: "GET",
       path: "/docs",
-      summary: "The page that shows this document",
+      summary: "Open the API documentation page",
       access: "public",
       answers: {
-        200: { body: null, text: "text/html", headers: { "content-security-policy": "What the page may load." } },
+        200: {
+          body: null,
+          text: "text/html",
+          headers: { "content-security-policy": "The content security policy of the page." },
+        },
       },
       handle: () => ({
         status: 200,
@@ -74,7 +78,7 @@ export function docsRoutes(): readonly Route[] {
     route({
       method: "GET",
       path: "/docs/explorer.js",
-      summary: "The script of the page that shows this document",
+      summary: "Get the script of the API documentation page",
       access: "public",
       answers: cacheableAnswers({ body: null, text: "text/javascript" }),
       handle: async (request) => {

@@ -158,7 +158,7 @@ function socketOperation(
   return {
     operationId: `open${path.replace(/^\/api/, "").replace(/\/([a-z])/g, (_, letter: string) => letter.toUpperCase())}`,
     summary,
-    description: `A WebSocket: send the headers of an upgrade.${description === undefined ? "" : ` ${description}`}`,
+    description: `A WebSocket: send the upgrade headers.${description === undefined ? "" : ` ${description}`}`,
     tags: ["Sockets"],
     security: credentials.map((name) => ({ [name]: [] })),
     responses: {

@@ -76,10 +76,10 @@ function responsesOf(route: Route): Record<`${1 | 2 | 3 | 4 | 5}${string}`, ZodO
 const descriptions: Readonly<Record<number, string>> = {
   200: "Done.",
   201: "Created.",
-  202: "Taken on; it happens soon.",
-  204: "Done; there is nothing to tell.",
-  304: "Nothing has changed.",
-  503: "Not right now.",
+  202: "Accepted; processing continues in the background.",
+  204: "Done; the response has no body.",
+  304: "Not modified.",
+  503: "Unavailable for now.",
 };
 
 function answerOf(status: number, { body, text, headers = {}, example }: Success): ZodOpenApiResponseObject {

@@ -22,8 +22,10 @@ const headers: Readonly<Partial<Record<ProblemSlug, oas31.HeadersObject>>> = {
       schema: { type: "string" },
     },
   },
-  "too-many-requests": { "Retry-After": { description: "Seconds to wait.", schema: { type: "string" } } },
-  unavailable: { "Retry-After": { description: "Seconds to wait.", schema: { type: "string" } } },
+  "too-many-requests": {
+    "Retry-After": { description: "Seconds to wait before a retry.", schema: { type: "string" } },
+  },
+  unavailable: { "Retry-After": { description: "Seconds to wait before a retry.", schema: { type: "string" } } },
 };
 
 /** The problem responses of operations, shared as components. */

@@ -25,7 +25,7 @@ export function deadLetterRoutes({ runtime }: { readonly runtime: Runtime }): re
     workspaceRoute(runtime, "administers", {
       method: "GET",
       path: "/api/workspaces/{slug}/dead-letters",
-      summary: "Messages that were set aside because they kept failing, oldest first",
+      summary: "List dead letters: messages that repeatedly failed, oldest first",
       access: "any",
       answers: { 200: z.strictObject({ items: z.array(letterSchema) }) },
       handle: (_request, { workspaceId }) => ({
@@ -36,7 +36,7 @@ export function deadLetterRoutes({ runtime }: { readonly runtime: Runtime }): re
     workspaceRoute(runtime, "administers", {
       method: "POST",
       path: "/api/workspaces/{slug}/dead-letters/{id}/retry",
-      summary: "Send a message that was set aside again",
+      summary: "Send a dead letter again",
       access: "any",
       body: z.strictObject({}),
       answers: { 202: null },

@@ -22,7 +22,7 @@ export function operationRoutes({ metrics, isReady, metricsToken }: OperationRou
       method: "GET",
       path: "/healthz",
       isAlwaysAdmitted: true,
-      summary: "Whether the process is alive",
+      summary: "Check whether the process is alive",
       access: "public",
       answers: { 200: status },
       handle: () => ({ status: 200, body: { status: "ok" } }),
@@ -31,7 +31,7 @@ export function operationRoutes({ metrics, isReady, metricsToken }: OperationRou
       method: "GET",
       path: "/readyz",
       isAlwaysAdmitted: true,
-      summary: "Whether requests are taken",
+      summary: "Check whether the service accepts requests",
       access: "public",
       answers: { 200: status, 503: status },
       handle: () =>
@@ -40,14 +40,14 @@ export function operationRoutes({ metrics, isReady, metricsToken }: OperationRou
     route({
       method: "GET",
       path: "/metrics",
-      summary: "Figures for Prometheus",
+      summary: "Read metrics in the Prometheus format",
       access: "public",
       credential: "metrics",
       answers: { 200: { body: null, text: "text/plain" } },
       problems: ["unauthenticated"],
       handle: async (request) => {
         if (!mayRead(request, metricsToken)) {
-          return { refused: "unauthenticated", detail: "The metrics need METRICS_TOKEN as bearer." };
+          return { refused: "unauthenticated", detail: "This endpoint requires METRICS_TOKEN as bearer token." };
         }
         return { status: 200, text: { type: metrics.contentType, content: await metrics.text() } };
       },

@@ -14,6 +14,6 @@ export function askMissedDeliveries(
   if (codeHost === null || secret === null || !hasInstallation(runtime.reading, codeHost.name)) return;
   redeliverFailed(codeHost, runtime.clock.now()).catch((error: unknown) => {
     const why = error instanceof Error ? error.name : "unknown";
-    log.warn("the code host's missed deliveries could not be asked for", { host: codeHost.name, why });
+    log.warn("cannot request the code host's missed deliveries", { host: codeHost.name, why });
   });
 }

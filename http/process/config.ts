@@ -145,7 +145,7 @@ export function readConfig(environment: Environment): Config {
     const given = environment[name];
     const parsed = settings[name].safeParse(given === "" ? undefined : given);
     if (parsed.success) return parsed.data as z.output<(typeof settings)[Name]>;
-    throw new WrongSetting(`${name}: ${parsed.error.issues[0]?.message ?? "cannot be taken"}`);
+    throw new WrongSetting(`${name}: ${parsed.error.issues[0]?.message ?? "is not valid"}`);
   };
   const secretsKey = read("SECRETS_KEY");
   const codeHost = codeHostOf(read);

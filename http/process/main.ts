@@ -22,7 +22,7 @@ async function main(): Promise<void> {
     isReadOnly: process.argv.includes("--read-only"),
     ending: ending.signal,
     onFatal: (error) => {
-      log.error("the store cannot be written any more", { error });
+      log.error("cannot write to the store", { error });
       process.exit(1);
     },
   });

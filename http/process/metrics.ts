@@ -6,17 +6,17 @@ import type { RuntimeStats } from "../../runtime/runtime.js";
 import type { Metrics } from "../wire/metrics.js";
 
 const gauges = {
-  turns: "Turns taken since the start",
+  turns: "Turns executed since the start",
   batches: "Batches flushed since the start",
-  crashes: "Turns that threw since the start",
-  deadLetters: "Messages set aside since the start",
-  damagedRows: "Damaged rows met since the start, each counted once, up to 1,000",
-  damagedTurns: "Turns not taken since the start because of a damaged row",
+  crashes: "Turns that threw an error since the start",
+  deadLetters: "Messages moved to the dead letters since the start",
+  damagedRows: "Damaged rows found since the start, each counted once, up to 1,000",
+  damagedTurns: "Turns skipped since the start because of a damaged row",
   cells: "Actors in memory",
   mailboxDepth: "Messages waiting in mailboxes",
-  pendingEffects: "Effects whose result has not come back",
-  runningEffects: "Effects under way",
-  timers: "Wake-ups in memory",
+  pendingEffects: "Effects that have not returned a result",
+  runningEffects: "Effects in progress",
+  timers: "Timers in memory",
 } as const;
 
 /** Creates the metrics. They count requests and deliveries, and read the runtime's figures at each scrape. */
@@ -43,24 +43,24 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
   });
   const malformed = new Counter({
     name: "signalbox_http_unrouted_total",
-    help: "Requests that no route took",
+    help: "Requests that matched no route",
     registers: [registry],
   });
   const cut = new Counter({
     name: "signalbox_http_cut_total",
-    help: "Answers broken off before all of them was sent",
+    help: "Responses that ended before they were fully sent",
     registers: [registry],
   });
   const deliveries = new Counter({
     name: "signalbox_code_host_deliveries_total",
-    help: "Signed deliveries of the code host since the start, by whether something here goes by them",
+    help: "Signed deliveries of the code host since the start, by whether the service uses them",
     labelNames: ["fate"],
     registers: [registry],
   });
   const setLanes = createLaneGauge(registry);
   const exhausted = new Counter({
     name: "signalbox_hook_firings_given_up_total",
-    help: "Firings of hooks on after events whose attempts were used up, since the start",
+    help: "Hook firings on after events that used up their attempts, since the start",
     registers: [registry],
   });
   const setFates = createFateCounters(registry);
@@ -89,22 +89,24 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
 const fates = [
   {
     name: "signalbox_archives_total",
-    help: "Commits of replay sets whose looking for ended since the start, by whether a pack is kept or they are refused",
+    help:
+      "Commits of replay sets whose search ended since the start, by whether the service stored a pack or refused " +
+      "the commit",
     counters: archiveCounters,
   },
   {
     name: "signalbox_deliveries_total",
-    help: "Deliveries to integrations that were worked since the start, by what came of them",
+    help: "Integration deliveries processed since the start, by result",
     counters: deliveryCounters,
   },
   {
     name: "signalbox_polls_total",
-    help: "Polls of integrations since the start, by whether they were answered as they should be",
+    help: "Integration polls since the start, by whether the response was valid",
     counters: pollCounters,
   },
   {
     name: "signalbox_action_runs_total",
-    help: "Actions of bindings and schedules that were over since the start, by how they ended",
+    help: "Actions of bindings and schedules that ended since the start, by outcome",
     counters: actionRunCounters,
   },
 ] as const;
@@ -127,7 +129,7 @@ function createFateCounters(registry: Registry): (counters: RuntimeStats["counte
 function createLaneGauge(registry: Registry): (lanes: RuntimeStats["lanes"]) => void {
   const gauge = new Gauge({
     name: "signalbox_outbound_requests",
-    help: "Requests to the outside by lane, under way or waiting for a place",
+    help: "Outbound requests by lane, in progress or queued",
     labelNames: ["lane", "state"],
     registers: [registry],
   });

@@ -3,7 +3,8 @@ import type { ModelSettings } from "../../actors/outbound/models/model-settings.
 
 const ADDRESS = "must be an http or https address without a query";
 const PRICES =
-  'must be JSON such as {"in": 2.5, "out": 10, "currency": "USD"}: prices of a million tokens, and by "models" those of others';
+  'must be JSON such as {"in": 2.5, "out": 10, "currency": "USD"}: prices per million tokens, with prices of ' +
+  'other models under "models"';
 
 /** The address of the model's API. It may be private, and it need not be on the allow-list. */
 const modelUrl = z
@@ -54,9 +55,9 @@ type Read = <Name extends SettingName>(name: Name) => z.output<(typeof modelSett
 export function modelOf(read: Read): ModelSettings | null | { readonly wrong: string } {
   const [url, key, name, prices] = [read("MODEL_URL"), read("MODEL_KEY"), read("MODEL_NAME"), read("MODEL_PRICES")];
   if (url !== undefined && name !== undefined) return { url, key: key ?? null, name, prices: prices ?? null };
-  if (url !== undefined) return { wrong: "MODEL_NAME: must be set where MODEL_URL is" };
+  if (url !== undefined) return { wrong: "MODEL_NAME: must be set when MODEL_URL is set" };
   if (key === undefined && name === undefined && prices === undefined) return null;
-  return { wrong: "MODEL_URL: must be set where other settings of the model are" };
+  return { wrong: "MODEL_URL: must be set when other model settings are set" };
 }
 
 function isModelUrl(text: string): boolean {

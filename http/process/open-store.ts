@@ -43,7 +43,7 @@ async function openMigrated(options: OpenStoreOptions): Promise<ServedStore> {
   const store = await openLmdbStore({ folder, mustExist: mustExist || isReadOnly });
   const copyFirst = (from: number, to: number) =>
     copyOfFormat({ folder, from, to, ending }).catch((error: unknown) => {
-      throw ending?.aborted === true ? new MigrationCutShort(`ended while ${DATA_FILE} was copied`) : error;
+      throw ending?.aborted === true ? new MigrationCutShort(`interrupted while ${DATA_FILE} was being copied`) : error;
     });
   try {
     return { store, wasCurrent: await toCurrent(store, { ...options, copyFirst }) };
@@ -65,8 +65,8 @@ export async function openServedStore(given: Store | undefined, options: OpenSto
   if (given === undefined) await store.close();
   const { folder } = options;
   throw new WrongSetting(
-    `The directory in ${folder} was not rebuilt to its end: run signalbox rebuild-directory --data ${folder} ` +
-      "(in a clone: npm run rebuild-directory -- --data …)",
+    `The last rebuild of the directory in ${folder} did not finish: run signalbox rebuild-directory --data ` +
+      `${folder} (in a clone: npm run rebuild-directory -- --data …)`,
   );
 }
 
@@ -93,7 +93,10 @@ export async function openStoreForDoctor(folder: string): Promise<Store> {
 function assertCurrentFormat(reading: Reading, folder: string): void {
   checkFormat(reading, { folder, steps: migrations });
   if (isCurrentFormat(reading, migrations)) return;
-  throw new StoreError("failed", `the store in ${folder} has an older format: start this release on it, or on a copy`);
+  throw new StoreError(
+    "failed",
+    `the store in ${folder} has an older format: start this release on it, or on a copy, to migrate it`,
+  );
 }
 
 /**
@@ -118,8 +121,8 @@ function assertNotEmptied(folder: string): void {
   if (!holdsSecretsKey(folder) || statSync(path, { throwIfNoEntry: false })?.size !== 0) return;
   throw new StoreError(
     "damaged",
-    `${path} is empty, but the key of a store in use is beside it; nothing was changed: restore a backup into another ` +
-      "folder, or remove the empty file to begin anew with this key",
+    `${path} is empty, but the key of a used store is beside it; nothing was changed. Restore a backup into ` +
+      "another folder, or remove the empty file to start a new store with this key",
   );
 }
 
@@ -137,8 +140,8 @@ async function toCurrent(
     checkFormat(store.reading, { folder, steps });
     throw new StoreError(
       "failed",
-      `the store in ${folder} has an older format, and --read-only migrates nothing: use the release that wrote it, or ` +
-        "start this one on another copy without --read-only first, which migrates that copy",
+      `the store in ${folder} has an older format, and --read-only does not migrate: use the release that wrote ` +
+        "it, or start this release on another copy without --read-only first, which migrates that copy",
     );
   }
   if (!wasCurrent) await migrate(store, { ...options, steps });

@@ -20,7 +20,7 @@ function readKey(folder: string): Uint8Array | null {
   if (!holdsSecretsKey(folder)) return null;
   const path = join(folder, FILE);
   const key = parseKey(readFileSync(path, "utf8").trim());
-  if (key === null) throw new Error(`${path} does not hold a key of 32 bytes in base64`);
+  if (key === null) throw new Error(`${path} does not contain a key of 32 bytes in base64`);
   return key;
 }
 

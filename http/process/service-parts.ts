@@ -100,7 +100,8 @@ function openSealer(config: Config, reading: Reading, randomBytes: (count: numbe
   const known = isSecretsKeyLost ? null : findSealingKeyMark(reading);
   const wrong = (what: string) =>
     new WrongSetting(
-      `SECRETS_KEY: the secrets in ${dataFolder} are encrypted with ${what}: set that one, or put its secrets.key there`,
+      `SECRETS_KEY: the secrets in ${dataFolder} are encrypted with ${what}: set SECRETS_KEY to the original ` +
+        "key, or restore its secrets.key there",
     );
   if (known !== null && secretsKey === null && !holdsSecretsKey(dataFolder)) throw wrong("a key that is missing");
   const sealer = createSealer(secretsKey ?? loadOrCreateSecretsKey(dataFolder, randomBytes), randomBytes);

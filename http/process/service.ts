@@ -117,8 +117,9 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   const { baseUrl } = parts.site;
   log.info(`listening on ${baseUrl}`);
   if (parts.wasCurrent && !isReadOnly && options.store === undefined) removeOldFormats(config.dataFolder, log);
-  if (isReadOnly) log.info("read-only: reads and sign-in are served, other writes are refused, and nothing is sent");
-  if (isOpenedNowhere(config)) log.warn("links in mails begin with no address to open: set BASE_URL", { baseUrl });
+  if (isReadOnly) log.info("read-only: the service serves reads and sign-in, refuses other writes, and sends nothing");
+  if (isOpenedNowhere(config))
+    log.warn("links in emails do not work without a public address: set BASE_URL", { baseUrl });
   const { codeHost } = parts.outbounds;
   if (!isReadOnly) askMissedDeliveries({ codeHost, secret: config.codeHostWebhookSecret }, { runtime, log });
   const { allowList } = parts.outbounds;
@@ -130,7 +131,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
     const isOver = () => !parts.isReady || outboundAllow !== latest;
     const of = { reading: runtime.reading, store: parts.store, outboundAllow, allowList };
     warnNotAllowed({ ...of, log, scheduler: loop, isOver }).catch((error: unknown) => {
-      log.error("what OUTBOUND_ALLOW does not allow was not looked for", { error });
+      log.error("cannot look for hooks and integrations that OUTBOUND_ALLOW does not allow", { error });
     });
   };
   warn(latest);
@@ -154,7 +155,7 @@ function removeOldFormats(folder: string, log: Pick<ServiceLog, "info" | "warn">
     for (const path of removeFormatCopies(folder)) log.info(`removed ${path}: the migrated store is in use`);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    log.warn("a copy of the store from before its migration could not be removed", { why });
+    log.warn("cannot remove a copy of the store from before its migration", { why });
   }
 }
 

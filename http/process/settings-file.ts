@@ -21,7 +21,7 @@ export function readSettingsFile({ SETTINGS_FILE: path = "" }: Environment): Env
   const { [END]: end, ...names } = parseEnv(`${nameAllLines(text)}\n${END}=`);
   const unread = Object.keys(names).flatMap((name) => (/^[\w.-]+$/.test(name) ? [] : [readNumber(name)]));
   if (unread.length > 0) throw wrong(path, `has a line that is not KEY=value: line ${Math.min(...unread)}`);
-  if (end === undefined) throw wrong(path, "ends within a quoted value");
+  if (end === undefined) throw wrong(path, "ends inside a quoted value");
   return { ...parseEnv(text) };
 }
 

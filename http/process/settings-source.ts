@@ -56,7 +56,7 @@ export class SettingsSource {
       config = readConfig(withSettingsFile(this.#environment, file));
     } catch (error) {
       if (!(error instanceof WrongSetting)) throw error;
-      log.error(`the settings stay as they are: ${error.message}`, {});
+      log.error(`kept the current settings: ${error.message}`, {});
       return;
     }
     const before = this.#file;
@@ -65,7 +65,7 @@ export class SettingsSource {
     for (const name of Object.keys(settings)) this.#warnOfChange(log, name, before);
     if (config.outboundAllow === this.#outboundAllow) return;
     this.#outboundAllow = config.outboundAllow;
-    log.info(`${LIVE} was changed, and has taken effect`);
+    log.info(`${LIVE} was changed and has taken effect`);
     allow(config.outboundAllow);
   }
 
@@ -73,17 +73,17 @@ export class SettingsSource {
     const isShadowed = (this.#environment[name] ?? "") !== "";
     if (isShadowed) {
       if (this.#file[name] !== before[name])
-        log.warn(`${name} was changed in the settings file, but the environment sets it, which wins`, {});
+        log.warn(`${name} was changed in the settings file, but the environment also sets it and takes precedence`, {});
       return;
     }
     if (name !== LIVE && (this.#file[name] ?? "") !== (this.#started[name] ?? ""))
-      log.warn(`${name} was changed: it takes effect when the service is restarted`, {});
+      log.warn(`${name} was changed: restart the service to apply it`, {});
   }
 
   #warnOfUnknownInFile(log: Pick<Log, "warn">): void {
     for (const unknown of listUnknown(this.#file)) warnOf(log, "the settings file", unknown);
     if (this.#file.SETTINGS_FILE !== undefined)
-      log.warn("SETTINGS_FILE in the settings file has no effect: it is read from the environment alone", {});
+      log.warn("SETTINGS_FILE in the settings file has no effect: set it in the environment", {});
   }
 }
 

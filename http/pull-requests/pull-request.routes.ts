@@ -48,13 +48,15 @@ function listRoute({ runtime }: PullRequestRoutesOptions): Route {
     path: "/api/teams/{teamId}/pull-requests",
     operation: "listPullRequests",
     summary: "List a team's pull requests, newest first",
-    description: "Those of its tasks, and those of people in repositories of its lines that the code host told of.",
+    description:
+      "Lists pull requests of the team's tasks, and those of people that the code host reported in repositories of " +
+      "its lines.",
     access: "any",
     query: listing,
     answers: {
       200: z.strictObject({
         items: z.array(pullRequestSchema),
-        next: z.string().nullable().describe("What the next page is `before`; null when there is none."),
+        next: z.string().nullable().describe("The `before` parameter for the next page; null when there is none."),
       }),
     },
     handle: async (request, team) => {
@@ -93,8 +95,8 @@ function retryRoute({ runtime, sealer }: PullRequestRoutesOptions): Route {
     method: "POST",
     path: "/api/pull-requests/{id}/retry",
     operation: "retryPullRequest",
-    summary: "Have a pull request opened again that failed",
-    description: "Once its branch was pushed; else the task is to be retried, whose next run pushes it.",
+    summary: "Retry opening a pull request that failed",
+    description: "Works only if its branch was pushed. If not, retry the task: its next run pushes the branch.",
     access: "any",
     body: z.strictObject({}),
     answers: { 200: { body: pullRequestSchema, headers: replayedHeader } },
@@ -116,8 +118,8 @@ function refreshRoute({ runtime }: PullRequestRoutesOptions): Route {
     method: "POST",
     path: "/api/pull-requests/{id}/refresh",
     operation: "refreshPullRequest",
-    summary: "Have the code host asked what became of a pull request",
-    description: "Answered at once, with what is known by then; what the code host says is told to streams.",
+    summary: "Refresh a pull request from the code host",
+    description: "Responds at once with the current state. Streams receive what the code host reports.",
     access: "any",
     body: z.strictObject({}),
     answers: { 200: pullRequestSchema },

@@ -20,7 +20,7 @@ const listed = z.strictObject({
   next: z
     .string()
     .nullable()
-    .describe("What `before` is to be for those that follow; null at the end. A page has at most 4 MiB."),
+    .describe("The `before` parameter for the next page; null when there is none. A page has at most 4 MiB."),
 });
 
 /** The routes that read replays. */
@@ -32,13 +32,13 @@ function listRoute(reads: ReplayReads): Route {
   return subjectRoute(setSubject(reads.runtime, "read"), {
     method: "GET",
     path: "/api/teams/{teamId}/replay-sets/{setId}/replays",
-    summary: "The replays of a set, newest first",
+    summary: "List the replays of a set, newest first",
     description:
-      "Without outputs of checks, reasons and claims, which a single replay is read with. A set keeps at most 200: starts " +
-      "beyond that remove the oldest ended ones.",
+      "Omits check outputs, reasons and claims; read a single replay for these. A set keeps at most 200 replays: " +
+      "starting another removes the oldest ended ones.",
     access: "any",
     query: z.strictObject({
-      before: idCursor("rep", "`next` of the page before; older replays are answered."),
+      before: idCursor("rep", "`next` of the previous page; returns older replays."),
       limit: pageSize(MAX_LISTED).describe("The number of replays."),
     }),
     answers: { 200: listed },
@@ -72,7 +72,7 @@ function readRoute(reads: ReplayReads): Route {
     method: "GET",
     path: "/api/teams/{teamId}/replays/{replayId}",
     summary: "Read a replay",
-    description: "With its totals, its gain, each copy, and each task beside the replay that it is compared with.",
+    description: "Includes its totals, its gain, each copy, and each task beside the baseline replay.",
     access: "any",
     answers: { 200: replaySchema },
     handle: (request, { workspaceId, replay: { id }, set }) =>

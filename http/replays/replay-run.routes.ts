@@ -23,10 +23,10 @@ export function replayRunRoutes({ runtime }: { readonly runtime: Runtime }): rea
     subjectRoute(subject, {
       method: "GET",
       path: RUN,
-      summary: "A run of a replay, with the run that it repeats and its steps",
+      summary: "Read a run of a replay, with the run that it repeats and its steps",
       description:
-        "Its diff, its check and its config are in `GET /api/runs/{runId}`, where `taskId` is empty: the run of a copy " +
-        "belongs to no task.",
+        "`GET /api/runs/{runId}` has its diff, its check and its config. Its `taskId` is empty: the run of a " +
+        "copy belongs to no task.",
       access: "any",
       query: z.strictObject({
         after: z.coerce
@@ -34,9 +34,7 @@ export function replayRunRoutes({ runtime }: { readonly runtime: Runtime }): rea
           .int()
           .min(-1)
           .default(-1)
-          .describe(
-            "The index of the last step that is known; steps after it are answered, by default from the first.",
-          ),
+          .describe("The index of the last known step; returns later steps. By default returns all steps."),
         limit: pageSize(200).describe("The number of steps."),
       }),
       answers: { 200: replayRunSchema },
@@ -45,7 +43,7 @@ export function replayRunRoutes({ runtime }: { readonly runtime: Runtime }): rea
     subjectRoute(subject, {
       method: "GET",
       path: `${RUN}/replay`,
-      summary: "The replay that a run belongs to, with all that is said of its copy",
+      summary: "Read the replay that a run belongs to, with all data on its copy",
       access: "any",
       answers: { 200: runReplaySchema },
       handle: (_request, found) => ({ status: 200, body: runReplayView(reading, found) }),
@@ -53,8 +51,8 @@ export function replayRunRoutes({ runtime }: { readonly runtime: Runtime }): rea
     subjectRoute(subject, {
       method: "GET",
       path: "/api/teams/{teamId}/runs/{runId}/config",
-      summary: "The config that a run of a replay ran with",
-      description: "Also of candidates that are not read by themselves, such as one with the answer.",
+      summary: "Read the config of a replay run",
+      description: "Includes candidates that cannot be read directly, such as one with the answer.",
       access: "any",
       answers: { 200: replayRunConfigSchema },
       handle: (_request, found) => ({ status: 200, body: replayRunConfigView(reading, found) }),

@@ -47,8 +47,9 @@ function setRoutes(reads: ReplayReads): readonly Route[] {
     teamRoute(runtime, "outcomes", {
       method: "GET",
       path: SETS,
-      summary: "A team's replay sets, newest first",
-      description: "With those whose station left its line; with `line` and `station` only the sets of that station.",
+      summary: "List a team's replay sets, newest first",
+      description:
+        "Includes sets whose station left its line. With `line` and `station`, lists only the sets of that station.",
       access: "any",
       query: ofStation,
       answers: { 200: listed },
@@ -66,7 +67,7 @@ function setRoutes(reads: ReplayReads): readonly Route[] {
     subjectRoute(stationSubject(runtime, "read"), {
       method: "GET",
       path: `${STATION}/replay-sets`,
-      summary: "A station's replay sets, newest first",
+      summary: "List a station's replay sets, newest first",
       access: "any",
       answers: { 200: listed },
       handle: async (request, { lineId, stationId, ...team }) => {
@@ -94,8 +95,8 @@ function runRoutes(reads: ReplayReads): readonly Route[] {
     subjectRoute(stationSubject(runtime, "read"), {
       method: "GET",
       path: `${STATION}/replayable-runs`,
-      summary: "The station's latest 50 ended runs of tasks, newest first",
-      description: "Each with why it cannot be repeated, and with the sets that it is in.",
+      summary: "List the station's latest 50 ended task runs, newest first",
+      description: "Shows for each run why it cannot be repeated, and the sets that contain it.",
       access: "any",
       answers: { 200: runsListed },
       handle: async (request, station) => {
@@ -108,8 +109,8 @@ function runRoutes(reads: ReplayReads): readonly Route[] {
     subjectRoute(setSubject(runtime, "read"), {
       method: "GET",
       path: `${SETS}/{setId}/suggestions`,
-      summary: "Up to 5 recent runs that would even out how the set's runs turned out, newest first",
-      description: "Of the latest 50 runs of the station that can be repeated and are not in the set. None is added.",
+      summary: "List up to 5 recent runs that would balance the set's outcomes, newest first",
+      description: "Chosen from the station's latest 50 repeatable runs outside the set. Adds none of them.",
       access: "any",
       answers: { 200: runsListed },
       handle: async (request, { workspaceId, set }) => {

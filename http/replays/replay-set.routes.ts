@@ -17,7 +17,7 @@ const named = z.strictObject({
     .string()
     .trim()
     .refine(({ length }) => length >= 1 && length <= MAX_NAME, `Replay set name must be 1 to ${MAX_NAME} characters.`)
-    .describe(`1 to ${MAX_NAME} characters; spaces around it are left out.`),
+    .describe(`1 to ${MAX_NAME} characters; surrounding spaces are removed.`),
 });
 const example = { name: "Sent back in September" };
 const addedRuns = z.union([
@@ -46,7 +46,7 @@ function openRoute({ runtime, sealer }: ReplaySetRoutesOptions): Route {
     method: "POST",
     path: "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/replay-sets",
     isCheckedFirst: true,
-    summary: "Open an empty replay set of a work station",
+    summary: "Create an empty replay set of a work station",
     access: "any",
     body: named,
     example,
@@ -83,8 +83,8 @@ function changeRoutes(runtime: Runtime): readonly Route[] {
       path: SET,
       summary: "Delete a replay set",
       description:
-        "With it go all of its replays, with their copies, the runs of these, verdicts and figures. It lets go of what it " +
-        "kept of its runs. Refused while a replay of the set is under way.",
+        "Removes all its replays, with their copies, runs, verdicts and figures, and releases what the set " +
+        "stored of its runs. Refused while a replay of the set is in progress.",
       access: "any",
       answers: { 204: null },
       handle: ({ caller, client }, { set: { id: setId }, ...team }) =>
@@ -102,8 +102,9 @@ function entryRoutes({ runtime, sealer }: ReplaySetRoutesOptions): readonly Rout
       isCheckedFirst: true,
       summary: "Add ended runs of the station to a replay set",
       description:
-        "Takes one run as `runId`, or several as `runIds`. Of several, either all are added or none: the refusal names " +
-        "each run that cannot be added. The service stores a run as long as it is in a set. A set holds at most 50.",
+        "Takes one run as `runId`, or several as `runIds`. Of several, either all are added or none: the refusal " +
+        "names each run that cannot be added. The service stores a run as long as it is in a set. A set holds at " +
+        "most 50 runs.",
       access: "any",
       body: addedRuns,
       example: { runIds: [`run_${EXAMPLE_ULID}`, "run_01KAHX5E8GJMPQS1T3V5X7Z9AC"] },
@@ -119,7 +120,7 @@ function entryRoutes({ runtime, sealer }: ReplaySetRoutesOptions): readonly Rout
     subjectRoute(subject, {
       method: "DELETE",
       path: `${SET}/entries/{runId}`,
-      summary: "Take a run out of a replay set",
+      summary: "Remove a run from a replay set",
       access: "any",
       answers: { 204: null },
       handle: ({ caller, params: { runId = "" } }, { set: { id: setId }, ...team }) =>
@@ -134,10 +135,10 @@ function guardRoutes(runtime: Runtime): readonly Route[] {
     subjectRoute(subject, {
       method: "POST",
       path: `${SET}/guards-changes`,
-      summary: "Have a replay set guard its station's changes",
+      summary: "Make a replay set guard its station's changes",
       description:
-        "Only one set of a station does: another is refused (409) until that one's mark is taken. Replay checks of " +
-        "planned changes replay it, under the terms of the line's `replayCheck`.",
+        "Only one set per station can guard its changes: marking another is refused (409) until the first is " +
+        "unmarked. Replay checks of planned changes replay the set, under the terms of the line's `replayCheck`.",
       access: "any",
       answers: { 204: null },
       problems: ["conflict"],
@@ -147,7 +148,7 @@ function guardRoutes(runtime: Runtime): readonly Route[] {
     subjectRoute(subject, {
       method: "DELETE",
       path: `${SET}/guards-changes`,
-      summary: "Have a replay set no longer guard its station's changes",
+      summary: "Stop a replay set from guarding its station's changes",
       access: "any",
       answers: { 204: null },
       handle: ({ caller, client }, { set: { id: setId }, ...team }) =>

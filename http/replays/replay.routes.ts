@@ -18,7 +18,7 @@ const repeatsFault = "Replay repeats must be from 1 to 5.";
 const amountFault = "must be above 0 and at most 1000";
 
 const money = z.strictObject({
-  amount: z.number().describe("In the currency's unit."),
+  amount: z.number().describe("In units of the currency."),
   currency: z.string().describe("ISO 4217"),
 });
 
@@ -42,7 +42,7 @@ function leaveOutDefault({ jsonSchema }: Documented): void {
 const asked = z
   .strictObject({
     candidate: z.string(candidateFault).min(1, candidateFault).prefault("").meta({
-      description: "The id of a proposed candidate of the set's station, or `live` for the station as it is now.",
+      description: "The id of a proposed candidate of the set's station, or `live` for the station's current config.",
       override: leaveOutDefault,
     }),
     ceiling: z.strictObject({
@@ -51,8 +51,8 @@ const asked = z
         .positive(amountFault)
         .max(MAX_CEILING, amountFault)
         .describe(
-          "The most that the replay may spend, with all its copies. A baseline and a replay with the answer that start " +
-            "with it have ceilings of their own.",
+          "The most that the replay may spend, with all its copies. A baseline, and a replay with the answer, " +
+            "that start with it have their own ceilings.",
         ),
       currency: currencySchema,
     }),
@@ -61,15 +61,13 @@ const asked = z
       .min(1, repeatsFault)
       .max(5, repeatsFault)
       .default(1)
-      .describe(
-        "How often each run of the set is replayed. A baseline that checks the set repeats each at least 3 times.",
-      ),
+      .describe("Replays of each run of the set. A baseline that checks the set repeats each run at least 3 times."),
     oracle: z
       .boolean("must be true or false")
       .default(true)
       .describe(
-        "With `false`, no replay with the answer follows the baseline that starts with this request. A baseline that " +
-          "stands already keeps what its own start asked for.",
+        "If `false`, no replay with the answer follows the baseline that starts with this request. An existing " +
+          "baseline keeps the choice of its own start.",
       ),
   })
   .meta({ override: requireCandidate });
@@ -78,13 +76,15 @@ const started = z
   .strictObject({
     id: z.string(),
     ceiling: money.describe(
-      "The one that holds: raised in proportion to the repeats for a baseline that checks the set.",
+      "The effective ceiling: raised in proportion to the repeats for a baseline that checks the set.",
     ),
     baseline: z
       .strictObject({
         id: z.string(),
         ceiling: money,
-        status: z.enum(["started", "starting"]).describe("`started`: it is the replay; `starting`: it is beside it."),
+        status: z
+          .enum(["started", "starting"])
+          .describe("`started`: it is the replay itself; `starting`: it starts beside the replay."),
       })
       .nullable()
       .describe("The baseline that started; null when the set has one that covers its runs."),
@@ -92,8 +92,8 @@ const started = z
       .strictObject({ ceiling: money })
       .nullable()
       .describe(
-        "A replay of that baseline's config whose runs are told the answer starts once it has finished, under this " +
-          "ceiling; null for none. Its id is in the set's `health.oracle` once it has started.",
+        "A replay of the baseline's config, whose runs receive the answer, starts under this ceiling after the " +
+          "baseline finishes; null for none. Once started, its id is in the set's `health.oracle`.",
       ),
     warnings: z
       .array(
@@ -103,11 +103,11 @@ const started = z
         }),
       )
       .describe(
-        "Of a station with a judge. `judging-not-set-up`: the service has no model, so that no copy is scored. " +
-          "`judging-outside-ceiling`: the model has no price in the ceiling's currency, so that what judging costs counts " +
-          "against no ceiling. Of any station: `other-currency`: every run of the set that reported a cost reported it " +
-          "in another currency than the ceiling's; a copy that does so counts a share of the ceiling, which is the " +
-          "ceiling divided by the number of copies.",
+        "At a station with a judge. `judging-not-set-up`: the service has no model, so no copy is scored. " +
+          "`judging-outside-ceiling`: the model has no price in the ceiling's currency, so judging costs do not " +
+          "count against a ceiling. At any station: `other-currency`: every run of the set that reported a cost " +
+          "used another currency than the ceiling. Such a copy counts as a share of the ceiling: the ceiling " +
+          "divided by the number of copies.",
       ),
   })
   .meta({ title: "started-replay" });
@@ -126,14 +126,15 @@ export function replayRoutes({ runtime, sealer }: ReplayRoutesOptions): readonly
       isCheckedFirst: true,
       summary: "Start a replay of a set",
       description:
-        "A baseline, a replay of the live config, starts beside it when the set has none that covers its runs, under a " +
-        "ceiling of its own. The first baseline of a config over 5 runs or more checks the set: it repeats each run at " +
-        "least 3 times and judges and checks changes again, under a ceiling raised in proportion to the repeats, up to " +
-        "1000. Where a check or a judge scores, a replay with the answer follows a finished baseline: its runs are told " +
-        "how they should have turned out, which shows what could be gained at most; `oracle: false` asks for none. Each of the three spends up to its " +
-        "own ceiling, which the answer has. A set keeps at most 200 replays: a start beyond that removes the oldest " +
-        "ended ones, but not the baseline, nor what the set's health names, nor what another replay is set beside or " +
-        "answers; refused (409) where none may be removed.",
+        "If the set has no baseline that covers its runs, a replay of the live config starts as baseline, with " +
+        "its own ceiling. The first baseline of a config over 5 runs or more checks the set: it repeats each run " +
+        "at least 3 times, and judges and checks changes again. Its ceiling rises in proportion to the repeats, " +
+        "up to 1000. If a check or a judge scores, a replay with the answer follows a finished baseline: its " +
+        "runs receive the outcome that they should have had, which shows the maximum gain; `oracle: false` " +
+        "disables it. Each of the three spends up to its own ceiling, which the response has. A set keeps at " +
+        "most 200 replays: starting another removes the oldest ended ones, but not the baseline, nor replays " +
+        "that the set's health names, nor replays that another replay is compared with or answers. The start is " +
+        "refused (409) if none can be removed.",
       access: "any",
       body: asked,
       example: { candidate: "live", ceiling: { amount: 20, currency: "EUR" }, repeats: 3 },
@@ -161,10 +162,10 @@ export function replayRoutes({ runtime, sealer }: ReplayRoutesOptions): readonly
       path: "/api/teams/{teamId}/replays/{replayId}/stop",
       summary: "Stop a replay",
       description:
-        "Its runs are withdrawn. What settled before stays; copies that did not start keep the state `waiting` and have " +
-        "no result. Neither a baseline that started beside it nor a replay with the answer is stopped with it: each is " +
-        "stopped by its own id. That of a replay with the answer is in the set's `health.oracle` once it has started; " +
-        "none starts after a baseline that was stopped.",
+        "Withdraws its runs. Settled results remain; copies that did not start keep the state `waiting` and have " +
+        "no result. A baseline that started with it, and a replay with the answer, continue: stop each by its " +
+        "own id. A replay with the answer that has started is in the set's `health.oracle`; none starts after a " +
+        "stopped baseline.",
       access: "any",
       headers: repeatable,
       answers: { 204: { body: null, headers: replayedHeader } },

@@ -24,8 +24,9 @@ export function replayedCandidateRoutes(reads: ReplayReads): readonly Route[] {
     teamRoute(runtime, "outcomes", {
       method: "GET",
       path: "/api/teams/{teamId}/replayed-candidates",
-      summary: "The candidates that a team replayed in a period, beside each set's baseline",
-      description: "Sets with the newest replay first. The period has whole UTC days up to and including today.",
+      summary: "List the candidates that a team replayed in a period, beside each set's baseline",
+      description:
+        "Sets with the newest replay come first. The period covers whole UTC days up to and including today.",
       access: "any",
       query: z.strictObject({ period: z.string().default("30d").describe("`7d`, `30d` or `90d`.") }),
       answers: { 200: replayedCandidatesSchema },

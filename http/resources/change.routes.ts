@@ -31,7 +31,7 @@ export function changeRoutes({ runtime }: { readonly runtime: Runtime }): readon
     workspaceRoute(runtime, "administers", {
       method: "GET",
       path: "/api/workspaces/{slug}/configuration-changes",
-      summary: "Every change of the configuration, newest first",
+      summary: "List every configuration change, newest first",
       access: "any",
       query: z.strictObject({ before: wholeNumber.optional(), limit: pageSize() }),
       answers: { 200: z.strictObject({ items: z.array(changeSchema), prunedBefore }) },

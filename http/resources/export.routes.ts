@@ -13,7 +13,7 @@ import { withArticle } from "./kind-name.js";
 
 const files = z
   .array(z.strictObject({ path: z.string(), content: z.string() }))
-  .describe("Relative paths, in their order, with what each file holds.");
+  .describe("Relative paths in order, with each file's content.");
 
 /** The routes that export a workspace, or one resource of an exported kind, as HCL (configuration API, Export). */
 export function exportRoutes(options: ExportRoutesOptions): Route[] {
@@ -39,13 +39,15 @@ function workspaceRoute({ runtime, kinds }: ExportRoutesOptions, kind: Kind, und
     method: "GET",
     path: `/api/resources/${kind.plural}/{id}/export`,
     summary: `Export a whole ${kind.name} as an HCL module`,
-    description: `${MAX_EXPORTS.each} at once of a person or token; more are answered 429. It has to be read within five minutes.`,
+    description:
+      `A person or token can have ${MAX_EXPORTS.each} exports in progress; further requests get 429. The response ` +
+      "must be read within five minutes.",
     access: "any",
     answers: { 200: z.strictObject({ files }) },
     handle: async (request, row) => {
       const end = underWay.begin(holderOf(request.caller));
       if (end === null) {
-        return { refused: "too-many-requests", detail: "Too many exports are under way.", retryAfterSeconds: 5 };
+        return { refused: "too-many-requests", detail: "Too many exports are in progress.", retryAfterSeconds: 5 };
       }
       const view = runtime.view();
       const close = () => {

@@ -30,14 +30,14 @@ export interface ResourceRoutesOptions extends ResourceWriter {
 const base = "/api/resources";
 const anyBody = z.unknown();
 const importQuery = z.strictObject({
-  address: z.string().min(1, "is required").describe("As `address` in answers has it."),
+  address: z.string().min(1, "is required").describe("The address, in the form of `address` in responses."),
 });
 const stationQuery = z.strictObject({
   station: z
     .string()
     .max(200, "must be at most 200 characters")
     .optional()
-    .describe("The address of a station, `<team key>/<line key>/<station key>`: lists only what it holds."),
+    .describe("The address of a station, `<team key>/<line key>/<station key>`: lists only its resources."),
 });
 
 /** The six operations of every kind, derived from the table of kinds (configuration API, Endpoints). */
@@ -93,7 +93,7 @@ interface KindParts {
 
 function partsOf(kind: Kind, writer: ResourceWriter): KindParts {
   const { reading } = writer.runtime;
-  const tagged = { etag: "The version as a strong entity tag: what `If-Match` takes." };
+  const tagged = { etag: "The version as a strong entity tag, for use in `If-Match`." };
   let made: ReturnType<KindParts["answer"]> | null = null;
   return {
     kind,
@@ -147,8 +147,8 @@ function replaceRoute({ kind, writer, named, one, example, answer, subject }: Ki
     path: one,
     summary: `Replace ${withArticle(kind)}`,
     description:
-      "A body that brings what is there already changes nothing: the version stays. Read-only fields may stand " +
-      "in it as they were read.",
+      "A body that changes nothing keeps the version. Read-only fields are accepted if they have the values that " +
+      "a read returned.",
     operation: `replace${named}`,
     access: "any",
     body: anyBody,
@@ -271,6 +271,6 @@ function collectionIn({ heldBy, plural }: Kind): string | null {
 function createdHeaders({ reveals, name }: Kind): Record<string, string> {
   return {
     "idempotent-replayed": "`true` when an earlier request with the same key created it.",
-    ...(reveals === undefined ? {} : { [reveals.header]: `The value that was issued for the ${name}. Shown once.` }),
+    ...(reveals === undefined ? {} : { [reveals.header]: `The value issued for the ${name}. Returned once.` }),
   };
 }

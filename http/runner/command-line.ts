@@ -69,11 +69,12 @@ function httpUrl(text: string): string {
 function tokenOf(program: Command, text = ""): string {
   if (text === "") {
     program.error(
-      "error: a pool token is needed: --pool-token, or SIGNALBOX_POOL_TOKEN in the environment; or --trust with --trust-token-file",
+      "error: a pool token is required: set --pool-token, or SIGNALBOX_POOL_TOKEN in the environment; or set " +
+        "--trust with --trust-token-file",
     );
   }
   // A header cannot carry other characters.
-  if (!/^[\x21-\x7e]+$/.test(text)) program.error("error: the pool token must be visible ASCII characters");
+  if (!/^[\x21-\x7e]+$/.test(text)) program.error("error: the pool token must consist of visible ASCII characters");
   return text;
 }
 
@@ -84,11 +85,9 @@ function credentialOf(program: Command, { url, poolToken: token, trust, trustTok
   if (trust === undefined && trustTokenFile === undefined && pool === undefined)
     return poolToken(tokenOf(program, token));
   if (trust === undefined || trustTokenFile === undefined) {
-    return program.error(
-      "error: --trust, --trust-token-file and --pool belong together: the first two are both needed",
-    );
+    return program.error("error: --trust and --trust-token-file must be set together; --pool requires both");
   }
-  if (token !== undefined) program.error("error: there is a pool token and a --trust: one of them is enough");
+  if (token !== undefined) program.error("error: both a pool token and --trust are set: use one of them");
   const now = () => Date.now();
   return hostCredential({ url, trust, tokenFile: resolve(trustTokenFile), pool: pool ?? null, now });
 }
@@ -106,7 +105,7 @@ function count(text: string): number {
 
 function gatherLabel(label: string, before: readonly string[] = []): string[] {
   if (label.length < 1 || label.length > 64) throw new InvalidArgumentError("It must have 1 to 64 characters.");
-  if (before.length >= 50) throw new InvalidArgumentError("There may be 50 of them.");
+  if (before.length >= 50) throw new InvalidArgumentError("At most 50 labels are allowed.");
   return [...before, label];
 }
 
@@ -115,7 +114,7 @@ function gather(name: string, before: readonly string[] = []): string[] {
 }
 
 function template(text: string): string {
-  if (!text.includes("{name}")) throw new InvalidArgumentError("It must hold {name}, where owner/name belongs.");
+  if (!text.includes("{name}")) throw new InvalidArgumentError("It must contain {name} in place of owner/name.");
   return text;
 }
 

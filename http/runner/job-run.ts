@@ -58,7 +58,7 @@ export type EndCause = "stop" | "drop" | "timeout" | "question";
 
 type CheckResult = CommandResult & { readonly passed: boolean };
 
-const NO_LEAVE = "Nobody gives leave in a replay or a search.";
+const NO_LEAVE = "Nobody can approve calls in a replay or a search.";
 
 /**
  * The work on one claim, from the checkouts to the report.
@@ -91,7 +91,7 @@ export class JobRun {
   #said = "";
   /** Whether the agent ended without a step, a question or a handover. */
   #isSilent = false;
-  #summary = "given up: the run was withdrawn, or is not this runner's any more";
+  #summary = "aborted: the run was withdrawn, or this runner lost its claim";
 
   constructor(job: Job, options: JobOptions) {
     this.job = job;
@@ -185,14 +185,14 @@ export class JobRun {
   async #attempt(place: Place): Promise<RunEnding> {
     const { missingSecrets } = this.job.harness;
     if (missingSecrets.length > 0) {
-      throw new JobFailed("secret-missing", `there is no secret ${missingSecrets.join(", ")} any more`);
+      throw new JobFailed("secret-missing", `these secrets do not exist: ${missingSecrets.join(", ")}`);
     }
     await this.#checkOut(place);
     if (this.job.replay?.does === "check") return this.#checkAlone(place);
     const result = await this.#agent(place);
     if (this.#cut === "question") return this.#asked();
     this.#isSilent = !this.#hasOutput && this.#question === null && this.#dialogue.handovers.given === null;
-    const ended = () => new JobFailed("harness-failed", "the agent was ended", result.output);
+    const ended = () => new JobFailed("harness-failed", "the agent was killed", result.output);
     if (this.#wasCut()) throw ended();
     const ending = await this.#ending(place, result);
     if (this.#wasCut() && ending.kind !== "handover") throw ended();
@@ -222,7 +222,7 @@ export class JobRun {
   async #agent(place: Place): Promise<AgentResult> {
     const { name } = this.job.harness;
     const harness = this.#options.harnesses.get(name);
-    if (harness === undefined) throw new JobFailed("harness-not-found", `there is no harness ${name} here`);
+    if (harness === undefined) throw new JobFailed("harness-not-found", `this runner has no harness ${name}`);
     const { clock, room } = this.#options;
     const { calls } = this.#dialogue;
     const own = this.#pushes === null ? [] : [pullRequestTool(this.#pushes, clock)];
@@ -287,7 +287,7 @@ export class JobRun {
 
   async #ending(place: Place, { exitCode, output }: AgentResult): Promise<RunEnding> {
     if (exitCode !== 0) {
-      throw new JobFailed("harness-failed", `the agent ended with ${exitCode ?? "a signal"}`, output);
+      throw new JobFailed("harness-failed", `the agent exited with ${exitCode ?? "a signal"}`, output);
     }
     const { given } = this.#dialogue.handovers;
     if (given !== null) return { kind: "handover", to: given.to, note: this.#mask(given.note) };
@@ -328,7 +328,7 @@ export class JobRun {
     await this.#options.room(this.#halt.stopping);
     if (isKeptIn(this.job)) return answered({ dismissed: NO_LEAVE });
     if (!this.#options.knows("permissions")) {
-      return answered({ dismissed: "The service is of a release that gives no leave for calls." });
+      return answered({ dismissed: "This release of the service does not support permission requests." });
     }
     this.#dialogue.permissions.ask(wish, answered);
   }
@@ -337,7 +337,7 @@ export class JobRun {
   async #passCheck(place: Place): Promise<void> {
     const check = await this.#runCheck(place);
     if (check?.passed !== false) return;
-    throw new JobFailed("check-failed", `the check ended with ${check.exitCode ?? "a signal"}`, check.output);
+    throw new JobFailed("check-failed", `the check exited with ${check.exitCode ?? "a signal"}`, check.output);
   }
 
   async #runCheck(place: Place): Promise<CheckResult | null> {

@@ -20,10 +20,10 @@ async function main(): Promise<void> {
     instance: randomBytes(16).toString("hex"),
     log: (line) => console.log(line),
   });
-  if (wish.command.length === 0) console.log("no --command: runs of stations that name no program of their own fail");
+  if (wish.command.length === 0) console.log("no --command: runs of stations without their own program fail");
   process.on("exit", () => runner.kill());
   onEndSignal((times) => {
-    console.log(["draining: runs under way are finished", "stopping"][times - 1] ?? "killed");
+    console.log(["draining: finishing the active runs", "stopping"][times - 1] ?? "killed");
     if (times > 2) process.exit(1);
     (times === 1 ? runner.drain() : runner.stop()).then(() => process.exit(0), failed);
   });

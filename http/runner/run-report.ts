@@ -13,7 +13,7 @@ const REST_OF_FRAME = 2 * 1024 * 1024;
 const READ_MS = 10 * 60 * 1_000;
 /** Maximum number of paths that a remark names. */
 const MAX_NAMED = 50;
-const NOTHING_DONE = "The agent ended without output, and nothing changed.";
+const NOTHING_DONE = "The agent exited without output, and nothing changed.";
 
 export interface Collected {
   readonly results: readonly CheckoutResult[];
@@ -78,12 +78,12 @@ function toRemark(repository: string, leftOut: readonly LeftOut[]): string {
   const lines = leftOut.slice(0, MAX_NAMED).map(({ path, why }) => `- ${shownPath(path)}: ${why}`);
   const more = leftOut.length - lines.length;
   const rest = more > 0 ? [`- and ${more} more`] : [];
-  return [`Not among the changes to ${repository}:`, ...lines, ...rest].join("\n");
+  return [`Left out of the changes to ${repository}:`, ...lines, ...rest].join("\n");
 }
 
 function unread(repository: string, error: unknown): JobFailed {
   if (!(error instanceof OutputTooLong)) {
-    return new JobFailed("runner-error", `the changes to ${repository} could not be read`, errorMessage(error));
+    return new JobFailed("runner-error", `cannot read the changes to ${repository}`, errorMessage(error));
   }
   const message = `the changes to ${repository} are too large, a diff has at most ${MAX_DIFF_BYTES} bytes`;
   return new JobFailed("diff-too-large", message, error.message);

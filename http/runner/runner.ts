@@ -57,7 +57,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const { workFolder, clock, log } = options;
   const leave = await takeFolder(workFolder);
   const left = await clearLeftovers(workFolder);
-  if (left > 0) log(`cleared what an earlier runner left behind: ${left} ${left === 1 ? "run" : "runs"}`);
+  if (left > 0) log(`cleaned up ${left} ${left === 1 ? "run" : "runs"} of an earlier runner`);
   for (const line of [...(await describeGit()), ...(await programFault(options.command))]) log(line);
   const mirrors = new Mirrors(options);
   await mirrors.unlock();
@@ -97,7 +97,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       for (const claim of claims) jobs.find(claim)?.end("drop");
     },
     leaseOver: () => {
-      if (jobs.held.length > 0) log("no beat got through for a whole lease: what runs is killed");
+      if (jobs.held.length > 0) log("no heartbeat was acknowledged before the lease expired: killing the active runs");
       jobs.endAll("drop");
     },
     hello: () => describeRunner(options, slots, jobs, [...harnesses.keys()]),
@@ -139,7 +139,7 @@ function describeRunner(options: RunnerOptions, slots: number, jobs: Jobs, harne
 async function programFault([program]: readonly string[]): Promise<readonly string[]> {
   const why = program === undefined ? null : await whyNotStarted(program, process.env.PATH);
   if (why === null) return [];
-  return [`the program ${program} cannot be started (${why}): runs of stations that name no program of their own fail`];
+  return [`cannot start the program ${program} (${why}): runs of stations without their own program fail`];
 }
 
 /** Accepts no more runs. Resolves when the active runs are done and reported, or when the acknowledgment times out. */

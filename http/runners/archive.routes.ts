@@ -13,24 +13,26 @@ const DIGEST = /^[0-9a-f]{64}$/;
 const MAX_CHUNKS = countChunks({ bytes: MAX_PACK_BYTES });
 const path = "/api/runner/archives/{archiveId}";
 const ofRunners = { access: "public", credential: "pool", problems: ["unauthenticated", "not-found"] } as const;
-const naming = "The runner names itself in `service-runner`.";
+const naming = "The runner sends its id in `service-runner`.";
 
 const stepSchema = z.discriminatedUnion("step", [
-  z.strictObject({ step: z.literal("take") }).describe("The runner is to look for the commit, and no other."),
+  z.strictObject({ step: z.literal("take") }).describe("The runner shall look for the commit; no other runner does."),
   z
     .strictObject({ step: z.literal("report"), found: z.enum(["on-branch", "missing", "too-large"]) })
-    .describe("What it found instead of a pack."),
+    .describe("What the runner found instead of a pack."),
   z
     .strictObject({
       step: z.literal("offer"),
       bytes: z.int().min(1).max(MAX_PACK_BYTES),
       digest: z.string().regex(DIGEST).describe("The chained digest of its chunks."),
     })
-    .describe("It has made the pack."),
+    .describe("The runner has made the pack."),
 ]);
 type Step = z.output<typeof stepSchema>;
 
-const received = z.strictObject({ received: z.int().describe("Number of chunks stored; the next has this number.") });
+const received = z.strictObject({
+  received: z.int().describe("Number of chunks stored; the next chunk has this number."),
+});
 
 /** The routes where runners upload and download the commits that replay sets need. See `README.md`. */
 export function archiveRoutes(source: PoolSource): readonly Route[] {
@@ -39,8 +41,10 @@ export function archiveRoutes(source: PoolSource): readonly Route[] {
       method: "POST",
       path,
       operation: "stepArchive",
-      summary: "A runner takes a commit that is wanted, or says what it found",
-      description: `${naming} Again is fine; 409 where another runner has it, or there is no room for its pack.`,
+      summary: "Claim a wanted commit, or report the result of the search for it",
+      description:
+        `${naming} Repeating the request is safe. 409 if another runner has the commit, or if there is no space ` +
+        "for its pack.",
       ...ofRunners,
       body: stepSchema,
       answers: { 200: received },
@@ -51,10 +55,11 @@ export function archiveRoutes(source: PoolSource): readonly Route[] {
       method: "PUT",
       path: `${path}/chunks/{n}`,
       operation: "putArchiveChunk",
-      summary: "A runner sends the next chunk of a pack",
+      summary: "Upload the next chunk of a pack",
       description:
-        `${naming} Chunks of ${CHUNK_BYTES} bytes, in order, each with its SHA-256 in \`service-sha256\`; one that is ` +
-        "there changes nothing. After the last the commit is kept, if the whole has the digest that was offered.",
+        `${naming} Chunks have ${CHUNK_BYTES} bytes, in order, each with its SHA-256 in \`service-sha256\`. ` +
+        "Sending a stored chunk again has no effect. After the last chunk the service stores the commit if the " +
+        "pack has the digest that was offered.",
       ...ofRunners,
       body: z.instanceof(Uint8Array),
       rawBodyBytes: CHUNK_BYTES,
@@ -70,10 +75,10 @@ export function archiveRoutes(source: PoolSource): readonly Route[] {
       path: `${path}/chunks/{n}`,
       operation: "getArchiveChunk",
       isServedReadOnly: false,
-      summary: "A runner fetches a chunk of a pack for a checkout",
+      summary: "Download a chunk of a pack for a checkout",
       description:
-        `${naming} \`service-run\` and \`service-run-fence\` name a run that it holds, whose input begins from the ` +
-        "commit; to every other caller the archive is not there.",
+        `${naming} \`service-run\` and \`service-run-fence\` name a run that it has claimed and that starts from the ` +
+        "commit; other callers get 404.",
       ...ofRunners,
       answers: { 200: { body: null, text: "application/octet-stream" } },
       handle: (request) => getChunk(source, request),
@@ -130,7 +135,7 @@ async function putChunk(source: PoolSource, request: RouteRequest<"public", Uint
   const n = toChunkNumber(request.params.n);
   if (n === null) return NOTHING;
   if (sha256Hex(request.body) !== request.header("service-sha256")) {
-    return { refused: "bad-request", detail: "The chunk is not what was sent: its SHA-256 is another." };
+    return { refused: "bad-request", detail: "The SHA-256 of the chunk does not match: send the chunk again." };
   }
   const { workspaceId, runnerId, archive } = calling;
   const to = archiveRef(workspaceId, archive.id);

@@ -12,10 +12,10 @@ export function runnerAttachmentRoutes(source: PoolSource): readonly Route[] {
       path: "/api/runner/attachments/{attachmentId}",
       operation: "getRunnerAttachment",
       isServedReadOnly: false,
-      summary: "A runner fetches a file of a run's task",
+      summary: "Download a file of a run's task",
       description:
-        "The runner names itself in `service-runner`. `service-run` and `service-run-fence` name a run that it holds, " +
-        "whose input has the file; to every other caller the file is not there.",
+        "The runner sends its id in `service-runner`. `service-run` and `service-run-fence` name a run that it " +
+        "has claimed and whose input has the file; other callers get 404.",
       access: "public",
       credential: "pool",
       problems: ["unauthenticated", "not-found"],

@@ -19,7 +19,7 @@ const MAX_UNDER_WAY = 64;
 const MAX_CHARACTERS_UNDER_WAY = 1024 * 1024;
 
 /** The close reason if the runner's actor no longer accepts frames from this connection. */
-const NOT_TAKEN = "the lease is over, or another connection took over";
+const NOT_TAKEN = "the lease expired, or another connection took over";
 
 export interface InboundFramesOptions {
   /**
@@ -73,7 +73,7 @@ export class InboundFrames {
       this.#waitingCharacters + characters > MAX_WAITING_CHARACTERS;
     if (this.#isFull) return this.#alone(async () => end(AGAIN, "too much was sent at once: try again"));
     const frame = parseFrame(text);
-    if (frame === null) return end(BAD_FRAME, "this is no frame of the runner protocol");
+    if (frame === null) return end(BAD_FRAME, "this is not a frame of the runner protocol");
     const begin = async () => {
       if (isOpen()) await take(frame);
     };

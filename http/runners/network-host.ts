@@ -24,7 +24,7 @@ export class RunnerNetworkHost {
   /** Passes on the runner's response to a request. */
   answer({ id, answer, failure }: Response): void {
     if (this.#host === null) return;
-    const nothing = { ok: false, code: "errored", reason: "the host said nothing of it" } as const;
+    const nothing = { ok: false, code: "errored", reason: "the host sent neither a response nor a reason" } as const;
     const failed = failure === null ? nothing : ({ ok: false, ...failure } as const);
     this.#network.answered(this.#host, id, answer === null ? failed : { ok: true, answer: toAnswer(answer) });
   }
@@ -40,7 +40,7 @@ const CHARACTER_BYTES = 4;
 
 const EARLIER_LIMIT: Unread = {
   kind: "size",
-  reason: "it is larger than 16 KiB, the most that the runner's release reads",
+  reason: "it is larger than 16 KiB, the limit of the runner's release",
 };
 
 /**
@@ -56,7 +56,7 @@ function toAnswer({ unread, doubt, body, ...answer }: NonNullable<Response["answ
       body: body.replace(/^\ufeff/, ""),
       ...(isCut ? { unread: EARLIER_LIMIT } : {}),
       ...(isDoubtful
-        ? { doubt: "it is not valid UTF-8, or has a coding that the runner's release does not decode" }
+        ? { doubt: "it is not valid UTF-8, or has an encoding that the runner's release does not decode" }
         : {}),
     };
   }

@@ -17,12 +17,12 @@ export type MakePushToken = (
 export function toPushTokens(codeHost: CodeHost | null): MakePushToken | null {
   if (codeHost === null) return null;
   return async ({ host, ...push }) => {
-    if (host !== codeHost.name) throw new CodeHostRefused(`${host} is not set up as the code host here any more.`);
+    if (host !== codeHost.name) throw new CodeHostRefused(`The code host ${host} is not configured on this service.`);
     return codeHost.pushToken(push);
   };
 }
 
-const NO_HOST = "No code host is set up for this service.";
+const NO_HOST = "No code host is configured on this service.";
 
 /**
  * The created part of a push order. `limitedUntilMs` is the time until which the code host's rate limit prevents a

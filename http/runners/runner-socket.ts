@@ -49,7 +49,7 @@ const RECHECK_MS = 5_000;
 export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
   return {
     path: "/api/runner",
-    summary: "Runners connect here",
+    summary: "Connect a runner",
     credentials: ["pool"],
     isServedReadOnly: false,
     maxMessageBytes: MAX_FRAME_BYTES,
@@ -57,7 +57,7 @@ export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
       const token = bearerToken(request.header("authorization"));
       const tokenHash = sha256Hex(token ?? "");
       const pool = token === null ? null : findPool(options, tokenHash);
-      if (pool === null) return { refused: "unauthenticated", detail: "This needs the token of a runner pool." };
+      if (pool === null) return { refused: "unauthenticated", detail: "This endpoint requires a runner pool token." };
       return {
         holder: pool.poolId,
         open: (socket) => new RunnerConnection(options, { ...pool, tokenHash }, socket),
@@ -138,7 +138,7 @@ class RunnerConnection implements SocketHandler {
 
   async #take(frame: RunnerFrame): Promise<void> {
     if (frame.frame === "hello") return this.#hello(frame);
-    if (this.#runner === null) return this.#end(BAD_FRAME, "a hello comes first");
+    if (this.#runner === null) return this.#end(BAD_FRAME, "the first frame must be a hello");
     if (this.#isAdmitted()) await this.#takeFrom(this.#runner, frame);
   }
 
@@ -172,9 +172,9 @@ class RunnerConnection implements SocketHandler {
   async #hello(frame: HelloFrame): Promise<void> {
     if (!this.#isAdmitted()) return;
     if (frame.protocol !== RUNNER_PROTOCOL) {
-      return this.#end(BAD_FRAME, `this service speaks protocol ${RUNNER_PROTOCOL}`);
+      return this.#end(BAD_FRAME, `this service supports protocol ${RUNNER_PROTOCOL}`);
     }
-    if (this.#runner !== null) return this.#end(BAD_FRAME, "there was a hello already");
+    if (this.#runner !== null) return this.#end(BAD_FRAME, "a hello was already sent");
     const { runtime, leaseMs } = this.#options;
     const { workspaceId, poolId } = this.#pool;
     const { frame: _frame, protocol: _protocol, runnerId: known, makesRequests, ...hello } = frame;
@@ -229,7 +229,7 @@ class RunnerConnection implements SocketHandler {
     const { workspaceId, runnerId } = runner;
     this.#unlisten = listenTo(runtime.feed, workspaceId, runnerTopic(runnerId), (news) => {
       const isReplaced = "connection" in news && news.connection !== this.#connection;
-      if (isReplaced) this.#end(REPLACED, "the runner connected anew");
+      if (isReplaced) this.#end(REPLACED, "the runner opened a new connection");
       else if ("connection" in news || !outbox.hasSent(news.n)) this.#unlessDamaged(() => outbox.flush());
     });
     outbox.flush();
@@ -247,7 +247,7 @@ class RunnerConnection implements SocketHandler {
   #isAdmitted(): boolean {
     const { tokenHash, poolId } = this.#pool;
     if (findPool(this.#options, tokenHash)?.poolId === poolId) return true;
-    this.#end(NOT_ADMITTED, "the pool's token is not valid any more");
+    this.#end(NOT_ADMITTED, "the pool token is not valid");
     return false;
   }
 
@@ -267,7 +267,7 @@ class RunnerConnection implements SocketHandler {
     } catch (error) {
       if (!isDamage(error)) throw error;
       this.#options.runtime.damageMet(error);
-      this.#end(AGAIN, "what is stored is damaged");
+      this.#end(AGAIN, "stored data is damaged");
     }
   }
 

@@ -19,15 +19,15 @@ import { fileOf, listFiles } from "./agent-files.js";
 import { proposedSchema, readProposed } from "./proposed.js";
 
 const held =
-  "Only for the runner that holds the run, with its pool's token; it names itself in `service-runner` and its claim in " +
-  "`service-run-fence`. To everybody else with a credential the run is not there.";
+  "Only for the runner that has claimed the run, with its pool token; it sends its id in `service-runner` and " +
+  "its claim in `service-run-fence`. Other authenticated callers get 404.";
 const ofRunners = { access: "public", credential: "pool", problems: ["unauthenticated", "not-found"] } as const;
 const repeatable = { "idempotency-key": "optional" } as const;
 
 const proposedAnswer = z
   .strictObject({
     candidates: z.array(z.strictObject({ candidateId: z.string(), name: z.string(), fingerprint: z.string() })),
-    left: z.int().describe("How many more candidates this run may propose."),
+    left: z.int().describe("Number of further candidates that this run may propose."),
   })
   .meta({ title: "proposed-candidates" });
 const causeAnswer = z
@@ -41,13 +41,13 @@ const filesAnswer = z
   .strictObject({
     files: z.array(
       z.strictObject({
-        file: z.string().describe("Its name in its address."),
+        file: z.string().describe("The name in its address."),
         path: z.string().describe("Where the agent finds it."),
         bytes: z.int(),
         digest: z.string().describe("SHA-256, hex"),
       }),
     ),
-    leftOut: z.int().describe("Number of files that there was no room for."),
+    leftOut: z.int().describe("Number of files that did not fit."),
   })
   .meta({ title: "search-files" });
 
@@ -65,11 +65,11 @@ export function searchAgentRoutes(options: AgentRoutesOptions): readonly Route[]
       method: "POST",
       path: "/api/runs/{runId}/search-candidates",
       operation: "proposeSearchCandidates",
-      summary: "The agent of a search proposes candidates",
+      summary: "Propose candidates as a search's agent",
       description:
-        `${held} Takes a list or one candidate. Either all are admitted, or none (422, faults at \`[i].…\`); an attempt ` +
-        "counts either way. `check`, `judge`, `runners` and `diffs` stay as the live config has them; `profile` is the " +
-        "live config's, or null. Refused (409) from the run of a reflection.",
+        `${held} Takes a list or one candidate. Either all are accepted, or none (422, faults at \`[i].…\`); an ` +
+        "attempt counts either way. `check`, `judge`, `runners` and `diffs` keep their live values; `profile` is " +
+        "the live config's, or null. Refused (409) for the run of a reflection.",
       ...ofRunners,
       headers: repeatable,
       body: z.unknown(),
@@ -91,8 +91,8 @@ export function searchAgentRoutes(options: AgentRoutesOptions): readonly Route[]
       method: "POST",
       path: "/api/runs/{runId}/search-causes",
       operation: "recordSearchCause",
-      summary: "The agent of a reflection records why a task failed",
-      description: `${held} A second cause for a task replaces the first. Refused (409) from a run that proposes.`,
+      summary: "Record why a task failed, as a reflection's agent",
+      description: `${held} A second cause for a task replaces the first. Refused (409) for a run that proposes candidates.`,
       ...ofRunners,
       headers: repeatable,
       body: z.unknown(),
@@ -125,8 +125,8 @@ function fileRoutes(source: PoolSource): readonly Route[] {
       method: "GET",
       path: "/api/runs/{runId}/search-files",
       operation: "listSearchFiles",
-      summary: "The files that the agent of a search is shown",
-      description: `${held} Made of searched runs alone, at most 16 MiB together.`,
+      summary: "List the files for a search's agent",
+      description: `${held} Derived from the searched runs only, at most 16 MiB together.`,
       ...ofRunners,
       answers: { 200: filesAnswer },
       handle: async (request) => {
@@ -139,7 +139,7 @@ function fileRoutes(source: PoolSource): readonly Route[] {
       method: "GET",
       path: "/api/runs/{runId}/search-files/{file}",
       operation: "getSearchFile",
-      summary: "One of these files",
+      summary: "Download one of these files",
       description: `${held} At most ${MAX_FILE_BYTES} bytes.`,
       ...ofRunners,
       answers: { 200: { body: null, text: "text/plain" } },
@@ -168,7 +168,7 @@ function findCalling(source: PoolSource, request: RouteRequest<"public">): Calli
   const token = bearerToken(header("authorization"));
   const pool = token === null ? null : findPool(source, sha256Hex(token));
   if (pool === null && caller === null) {
-    return { refused: "unauthenticated", detail: "This needs the token of a runner pool." };
+    return { refused: "unauthenticated", detail: "This endpoint requires a runner pool token." };
   }
   const fence = header("service-run-fence") ?? "";
   const runnerId = header("service-runner") ?? "";

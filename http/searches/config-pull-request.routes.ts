@@ -17,7 +17,7 @@ export function configPullRequestRoutes({ runtime: { reading } }: { readonly run
         method: "GET",
         path: "/api/teams/{teamId}/config-pull-requests/{pullRequestId}",
         summary: "Read a config pull request",
-        description: "Of a candidate of a search that a person picked.",
+        description: "For a search candidate that a person picked.",
         access: "any",
         answers: { 200: configPullRequestSchema },
         handle: (_request, row) => ({ status: 200, body: configPullRequestView(row) }),

@@ -28,9 +28,9 @@ export function estimateRoutes({ runtime, judging }: EstimateRoutesOptions): rea
       path: "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/searches/estimate",
       isServedReadOnly: true,
       isCheckedFirst: true,
-      summary: "Estimate what a search would do and spend at most, and what makes it hard to trust",
+      summary: "Estimate the work and the maximum cost of a search, and what makes its result unreliable",
       description:
-        "Nothing is written: `read` is enough. It supposes that the tasks are held out whose runs cost most.",
+        "Stores nothing: `read` is enough. Assumes that the tasks with the most expensive runs are held out.",
       access: "any",
       body: z.strictObject({ setId, budget, objective }),
       example: { setId: "rset_1", budget: exampleBudget, objective: "success" },

@@ -19,13 +19,13 @@ const STATION = "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}";
 const page = z.strictObject({
   before: cursor
     .optional()
-    .describe("A search's id; older ones are answered, and none where the list does not hold that search."),
+    .describe("The id of a search; returns older ones. Returns none if the list does not contain that search."),
   limit: pageSize().describe("The number of searches."),
 });
 
 const listed = z.strictObject({
   items: z.array(searchItemSchema),
-  next: z.string().nullable().describe("What `before` is to be for those that follow; null at the end."),
+  next: z.string().nullable().describe("The `before` parameter for the next page; null at the end."),
 });
 
 interface SearchReads {
@@ -42,7 +42,7 @@ function listRoutes(runtime: Runtime): readonly Route[] {
     subjectRoute(stationSubject(runtime, "read"), {
       method: "GET",
       path: `${STATION}/searches`,
-      summary: "A station's searches, newest first",
+      summary: "List a station's searches, newest first",
       access: "any",
       query: page,
       answers: { 200: listed },
@@ -55,7 +55,7 @@ function listRoutes(runtime: Runtime): readonly Route[] {
     teamRoute(runtime, "outcomes", {
       method: "GET",
       path: "/api/teams/{teamId}/searches",
-      summary: "A team's searches, newest first",
+      summary: "List a team's searches, newest first",
       access: "any",
       query: page,
       answers: { 200: listed },
@@ -92,8 +92,8 @@ function readRoute(runtime: Runtime, memory: SearchMemory): Route {
     path: "/api/teams/{teamId}/searches/{searchId}",
     summary: "Read a search",
     description:
-      "With its split, iterations, candidates and frontier. What a candidate gained on the searched runs it was chosen by: " +
-      "`heldOutGain` beside it tells whether the gain is real.",
+      "Includes its split, iterations, candidates and frontier. Candidates are chosen by their gain on the " +
+      "searched runs: `heldOutGain` shows whether the gain is real.",
     access: "any",
     answers: { 200: searchSchema },
     handle: async (request, { workspaceId, search: { id } }) => {
@@ -116,7 +116,7 @@ function runRoute(runtime: Runtime): Route {
   return subjectRoute(searchRunSubject(runtime), {
     method: "GET",
     path: "/api/teams/{teamId}/search-runs/{runId}",
-    summary: "A run of a search's agent, with its search, its iteration and its steps",
+    summary: "Read a run of a search's agent, with its search, its iteration and its steps",
     access: "any",
     query: z.strictObject({
       after: z.coerce
@@ -124,7 +124,7 @@ function runRoute(runtime: Runtime): Route {
         .int()
         .min(-1)
         .default(-1)
-        .describe("The index of the last step that is known; steps after it are answered, by default from the first."),
+        .describe("The index of the last known step; returns later steps. By default returns all steps."),
       limit: pageSize(200).describe("The number of steps."),
     }),
     answers: { 200: searchRunSchema },

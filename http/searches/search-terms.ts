@@ -32,23 +32,24 @@ export const setId = z
   .describe("A replay set of the station, with runs of at least 5 different tasks.");
 
 export const budget = z.strictObject({
-  iterations: countTo(10, "The most times that its agent runs."),
-  perIteration: countTo(5, "The most candidates that each of its runs may propose."),
+  iterations: countTo(10, "The maximum number of runs of its agent."),
+  perIteration: countTo(5, "The maximum number of candidates that each run may propose."),
   ceiling: z.strictObject({
     amount: z.number("must be a number").meta({
-      description: "The most that the whole search may spend: above 0, and 0.01 for each of its replay runs.",
+      description:
+        "The maximum that the search may spend: more than 0, with at least 0.01 for each of its replay runs.",
       maximum: 1_000,
     }),
     currency: z.string("must be a text").describe("ISO 4217, in capitals."),
   }),
-  concurrency: countTo(10, "Copies of its replays that run at once.").default(4),
+  concurrency: countTo(10, "Number of replay copies that run at the same time.").default(4),
   repeats: countTo(5, "Copies of each run, in each of its replays.").default(1),
 });
 
 export const objective = oneOf(
   objectives,
-  "`cost` is of those that succeed as often as the live config. Left out or null it is `cost` when the live config succeeds " +
-    "on more than 95 % of the set, else `success`.",
+  "`cost` means the cost of candidates that succeed as often as the live config. If it is absent or null, it is " +
+    "`cost` when the live config succeeds on more than 95 % of the set, else `success`.",
 );
 
 export const exampleBudget = { iterations: 4, perIteration: 3, ceiling: { amount: 20, currency: "EUR" } };

@@ -31,9 +31,9 @@ const asked = z.strictObject({ setId, budget, agent, objective });
 const started = z
   .strictObject({
     id: z.string(),
-    seedReplayId: z.string().describe("The replay of the live config, which becomes the set's baseline."),
+    seedReplayId: z.string().describe("The replay of the live config that becomes the set's baseline."),
     objective: searchItemSchema.shape.objective,
-    warnings: z.array(searchWarningSchema).describe("As an estimate has them; it started anyway."),
+    warnings: z.array(searchWarningSchema).describe("As in an estimate; the search started anyway."),
   })
   .meta({ title: "started search" });
 
@@ -54,10 +54,10 @@ function startRoute({ runtime, sealer }: SearchRoutesOptions): Route {
     isCheckedFirst: true,
     summary: "Start a search for a better config of a station",
     description:
-      "It takes a snapshot of the live config, draws the tasks that are held out, and replays the live config on every run " +
-      "of the set. Then its agent proposes candidates by what is seen on the searched runs, and the best are confirmed on " +
-      "the held-out ones. Everything it does spends from one ceiling. A station has one search at a time, and " +
-      "keeps the latest 50.",
+      "Takes a snapshot of the live config, draws the held-out tasks, and replays the live config on every run " +
+      "of the set. Its agent then proposes candidates based on the searched runs, and the best are confirmed on " +
+      "the held-out tasks. One ceiling covers all of this. A station has one active search at a time, and keeps " +
+      "the latest 50.",
     access: "any",
     body: asked,
     example: { setId: "rset_1", budget: exampleBudget, agent: { harness: "command" }, objective: "success" },
@@ -81,7 +81,7 @@ function stopRoute({ runtime, sealer }: SearchRoutesOptions): Route {
     method: "POST",
     path: "/api/teams/{teamId}/searches/{searchId}/stop",
     summary: "Stop a search",
-    description: "Its agent's run is withdrawn or stopped, and so are its replays; it starts nothing more.",
+    description: "Withdraws or stops the run of its agent and its replays, and starts nothing more.",
     access: "any",
     headers: repeatable,
     answers: { 204: { body: null, headers: replayedHeader } },
@@ -102,9 +102,10 @@ function pickRoute({ runtime, sealer }: SearchRoutesOptions): Route {
     path: "/api/teams/{teamId}/searches/{searchId}/candidates/{candidateId}/pick",
     summary: "Pick a candidate: open a pull request that changes the line's config to it",
     description:
-      "201 when it begins to be opened: at the first pick, and when picked again after a refusal, with the line's source as " +
-      "it is then. 200 with the one that is opening or opened. It is opened in the repository of the line's `source`, by an " +
-      "installation of the code host that the workspace is connected to: read the pull request for what became of it.",
+      "201 when the service starts opening the pull request: at the first pick, and at a pick after a refusal, " +
+      "with the line's current source. 200 if the pull request is opening or open. The service opens it in the " +
+      "repository of the line's `source`, through an installation of the code host that the workspace has " +
+      "connected. Read the pull request for its status.",
     access: "any",
     headers: repeatable,
     answers: {

@@ -43,8 +43,8 @@ const BAD_COMMAND = 4400;
 const TOO_SLOW = 1013;
 /** RFC 6455, 7.4.1: the server cannot fulfil the request. */
 const INTERNAL_ERROR = 1011;
-const NOTHING_HERE = "There is nothing here that you may see.";
-const DAMAGED = "What this needs was damaged on the disk.";
+const NOTHING_HERE = "This topic does not exist, or you do not have access to it.";
+const DAMAGED = "The stored data of this topic is damaged.";
 
 /** The WebSocket endpoint for changes. A subscriber of a topic gets its current state, then every later change. */
 export function streamSocket(options: StreamOptions): SocketRoute {
@@ -56,11 +56,12 @@ export function streamSocket(options: StreamOptions): SocketRoute {
   const rate = new RateLimit({ max: SUBSCRIPTIONS_A_SECOND, perMs: 1_000, burst: SUBSCRIPTIONS_AT_ONCE, clock });
   return {
     path: "/api/stream",
-    summary: "Changes of what the caller may see, as they happen",
+    summary: "Stream changes of what the caller may see",
     description:
-      'Then send `{"subscribe": "<topic>"}`, with `after` to go on behind a number, or `{"unsubscribe": "<topic>"}`; a topic ' +
-      "is `workspace`, `team`, `task`, `run`, `hook-occurrence`, `replay-set`, `replay` or `search`, `/` and an id. What comes is " +
-      "`{topic, seq, kind, data}`, `kind` one of `snapshot`, `change`, `reset` and `error`.",
+      'Then send `{"subscribe": "<topic>"}`, with `after` to continue after a sequence number, or ' +
+      '`{"unsubscribe": "<topic>"}`. A topic is `workspace`, `team`, `task`, `run`, `hook-occurrence`, ' +
+      "`replay-set`, `replay` or `search`, `/` and an id. The service sends `{topic, seq, kind, data}` with a " +
+      "`kind` of `snapshot`, `change`, `reset` or `error`.",
     credentials: ["session", "token"],
     isServedReadOnly: true,
     maxMessageBytes: 4_096,
@@ -85,7 +86,10 @@ export function streamSocket(options: StreamOptions): SocketRoute {
   };
 }
 
-const NO_CALLER: Refusal = { refused: "unauthenticated", detail: "This needs a signed-in person or a token." };
+const NO_CALLER: Refusal = {
+  refused: "unauthenticated",
+  detail: "This endpoint requires a signed-in user or a token.",
+};
 
 /** The dependencies of one reader's socket. */
 interface ReaderOptions {
@@ -150,7 +154,7 @@ class Stream implements SocketHandler {
     if ("unsubscribe" in command) return this.#unsubscribe(command.unsubscribe);
     const waitSeconds = this.#options.rate.take(this.#options.holder);
     if (waitSeconds > 0) {
-      const message = `Too many wishes: try again in ${waitSeconds} s.`;
+      const message = `Too many requests on this socket: try again in ${waitSeconds} s.`;
       return this.#send(command.subscribe, 0, "error", { message });
     }
     const { subscribe: name, after } = command;
@@ -185,7 +189,9 @@ class Stream implements SocketHandler {
       return this.#send(name, 0, "error", { message: NOTHING_HERE });
     }
     if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS) {
-      return this.#send(name, 0, "error", { message: `At most ${MAX_SUBSCRIPTIONS} topics at once.` });
+      return this.#send(name, 0, "error", {
+        message: `At most ${MAX_SUBSCRIPTIONS} topics can be subscribed at once.`,
+      });
     }
     const subscription: Subscription = { name, subject, topic, seq: after ?? 0, behind: null, end: noop };
     this.#subscriptions.set(name, subscription);
@@ -252,7 +258,7 @@ class Stream implements SocketHandler {
   }
 
   #endNotAdmitted(): void {
-    this.#socket.close(NOT_ADMITTED, "the credential is not valid any more");
+    this.#socket.close(NOT_ADMITTED, "the credential is not valid, or it was revoked or expired");
   }
 
   #recheckLater(): void {
@@ -276,7 +282,7 @@ class Stream implements SocketHandler {
   #endDamaged(topic: string | null, error: unknown): void {
     if (!isDamage(error)) throw error;
     this.#options.runtime.damageMet(error);
-    if (topic === null) return this.#socket.close(INTERNAL_ERROR, "what is stored is damaged");
+    if (topic === null) return this.#socket.close(INTERNAL_ERROR, "stored data is damaged");
     this.#unsubscribe(topic);
     this.#send(topic, 0, "error", { message: DAMAGED });
   }

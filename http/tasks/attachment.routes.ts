@@ -13,17 +13,17 @@ export function attachmentRoutes({ reading }: Runtime): readonly Route[] {
       method: "GET",
       path: "/api/tasks/{taskId}/attachments/{attachmentId}",
       operation: "getTaskAttachment",
-      summary: "Read a file that an event attached to a task",
+      summary: "Download a file that an event attached to a task",
       description:
-        "For who may read how the team's work turned out. The file as it came, to be saved and not shown: its type is " +
-        "in the task. One that is still to be fetched, or could not be, answers 404.",
+        "For people who may read the team's outcomes. Returns the file as it arrived, as a download; its type is " +
+        "in the task. Returns 404 for a file that was not fetched yet, or could not be.",
       access: "any",
       answers: {
         200: {
           body: null,
           text: "application/octet-stream",
           headers: {
-            "content-disposition": "`attachment`, with the file's name",
+            "content-disposition": "`attachment`, with the file name",
             "x-content-type-options": "`nosniff`",
           },
         },

@@ -49,7 +49,7 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
     subjectRoute(runToWorkOn(runtime), {
       method: "POST",
       path: "/api/runs/{runId}/messages",
-      summary: "Say something to a run that an agent works on (its task's assignee)",
+      summary: "Send a message to an active run (its task's assignee)",
       access: "person",
       body: speech,
       headers: { "idempotency-key": "optional" },
@@ -66,10 +66,10 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
     subjectRoute(visibleRun, {
       method: "GET",
       path: "/api/runs/{runId}/approvals",
-      summary: "The calls that a run's agent wanted leave for, newest first",
+      summary: "List a run's requests for approval, newest first",
       description:
-        "Permissions that its harness asks for, and calls of integrations' tools. `approver` may answer an open one; while " +
-        "it is null nobody may, until somebody is assigned the task.",
+        "Includes permissions that the harness asks for, and tool calls of integrations. `approver` may answer " +
+        "an open one. While it is null, nobody may, until the task is assigned.",
       access: "any",
       query: z.strictObject({ before: idCursor("apr"), limit: pageSize() }),
       answers: { 200: z.strictObject({ items: z.array(approvalSchema) }) },
@@ -80,26 +80,26 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
     }),
     answerRoute(options, {
       name: "approve",
-      summary: "Give leave for a call as it was asked (the task's assignee, or the person whose own rule asks)",
-      description: "Once: an approval that was answered, or whose run has ended, is refused with 409.",
+      summary: "Approve a call as requested (the task's assignee, or the person whose own rule asks)",
+      description: "Works once: an approval that was answered, or whose run has ended, is refused with 409.",
       body: z.strictObject({}),
       answerOf: () => ({ verdict: "approved", edited: null, note: null }),
     }),
     answerRoute(options, {
       name: "edit",
-      summary: "Give leave for a call with other inputs (the task's assignee, or the person whose own rule asks)",
+      summary: "Approve a call with other inputs (the task's assignee, or the person whose own rule asks)",
       description:
-        "The inputs of a tool's call are checked as the agent's were (422: it goes on waiting), and hooks on `tool.using` " +
-        "are asked about them before it is made.",
+        "The service validates the inputs of a tool call like the agent's inputs (422; the approval stays open), " +
+        "and runs the hooks on `tool.using` with them before the call.",
       body: z.strictObject({ inputs: inputsSchema }),
       answerOf: ({ inputs }) => ({ verdict: "approved", edited: writeJson(inputs), note: null }),
     }),
     answerRoute(options, {
       name: "dismiss",
-      summary: "Give no leave for a call (the task's assignee, or the person whose own rule asks)",
+      summary: "Deny a call (the task's assignee, or the person whose own rule asks)",
       description:
-        "The agent is told the reason, and goes on without the call. A tool's call that nobody answers is dismissed after " +
-        "24 hours, or after 3 days of waiting in its run.",
+        "The agent receives the reason and continues without the call. The service dismisses a tool call that " +
+        "nobody answers after 24 hours, or after 3 days of waiting in its run.",
       body: dismissal,
       answerOf: ({ reason }) => ({ verdict: "dismissed", edited: null, note: reason === "" ? null : reason }),
     }),

@@ -19,7 +19,7 @@ export function runRoutes({ runtime: { reading } }: { readonly runtime: Runtime 
     subjectRoute(taskOfOutcomes, {
       method: "GET",
       path: "/api/tasks/{taskId}/runs",
-      summary: "The runs of a task, newest first",
+      summary: "List the runs of a task, newest first",
       access: "any",
       query: z.strictObject({ before: idCursor("run"), limit: pageSize() }),
       answers: { 200: z.strictObject({ items: z.array(runItemSchema) }) },
@@ -39,7 +39,7 @@ export function runRoutes({ runtime: { reading } }: { readonly runtime: Runtime 
     subjectRoute(visibleRun, {
       method: "GET",
       path: "/api/runs/{runId}/steps",
-      summary: "The steps of a run, in order",
+      summary: "List the steps of a run, in order",
       access: "any",
       query: z.strictObject({
         after: z.coerce.number("must be a number").int().min(-1).default(-1),

@@ -44,8 +44,10 @@ const opening = z.strictObject({
   line: z.string(),
   station: z.string().nullable().default(null),
   assignee: z.string().nullable().optional(),
-  pullRequest: text(2_000).optional().describe("The address of a pull request that its runs review and never change."),
-  branch: text(255).optional().describe("The same for a branch."),
+  pullRequest: text(2_000)
+    .optional()
+    .describe("The address of a pull request, which its runs review and never change."),
+  branch: text(255).optional().describe("A branch, which its runs review and never change."),
 });
 
 const listing = z.strictObject({
@@ -134,7 +136,7 @@ function readRoute({ reading }: Runtime): Route {
     method: "GET",
     path: "/api/tasks/{taskId}",
     summary: "Read a task",
-    description: "A browser that opens this address as a document is sent to the page of the task.",
+    description: "A browser that opens this address as a document is redirected to the page of the task.",
     access: "any",
     page: ({ taskId = "" }) => `/tasks/${encodeURIComponent(taskId)}`,
     answers: {
@@ -150,11 +152,15 @@ function pageRoute(): Route {
     method: "GET",
     path: "/tasks/{taskId}",
     operation: "openTaskPage",
-    summary: "The page of a task",
-    description: "It is the same for every task: its script reads the task with the session of the browser.",
+    summary: "Open the page of a task",
+    description: "The page is the same for every task: its script reads the task with the browser's session.",
     access: "public",
     answers: {
-      200: { body: null, text: "text/html", headers: { "content-security-policy": "What the page may load." } },
+      200: {
+        body: null,
+        text: "text/html",
+        headers: { "content-security-policy": "The content security policy of the page." },
+      },
     },
     handle: () => taskPage(),
   });
@@ -165,12 +171,12 @@ function commandRoutes(options: TaskRoutesOptions): readonly Route[] {
   const nothing = z.strictObject({});
   return [
     commandRoute(options, "answer", {
-      summary: "Answer what the task asks (its assignee)",
+      summary: "Answer the task's question (its assignee)",
       body: speech,
       toMessage: (body, by) => ({ type: "task.answer", by, text: body.text }),
     }),
     commandRoute(options, "stop", {
-      summary: "Stop the run under way (its assignee)",
+      summary: "Stop the active run (its assignee)",
       body: nothing,
       toMessage: (_body, by) => ({ type: "task.stop", by }),
     }),
@@ -190,7 +196,7 @@ function commandRoutes(options: TaskRoutesOptions): readonly Route[] {
       toMessage: ({ to }, by) => ({ type: "task.move", by, to }),
     }),
     commandRoute(options, "notes", {
-      summary: "Say something on the task",
+      summary: "Add a note to the task",
       body: speech,
       toMessage: (body, by) => ({ type: "task.note", by, text: body.text }),
     }),
@@ -233,8 +239,8 @@ function assignRoute({ runtime, sealer }: TaskRoutesOptions): Route {
   return subjectRoute(taskToWorkOn(runtime), {
     method: "POST",
     path: "/api/tasks/{taskId}/assign",
-    summary: "Give the task to someone on its team, or to nobody",
-    description: "Whoever has it answers what it asks from then on, approvals that wait already included.",
+    summary: "Assign the task to someone on its team, or to nobody",
+    description: "The new assignee answers the task's questions from then on, including waiting approvals.",
     access: "person",
     body: z.strictObject({ assignee: z.string().nullable() }),
     headers: { "idempotency-key": "optional" },

@@ -28,7 +28,7 @@ const ownApprovalSchema = approvalSchema
   .extend({
     taskId: z.string(),
     link: z.string().describe("The address of the task."),
-    hint: z.string().nullable().describe("What has to happen before you may answer; null where you may now."),
+    hint: z.string().nullable().describe("What must happen before you may answer; null if you may answer now."),
   })
   .meta({ title: "approval of a person" });
 
@@ -47,10 +47,10 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
     subjectRoute(visibleRun, {
       method: "GET",
       path: "/api/runs/{runId}/tool-calls",
-      summary: "The calls of integrations' tools that a run's agent asked for, newest first",
+      summary: "List the integration tool calls of a run's agent, newest first",
       description:
-        "Each with what became of it. Of one that failed with the code `outcome-unknown` nobody knows whether it happened; " +
-        "it is not made again.",
+        "Shows the result of each. A failed call with the code `outcome-unknown` may or may not have taken " +
+        "effect; the service does not repeat it.",
       access: "any",
       query: z.strictObject({
         before: idCursor("call"),
@@ -66,10 +66,11 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
     route({
       method: "GET",
       path: "/api/approvals",
-      summary: "What waits for your approval, over all tasks, newest first",
+      summary: "List what waits for your approval, over all tasks, newest first",
       description:
-        "Of your tasks, and calls that your own rule asks about, in every workspace that you are a member of. Approvals of " +
-        "tasks without an assignee are listed for everybody on their team, with a `hint`: assign the task first.",
+        "Covers your tasks, and calls that your own rule asks about, in every workspace that you are a member " +
+        "of. Approvals of tasks without an assignee are listed for everybody on their team, with a `hint`: " +
+        "assign the task first.",
       access: "person",
       query: z.strictObject({
         state: z.enum(["open"], "must be open").default("open"),

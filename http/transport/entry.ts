@@ -31,7 +31,7 @@ export interface EntryOptions {
 /** The refusal of a service with `--read-only` for requests that it does not serve. */
 export const READ_ONLY: EdgeRefusal = {
   refused: "read-only",
-  detail: "This service was started with --read-only: it shows what is stored, and changes and sends nothing.",
+  detail: "This service was started with --read-only: it serves reads, and changes and sends nothing.",
 };
 
 /** A request that may be served. */
@@ -84,8 +84,12 @@ export function admit(route: Route, caller: Caller | null | Refusal): RouteReque
   if (caller !== null && isRefusal(caller)) return caller;
   if (route.access === "person") {
     if (caller?.kind === "person") return caller;
-    const title = caller === null ? {} : { title: "A signed-in person is needed" };
-    return { refused: "unauthenticated", detail: "This needs a signed-in person.", ...title };
+    const title = caller === null ? {} : { title: "A signed-in user is required" };
+    return {
+      refused: "unauthenticated",
+      detail: "This endpoint requires a signed-in user; workspace tokens are not accepted.",
+      ...title,
+    };
   }
-  return caller ?? { refused: "unauthenticated", detail: "This needs a signed-in person or a token." };
+  return caller ?? { refused: "unauthenticated", detail: "This endpoint requires a signed-in user or a token." };
 }

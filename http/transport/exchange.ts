@@ -23,10 +23,10 @@ const HANDLER_TIMEOUT_MS = 60_000;
 
 const CROWDED: Refusal = {
   refused: "too-many-requests",
-  detail: "Too many of your requests are waiting for their turn.",
+  detail: "Too many of your requests are queued.",
   retryAfterSeconds: 1,
 };
-const LATE: EdgeRefusal = { refused: "unavailable", detail: "The answer took too long.", retryAfterSeconds: 5 };
+const LATE: EdgeRefusal = { refused: "unavailable", detail: "The response took too long.", retryAfterSeconds: 5 };
 const NO_BODY = { data: undefined };
 /** The recorded status of a request whose client disconnected before it got a response. */
 const GONE_STATUS = 499;

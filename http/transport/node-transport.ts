@@ -99,7 +99,7 @@ async function drain(server: Server, sockets: ReadonlySet<WebSocket>, graceMs: n
     new Promise<void>((resolve) => server.close(() => resolve())),
     ...[...sockets].map((socket) => new Promise<void>((resolve) => socket.once("close", () => resolve()))),
   ];
-  for (const socket of sockets) socket.close(1001, "the service is going away");
+  for (const socket of sockets) socket.close(1001, "the service is shutting down");
   server.closeIdleConnections();
   const cut = setTimeout(() => {
     for (const socket of sockets) socket.terminate();

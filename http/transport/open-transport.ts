@@ -17,7 +17,7 @@ export async function openTransport(
     return createUwsTransport(handlers);
   } catch (error) {
     const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
-    log.warn("uWebSockets.js does not load here; node:http serves instead", { reason });
+    log.warn("cannot load uWebSockets.js here; using node:http instead", { reason });
     return openNodeTransport(handlers);
   }
 }

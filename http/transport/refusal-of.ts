@@ -14,25 +14,25 @@ export function refusalOf(
   if (error instanceof ClientGone) return CLIENT_GONE;
   if (error instanceof NotAccepted) return { refused: "conflict", detail: untakenText(error) };
   if (error instanceof Overloaded) {
-    return { refused: "unavailable", detail: "Too much is waiting there already.", retryAfterSeconds: 1 };
+    return { refused: "unavailable", detail: "Too many requests are queued for this resource.", retryAfterSeconds: 1 };
   }
   if (error instanceof Resting) return READ_ONLY;
   if (error instanceof Stopping) {
-    return { refused: "unavailable", detail: "The service is going away.", retryAfterSeconds: 5 };
+    return { refused: "unavailable", detail: "The service is shutting down.", retryAfterSeconds: 5 };
   }
   failed(requestId, error);
   if (isDamage(error)) {
-    return { refused: "damaged", detail: "What this needs was damaged on the disk; the log names the row." };
+    return { refused: "damaged", detail: "The stored data of this resource is damaged; the log names the row." };
   }
-  const what = error instanceof TurnFailed ? "The change could not be made" : "Something went wrong inside";
-  return { refused: "internal", detail: `${what}; the log has it under request ${requestId}.` };
+  const what = error instanceof TurnFailed ? "The change failed" : "An internal error occurred";
+  return { refused: "internal", detail: `${what}; see the log for request ${requestId}.` };
 }
 
 /** Actor kinds whose state readers may see anyway. The states of other kinds would reveal too much. */
 const STATED: ReadonlySet<string> = new Set(["task", "run"]);
 
 function untakenText({ untaken }: NotAccepted): string {
-  if (untaken?.state === undefined || !STATED.has(untaken.kind)) return "This cannot be done in the state it is in.";
+  if (untaken?.state === undefined || !STATED.has(untaken.kind)) return "This is not possible in the current state.";
   const wanted = untaken.message.slice(untaken.message.indexOf(".") + 1);
-  return `The ${untaken.kind} is in the state ${untaken.state}, where it takes no ${wanted}.`;
+  return `The ${untaken.kind} is in the state ${untaken.state}, which does not accept ${wanted}.`;
 }

@@ -24,23 +24,23 @@ const MAX_VALUES = 20_000;
 /** Maximum length of a member name in a refusal, in characters. */
 const MAX_SHOWN_NAME = 100;
 
-const HALF_PAIR = "The body holds half of a surrogate pair (\\ud800 to \\udfff alone), which is no text.";
+const HALF_PAIR = "The body has a lone surrogate (\\ud800 to \\udfff), which is not valid text.";
 
 const NO_JSON = { json: undefined };
 const ENCODED: EdgeRefusal = {
   refused: "unsupported-media-type",
-  detail: "The body must come without a content-encoding.",
+  detail: "The body must not have a content-encoding.",
 };
 const TOO_MANY_BYTES: Refusal = {
   refused: "too-many-requests",
-  detail: "Too many bytes of your bodies are under way at once.",
+  detail: "Too many bytes of your request bodies are in progress.",
   retryAfterSeconds: 1,
 };
 /** Never sent to a client. The server recognizes this object by identity and counts such requests separately. */
 export const CLIENT_GONE: Refusal = { refused: "bad-request", detail: "The client went away." };
 const NO_ROOM: EdgeRefusal = {
   refused: "unavailable",
-  detail: "Too many bytes of bodies are under way at once.",
+  detail: "Too many bytes of request bodies are in progress.",
   retryAfterSeconds: 1,
 };
 
@@ -122,13 +122,13 @@ export function parseJson(
   if (depth > MAX_DEPTH) {
     return { refused: "bad-request", detail: `The body nests deeper than ${MAX_DEPTH} levels.` };
   }
-  if (values > maxValues) return { refused: "bad-request", detail: `The body holds more than ${maxValues} values.` };
+  if (values > maxValues) return { refused: "bad-request", detail: `The body has more than ${maxValues} values.` };
   let json: unknown;
   try {
     json = readJson(text);
   } catch (error) {
     if (error instanceof TooManyDigits) {
-      return { refused: "bad-request", detail: `The body holds a whole number of more than ${MAX_DIGITS} digits.` };
+      return { refused: "bad-request", detail: `The body has a whole number of more than ${MAX_DIGITS} digits.` };
     }
     return { refused: "bad-request", detail: `The body is not JSON: ${jsonFault(error)}.` };
   }
@@ -142,7 +142,7 @@ export function parseJson(
 
 function repetition(text: string): string {
   const name = JSON.stringify(repeatedMember(text)?.slice(0, MAX_SHOWN_NAME) ?? "");
-  return `The body holds the member ${name} twice in one object.`;
+  return `The body has the member ${name} twice in one object.`;
 }
 
 /** Whether a string or member name in the value has a lone surrogate, which UTF-8 cannot represent. */

@@ -4,8 +4,8 @@ export interface Fault {
   readonly detail: string;
 }
 
-export const REPEATED_HOST = "the header host stands twice";
-export const OTHER_ENCODING = "transfer-encoding must be chunked, and stand once";
+export const REPEATED_HOST = "the header host is repeated";
+export const OTHER_ENCODING = "transfer-encoding must be chunked, and must not be repeated";
 
 /** Whether `transfer-encoding`, with all its lines joined, is absent or only `chunked`. */
 export function isChunkedAlone(encoding: string | undefined): boolean {

@@ -69,7 +69,7 @@ export function faultOf({ byName: headers, hosts, bytes }: Headers, method: stri
   // The library does not close the connection after a streamed response, but a request with a chunked body requires
   // that.
   if ((method === "GET" || method === "HEAD") && encoding !== undefined) {
-    return { status: 400, detail: `a chunked body has no meaning for ${method}` };
+    return { status: 400, detail: `a chunked body is not allowed for ${method}` };
   }
   return null;
 }

@@ -88,7 +88,9 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
     name: "uws",
     listen: async (host, port) => {
       const taken = () =>
-        new Error(`cannot listen on ${host}:${port}: the address is taken, or the host is not one of this machine's`);
+        new Error(
+          `cannot listen on ${host}:${port}: the address is in use, or this machine does not have the host's address`,
+        );
       if (port !== 0) {
         listening = bind(app, host, port);
         if (listening === false) throw taken();
@@ -105,7 +107,7 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
       draining = true;
       if (listening !== false) uws.us_listen_socket_close(listening);
       listening = false;
-      for (const ws of sockets) ws.end(1001, "the service is going away");
+      for (const ws of sockets) ws.end(1001, "the service is shutting down");
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, graceMs);

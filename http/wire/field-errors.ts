@@ -75,7 +75,7 @@ function findLostNames(value: unknown, path: readonly PropertyKey[]): FieldError
   if (Array.isArray(value)) return value.flatMap((item, index) => findLostNames(item, [...path, index]));
   return Object.keys(value).flatMap((name) => {
     const at = [...path, name];
-    if (name === LOST) return [{ path: pathText(at), message: "is not a name that can be used" }];
+    if (name === LOST) return [{ path: pathText(at), message: "is not an allowed name" }];
     return findLostNames((value as Readonly<Record<string, unknown>>)[name], at);
   });
 }
@@ -178,9 +178,9 @@ function sentenceOf(issue: z.core.$ZodRawIssue): string {
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     case "invalid_format":
-      return "is not written as it must be";
+      return "has an invalid format";
     case "invalid_union":
-      return issue.input === undefined ? "is required" : "is of none of the forms taken here";
+      return issue.input === undefined ? "is required" : "matches none of the allowed forms";
     case "invalid_key":
       return "is not a valid name";
     default:

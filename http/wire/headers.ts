@@ -39,7 +39,8 @@ function linesOf(headers: Readonly<Record<string, string>>): string {
 /** Throws if a header contains a line break or NUL: the text after it would become another header or the body. */
 export function assertSendable(headers: Readonly<Record<string, string>>): void {
   for (const name in headers) {
-    if (/[\r\n\0]/.test(headers[name] ?? "")) throw new Error(`the header ${name} does not fit into a line`);
+    if (/[\r\n\0]/.test(headers[name] ?? ""))
+      throw new Error(`the header ${name} contains characters that headers cannot have`);
   }
 }
 

@@ -138,7 +138,7 @@ function idHint(named: Named | undefined, value: string, params: Found["params"]
 
 /** Describes the value for a hint; null for a value that looks like a mistyped id. */
 function formOf(value: string, { word }: Named): string | null {
-  if (ID.test(value)) return "the id of something else";
+  if (ID.test(value)) return "the id of another kind";
   if (/^[a-z]+_[0-9A-Z]*$/.test(value)) return null;
   if (value.includes("/")) return "an address";
   if (word === "name") return "a name";

@@ -43,7 +43,7 @@ export function listIdCursors(query: z.ZodType | undefined): readonly string[] {
 export const prunedBefore = z
   .string()
   .nullable()
-  .describe("On the last page: what ended before this time is not stored any more. Null where nothing was removed.");
+  .describe("On the last page: data that ended before this time has been removed. Null if nothing was removed.");
 
 /** An integer query parameter, at least 1. */
 export const wholeNumber = z.coerce

@@ -22,7 +22,7 @@ export const problems: Readonly<Record<ProblemSlug, readonly [status: number, ti
   "bad-request": [400, "The request is malformed"],
   "idempotency-key-required": [400, "An Idempotency-Key is required"],
   "malformed-if-match": [400, "If-Match is not one entity tag"],
-  "unsupported-api-version": [400, "The API version is not served"],
+  "unsupported-api-version": [400, "The API version is not supported"],
   unauthenticated: [401, "No valid credentials"],
   forbidden: [403, "Not allowed"],
   "not-found": [404, "Not found"],
@@ -30,7 +30,7 @@ export const problems: Readonly<Record<ProblemSlug, readonly [status: number, ti
   "moved-on": [409, "The resource has moved on"],
   "in-use": [409, "Still in use"],
   conflict: [409, "Conflict with the current state"],
-  "body-gone": [409, "The body is not stored any more"],
+  "body-gone": [409, "The body has been removed"],
   "nothing-to-replay": [409, "Nothing to replay"],
   invalid: [422, "One or more fields are wrong"],
   "idempotency-key-reused": [422, "The Idempotency-Key was used for another request"],
@@ -40,12 +40,12 @@ export const problems: Readonly<Record<ProblemSlug, readonly [status: number, ti
   "method-not-allowed": [405, "Method not allowed"],
   "request-timeout": [408, "The request did not arrive in time"],
   "too-large": [413, "The body is too large"],
-  "unsupported-media-type": [415, "The content type is not taken"],
-  "upgrade-required": [426, "A WebSocket is wanted here"],
-  damaged: [503, "What is stored is damaged"],
+  "unsupported-media-type": [415, "The content type is not supported"],
+  "upgrade-required": [426, "This endpoint requires a WebSocket"],
+  damaged: [503, "Stored data is damaged"],
   "read-only": [503, "The service is read-only"],
   unavailable: [503, "Not available right now"],
-  internal: [500, "Something went wrong inside"],
+  internal: [500, "Internal error"],
 };
 
 /** An encoded problem. */
@@ -80,7 +80,8 @@ export function problemAnswer(refusal: AnyRefusal, status?: number): ProblemAnsw
 
 function detailOf(refusal: AnyRefusal): string {
   if (refusal.refused === "invalid") return [...refusal.errors.map(errorLine), refusal.hint ?? []].flat().join("\n");
-  if (refusal.refused === "not-found") return refusal.detail ?? "There is nothing here that you may see.";
+  if (refusal.refused === "not-found")
+    return refusal.detail ?? "This resource does not exist, or you do not have access to it.";
   return refusal.detail;
 }
 

@@ -7,7 +7,7 @@ import { granted } from "./refused.js";
 import type { RouteRequest } from "./route.js";
 
 /** Documents the header that marks a response to a repeated request. */
-export const replayedHeader = { "idempotent-replayed": "`true` when it was taken before, under this key." };
+export const replayedHeader = { "idempotent-replayed": "`true` if an earlier request with this key had taken effect." };
 
 /** Returns the header that marks a response to a repeated request; none if the request is new. */
 export function replayHeaders(replayed: boolean): Record<string, string> {

@@ -31,19 +31,19 @@ export function createRouter(routes: readonly Route[]): Router {
     if (!path.startsWith("/")) return { refused: "bad-request", detail: "the path must begin with /" };
     const values: string[] = [];
     const node = findNode(root, path, 1, values);
-    if (node === undefined) return { refused: "not-found", detail: "No route has this path: /docs lists them all." };
+    if (node === undefined) return { refused: "not-found", detail: "No route has this path. /docs lists all routes." };
     const found = node.methods.get(method === "HEAD" ? "GET" : method);
     if (found === undefined) {
       const methods = [...node.methods.keys()];
       const allow = (methods.includes("GET") ? [...methods, "HEAD"] : methods).sort().join(", ");
       const listedAt = methods.includes("GET") ? undefined : node.methods.get("POST")?.route.listedAt;
-      const lists = listedAt === undefined ? "" : `; what it creates is listed at ${listedAt}`;
-      return { refused: "method-not-allowed", detail: `this path takes ${allow}${lists}`, allow };
+      const lists = listedAt === undefined ? "" : `; created items are listed at ${listedAt}`;
+      return { refused: "method-not-allowed", detail: `this path supports ${allow}${lists}`, allow };
     }
     const params: Record<string, string> = {};
     for (let index = 0; index < found.names.length; index++) {
       const decoded = decode(values[index] ?? "");
-      if (decoded === undefined) return { refused: "bad-request", detail: "the path is not well encoded" };
+      if (decoded === undefined) return { refused: "bad-request", detail: "the path has an invalid encoding" };
       params[found.names[index] ?? ""] = decoded;
     }
     return { route: found.route, params };

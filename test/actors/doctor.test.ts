@@ -73,7 +73,7 @@ t.test("what follows from other rows is found missing, wrong or too much, and re
     ["a directory", "directory: missing", [{ op: "remove", key: first("row", "membership").key }]],
     [
       "a directory entry",
-      "directory: not what its row says",
+      "directory: differs from its row",
       [{ op: "put", key: first("row", "membership").key, value: { workspaceId: "ws_other" } }],
     ],
     ["a wake-up", "wake-ups: missing", [{ op: "remove", key: first("timer").key }]],

@@ -75,7 +75,7 @@ async function diskFull(world: World, chance: Chance): Promise<void> {
   const { bavail, bsize } = await statfs(small);
   const ballast = join(small, "ballast");
   await writeFile(ballast, Buffer.alloc(Math.max(0, bavail * bsize - LEFT_BYTES)));
-  await writeUntilItEnds(world, chance, { message: /is full: make room/, makeRoom: () => rm(ballast) });
+  await writeUntilItEnds(world, chance, { message: /is full: free disk space/, makeRoom: () => rm(ballast) });
   await pause(300);
   await service.end("SIGKILL");
   await cp(data, home, { recursive: true });
@@ -90,7 +90,10 @@ async function fileLimit(world: World, chance: Chance): Promise<void> {
   const { size } = await stat(join(service.dataFolder, "data.mdb"));
   limitFileSize(service.life.pid, size + LEFT_BYTES);
   // The next process has no limit.
-  await writeUntilItEnds(world, chance, { message: /may not grow any more/, makeRoom: async () => undefined });
+  await writeUntilItEnds(world, chance, {
+    message: /has reached the file size limit/,
+    makeRoom: async () => undefined,
+  });
 }
 
 /** Writes long texts until the service exits by itself with this message; then frees space and starts it again. */

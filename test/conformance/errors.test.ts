@@ -186,5 +186,7 @@ t.test("a caller without the permission is refused before the body is checked", 
     422,
     "who may is told of the body",
   );
-  t.match((await anonymous.request("POST", invites)).body, { detail: "This needs a signed-in person." });
+  t.match((await anonymous.request("POST", invites)).body, {
+    detail: "This endpoint requires a signed-in user; workspace tokens are not accepted.",
+  });
 });

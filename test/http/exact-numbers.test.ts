@@ -295,6 +295,6 @@ t.test(
       t.equal((await ada.request("POST", at, digits)).status, 422);
     }
     const long = await ada.request("POST", at, `{"title":${"9".repeat(1_001)}}`);
-    t.match([long.status, problemOf(long).detail], [400, "The body holds a whole number of more than 1000 digits."]);
+    t.match([long.status, problemOf(long).detail], [400, "The body has a whole number of more than 1000 digits."]);
   },
 );

@@ -199,7 +199,7 @@ t.test(
         topic: name,
         seq: 0,
         kind: "error",
-        data: { message: "There is nothing here that you may see." },
+        data: { message: "This topic does not exist, or you do not have access to it." },
       })),
     );
   },
@@ -311,7 +311,7 @@ t.test("a socket reads at most 200 topics", async (t) => {
   const reader = await open();
   for (const team of teams) reader.subscribe(team);
   const last = await reader.until(({ topic }) => topic === teams[200]);
-  t.match(last, { kind: "error", data: { message: "At most 200 topics at once." } });
+  t.match(last, { kind: "error", data: { message: "At most 200 topics can be subscribed at once." } });
   t.equal(reader.messages.filter(({ kind }) => kind === "snapshot").length, 200);
 });
 

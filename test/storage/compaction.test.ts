@@ -110,7 +110,7 @@ t.test("a store in use, one without room, a damaged one and none are left as the
   await t.rejects(compactStore({ folder }), { code: "damaged" });
   t.equal(sizeOf(folder), damagedSize);
   const none = join(folder, "none");
-  await t.rejects(compactStore({ folder: none }), { message: /holds no store/ });
+  await t.rejects(compactStore({ folder: none }), { message: /is not a store/ });
   t.notOk(existsSync(none));
 });
 
@@ -130,7 +130,7 @@ t.test("nothing is removed that no compaction left, and what stands in the way i
   ];
   for (const [make, named] of inTheWay) {
     make();
-    const message = `${copy} is not what a compaction leaves (${named}); nothing was changed: move it away`;
+    const message = `${copy} was not created by a compaction (${named}); nothing was changed: move it away`;
     await t.rejects(compactStore({ folder }), { name: "StoreError", code: "not-empty", message });
     t.same([lstatSync(copy, { throwIfNoEntry: false }) !== undefined, sizeOf(folder)], [true, size]);
     rmSync(copy, { recursive: true });

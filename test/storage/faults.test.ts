@@ -66,7 +66,7 @@ t.test("a full disk fails the commit, keeps the earlier rows, and refuses all la
   const ended = await run(process.execPath, [writer, folder, "big"]).catch(
     (error: { stdout: string; stderr: string }) => error,
   );
-  t.match(ended.stderr, /the disk that holds .* is full: make room .*\(ENOSPC\)/);
+  t.match(ended.stderr, /the disk with .* is full: free disk space .*\(ENOSPC\)/);
   t.match(ended.stderr, /and again: the disk/);
   const told = ended.stdout.trim().split("\n").length;
   const store = await openLmdbStore({ folder });
@@ -82,7 +82,7 @@ t.test("a limit on the size of files is called by its name, and keeps what was t
   const ended = await run("bash", ["-c", limited, process.execPath, writer, folder, "big"]).catch(
     (error: { stdout: string; stderr: string }) => error,
   );
-  t.match(ended.stderr, /data\.mdb may not grow any more \(EFBIG\): raise the limit on the size of files/);
+  t.match(ended.stderr, /data\.mdb has reached the file size limit \(EFBIG\): raise the limit/);
   const told = ended.stdout.trim().split("\n").length;
   const store = await openLmdbStore({ folder });
   const batches = store.reading.range({ prefix: ["batch"] }).length;
@@ -158,7 +158,7 @@ t.test("a folder that cannot be written is refused as read-only, with what to do
     const refused = await run(process.execPath, [writer, path, "small", "unprivileged"]).catch(
       (error: { stderr: string }) => error,
     );
-    t.match(refused.stderr, `${path} cannot be written: give this user the right to write there`);
+    t.match(refused.stderr, `cannot write to ${path}: give this user write permission there`);
   }
 });
 
@@ -176,7 +176,7 @@ t.test("a folder that is a link to none is refused with what to do, and none is 
   const link = join(folder, "store");
   symlinkSync(join(folder, "elsewhere"), link);
   for (const path of [link, join(link, "below")]) {
-    const message = `${link} is a link to a folder that is not there: make that, or name another`;
+    const message = `${link} is a link to a folder that does not exist: create that folder, or use another path`;
     await t.rejects(openLmdbStore({ folder: path }), { name: "StoreError", code: "failed", message });
   }
   t.same(readdirSync(folder), ["store"]);
@@ -186,11 +186,11 @@ t.test("a folder that is a link to none is refused with what to do, and none is 
 
 t.test("a place where the system takes no folders is refused at once", async (t) => {
   for (const folder of ["/proc/signalbox", "/proc/signalbox/below"]) {
-    const message = "no folder can be made at /proc/signalbox: name another place";
+    const message = "cannot create a folder at /proc/signalbox: use another path";
     await t.rejects(openLmdbStore({ folder }), { name: "StoreError", code: "failed", message });
   }
   const store = await openLmdbStore({ folder: join(temporary(t), "store") });
-  await t.rejects(store.backup("/proc/signalbox"), { message: /no folder can be made at \/proc\/signalbox/ });
+  await t.rejects(store.backup("/proc/signalbox"), { message: /cannot create a folder at \/proc\/signalbox/ });
   await store.close();
 });
 
@@ -198,7 +198,7 @@ t.test("a folder that holds other files and no store is refused and left as it i
   const folder = temporary(t);
   for (const name of [".profile", "letters"]) writeFileSync(join(folder, name), "mine");
   chmodSync(folder, 0o755);
-  const message = /holds other files \(\S+\) and no store; nothing was changed: name a folder of the store's own/;
+  const message = /contains other files \(\S+\) and no store; nothing was changed: use a separate folder for the store/;
   await t.rejects(openLmdbStore({ folder }), { name: "StoreError", code: "not-empty", message });
   t.same(readdirSync(folder).sort(), [".profile", "letters"]);
   t.equal(statSync(folder).mode & 0o777, 0o755);
@@ -226,7 +226,7 @@ t.test("a folder that is a file, or lies below one, is refused with what to do",
   const file = join(temporary(t), "file");
   writeFileSync(file, "");
   for (const folder of [file, join(file, "below")]) {
-    const message = `${folder} is no folder, or lies below a file: name another`;
+    const message = `${folder} is not a folder, or lies below a file: use another path`;
     await t.rejects(openLmdbStore({ folder }), { name: "StoreError", code: "failed", message });
   }
 });

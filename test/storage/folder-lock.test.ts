@@ -10,7 +10,7 @@ import { openLmdbStore } from "../../storage/lmdb-store.js";
 
 const run = promisify(execFile);
 const programOf = (name: string) => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
-const IN_USE = /another process serves the store in .*store; stop it or name another folder/;
+const IN_USE = /another process uses the store in .*store: stop it, or use another folder/;
 
 function temporary(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-lock-"));

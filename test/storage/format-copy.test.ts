@@ -38,8 +38,8 @@ t.test("without room for the copy nothing is changed, and the message says how m
   await t.rejects(copyOfFormat({ folder, from: 3, to: 5, freeBytes: () => 299_999 }), {
     code: "disk-full",
     message: new RegExp(
-      `^the store in ${folder} has format 3; before it is migrated to 5, ${folder}/data.mdb is copied to ` +
-        `${folder}/data.mdb.format-3, which needs 300000 bytes, and the disk has 299999 left: make room and start again`,
+      `^the store in ${folder} has format 3\\. Before the migration to 5, ${folder}/data.mdb is copied to ` +
+        `${folder}/data.mdb.format-3, which needs 300000 bytes, but the disk has 299999 free. Free disk space and start again`,
     ),
   });
   t.same(readdirSync(folder), ["data.mdb"]);

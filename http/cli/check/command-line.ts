@@ -124,15 +124,16 @@ export function readCommandLine(program: Command, args: readonly string[], envir
 
 function accessOf(program: Command, options: Options, environment: Environment): Access {
   const { token = "", trust = "", trustTokenFile, audience } = options;
-  if (token !== "" && trust !== "") return program.error("error: there is a token and a trust: one of them is enough");
+  if (token !== "" && trust !== "") return program.error("error: both a token and a trust are set: use one of them");
   if (token !== "") {
     // Other characters are not allowed in a header.
-    if (!/^[\x21-\x7e]+$/.test(token)) return program.error("error: the token must be visible ASCII characters");
+    if (!/^[\x21-\x7e]+$/.test(token))
+      return program.error("error: the token must consist of visible ASCII characters");
     return { kind: "token", token };
   }
   if (trust === "") {
     return program.error(
-      "error: a credential is needed: --trust, or SIGNALBOX_TRUST; or a token in SIGNALBOX_TOKEN in the environment",
+      "error: a credential is required: set --trust or SIGNALBOX_TRUST, or set SIGNALBOX_TOKEN in the environment",
     );
   }
   if (trustTokenFile !== undefined) return { kind: "file", trust, file: trustTokenFile };
@@ -140,8 +141,8 @@ function accessOf(program: Command, options: Options, environment: Environment):
     environment;
   if (requestToken === "" || !URL.canParse(requestUrl)) {
     return program.error(
-      "error: this job has no OIDC token: on GitHub it needs the permission id-token: write, which pull requests of " +
-        "forks do not get; elsewhere give --trust-token-file",
+      "error: this job has no OIDC token: on GitHub the job needs the permission id-token: write, which pull " +
+        "requests from forks do not get; elsewhere set --trust-token-file",
     );
   }
   return { kind: "github", trust, audience, requestUrl, requestToken };

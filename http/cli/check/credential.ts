@@ -65,13 +65,13 @@ export function trustedToken({ requests, url, trust, proof }: TrustOptions): Cre
       });
       if (answer.status === 401) {
         throw new CouldNotAsk(
-          `The service did not exchange this job's OIDC token by the trust ${trust}: who manages the trust reads why ` +
-            `at /api/resources/token-trusts/${trust}/refusals.`,
+          `The service did not exchange this job's OIDC token with the trust ${trust}: people who manage the ` +
+            `trust can read why at /api/resources/token-trusts/${trust}/refusals.`,
         );
       }
       const given = exchanged.safeParse(answer.body).data;
       if (answer.status !== 200 || given === undefined) {
-        throw new CouldNotAsk(`The token exchange answered ${answer.status}, which is not understood.`);
+        throw new CouldNotAsk(`The token exchange returned an unexpected response with status ${answer.status}.`);
       }
       seen.add(given.token);
       const untilMs = Date.parse(given.expiresAt) - SPARE_MS;
@@ -96,7 +96,7 @@ export function fileProof(file: string): Proof {
         return (await readFile(file, "utf8")).trim();
       } catch (error) {
         const code = error instanceof Error && "code" in error ? String(error.code) : "it failed";
-        throw new CouldNotAsk(`The job's OIDC token cannot be read from ${file}: ${code}.`);
+        throw new CouldNotAsk(`Cannot read the job's OIDC token from ${file}: ${code}.`);
       }
     },
   };
@@ -124,7 +124,9 @@ export function githubProof({ requests, audience, requestUrl, requestToken }: Gi
       const answer = await requests.send({ url: url.href, what: "GitHub's OIDC tokens", method: "GET", headers });
       const given = issued.safeParse(answer.body).data;
       if (answer.status !== 200 || given === undefined) {
-        throw new CouldNotAsk(`GitHub gave this job no OIDC token: it answered ${answer.status}.`);
+        throw new CouldNotAsk(
+          `GitHub did not return an OIDC token for this job: it responded with status ${answer.status}.`,
+        );
       }
       return given.value;
     },

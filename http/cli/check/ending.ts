@@ -19,7 +19,7 @@ export class Ending {
 
   constructor(timeLimitMs: number) {
     const minutes = timeLimitMs / 60_000;
-    this.#timer = setTimeout(() => this.#stop(`The time limit of ${minutes} minutes is over.`), timeLimitMs);
+    this.#timer = setTimeout(() => this.#stop(`The time limit of ${minutes} minutes has passed.`), timeLimitMs);
     for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, this.#onSignal);
   }
 

@@ -59,9 +59,9 @@ export function verdictText({ verdict, undecidedBecause, regressions, compared, 
   const count = `${regressions.length} of ${tasksText(compared)} that both sides scored regressed, ${threshold.mostRegressions} may`;
   if (verdict === "failed") return `failed: ${count}`;
   if (verdict === "passed") return `passed: ${count}`;
-  const soFar = compared === 0 ? "no task is compared yet" : count;
+  const soFar = compared === 0 ? "no task compared yet" : count;
   if (verdict === "running") return `still checking: ${soFar}${compared === 0 ? "" : " so far"}`;
-  return `undecided: ${undecided[undecidedBecause ?? ""] ?? undecidedBecause ?? "no reason was told"}; ${soFar}`;
+  return `undecided: ${undecided[undecidedBecause ?? ""] ?? undecidedBecause ?? "no reason was given"}; ${soFar}`;
 }
 
 /** Formats the gain. It does not affect the verdict. */
@@ -70,7 +70,7 @@ export function gainText({ gain, threshold }: CheckAnswer): string | null {
   const points = (share: number) => `${share > 0 ? "+" : ""}${(100 * share).toFixed(1)}`;
   const words = gain.verdict === "within-noise" ? "within noise" : gain.verdict;
   const figures = `${points(gain.gain)} points (${points(gain.low)} to ${points(gain.high)}), ${tasksText(gain.tasks)}`;
-  const few = gain.few === true ? ", too few to tell much" : "";
-  const other = gain.otherScoring === true ? ", the two sides were scored by other rules" : "";
+  const few = gain.few === true ? ", too few for a reliable result" : "";
+  const other = gain.otherScoring === true ? ", the two sides were scored by different rules" : "";
   return `${words}: ${figures}${few}${other}; ${points(threshold.minGain).slice(1)} points count as real`;
 }

@@ -96,12 +96,12 @@ function credentialOf(access: Access, requests: Requests, url: string): Credenti
 async function readText(file: string): Promise<string> {
   try {
     const bytes = file === "-" ? await buffer(process.stdin) : await readFile(file);
-    if (bytes.length > MOST_BYTES) throw new CouldNotAsk(`The plan is longer than ${MOST_BYTES} bytes.`);
+    if (bytes.length > MOST_BYTES) throw new CouldNotAsk(`The plan is larger than ${MOST_BYTES} bytes.`);
     return bytes.toString("utf8");
   } catch (error) {
     if (error instanceof CouldNotAsk) throw error;
     const code = error instanceof Error && "code" in error ? String(error.code) : "it failed";
-    throw new CouldNotAsk(`The plan cannot be read from ${file === "-" ? "standard input" : file}: ${code}.`);
+    throw new CouldNotAsk(`Cannot read the plan from ${file === "-" ? "standard input" : file}: ${code}.`);
   }
 }
 
@@ -112,10 +112,10 @@ function linesOf(outcome: Outcome, url: string): readonly string[] {
   if (outcome.what === "nothing-to-replay") return [`${title}: nothing to replay: ${outcome.why}`];
   if (outcome.what === "not-asked") return [`${title}: could not be asked: ${outcome.why}`, ...where];
   if (outcome.what === "still-running") {
-    return [`${title}: ${verdictOf(outcome)}: ${outcome.why} The check goes on.`, ...where];
+    return [`${title}: ${verdictOf(outcome)}: ${outcome.why} The check continues.`, ...where];
   }
   const { check: ended } = outcome;
-  const kept = ended.keptLive.length === 0 ? [] : [`${title}: kept as live: ${ended.keptLive.join(", ")}`];
+  const kept = ended.keptLive.length === 0 ? [] : [`${title}: kept at the live values: ${ended.keptLive.join(", ")}`];
   return [`${title}: ${verdictText(ended)}`, ...kept, ...where];
 }
 
@@ -125,7 +125,7 @@ function summarise(file: string | null, text: string): void {
     appendFileSync(file, withoutSecrets(text, secrets()));
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "it failed";
-    console.error(`the summary cannot be written to ${file}: ${code}`);
+    console.error(`cannot write the summary to ${file}: ${code}`);
   }
 }
 

@@ -31,7 +31,7 @@ export async function planLines(lines: readonly PlannedLine[], options: PlanLine
   return [
     ...planned.filter(({ station }) => station === null || stations.includes(station)),
     ...unknown.map((key): Planned => {
-      const why = "No line of the plan has this station, and --station asks for it.";
+      const why = "--station names this station, but no line in the plan has it.";
       return { title: key, station: key, what: "not-asked", why };
     }),
   ];
@@ -59,12 +59,12 @@ async function planLine(
   if (what === "not-replayed") {
     return told(
       "nothing-to-replay",
-      "A check replays the station's block and the repositories, not what this changes of runs.",
+      "A check replays the station's block and the repositories. The plan changes neither.",
     );
   }
   if (named !== null && (what === "added" || (id !== null && id !== named.id))) return nowhere;
   if (what === "added") {
-    return told("nothing-to-replay", "The plan makes this line, or makes it anew: it has no past runs.");
+    return told("nothing-to-replay", "The plan creates or replaces this line: it has no past runs.");
   }
   if (what === "removed") return told("nothing-to-replay", "The plan removes this line.");
   try {
@@ -86,7 +86,7 @@ async function findLive(
 ): Promise<LiveLine> {
   const name: LineName | null = id !== null ? { id } : teamId !== null && key !== null ? { teamId, key } : null;
   if (named !== null && (name === null || id === named.id)) return named;
-  if (name === null) throw new CouldNotAsk(`${place} does not say of which line it is: say it with --line.`);
+  if (name === null) throw new CouldNotAsk(`${place} does not name its line: set --line.`);
   return service.findLine(name);
 }
 

@@ -59,7 +59,7 @@ export function planChecks(planned: PlannedLine, live: LiveLine): readonly Plann
       nothing(
         live.address,
         null,
-        `The repository ${name} is new to the line: past runs do not have it, and no check does.`,
+        `The repository ${name} is new to the line: past runs do not have it, so a check cannot replay it.`,
       ),
     ),
   ];
@@ -82,7 +82,7 @@ function planStation({ planned, live, repositories, isOtherLine }: Scope, statio
   }
   if (kind === "review") {
     const isOther = before?.kind === "work";
-    return isOther ? [nothing(title, key, "The plan makes this a review station, which no check replays.")] : [];
+    return isOther ? [nothing(title, key, "The plan makes this a review station, which checks do not replay.")] : [];
   }
   const faults = [...planned.faults, ...station.faults];
   if (faults.length > 0) return [{ title, station: key, what: "not-asked", why: faultsText(planned.place, faults) }];
@@ -96,7 +96,7 @@ function planStation({ planned, live, repositories, isOtherLine }: Scope, statio
 /** For example: `station.json: key names no station of core/dev, which has "work", "fix".` */
 function noStationText({ place }: PlannedLine, { address, stations }: LiveLine): string {
   const keys = stations.map(({ key }) => JSON.stringify(key)).join(", ");
-  return `${place}: key names no station of ${address}, which has ${keys === "" ? "none" : keys}.`;
+  return `${place}: key does not name a station of ${address}, which has ${keys === "" ? "none" : keys}.`;
 }
 
 function nothing(title: string, station: string | null, why: string): Planned {

@@ -53,12 +53,12 @@ function startLines({ id, attempt, reused, tasks, repeats, threshold, warnings }
 
 /** What a check waits for, by the service's keyword. A later release may have others. */
 const waited: Readonly<Record<string, string>> = {
-  runner: "a runner: none that fits is connected and free",
-  model: "the model that judges: it does not answer for now",
+  runner: "a runner: no suitable runner is connected and free",
+  model: "the judge's model: it is not responding",
 };
 
 function progressText({ candidate, baseline, waiting }: CheckAnswer): string {
-  if (waiting) return `waits for ${waited[waiting.for] ?? waiting.for}, since ${waiting.since}`;
+  if (waiting) return `waiting for ${waited[waiting.for] ?? waiting.for}, since ${waiting.since}`;
   return `checking: planned change ${sideText(candidate)}; live config ${sideText(baseline)}`;
 }
 

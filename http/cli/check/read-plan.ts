@@ -40,8 +40,8 @@ export function readPlan(text: string, file: string): readonly PlannedLine[] {
   const station = stationBlock.safeParse(value);
   if (!station.success) {
     throw new CouldNotAsk(
-      `${file} is no plan: it is to be what "terraform show -json" prints of a plan, or as JSON a line with its stations ` +
-        "or a station block with its key and kind.",
+      `${file} is not a plan: pass the output of "terraform show -json" for a plan, or as JSON a line with its ` +
+        "stations or a station block with its key and kind.",
     );
   }
   const stations = [plannedStation(station.data, [])];
@@ -56,7 +56,7 @@ function plannedStation(given: z.output<typeof stationBlock>, at: readonly Prope
 
 function parseJson(text: string, file: string): unknown {
   if (outlineOf(text).depth > MAX_DEPTH) {
-    throw new CouldNotAsk(`${file} is no plan: it nests deeper than ${MAX_DEPTH} levels.`);
+    throw new CouldNotAsk(`${file} is not a plan: it nests deeper than ${MAX_DEPTH} levels.`);
   }
   try {
     return readJson(text.replace(/^\ufeff/, ""));

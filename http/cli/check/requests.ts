@@ -77,11 +77,11 @@ export function createRequests({ nowMs, wait, ended, log }: RequestsOptions): Re
         if (ended.aborted) throw new Interrupted();
         const tried = await attempt(asked, ended);
         if (tried.answer !== null && !passing.has(tried.answer.status)) return tried.answer;
-        const why = tried.answer === null ? "does not answer" : `answered ${tried.answer.status}`;
+        const why = tried.answer === null ? "does not respond" : `answered ${tried.answer.status}`;
         const waitMs = Math.max(tried.retryAfterMs ?? 0, Math.min(FIRST_WAIT_MS * 2 ** times, LONGEST_WAIT_MS));
         const isLong = waitMs > LONGEST_RETRY_AFTER_MS || nowMs() + waitMs - begun > PATIENCE_MS;
-        if (isLong) throw new CouldNotAsk(`${capitalised(asked.what)} ${why}, and ${times + 1} tries were in vain.`);
-        log(`${asked.what} ${why}: it is asked again`);
+        if (isLong) throw new CouldNotAsk(`${capitalised(asked.what)} ${why}, and ${times + 1} attempts failed.`);
+        log(`${asked.what} ${why}: retrying`);
         await checked(waitMs);
       }
     },

@@ -65,7 +65,8 @@ function isRunning(outcome: Outcome): outcome is Running {
 
 async function startCheck({ title, check }: TitledCheck, options: CheckRunOptions): Promise<Outcome> {
   const { service, commit, pullRequest, repeats, attempt, whyEnded } = options;
-  if (whyEnded() !== "") return { title, what: "not-asked", why: `${whyEnded()} It was not started.`, check: null };
+  if (whyEnded() !== "")
+    return { title, what: "not-asked", why: `${whyEnded()} The check was not started.`, check: null };
   const { teamId, lineId, stationKey, station, repositories } = check;
   const reference = { ...(commit === null ? {} : { commit }), ...(pullRequest === null ? {} : { pullRequest }) };
   const body = {
@@ -79,7 +80,7 @@ async function startCheck({ title, check }: TitledCheck, options: CheckRunOption
   const key = idempotencyKeyOf({ lineId, stationKey, commit, attempt });
   const answer = await settled(service.post(`${teamPath(teamId)}/replay-checks`, body, key));
   if (answer instanceof Interrupted) {
-    return { title, what: "not-asked", why: `${whyEnded()} Its check may have started.`, check: null };
+    return { title, what: "not-asked", why: `${whyEnded()} The check may have started.`, check: null };
   }
   if (answer instanceof CouldNotAsk) return { title, what: "not-asked", why: answer.message, check: null };
   const problem = problemSchema.safeParse(answer.body).data;
@@ -96,7 +97,7 @@ async function readCheck(outcome: Running, { service }: CheckRunOptions): Promis
   const { title, check } = outcome;
   const answer = await settled(service.get(checkPath(check)));
   if (answer instanceof Interrupted) return outcome;
-  const lost = (why: string): Outcome => ({ title, what: "not-asked", why: `Its verdict was not read. ${why}`, check });
+  const lost = (why: string): Outcome => ({ title, what: "not-asked", why: `The verdict was not read. ${why}`, check });
   if (answer instanceof CouldNotAsk) return lost(answer.message);
   return answer.status === 200 ? outcomeOf(title, answer, check) : lost(refusal("The read failed", answer).message);
 }
@@ -105,7 +106,7 @@ async function readCheck(outcome: Running, { service }: CheckRunOptions): Promis
 function outcomeOf(title: string, { body }: Answered, before: CheckAnswer | null): Outcome {
   const { data } = checkSchema.safeParse(body);
   if (data === undefined) {
-    const why = "The service's answer is not understood; is it of another release?";
+    const why = "Unexpected response from the service. Check that the service and this command are the same release.";
     return { title, what: "not-asked", why, check: before };
   }
   // Keep the data that only the start returns: a read never says that the check was reused, and may omit the warnings.

@@ -58,8 +58,7 @@ export class Service {
     const path = await this.#pathOf(name);
     const answer = await this.get(path);
     const line = lineSchema.safeParse(answer.body).data;
-    if (answer.status !== 200 || line === undefined)
-      throw refusal(`The line ${nameOf(name)} could not be read`, answer);
+    if (answer.status !== 200 || line === undefined) throw refusal(`Cannot read the line ${nameOf(name)}`, answer);
     return line;
   }
 
@@ -68,7 +67,7 @@ export class Service {
     if ("address" in name) return importPath(await this.#workspaceId(), name.address);
     const answer = await this.get(`/api/resources/teams/${name.teamId}`);
     const team = teamSchema.safeParse(answer.body).data;
-    if (answer.status !== 200 || team === undefined) throw refusal("The line's team could not be read", answer);
+    if (answer.status !== 200 || team === undefined) throw refusal("Cannot read the line's team", answer);
     return importPath(team.workspaceId, `${team.key}/${name.key}`);
   }
 
@@ -76,7 +75,7 @@ export class Service {
   async #workspaceId(): Promise<string> {
     const answer = await this.get("/api/resources/workspaces");
     const [first] = workspaces.safeParse(answer.body).data?.items ?? [];
-    if (answer.status !== 200 || first === undefined) throw refusal("The workspace could not be read", answer);
+    if (answer.status !== 200 || first === undefined) throw refusal("Cannot read the workspace", answer);
     return first.id;
   }
 
@@ -113,5 +112,5 @@ function importPath(workspaceId: string, address: string): string {
 /** Creates an error from a refusal, with the service's message. */
 export function refusal(what: string, { status, body }: Answered): CouldNotAsk {
   const detail = problemSchema.safeParse(body).data?.detail ?? "";
-  return new CouldNotAsk(`${what}: the service answered ${status}${detail === "" ? "." : `: ${detail}`}`);
+  return new CouldNotAsk(`${what}: the service responded with status ${status}${detail === "" ? "." : `: ${detail}`}`);
 }

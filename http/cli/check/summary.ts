@@ -76,7 +76,7 @@ function checkLines(check: CheckAnswer, url: string): readonly string[] {
     sideRow("planned change", check.candidate, check),
     sideRow("live config", check.baseline, check),
     "",
-    ...(gain === null ? [] : [`- Gain (decides nothing): ${gain}.`]),
+    ...(gain === null ? [] : [`- Gain (does not affect the verdict): ${gain}.`]),
     ...check.warnings.map(({ text }) => `- Warning: ${codeSpan(text, MOST.detail)}`),
     ...keptLines(check),
     ...regressionLines(check),
@@ -95,7 +95,7 @@ function sideRow(name: string, side: CheckSide, { tasks, threshold }: CheckAnswe
 function keptLines({ keptLive }: CheckAnswer): readonly string[] {
   if (keptLive.length === 0) return [];
   const kept = keptLive.map((name) => codeSpan(name, MOST.word)).join(", ");
-  return [`- Kept as live, whatever the plan says: ${kept}. What the plan changes of these was not replayed.`];
+  return [`- Kept at the live values: ${kept}. Planned changes to these were not replayed.`];
 }
 
 function regressionLines({ regressions }: CheckAnswer): readonly string[] {

@@ -48,15 +48,15 @@ const BESIDE = [skillKind, harnessProfileKind].map(resourceType);
  */
 export function readTerraformPlan(value: unknown, version: string): readonly PlannedLine[] {
   if (!/^[01]\./.test(version)) {
-    throw new CouldNotAsk(`The plan has the format ${version.slice(0, 20)}, and format 1 is what is known here.`);
+    throw new CouldNotAsk(`The plan has format ${version.slice(0, 20)}; this command supports format 1.`);
   }
   const { success, data } = plan.safeParse(value);
   if (!success || data.planned_values === undefined) {
     throw new CouldNotAsk(
-      'This is no plan: write one with "terraform plan -out=FILE", then "terraform show -json FILE".',
+      'This is not a plan. Write one with "terraform plan -out=FILE", then "terraform show -json FILE".',
     );
   }
-  if (data.errored === true) throw new CouldNotAsk("The plan was not finished: terraform ended with an error.");
+  if (data.errored === true) throw new CouldNotAsk("The plan is incomplete: terraform exited with an error.");
   return data.resource_changes
     .filter(({ mode, deposed }) => mode === "managed" && deposed === undefined)
     .flatMap((each) => {

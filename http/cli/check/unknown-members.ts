@@ -12,7 +12,7 @@ export function listUnknownMembers(block: unknown, at: readonly PropertyKey[]): 
   const { error } = stationSchema.safeParse(block);
   return (error?.issues ?? [])
     .flatMap((issue) => unknownIn(issue))
-    .map((path) => ({ path: pathText([...at, ...path]), message: "is no member that is known here" }));
+    .map((path) => ({ path: pathText([...at, ...path]), message: "is not a known field" }));
 }
 
 type Path = readonly PropertyKey[];

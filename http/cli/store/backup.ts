@@ -12,7 +12,7 @@ try {
   const store = await openStoreForReading(data);
   await store.backup(to);
   await store.close();
-  console.log(`copied ${data} to ${to}; keep ${data}/secrets.key with it, unless SECRETS_KEY is set`);
+  console.log(`copied ${data} to ${to}; keep ${data}/secrets.key with the copy, unless SECRETS_KEY is set`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;

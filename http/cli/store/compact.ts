@@ -9,7 +9,7 @@ const program = new Command("signalbox compact")
 try {
   const { data } = program.parse().opts<{ readonly data: string }>();
   const { beforeBytes, afterBytes, entries } = await compactStoppedStore(data);
-  console.log(`compacted ${data}: ${beforeBytes} bytes before, ${afterBytes} after; ${entries} entries, all whole`);
+  console.log(`compacted ${data}: ${beforeBytes} bytes before, ${afterBytes} after; all ${entries} entries are intact`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;

@@ -30,15 +30,15 @@ async function list(folder: string): Promise<void> {
   const letters = listAllDeadLetters(store.reading, LISTED);
   await store.close();
   for (const letter of letters) console.log(line(letter));
-  console.error(letters.length === 1 ? "1 message is set aside" : `${letters.length} messages are set aside`);
+  console.error(letters.length === 1 ? "1 dead letter" : `${letters.length} dead letters`);
 }
 
 async function sendAgain(folder: string, id: string): Promise<void> {
   const store = await openStoppedStore(folder);
   const isFound = await retryOffline(store, id);
   await store.close();
-  if (!isFound) throw new Error(`no message is set aside under ${id}`);
-  console.log(`${id} is sent again when the service starts`);
+  if (!isFound) throw new Error(`no dead letter has the id ${id}`);
+  console.log(`${id} will be sent again when the service starts`);
 }
 
 /** Formats a dead letter without its content, which may be secret. */

@@ -38,17 +38,19 @@ async function examine(folder: string, repairs: boolean): Promise<number> {
   const store = await openStoreForDoctor(folder);
   try {
     const pages = listPageFaults(folder);
-    for (const { page, what } of pages) console.log(`page ${page} ${what}: only a backup has what was there`);
+    for (const { page, what } of pages)
+      console.log(`page ${page} ${what}: its data can be restored only from a backup`);
     // The settings do not affect which fields of a kind are indexed or hashed.
     const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
     const examinations = createExaminations(kinds, Date.now());
     let found = 0;
     for (const examination of examinations) found += await look(store, examination, repairs);
-    if (repairs && found > 0) console.log(`${found} found in ${folder}; repaired what can be, and looked again:`);
+    if (repairs && found > 0)
+      console.log(`${found} found in ${folder}; repaired what could be repaired, then checked again:`);
     let left = repairs ? 0 : found;
     if (repairs) for (const examination of examinations) left += await look(store, examination, false);
     const all = left + pages.length;
-    console.log(all === 0 ? `${folder} is whole` : `${all} wrong in ${folder}`);
+    console.log(all === 0 ? `${folder} is whole` : `${all} faults in ${folder}`);
     return all;
   } finally {
     await store.close();
@@ -62,7 +64,7 @@ async function look(store: Store, examination: Examination, repairs: boolean): P
     for (const finding of examination(store.reading)) findings.push(finding);
   } catch (error) {
     if (!isDamage(error)) throw error;
-    findings.push({ what: "rows that cannot be reached: only a backup has them", key: [], repair: [] });
+    findings.push({ what: "unreachable rows: restore them from a backup", key: [], repair: [] });
   }
   print(findings);
   const changes = repairs ? findings.flatMap(({ repair }) => repair) : [];

@@ -20,8 +20,8 @@ try {
     found[finding.isMissing ? "missing" : "wrong"] += 1;
   }
   await store.close();
-  console.log(`recounted the bodies of ${data}: ${found.wrong} put right`);
-  if (found.missing > 0) throw new Error(`${found.missing} missing: only a backup has them`);
+  console.log(`recounted the bodies of ${data}: ${found.wrong} corrected`);
+  if (found.missing > 0) throw new Error(`${found.missing} missing: restore them from a backup`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;

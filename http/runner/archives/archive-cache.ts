@@ -92,15 +92,15 @@ export class ArchiveCache {
 
   async *#chunks({ archive, claim }: ArchivedCommit, signal: AbortSignal): AsyncGenerator<Buffer> {
     const { id, bytes, digest } = archive;
-    if (bytes > MAX_PACK_BYTES) throw new GitFailed("the stored commit is longer than packs are");
+    if (bytes > MAX_PACK_BYTES) throw new GitFailed("the stored commit is larger than packs can be");
     let chain = NO_CHUNKS;
     for (let n = 0; n < countChunks(archive); n++) {
       const chunk = await this.#options.client.get(id, n, claim, signal);
-      if (chunk.length !== Math.min(CHUNK_BYTES, bytes - n * CHUNK_BYTES)) throw new GitFailed("a chunk is cut short");
+      if (chunk.length !== Math.min(CHUNK_BYTES, bytes - n * CHUNK_BYTES)) throw new GitFailed("a chunk is truncated");
       chain = chainDigest(chain, chunk);
       yield chunk;
     }
-    if (chain !== digest) throw new GitFailed("the stored commit is damaged: its digest is another");
+    if (chain !== digest) throw new GitFailed("the stored commit is damaged: its digest does not match");
   }
 
   async #removeOldest(): Promise<void> {
@@ -123,8 +123,8 @@ export class ArchiveCache {
 
 /** Returns the error message for a false pack, with a remedy. The service cannot verify packs itself. */
 function falsePack({ commit }: ArchivedCommit): string {
-  const again = "take its runs out of their replay sets and add them again, so that it is looked for once more";
-  return `what a runner sent to be kept as the commit ${commit} is not the commit: ${again}`;
+  const again = "remove its runs from their replay sets and add them again, so that runners look for it once more";
+  return `the pack that a runner sent for the commit ${commit} does not contain the commit: ${again}`;
 }
 
 /** Rejects with {@link GitFailed} unless the pack in the folder holds the commit, its tree, and nothing else. */
@@ -138,7 +138,7 @@ async function verify(folder: string, commit: string, signal: AbortSignal): Prom
   const needed = await countLines(folder, ["rev-list", "--objects", "--no-walk", commit], limited);
   const counted = await git(folder, ["count-objects", "-v"], limited);
   const held = Number(/^in-pack: (\d+)$/m.exec(counted)?.[1]);
-  if (held !== needed) throw new GitFailed("the stored commit comes with other objects than its own");
+  if (held !== needed) throw new GitFailed("the stored pack contains other objects than the commit's");
 }
 
 async function countLines(folder: string, args: readonly string[], options: Parameters<typeof gitOutput>[2]) {

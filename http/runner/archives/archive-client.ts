@@ -73,6 +73,9 @@ export class ArchiveClient {
 
 async function readReceived(answer: Response): Promise<number> {
   const parsed = receivedSchema.safeParse(await answer.json().catch(() => null));
-  if (!parsed.success) throw new ArchiveRefused("the service's answer is of another form; is it of another release?");
+  if (!parsed.success)
+    throw new ArchiveRefused(
+      "unexpected response from the service. Check that the service and this runner are the same release",
+    );
   return parsed.data.received;
 }

@@ -75,7 +75,7 @@ export class KeptReport {
 
   #next(work: () => Promise<void>): void {
     this.#work = this.#work.then(work).catch((error: unknown) => {
-      if (!this.#ended.signal.aborted) this.#options.log(`kept commits: ${errorMessage(error)}`);
+      if (!this.#ended.signal.aborted) this.#options.log(`stored commits: ${errorMessage(error)}`);
     });
   }
 

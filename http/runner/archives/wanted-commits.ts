@@ -70,7 +70,7 @@ export class WantedCommits {
       this.#waiting.delete(next.archiveId);
       const of = `the commit ${next.commit} of ${next.repository}`;
       await this.#lookFor(next).catch((error: unknown) => {
-        if (!this.#ended.signal.aborted) this.#options.log(`${of} is not kept: ${errorMessage(error)}`);
+        if (!this.#ended.signal.aborted) this.#options.log(`${of} was not stored: ${errorMessage(error)}`);
       });
     }
   }
@@ -100,7 +100,7 @@ export class WantedCommits {
       for await (const chunk of readChunks(file, received)) {
         received = await client.put(archiveId, received, chunk, signal);
       }
-      log(`the commit ${commit} of ${repository} is kept by the service`);
+      log(`the service stored the commit ${commit} of ${repository}`);
     } finally {
       await rm(file, { force: true });
     }

@@ -27,7 +27,7 @@ export class Attachments {
     if (files.length > 0) await mkdir(folder, { recursive: true });
     for (const file of files) {
       if (basename(file.name) !== file.name || /^\.{1,2}$/.test(file.name)) {
-        throw new JobFailed("runner-error", `an attachment is called ${file.name}`);
+        throw new JobFailed("runner-error", `an attachment has the invalid name ${file.name}`);
       }
       const bytes = await this.#fetch(file, { folder, claim: { runId: job.runId, fence: job.fence }, signal });
       if (signal.aborted) return;
@@ -39,11 +39,11 @@ export class Attachments {
     const headers = { "service-run": claim.runId, "service-run-fence": String(claim.fence) };
     const answer = await this.#requests.ask({ path: `/api/runner/attachments/${id}`, method: "GET", headers }, signal);
     if (answer?.ok !== true) {
-      throw new JobFailed("runner-error", `the attachment ${name} cannot be fetched: ${await reasonOf(answer)}`);
+      throw new JobFailed("runner-error", `cannot fetch the attachment ${name}: ${await reasonOf(answer)}`);
     }
     const body = Buffer.from(await answer.arrayBuffer());
     if (body.length !== bytes || createHash("sha256").update(body).digest("hex") !== digest) {
-      throw new JobFailed("runner-error", `the attachment ${name} came damaged`);
+      throw new JobFailed("runner-error", `the attachment ${name} arrived damaged`);
     }
     return body;
   }

@@ -4,7 +4,7 @@ import { type LeftOut, type Place, toRecords } from "./place.js";
 /** How many paths to pass to git at once. If git fails at one path, it must read the batch's other paths again. */
 const AT_ONCE = 2_000;
 
-const NO_NAME = "git takes no file of this name";
+const NO_NAME = "git does not accept this file name";
 
 /**
  * Adds files and links to the index, in the form that git stores. Leaves out each path that git refuses, and adds all
@@ -76,7 +76,7 @@ async function findCulprit(
   const last = paths.findLastIndex((path) => taken.has(path));
   for (const path of paths.slice(last + 1)) {
     const { failed } = await update(place, [path]);
-    if (failed !== null) return { path, why: `git cannot take it (${reasonOf(failed)})` };
+    if (failed !== null) return { path, why: `git cannot add it (${reasonOf(failed)})` };
   }
   return null;
 }

@@ -14,7 +14,7 @@ export interface AgentIndex {
   readonly leftOut: readonly LeftOut[];
 }
 
-const OUTSIDE = "it is changed outside the folder's sparse checkout, and only files in the folder are read";
+const OUTSIDE = "it was changed outside the folder's sparse checkout; only files in the folder are read";
 
 /** Reads the index of the agent's clone. The clone's objects only serve to expand a sparse index. */
 export async function readAgentIndex(place: Place): Promise<AgentIndex> {

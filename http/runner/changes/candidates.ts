@@ -33,7 +33,7 @@ export async function listTracked(place: Place): Promise<Tracked> {
 
 /** Maximum depth of nested repositories to read. */
 const MAX_DEPTH = 100;
-const TOO_DEEP = "it is a repository inside too many others";
+const TOO_DEEP = "it is a repository nested too deeply in others";
 /** A file name longer than any file system allows, so no file has it. */
 const NO_FILE = "x".repeat(256);
 

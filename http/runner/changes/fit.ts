@@ -86,7 +86,7 @@ async function dropLargest(source: Source, tree: string, wish: FitWish): Promise
     if (excess <= 0 && leftOut.length > 0) break;
     excess -= bytes;
     entries.set(path, mine.get(path) ?? null);
-    leftOut.push({ path, why: `its change takes ${bytes} bytes of a diff that has no room for it` });
+    leftOut.push({ path, why: `its change takes ${bytes} bytes, which do not fit into the diff` });
   }
   if (leftOut.length === 0) return null;
   return { tree: await changedTree(source, { tree, entries }, signal), leftOut };

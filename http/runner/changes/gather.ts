@@ -43,7 +43,7 @@ export interface Gathered {
   readonly leftOut: readonly LeftOut[];
 }
 
-const WORKTREE = "it is a further worktree of a git repository, whose files are not the run's";
+const WORKTREE = "it is another worktree of a git repository; its files do not belong to the run";
 const TOO_LARGE = `it is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB`;
 
 /**

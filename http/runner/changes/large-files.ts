@@ -16,7 +16,7 @@ import {
 
 /** Maximum size of a Git LFS pointer, in bytes. The specification says less than 1,024. */
 const MAX_POINTER_BYTES = 1_023;
-const LFS_CONTENT = "Git LFS is to keep its content, which a run sends nowhere";
+const LFS_CONTENT = "Git LFS tracks it, and runs do not send LFS content";
 
 /** The result for files that Git LFS manages. */
 export interface LargeFiles {

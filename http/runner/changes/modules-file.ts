@@ -19,7 +19,7 @@ export const MODULES_FILE = ".gitmodules";
 
 /** Maximum size of `.gitmodules` that the runner reads, in bytes. */
 const MAX_BYTES = 4 * 1024 * 1024;
-const NO_SUBMODULE = "`.gitmodules` declares it as a submodule, but it is none: that section is not taken";
+const NO_SUBMODULE = "`.gitmodules` declares it as a submodule, but it is not one: that section is ignored";
 
 /** A section of `.gitmodules`. */
 interface Section {

@@ -18,11 +18,11 @@ export interface Submodule {
   readonly begun: Entry | null;
 }
 
-const ABSENT = "it is a submodule that is not checked out, and what was put into its folder is not taken";
-const CHANGED = "it is a submodule with changes that are not committed in it";
-const UNPUSHED = "it is a submodule at a commit that none of its remote's branches holds";
+const ABSENT = "it is a submodule that is not checked out; files added to its folder are ignored";
+const CHANGED = "it is a submodule with uncommitted changes";
+const UNPUSHED = "it is a submodule at a commit that is on none of its remote's branches";
 const FOREIGN = "it is a submodule at a commit that is not from its URL in `.gitmodules`";
-const UNDECLARED = "it is a submodule whose section of `.gitmodules` is not taken";
+const UNDECLARED = "it is a submodule whose section of `.gitmodules` is ignored";
 const UNREADABLE = "it is a submodule whose repository cannot be read";
 
 /**
@@ -65,7 +65,7 @@ export async function judgeSubmodule(
  * configuration, hooks and filters, which could make git run programs.
  */
 async function viewOf(place: Place, { gitDir: theirs, isWorktree }: InnerRepository, path: string): Promise<string> {
-  if (isWorktree || /[\p{Cc}"]/u.test(theirs)) throw new GitFailed(`${path} has a repository that is not read`);
+  if (isWorktree || /[\p{Cc}"]/u.test(theirs)) throw new GitFailed(`${path} has an unsupported repository`);
   const { signal } = place;
   const gitDir = await mkdtemp(join(place.scratch, "module-"));
   const of = { env: { GIT_DIR: place.gitDir }, signal };

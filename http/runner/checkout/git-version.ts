@@ -42,7 +42,7 @@ export async function describeGit(): Promise<readonly string[]> {
     return [`git ${version}`, ...warnings];
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return [`git is not found here, and every run with a checkout fails: ${why}`];
+    return [`cannot find git; every run with a checkout fails: ${why}`];
   }
 }
 

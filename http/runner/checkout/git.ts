@@ -91,7 +91,7 @@ export async function gitOutput(
   take: (chunk: Buffer) => void,
 ): Promise<number> {
   const { input = "", env = {}, signal, maxBytes = MAX_OUTPUT_BYTES, isLimited = false } = options;
-  if (signal?.aborted) throw new GitFailed(`git ${args[0]}: it was ended`);
+  if (signal?.aborted) throw new GitFailed(`git ${args[0]}: it was aborted`);
   const group = await ProcessGroup.start({
     argv: isLimited ? ["/bin/sh", "-c", LIMITED, "git", ...hardened, ...args] : ["git", ...hardened, ...args],
     cwd: folder,
@@ -101,7 +101,7 @@ export async function gitOutput(
     mark: null,
     ...(options.secret !== undefined && { secret: options.secret }),
   }).catch((error: unknown) => {
-    throw new GitFailed(`git cannot be started: ${error instanceof Error ? error.message : String(error)}`);
+    throw new GitFailed(`cannot start git: ${error instanceof Error ? error.message : String(error)}`);
   });
   const kill = () => group.kill();
   signal?.addEventListener("abort", kill, { once: true });
@@ -123,7 +123,7 @@ export async function gitOutput(
   options.warned?.(errors);
   if (bytes > maxBytes) throw new OutputTooLong(`git ${args[0]} printed more than ${maxBytes} bytes`);
   if (exitCode === 0) return bytes;
-  throw new GitFailed(`git ${args[0]}: ${errors.trim() || `it ended with ${exitCode ?? "a signal"}`}`, exitCode);
+  throw new GitFailed(`git ${args[0]}: ${errors.trim() || `it exited with ${exitCode ?? "a signal"}`}`, exitCode);
 }
 
 function environment(): Record<string, string> {

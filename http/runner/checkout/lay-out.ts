@@ -27,19 +27,19 @@ export async function layOutCheckouts(job: Pick<Job, "checkouts">, options: LayO
   for (const wanted of job.checkouts) {
     const { repository, image, setup } = wanted;
     if (image !== null) {
-      const message = `${repository} wants the image ${image}, and this runner starts no containers`;
+      const message = `${repository} requires the image ${image}, but this runner does not start containers`;
       throw new JobFailed("no-image", message);
     }
     const site = { folder: folder.checkout(repository), record: folder.record(repository), signal, restore };
     const checkout = await createCheckout(mirrors, wanted, site).catch((error: unknown) => {
-      throw new JobFailed("checkout-failed", `${repository} could not be checked out`, errorMessage(error));
+      throw new JobFailed("checkout-failed", `cannot check out ${repository}`, errorMessage(error));
     });
     checkouts.push(checkout);
     await laidOut(checkout);
     if (setup === null) continue;
     const { exitCode, output } = await setUp(checkout, setup);
     if (exitCode !== 0) {
-      throw new JobFailed("setup-failed", `the setup of ${repository} ended with ${exitCode ?? "a signal"}`, output);
+      throw new JobFailed("setup-failed", `the setup of ${repository} exited with ${exitCode ?? "a signal"}`, output);
     }
   }
 }

@@ -144,7 +144,7 @@ export class Mirrors {
       () => !signal.aborted,
       () => !signal.aborted,
     );
-    const ended = () => new GitFailed("it was ended");
+    const ended = () => new GitFailed("it was aborted");
     const done = turn.then((isWanted) => {
       if (!isWanted) throw ended();
       return work();

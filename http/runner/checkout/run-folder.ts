@@ -107,7 +107,8 @@ export class RunFolder {
       const folder = join(this.skills, key);
       for (const { path, content } of files) {
         const target = join(folder, path);
-        if (!target.startsWith(`${folder}${sep}`)) throw new Error(`the skill ${key} holds the path ${path}`);
+        if (!target.startsWith(`${folder}${sep}`))
+          throw new Error(`the skill ${key} contains the invalid path ${path}`);
         await mkdir(dirname(target), { recursive: true });
         await writeFile(target, content);
       }

@@ -28,7 +28,7 @@ export async function takeFolder(workFolder: string): Promise<() => Promise<void
     const alive = aliveByNote(await readFile(owner, "utf8").catch(() => ""));
     if (alive !== null) {
       throw new FolderTaken(
-        `the runner of process ${alive} works in ${workFolder}: give this one another --work-folder`,
+        `the runner with process id ${alive} uses ${workFolder}: give this runner another --work-folder`,
       );
     }
     await rm(owner, { force: true });

@@ -72,7 +72,7 @@ async function readProof(file: string): Promise<string> {
     return (await readFile(file, "utf8")).trim();
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "it failed";
-    throw new NoCredential(`this host's token cannot be read from ${file}: ${code}`, { isRefusal: false });
+    throw new NoCredential(`cannot read this host's token from ${file}: ${code}`, { isRefusal: false });
   }
 }
 
@@ -89,15 +89,18 @@ async function exchange(
     redirect: "error",
     signal: AbortSignal.timeout(EXCHANGE_TIMEOUT_MS),
   }).catch(() => {
-    throw failed(`${url} does not answer`);
+    throw failed(`${url} does not respond`);
   });
   if (answer.status === 401) {
-    const message = `the runner trust ${trust} does not admit this host: who manages it reads why under its refusals`;
+    const message =
+      `the runner trust ${trust} does not admit this host: people who manage the trust can read why under its ` +
+      "refusals";
     throw new NoCredential(message, { isRefusal: true });
   }
-  if (answer.status !== 200) throw failed(`the service answered ${answer.status}`);
+  if (answer.status !== 200) throw failed(`the service responded with status ${answer.status}`);
   const parsed = exchangeSchema.safeParse(await answer.json().catch(() => null));
-  if (!parsed.success) throw failed("the service's answer is of another form; is it of another release?");
+  if (!parsed.success)
+    throw failed("unexpected response from the service. Check that the service and this runner are the same release");
   return parsed.data;
 }
 
@@ -105,6 +108,6 @@ function pickPool(pools: z.output<typeof exchangeSchema>["pools"], wanted: strin
   const [first, ...others] = pools.filter(({ pool }) => wanted === null || pool === wanted);
   if (first !== undefined && others.length === 0) return first.token;
   const keys = pools.map(({ pool }) => pool).join(", ");
-  const why = wanted === null ? "say which to join with --pool" : `${wanted} is none of them`;
-  throw new NoCredential(`the runner trust admits to the pools ${keys}: ${why}`, { isRefusal: true });
+  const why = wanted === null ? "choose one with --pool" : `${wanted} is not one of them`;
+  throw new NoCredential(`the runner trust admits this host to the pools ${keys}: ${why}`, { isRefusal: true });
 }

@@ -11,7 +11,7 @@ type Response = Extract<RunnerFrame, { frame: "response" }>;
 /** Maximum length of each text in a response except the body, in characters. */
 const MAX_WORDS = 1_000;
 
-const FORBIDDEN = "where a cloud keeps what belongs to this host alone";
+const FORBIDDEN = "a cloud metadata address, which only this host may use";
 
 /** Makes requests for the service to hosts that the runner can reach. */
 export interface Requests {
@@ -67,6 +67,6 @@ const everywhere: AllowList = {
 const resolve: Resolve = async (host) => {
   const addresses = await resolveWithSystem(host);
   const refused = addresses.find(isCloudService);
-  if (refused !== undefined) throw new RequestRefused(`${host} leads to ${refused}, ${FORBIDDEN}`);
+  if (refused !== undefined) throw new RequestRefused(`${host} resolves to ${refused}, ${FORBIDDEN}`);
   return addresses;
 };

@@ -131,8 +131,8 @@ export class ServiceConnection {
       refused = status === 401;
       if (refused) credential.refused();
       void detailOf(response).then((detail) => {
-        const answered = `the service answered ${status}${detail === "" ? "" : `: ${detail}`}`;
-        log(`cannot connect to ${url}: ${refused ? "the pool token is not taken" : answered}`);
+        const answered = `the service responded with status ${status}${detail === "" ? "" : `: ${detail}`}`;
+        log(`cannot connect to ${url}: ${refused ? "the service rejected the pool token" : answered}`);
         socket.terminate();
       });
     });
@@ -143,7 +143,7 @@ export class ServiceConnection {
       if (code === NOT_ADMITTED) {
         // Reconnect soon: there may be a new token. If the service rejects that too, the runner retries slowly.
         credential.refused();
-        log(`the service ended the connection: ${reason.toString()}`);
+        log(`the service closed the connection: ${reason.toString()}`);
       }
       this.#lost(refused);
     });
@@ -190,7 +190,7 @@ export class ServiceConnection {
     this.#cancelRetry();
     this.#cancelBeat();
     this.#lease.end();
-    this.#socket?.close(1000, "the runner is going away");
+    this.#socket?.close(1000, "the runner is shutting down");
     this.#outbox.close();
   }
 
@@ -199,7 +199,7 @@ export class ServiceConnection {
     const now = this.#options.clock.now();
     if (this.#failures > 0 && now - this.#saidMs < SAID_EVERY_MS) return;
     this.#saidMs = now;
-    this.#options.log(`${line}; it is tried again`);
+    this.#options.log(`${line}; retrying`);
   }
 
   #leaseOver(): void {
@@ -214,7 +214,7 @@ export class ServiceConnection {
     const received = this.#received;
     this.#frame({ frame: "hello", protocol: RUNNER_PROTOCOL, runnerId: this.#runnerId, received, ...hello });
     this.#cancelBeat = clock.at(clock.now() + WELCOME_MS, () => {
-      log("the service does not welcome this runner: trying again");
+      log("the service did not answer the hello: reconnecting");
       this.#socket?.terminate();
     });
   }
@@ -233,7 +233,10 @@ export class ServiceConnection {
   #handleFrame(text: string): void {
     const frame = parseFrame(text);
     if (frame === null) {
-      this.#options.log("the service sent a frame that this runner does not know; is it of another release?");
+      this.#options.log(
+        "the service sent a frame that this runner does not know. Check that the service and this runner are the " +
+          "same release",
+      );
       this.#socket?.close(4400, "unknown frame");
       return undefined;
     }
@@ -252,7 +255,7 @@ export class ServiceConnection {
       case "wanted":
         return this.#options.commits.wanted.add(frame.commits);
       case "error":
-        return this.#options.log(`the service says: ${frame.message}`);
+        return this.#options.log(`error from the service: ${frame.message}`);
     }
   }
 
@@ -296,7 +299,7 @@ export class ServiceConnection {
     const { clock, log } = this.#options;
     this.#cancelBeat = clock.at(clock.now() + this.#lease.beatMs, () => {
       if (this.#lease.isWaiting) {
-        log("the service does not answer: connecting anew");
+        log("the service does not respond: reconnecting");
         this.#socket?.terminate();
         return;
       }
@@ -319,14 +322,18 @@ export class ServiceConnection {
   }
 
   #lost(refused: boolean): void {
-    if (this.#welcomed && !this.#closed) this.#options.log("the connection to the service is lost: connecting anew");
+    if (this.#welcomed && !this.#closed) this.#options.log("the connection to the service was lost: reconnecting");
     this.#welcomed = false;
     this.#cancelBeat();
     if (this.#closed) return;
     const { clock, random, log } = this.#options;
     const most = refused ? REFUSED_WAIT_MS : Math.min(this.#longestWaitMs, FIRST_WAIT_MS * 2 ** this.#failures);
     const wait = most * (0.5 + random() / 2);
-    if (refused) log(`trying again in ${Math.round(wait / 1_000)} seconds, and on: the service may yet take it`);
+    if (refused)
+      log(
+        `retrying in ${Math.round(wait / 1_000)} seconds, and then repeatedly, in case the service accepts the token ` +
+          "later",
+      );
     this.#failures += 1;
     this.#cancelRetry = clock.at(clock.now() + wait, () => this.open());
   }

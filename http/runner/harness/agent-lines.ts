@@ -13,7 +13,7 @@ import { parseBy } from "../../wire/field-errors.js";
 
 /** Text without control characters. */
 const SHOWABLE = /^\P{Cc}*$/u;
-const NOT_SHOWABLE = "must hold no control characters";
+const NOT_SHOWABLE = "must not contain control characters";
 
 /** A tool call in a step, as the agent reports it. */
 const callSchema = z.object({
@@ -36,7 +36,7 @@ const agentLineSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("cost"),
     amount: spentSchema.shape.amount.max(MAX_AMOUNT, `must be at most ${MAX_AMOUNT}`),
-    currency: z.string().regex(/^[A-Z]{3}$/, "must be three capital letters, as ISO 4217 has them"),
+    currency: z.string().regex(/^[A-Z]{3}$/, "must be three capital letters, as in ISO 4217"),
     model: z.string().regex(SHOWABLE, NOT_SHOWABLE).pipe(modelName).optional(),
   }),
   z.object({ type: z.literal("handover"), to: z.string().min(1).max(64), note: z.string().max(20_000).default("") }),

@@ -39,7 +39,7 @@ async function start(job: Job, run: HarnessRun, defaultCommand: readonly string[
     return await ProcessGroup.start({ argv: [program, ...args], cwd, env, mark: `${mark}agent` });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-    throw new HarnessNotFound(`the program ${program} cannot be started here (${code})`);
+    throw new HarnessNotFound(`cannot start the program ${program} (${code})`);
   }
 }
 
@@ -108,7 +108,7 @@ async function takeWrong(
   run: HarnessRun,
   answer: (line: InputLine) => void,
 ): Promise<void> {
-  const text = `a ${wanted} line of the agent was not understood: ${problem}`;
+  const text = `cannot parse a ${wanted} line of the agent: ${problem}`;
   await run.step({ kind: "error", text, tool: null });
   if (wanted === "handover") answer({ type: "handover.refused", reason: text });
   if (wanted === "permission" && id !== null) answer({ type: "permission.dismissed", id, reason: text });

@@ -18,18 +18,18 @@ export async function whyNotStarted(
   const folders = searched.split(":");
   for (const folder of folders) if (isAbsolute(folder) && (await isExecutable(join(folder, program)))) return null;
   if (folders.some((folder) => !isAbsolute(folder))) return null;
-  return "it is in no folder of PATH";
+  return "it is not in a folder of PATH";
 }
 
 async function whyNotExecuted(path: string): Promise<string | null> {
   const found = await stat(path).catch(() => null);
   if (found === null) return "there is no such file";
-  if (!found.isFile()) return "it is no file";
+  if (!found.isFile()) return "it is not a file";
   if (!(await isExecutable(path))) return "it is not executable";
   const interpreter = await interpreterOf(path);
   return interpreter === null || (await isExecutable(interpreter))
     ? null
-    : `its interpreter ${interpreter} is not there`;
+    : `its interpreter ${interpreter} does not exist or is not executable`;
 }
 
 async function isExecutable(path: string): Promise<boolean> {

@@ -41,12 +41,12 @@ export interface PushOptions {
   readonly signal: AbortSignal;
 }
 
-const MOVED_AGAIN = "The branch was pushed to by others, twice while this was pushed.";
-const CONFLICT = "What was changed conflicts with what others pushed to the branch.";
-const NOTHING = "There is no such branch, and nothing was changed that it would begin with.";
-const NO_ADDRESS = "The address is none to push to.";
-const ONTO_BASE = "The branch is the one that the pull request is to be merged into.";
-const BAD_TOKEN = "The code host gave no token for the push.";
+const MOVED_AGAIN = "Others pushed to the branch twice while the changes were being pushed.";
+const CONFLICT = "The changes conflict with what others pushed to the branch.";
+const NOTHING = "The branch does not exist, and the run has no changes to create it with.";
+const NO_ADDRESS = "The address is not one that the runner can push to.";
+const ONTO_BASE = "The branch is the base branch of the pull request.";
+const BAD_TOKEN = "The code host did not issue a token for the push.";
 
 /**
  * Pushes the snapshot, as this file's header describes. Rejects only because of a bug, or with `GitFailed` of a local

@@ -120,6 +120,6 @@ async function mustBeFolders(folder: string, within: string): Promise<void> {
       (found) => found.isDirectory(),
       () => false,
     );
-    if (!isFolder) throw new NoCheckout("the folder of the checkout is no folder any more");
+    if (!isFolder) throw new NoCheckout("the checkout's folder does not exist or is not a folder");
   }
 }

@@ -123,14 +123,15 @@ export class Pushes {
 
   #takeOrder(order: PushOrder): void {
     const found = this.#repositories.get(order.repository);
-    if (found === undefined) return this.#reject(order, "failed", `${order.repository} is no repository of the run.`);
+    if (found === undefined)
+      return this.#reject(order, "failed", `${order.repository} is not a repository of the run.`);
     const work = found.busy.then(() => this.#push(order, found));
     found.busy = work.catch((error: unknown) => this.#reject(order, "failed", toReason(error)));
   }
 
   async #push(order: PushOrder, found: Pushed): Promise<void> {
     const snapshot = found.snapshots.get(order.wish);
-    if (snapshot === undefined) return this.#reject(order, "failed", "What is to be pushed could not be read.");
+    if (snapshot === undefined) return this.#reject(order, "failed", "The runner no longer has the changes to push.");
     const { claim, clock, send } = this.#options;
     const result = await this.#limited((signal) =>
       pushSnapshot(order, snapshot, { site: found.site.folder, agreed: found.agreed, now: clock.now(), signal }),

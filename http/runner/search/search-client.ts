@@ -53,7 +53,10 @@ export class SearchClient {
   async list(claim: Claim, signal: AbortSignal): Promise<ListedFiles> {
     const answer = await this.#get(claim, "search-files", signal);
     const parsed = listSchema.safeParse(await answer.json().catch(() => null));
-    if (!parsed.success) throw new SearchRefused("the list of files is of another form; is it of another release?");
+    if (!parsed.success)
+      throw new SearchRefused(
+        "unexpected list of files from the service. Check that the service and this runner are the same release",
+      );
     return parsed.data;
   }
 

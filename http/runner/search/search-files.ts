@@ -50,7 +50,7 @@ export async function laySearchFiles({ folder, client, claim, signal }: LayOut):
 
 async function writeInto(folder: string, path: string, content: Uint8Array): Promise<void> {
   const target = join(folder, path);
-  if (!target.startsWith(`${folder}${sep}`)) throw new SearchRefused(`the path ${path} leads out of its folder`);
+  if (!target.startsWith(`${folder}${sep}`)) throw new SearchRefused(`the path ${path} leads outside its folder`);
   await mkdir(dirname(target), { recursive: true });
   await writeFile(target, content);
 }

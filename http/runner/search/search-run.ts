@@ -69,7 +69,7 @@ export async function beginSearch(
   const run = new SearchRun({ ...options, search });
   await run.begin().catch((error: unknown) => {
     if (!(error instanceof SearchRefused)) throw error;
-    throw new JobFailed("runner-error", "what the search shows its agent could not be fetched", error.message);
+    throw new JobFailed("runner-error", "cannot fetch the files for the search's agent", error.message);
   });
   return run;
 }

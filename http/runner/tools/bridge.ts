@@ -13,7 +13,7 @@ process.stdin.pipe(socket);
 socket.pipe(process.stdout);
 process.stdout.on("error", () => process.exit());
 socket.on("error", (error) => {
-  process.stderr.write(`The run's tools cannot be reached: ${error.message}\n`);
+  process.stderr.write(`Cannot reach the run's tools: ${error.message}\n`);
   process.exitCode = 1;
 });
 socket.on("close", () => process.exit());

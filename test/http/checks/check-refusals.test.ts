@@ -6,7 +6,7 @@ import { StreamReader } from "../../support/stream-reader.js";
 
 const repeats = "Replay repeats must be from 1 to 5.";
 const commit = "must be a commit: 7 to 64 hex digits";
-const pullRequest = "must be the number of a pull request";
+const pullRequest = "must be a pull request number";
 const block = "is a station block, as a line holds it";
 const stranger = "must be a repository of the line as it is now";
 

@@ -198,7 +198,10 @@ t.test("a delivery without a valid signature is refused", async (t) => {
   for (const [what, headers, text] of wrong) {
     const refused = await send(headers, text);
     t.same([refused.status, slugOf(refused)], [401, "unauthenticated"], what);
-    t.equal(problemOf(refused).detail, "The delivery is not signed as this service wants it.");
+    t.equal(
+      problemOf(refused).detail,
+      "The delivery has no valid signature: set the webhook's secret to CODE_HOST_WEBHOOK_SECRET.",
+    );
   }
   t.equal(await state(), "connected");
   t.equal(
@@ -211,7 +214,7 @@ t.test("a signed delivery that cannot be read gets a clear problem", async (t) =
   const { codeHost, service, deliver } = await openOffice(t);
   for (const payload of ["text", {}, { action: "deleted" }, { action: "deleted", installation: { id: "7" } }]) {
     const refused = await deliver("installation", payload);
-    t.same([refused.status, problemOf(refused).detail], [400, "This is no event of an installation."]);
+    t.same([refused.status, problemOf(refused).detail], [400, "The payload is not an installation event."]);
   }
   const sent = (body: string, id: string) =>
     service.anonymous.request("POST", DELIVERIES, body, codeHost.deliveryHeaders("installation", body, id));

@@ -52,7 +52,7 @@ for (const [name, verify, right, wrong] of [
     t.equal((await send(right, '{"ask":1}')).text, "unseen");
     for (const headers of [wrong, {}, { ...right, [header]: `${Object.values(right)[0]}x` }]) {
       const refused = await send(headers as Record<string, string>, '{"n":2}');
-      t.match([refused.status, problemOf(refused).detail], [401, "The delivery is not verified."]);
+      t.match([refused.status, problemOf(refused).detail], [401, "The delivery could not be verified."]);
       const challenge = name === "password" ? 'Basic realm="deliveries", charset="UTF-8"' : "Bearer";
       t.equal(refused.headers["www-authenticate"], challenge, "it names the scheme that is taken");
     }

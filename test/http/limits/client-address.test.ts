@@ -37,7 +37,7 @@ t.test("the client is the last address that is no trusted proxy, whatever preced
 
 t.test("an invalid address or network is named", async (t) => {
   for (const text of ["proxy.example", "10.0.0.0/33", "10.0.0.1, x", "10.0.0.0/"]) {
-    t.throws(() => parseNetworks(text), /is no address or network/, text);
+    t.throws(() => parseNetworks(text), /is not an address or a network/, text);
   }
   t.same(parseNetworks(" , "), []);
 });

@@ -101,7 +101,7 @@ t.test("the app's key is taken as PKCS1 or PKCS8, and with its line ends written
 
 t.test("of the code host's settings the one that is missing is named", async (t) => {
   for (const name of Object.keys(codeHost)) {
-    const wanted = name === "CODE_HOST_URL" ? /^CODE_HOST_URL: must be set where/ : new RegExp(`^${name}: must be set`);
+    const wanted = name === "CODE_HOST_URL" ? /^CODE_HOST_URL: must be set when/ : new RegExp(`^${name}: must be set`);
     t.throws(() => readConfig({ ...codeHost, [name]: "" }), { name: "WrongSetting", message: wanted });
   }
   const alone = { CODE_HOST_WEBHOOK_SECRET: "w".repeat(16) };
@@ -128,9 +128,9 @@ t.test("the model's address is taken with or without the path of its requests", 
 
 t.test("of the model's settings the one that is missing is named", async (t) => {
   const address = { MODEL_URL: "http://models" };
-  t.throws(() => readConfig(address), { name: "WrongSetting", message: /^MODEL_NAME: must be set where/ });
+  t.throws(() => readConfig(address), { name: "WrongSetting", message: /^MODEL_NAME: must be set when/ });
   for (const alone of [{ MODEL_NAME: "a" }, { MODEL_KEY: "a" }, { MODEL_PRICES: '{"in":1,"out":1,"currency":"EUR"}' }])
-    t.throws(() => readConfig(alone), { name: "WrongSetting", message: /^MODEL_URL: must be set where/ });
+    t.throws(() => readConfig(alone), { name: "WrongSetting", message: /^MODEL_URL: must be set when/ });
 });
 
 t.test("an invalid setting is named in one line without its value", async (t) => {
@@ -220,5 +220,5 @@ t.test("the secrets key is made once, for its owner alone, and kept", async (t) 
   t.ok(Buffer.from(made).equals(again));
   t.equal(readFileSync(join(folder, "secrets.key"), "utf8").trim(), Buffer.from(made).toString("base64"));
   writeFileSync(join(folder, "secrets.key"), "short");
-  t.throws(() => loadOrCreateSecretsKey(folder, () => new Uint8Array(32)), /secrets\.key does not hold a key/);
+  t.throws(() => loadOrCreateSecretsKey(folder, () => new Uint8Array(32)), /secrets\.key does not contain a key/);
 });

@@ -39,7 +39,7 @@ t.test("a start that migrates keeps the file as it was until the next start that
   const first = await startTestService(t, { folder });
   await first.logged(
     new RegExp(
-      `has format 1 and is migrated to ${newest}, which no earlier release reads: its file as it was is kept at \\S+/${COPY} until`,
+      `from format 1 to ${newest}, which earlier releases cannot read: a copy of its file is at \\S+/${COPY} until`,
     ),
   );
   t.ok(before.equals(readFileSync(join(folder, COPY))));
@@ -58,7 +58,7 @@ t.test(
     const before = readFileSync(join(folder, "data.mdb"));
     // Leave the state of a kill in the middle of the copy.
     writeFileSync(join(folder, `${COPY}.new`), before.subarray(0, before.length / 2));
-    for (const killAt of [/is migrated to/, /goes on|listening/]) {
+    for (const killAt of [/^migrating|migrating the store/, /resumes|listening/]) {
       const { signal } = await run(folder, killAt);
       t.equal(signal, "SIGKILL");
       t.ok(before.equals(readFileSync(join(folder, COPY))));
@@ -80,13 +80,13 @@ t.test("a start that continues a migration makes no copy, and keeps the one that
   ]);
   await store.close();
   const service = await startTestService(t, { folder });
-  await service.logged(/is on its way from format 1 to \d+, and goes on/);
+  await service.logged(/from format 1 to \d+ was interrupted, and resumes/);
   await service.stop();
   t.ok(before.equals(readFileSync(join(folder, COPY))));
   rmSync(join(folder, "data.mdb"));
   writeFileSync(join(folder, "data.mdb"), readFileSync(join(folder, COPY)));
   const again = await startTestService(t, { folder });
-  await again.logged(/has format 1 and is migrated/);
+  await again.logged(/migrating the store in \S+ from format 1/);
   await again.stop();
 });
 
@@ -98,7 +98,7 @@ t.test(
     const blocks = Math.ceil(before.length / 512 / 2);
     const { said, code } = await run(folder, null, ["sh", "-c", `ulimit -f ${blocks}; exec "$@"`, "sh"]);
     t.equal(code, 1);
-    t.match(said, /^\S.*data\.mdb.*start again; what was acknowledged is there\n$/);
+    t.match(said, /^\S.*data\.mdb.*start again; acknowledged data is safe\n$/);
     t.ok(before.equals(readFileSync(join(folder, "data.mdb"))));
     t.notOk(readdirSync(folder).some((name) => name.startsWith(COPY)));
   },
@@ -123,6 +123,6 @@ t.test("a release that finds a newer store names the copy that it can go back to
   t.equal(code, 1);
   t.match(
     said,
-    /: use a newer release, or go back to the store from before the upgrade: move \S+\/data\.mdb\.format-1 to \S+\/data\.mdb\n$/,
+    /: use a newer release, or restore the store from before the upgrade: move \S+\/data\.mdb\.format-1 to \S+\/data\.mdb\n$/,
   );
 });

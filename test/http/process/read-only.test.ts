@@ -15,7 +15,7 @@ import { type Client, startTestService, type TestService } from "../../support/s
 import { StreamReader } from "../../support/stream-reader.js";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-const detail = "This service was started with --read-only: it shows what is stored, and changes and sends nothing.";
+const detail = "This service was started with --read-only: it serves reads, and changes and sends nothing.";
 
 function folderOf(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-read-only-"));
@@ -57,7 +57,7 @@ t.test("a restored copy is looked at: reads, streams and sign-in work, and nothi
   const before = contentsOf(folder);
   const settings = { ...place.settings, SMTP_URL: mails.url };
   const service = await startTestService(t, { folder, clock, settings, isReadOnly: true });
-  await service.logged(/read-only: reads and sign-in are served/);
+  await service.logged(/read-only: the service serves reads and sign-in/);
   const ada = service.withSession(String(place.owner.credentials.cookie).replace("session=", ""));
   t.match((await ada.request("GET", `/api/tasks/${taskId}`)).body, { id: taskId, state: "queued" });
   t.match(await ada.request("GET", `/api/teams/${teamId}/hook-occurrences`), {
@@ -148,12 +148,12 @@ async function refuses(
 
 t.test("a folder without a store, and a store of an earlier format, are not opened for looking", async (t) => {
   const empty = folderOf(t);
-  await t.rejects(startTestService(t, { folder: empty, isReadOnly: true }), { message: /holds no store/ });
+  await t.rejects(startTestService(t, { folder: empty, isReadOnly: true }), { message: /is not a store/ });
   t.same(readdirSync(empty), []);
   const { folder } = unpackFixture(t, "format-1");
   const before = contentsOf(folder);
   await t.rejects(startTestService(t, { folder, isReadOnly: true }), {
-    message: /^the store in \S+ has an older format, and --read-only migrates nothing: use the release that wrote it/,
+    message: /^the store in \S+ has an older format, and --read-only does not migrate: use the release that wrote it/,
   });
   t.same(contentsOf(folder).slice(0, 1), before.slice(0, 1));
 });

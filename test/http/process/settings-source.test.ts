@@ -44,22 +44,22 @@ t.test("unknown names are warned of: those like settings in the environment, all
     "COLOUR in the settings file is not a setting, and has no effect",
     "LOG_LEVL in the environment is not a setting, and has no effect: did you mean LOG_LEVEL?",
     "OUTBOUND_ALOW in the settings file is not a setting, and has no effect: did you mean OUTBOUND_ALLOW?",
-    "SETTINGS_FILE in the settings file has no effect: it is read from the environment alone",
+    "SETTINGS_FILE in the settings file has no effect: set it in the environment",
   ]);
 });
 
 t.test("read again, OUTBOUND_ALLOW takes effect, and any other change is logged as one for a restart", async (t) => {
   const { reload, allowed } = arrange(t, "PORT=9000\nSMTP_URL=smtp://a\n");
   t.same(reload("PORT=9000\nSMTP_URL=smtp://a\nOUTBOUND_ALLOW=a.example\n"), [
-    "OUTBOUND_ALLOW was changed, and has taken effect",
+    "OUTBOUND_ALLOW was changed and has taken effect",
   ]);
-  const restart = (name: string) => `${name} was changed: it takes effect when the service is restarted`;
+  const restart = (name: string) => `${name} was changed: restart the service to apply it`;
   t.same(reload("PORT=9001\nLOG_LEVEL=debug\nOUTBOUND_ALLOW=a.example\n"), [
     ...["PORT", "SMTP_URL", "LOG_LEVEL"].map(restart),
   ]);
   t.same(reload("PORT=9001\nSMTP_URL=smtp://a\n"), [
     restart("PORT"),
-    "OUTBOUND_ALLOW was changed, and has taken effect",
+    "OUTBOUND_ALLOW was changed and has taken effect",
   ]);
   t.same(reload("PORT=9000\nSMTP_URL=smtp://a\n"), [], "as at the start");
   t.same(allowed, ["a.example", ""]);
@@ -67,13 +67,13 @@ t.test("read again, OUTBOUND_ALLOW takes effect, and any other change is logged 
 
 t.test("a file with a fault changes nothing, and says so without its values", async (t) => {
   const { reload, allowed } = arrange(t, "OUTBOUND_ALLOW=a.example\n");
-  t.match(reload("OUTBOUND_ALLOW=not a host canary\n"), [/^the settings stay as they are: OUTBOUND_ALLOW: /]);
+  t.match(reload("OUTBOUND_ALLOW=not a host canary\n"), [/^kept the current settings: OUTBOUND_ALLOW: /]);
   t.match(reload("LOG_LEVEL=canary\nOUTBOUND_ALLOW=b.example\n"), [
-    /^the settings stay as they are: LOG_LEVEL: (?!.*canary)/,
+    /^kept the current settings: LOG_LEVEL: (?!.*canary)/,
   ]);
-  t.match(reload("canary"), [/^the settings stay as they are: SETTINGS_FILE: (?!.*canary)/]);
+  t.match(reload("canary"), [/^kept the current settings: SETTINGS_FILE: (?!.*canary)/]);
   t.same(allowed, []);
-  t.same(reload("OUTBOUND_ALLOW=b.example\n"), ["OUTBOUND_ALLOW was changed, and has taken effect"]);
+  t.same(reload("OUTBOUND_ALLOW=b.example\n"), ["OUTBOUND_ALLOW was changed and has taken effect"]);
 });
 
 t.test("what the environment sets is not changed by the file, which the log says once", async (t) => {
@@ -81,7 +81,7 @@ t.test("what the environment sets is not changed by the file, which the log says
   const text = "OUTBOUND_ALLOW=b.example\nOUTBOUND_ALOW=c.example\n";
   t.same(reload(text), [
     "OUTBOUND_ALOW in the settings file is not a setting, and has no effect: did you mean OUTBOUND_ALLOW?",
-    "OUTBOUND_ALLOW was changed in the settings file, but the environment sets it, which wins",
+    "OUTBOUND_ALLOW was changed in the settings file, but the environment also sets it and takes precedence",
   ]);
   t.equal(reload(text).length, 1);
   t.same(allowed, []);

@@ -33,7 +33,7 @@ t.test("a wrong command line ends in one line that says what is wrong", async (t
   const url = ["--url", "http://127.0.0.1:1"];
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [[], /^error: required option '--url <url>' not specified\n$/],
-    [url, /^error: a pool token is needed: .*SIGNALBOX_POOL_TOKEN.*\n$/],
+    [url, /^error: a pool token is required: .*SIGNALBOX_POOL_TOKEN.*\n$/],
     [["--url", "ftp://x"], /^error: .*--url.*It must be an http or https address\.\n$/],
     [[...url, "--slots", "0"], /^error: .*--slots.*1 to 1000\.\n$/],
     [[...url, "--git-url", "https://x"], /^error: .*--git-url.*\{name\}.*\n$/],
@@ -42,11 +42,11 @@ t.test("a wrong command line ends in one line that says what is wrong", async (t
     [[...url, "--unheard-of"], /^error: unknown option '--unheard-of'\n$/],
     [[...url, "--lable", "gpu"], /^error: unknown option '--lable' \(Did you mean --label\?\)\n$/],
     [[...url, "--label", ""], /^error: .*--label.*1 to 64 characters\.\n$/],
-    [[...url, "--pool-token", "a secret"], /^error: the pool token must be visible ASCII characters\n$/],
-    [[...url, "--trust", "rtrust_1"], /^error: --trust, --trust-token-file and --pool belong together.*\n$/],
+    [[...url, "--pool-token", "a secret"], /^error: the pool token must consist of visible ASCII characters\n$/],
+    [[...url, "--trust", "rtrust_1"], /^error: --trust and --trust-token-file must be set together.*\n$/],
     [
       [...url, "--trust", "rtrust_1", "--trust-token-file", "x", "--pool-token", "y"],
-      /^error: there is a pool token and a --trust: one of them is enough\n$/,
+      /^error: both a pool token and --trust are set: use one of them\n$/,
     ],
     [[...url, "--command"], /^error: .*--command.* argument missing\n$/],
   ];

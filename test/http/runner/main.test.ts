@@ -46,7 +46,7 @@ t.test("a wrong command line ends the program with one line that says what is wr
   const { code, out, err } = await start(t, ["--url", "http://127.0.0.1:1"]).over;
   t.equal(code, 1);
   t.equal(out, "");
-  t.match(err, /^error: a pool token is needed: .*SIGNALBOX_POOL_TOKEN.*\n$/);
+  t.match(err, /^error: a pool token is required: .*SIGNALBOX_POOL_TOKEN.*\n$/);
 });
 
 t.test("the help does not show the token of the environment", async (t) => {
@@ -69,7 +69,7 @@ t.test("two runners do not work in one folder; the next may once the first is go
   t.equal(second.code, 1);
   t.match(
     second.err,
-    new RegExp(`^error: the runner of process ${first.child.pid} works in ${folder}.*--work-folder\\n$`),
+    new RegExp(`^error: the runner with process id ${first.child.pid} works in ${folder}.*--work-folder\\n$`),
   );
   first.child.kill("SIGTERM");
   t.equal((await first.over).code, 0);

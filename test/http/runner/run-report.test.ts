@@ -11,7 +11,7 @@ t.test("what is in no diff is named on the run and in its report, and the rest a
   const ended = await scene.work({ agent, harness: { secrets: { KEY: secret } } });
   t.match(ended, { outcome: "completed", failure: null });
   t.match(ended.checkouts[0]?.diff, /^diff --git a\/inner\/f b\/inner\/f\n(?!.*diff --git)/s);
-  t.match(ended.remarks, [/^Not among the changes to acme\/app:\n- \.GIT\/\*\*\*: .*\n- tree: .*worktree/]);
+  t.match(ended.remarks, [/^Left out of the changes to acme\/app:\n- \.GIT\/\*\*\*: .*\n- tree: .*worktree/]);
   t.same(scene.steps(), ["output: done", `error: ${ended.remarks?.[0]}`]);
   const order = scene.service.arrived.flatMap(({ frame }) => (frame.frame === "message" ? [frame.message.type] : []));
   t.same(order.slice(-2), ["run.step", "run.ended"], "before the run counts as done");
@@ -32,7 +32,7 @@ t.test("a run that is stopped, and one that fails, say it too", async (t) => {
 
 t.test("that an agent said nothing and changed nothing is told; of any other it is not", async (t) => {
   const scene = await RunScene.start(t);
-  const nothing = { outcome: "completed", remarks: ["The agent ended without output, and nothing changed."] };
+  const nothing = { outcome: "completed", remarks: ["The agent exited without output, and nothing changed."] };
   t.match(await scene.work({ agent: "touch a.txt; git commit -q --allow-empty -m Empty" }), nothing);
   const blank = `printf '\\n  \\n'; echo '{"type":"step","text":" "}'`;
   t.match(await scene.work({ runId: "b", agent: blank }), nothing, "blank lines are no output");

@@ -28,16 +28,16 @@ t.test("a program that cannot be started is named when the runner starts", async
   writeFileSync(script, "#!/no/such/interpreter\n");
   const start = async (...command: string[]) => {
     const scene = await RunScene.start(t, { command });
-    return scene.said.filter((line) => line.startsWith("the program"));
+    return scene.said.filter((line) => line.startsWith("cannot start the program"));
   };
   t.match(await start("no-such-program-here", "x"), [
-    /no-such-program-here cannot be started \(it is in no folder of PATH\)/,
+    /cannot start the program \S*no-such-program-here \(it is not in a folder of PATH\)/,
   ]);
   t.match(await start(join(folder, "absent")), [/there is no such file/]);
   t.match(await start(script), [/it is not executable/]);
   chmodSync(script, 0o755);
-  t.match(await start(script), [/its interpreter \/no\/such\/interpreter is not there/]);
-  t.match(await start(folder), [/it is no file/]);
+  t.match(await start(script), [/its interpreter \/no\/such\/interpreter does not exist/]);
+  t.match(await start(folder), [/it is not a file/]);
   for (const fine of ["sh", "/bin/sh", "./in-the-checkout"]) t.same(await start(fine), [], fine);
   t.same(await start(), []);
 });

@@ -104,8 +104,8 @@ t.test("the runner's own log has the result of each run, without secrets", async
   for (const line of [
     "a: completed",
     "b: failed, setup-failed: the setup of acme/app ended with 7",
-    "c: failed, harness-not-found: the program /no/*** cannot be started here (ENOENT)",
-    "d: given up: the run was withdrawn, or is not this runner's any more",
+    "c: failed, harness-not-found: the program /no/*** (ENOENT)",
+    "d: aborted: the run was withdrawn, or this runner lost its claim",
     "e: stopped",
   ]) {
     t.ok(scene.said.includes(line), line);

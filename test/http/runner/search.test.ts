@@ -183,7 +183,7 @@ t.test("nobody is asked: no leave, and a question ends the run; in other runs su
   const leave = `${say({ type: "permission", id: "1", tool: "shell" })}; ${answered}`;
   const agent = `${leave}; ${say({ type: "ask", question: "Which?" })}; ${answered}`;
   t.match(await scene.work({ ...propose, agent }), { ending: { kind: "ask" } });
-  t.match(scene.steps(), [/dismissed.*Nobody gives leave/]);
+  t.match(scene.steps(), [/dismissed.*Nobody can approve calls/]);
   await scene.work({ runId: "run_2", agent: say({ type: "candidates", candidates: [] }) });
   t.equal(scene.steps().at(-1), 'output: {"type":"candidates","candidates":[]}');
   t.same(said(scene), []);

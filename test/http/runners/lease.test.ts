@@ -28,7 +28,7 @@ t.test("the end of a lease abandons the run, and another attempt goes to another
   t.same(await outcomes(place, taskId), ["claimed", "abandoned"]);
 
   silent.step(lost, 0);
-  t.match(await silent.frame("error"), { message: "the lease is over, or another connection took over" });
+  t.match(await silent.frame("error"), { message: "the lease expired, or another connection took over" });
   t.equal((await silent.closed()).code, 4503, "its socket still stands, but it has to say hello");
   const back = await place.runner({ name: "silent", runnerId, claims: [{ runId: lost.runId, fence: lost.fence }] });
   t.match((await back.frame("welcome")).claims, [{ runId: lost.runId, verdict: "drop" }]);

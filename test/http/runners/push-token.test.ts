@@ -32,7 +32,7 @@ t.test("where the code host gives none, its reason takes the token's place; a bu
   const refusing = () => Promise.reject(new CodeHostRefused("code.example is down."));
   const without = (why: string) => ({ made: { url: "", token: null, why }, limitedUntilMs: null });
   t.same(await makePush(refusing, waiting), without("code.example is down."));
-  t.same(await makePush(null, waiting), without("No code host is set up for this service."));
+  t.same(await makePush(null, waiting), without("No code host is configured on this service."));
   const limiting = () => Promise.reject(new CodeHostRefused("code.example answered with 403.", { retryAtMs: 5 }));
   t.match(await makePush(limiting, waiting), { made: { token: null, why: /403/ }, limitedUntilMs: 5 });
   await t.rejects(

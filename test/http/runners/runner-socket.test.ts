@@ -140,7 +140,7 @@ t.test("an order to push is stored without a token, and says so where none can b
   for (const message of [order, later]) await place.service.runtime.ask(to, { type: "tell", message });
   const sent = await peer.message("run.push");
   const { host: _host, installationId: _installation, workflows: _workflows, ...told } = order;
-  t.same(sent, { ...told, url: "", token: null, why: "No code host is set up for this service." });
+  t.same(sent, { ...told, url: "", token: null, why: "No code host is configured on this service." });
   t.match(await peer.message("run.stop"), later, "what was told after it comes after it");
 });
 
@@ -196,7 +196,7 @@ t.test(
     const other = await RunnerPeer.connect(place.service, place.token);
     t.teardown(async () => other.cut());
     other.hello({ protocol: RUNNER_PROTOCOL + 1 });
-    t.match(await other.frame("error"), { message: `this service speaks protocol ${RUNNER_PROTOCOL}` });
+    t.match(await other.frame("error"), { message: `this service supports protocol ${RUNNER_PROTOCOL}` });
     t.equal((await other.closed()).code, 4400);
   },
 );

@@ -36,7 +36,10 @@ t.test("a client over its rate is told to wait, over all its sockets", async (t)
   const [first, second] = await Promise.all([StreamReader.open(ada), StreamReader.open(ada)]);
   t.teardown(() => [first, second].map((reader) => reader.end()));
   for (let wish = 0; wish < 6_000; wish++) first.subscribe("team/none");
-  await first.until(({ data }) => /^Too many wishes/.test(String(data.message)));
+  await first.until(({ data }) => /^Too many requests on this socket/.test(String(data.message)));
   second.subscribe(`team/${teamId}`);
-  t.match(await second.until(() => true), { kind: "error", data: { message: "Too many wishes: try again in 1 s." } });
+  t.match(await second.until(() => true), {
+    kind: "error",
+    data: { message: "Too many requests on this socket: try again in 1 s." },
+  });
 });

@@ -152,7 +152,7 @@ t.test("only the task's assignee answers, once; a stranger finds nothing", async
     t.equal(await by(admin), "403 Not on the team");
     t.equal(await by(member), "404 Not found");
     t.equal(await by(stranger), "404 Not found");
-    t.equal(await by(token), "401 A signed-in person is needed");
+    t.equal(await by(token), "401 A signed-in user is required");
   }
   t.equal((await answer(place.ada, scene, "apr_unknown", "approve")).status, 404);
   t.equal((await answer(place.ada, scene, "x".repeat(3_000), "approve")).status, 404);

@@ -72,7 +72,7 @@ t.test("the assignee stops a run: at once while it waits, by its runner once it 
   await told(place, taskId, "stop");
   await reaches(place, taskId, { state: "inbox", asks: "The assignee stopped it." });
   t.match(await place.runs(taskId), [{ state: "ended", outcome: "stopped", waiting: null }]);
-  const again = { status: 409, body: { detail: "The task is in the state inbox, where it takes no stop." } };
+  const again = { status: 409, body: { detail: "The task is in the state inbox, which does not accept stop." } };
   t.match(await told(place, taskId, "stop"), again, "nothing runs now");
 
   const peer = await place.runner();

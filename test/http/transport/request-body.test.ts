@@ -33,7 +33,7 @@ t.test("a body of more values than anything here has a use for is refused", asyn
   const person = await service.signIn("someone@example.com");
   const post = (names: number) =>
     person.request("POST", "/api/sign-in", Object.fromEntries(Array.from({ length: names }, (_, at) => [`n${at}`, 0])));
-  t.match(await post(20_000), { status: 400, body: { detail: "The body holds more than 20000 values." } });
+  t.match(await post(20_000), { status: 400, body: { detail: "The body has more than 20000 values." } });
   const read = await post(19_999);
   t.equal(read.status, 422);
   t.equal(problemOf(read).errors?.length, 200, "of many faults the first are told");

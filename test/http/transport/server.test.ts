@@ -11,9 +11,9 @@ t.test("rejections of the runtime are mapped by type, and only a bug is a 500", 
   problem(t, await rejecting(new NotAccepted("canary")).send("GET", "/a/1"), 409, "conflict");
   const untaken = (kind: string) => new NotAccepted("canary", { kind, message: `${kind}.answer`, state: "done" });
   const ofTask = problem(t, await rejecting(untaken("task")).send("GET", "/a/1"), 409, "conflict");
-  t.equal(ofTask.detail, "The task is in the state done, where it takes no answer.");
+  t.equal(ofTask.detail, "The task is in the state done, which does not accept answer.");
   const ofAccount = problem(t, await rejecting(untaken("account")).send("GET", "/a/1"), 409, "conflict");
-  t.equal(ofAccount.detail, "This cannot be done in the state it is in.", "what nobody reads is not told");
+  t.equal(ofAccount.detail, "This is not possible in the current state.", "what nobody reads is not told");
   const overloaded = await rejecting(new Overloaded("canary")).send("GET", "/a/1");
   problem(t, overloaded, 503, "unavailable");
   t.equal(overloaded.headers["retry-after"], "1");

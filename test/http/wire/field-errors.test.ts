@@ -43,7 +43,7 @@ t.test("faults are short sentences where a schema has no words of its own", asyn
     "tags: must not be empty",
     "on: must be true or false",
     'kind: must be "work" or "review"',
-    "at: is not written as it must be",
+    "at: has an invalid format",
     "step: must be a multiple of 5",
     "own: is my own sentence",
   ]);
@@ -98,7 +98,7 @@ t.test("of several forms, the faults of the closest one are reported", async (t)
     ]),
   });
   t.same(faults(schema, { signing: { secret: "x" } }), ["signing.secretVersion: is required"]);
-  t.same(faults(schema, { signing: 7 }), ["signing: is of none of the forms taken here"]);
+  t.same(faults(schema, { signing: 7 }), ["signing: matches none of the allowed forms"]);
   t.same(faults(schema, {}), ["signing: is required"]);
 });
 
@@ -122,7 +122,7 @@ t.test("raw bytes are not walked byte by byte: anybody may send megabytes of the
   });
   t.same(faults(z.instanceof(Uint8Array), bytes), []);
   t.same(faults(z.record(z.string(), z.unknown()), JSON.parse('{"__proto__": 1}')), [
-    "__proto__: is not a name that can be used",
+    "__proto__: is not an allowed name",
   ]);
 });
 

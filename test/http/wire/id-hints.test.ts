@@ -48,7 +48,7 @@ const hints: readonly [method: "GET" | "POST", path: string, hint: RegExp][] = [
   ["POST", "/api/teams/core/tasks", /team_…; `core` is a key/],
   ["POST", "/api/hooks/core/tell/test", /hook_…; `core\/tell` is an address/],
   ["GET", "/api/tasks/17", /^ids look like task_…; `17` is not one: GET \/api\/teams\/<team id>\/tasks lists the ids$/],
-  ["GET", `/api/tasks/run_${NONE}`, /^ids look like task_…; `run_\w+` is the id of something else: /],
+  ["GET", `/api/tasks/run_${NONE}`, /^ids look like task_…; `run_\w+` is the id of another kind: /],
   ["GET", `/api/workspaces/ws_${NONE}/members`, /^`ws_\w+` is an id, and this path takes the workspace's slug: GET /],
   [
     "GET",

@@ -150,7 +150,7 @@ t.test("a body with a duplicate member is refused", async (t) => {
   ] as const) {
     const answer = await send(body);
     checkProblem(t, answer, 400, "bad-request");
-    t.equal(answer.body?.detail, `The body holds the member ${JSON.stringify(name)} twice in one object.`);
+    t.equal(answer.body?.detail, `The body has the member ${JSON.stringify(name)} twice in one object.`);
   }
   for (const body of [
     '{"a":{"a":{"a":[{"a":1},{"a":1}]}}}',

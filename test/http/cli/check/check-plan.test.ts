@@ -49,7 +49,7 @@ async function run(
     return isKnown ? { status: 200, body: line } : { status: 404, body: { detail: "There is no line." } };
   });
   const end = () => {
-    why = "The time limit of 1 minutes is over.";
+    why = "The time limit of 1 minutes has passed.";
     scripted.end();
   };
   const said: string[] = [];
@@ -117,8 +117,8 @@ t.test("a check that waits says for what, once", async (t) => {
   });
   t.equal(code, 0);
   t.match(said.slice(1), [
-    `core/dev/work: waits for a runner: none that fits is connected and free, since ${since}`,
-    `core/dev/work: waits for the model that judges: it does not answer for now, since ${since}`,
+    `core/dev/work: waiting for a runner: no suitable runner is connected and free, since ${since}`,
+    `core/dev/work: waiting for the judge's model: it is not responding, since ${since}`,
     /^core\/dev\/work: checking: planned change/,
   ]);
   t.equal(said.length, 4);
@@ -136,7 +136,7 @@ t.test("each verdict has its exit code", async (t) => {
   };
   const conflict = await run(t, planOf("New."), () => refused);
   t.equal(conflict.code, 3);
-  t.match(conflict.outcomes, [{ what: "not-asked", why: /answered 409: The line has no replay_check\.$/ }]);
+  t.match(conflict.outcomes, [{ what: "not-asked", why: /status 409: The line has no replay_check\.$/ }]);
   const replaced = await run(t, planOf("New."), () => ({ status: 409, body: nothing }));
   t.equal(replaced.code, 0);
   t.match(replaced.outcomes, [{ what: "nothing-to-replay", why: nothing.detail }]);
@@ -191,15 +191,15 @@ t.test("at its time limit a check is undecided, and one that was not started cou
     return { status: 200, body: runningCheck };
   });
   t.equal(late.code, 2);
-  t.match(late.outcomes, [{ what: "still-running", why: "The time limit of 1 minutes is over." }]);
+  t.match(late.outcomes, [{ what: "still-running", why: "The time limit of 1 minutes has passed." }]);
   const never = await run(t, planOf("New.", "New."), (_, __, end) => {
     end();
     return "lost";
   });
   t.equal(never.code, 3);
   t.match(never.outcomes, [
-    { what: "not-asked", why: /time limit .* Its check may have started\.$/ },
-    { what: "not-asked", why: /time limit .* It was not started\.$/ },
+    { what: "not-asked", why: /time limit .* The check may have started\.$/ },
+    { what: "not-asked", why: /time limit .* The check was not started\.$/ },
   ]);
 });
 
@@ -209,7 +209,7 @@ t.test("a verdict that cannot be read is not a failure, and the check is named",
   );
   t.equal(code, 3);
   t.match(outcomes, [
-    { what: "not-asked", why: /^Its verdict was not read\. .*It is gone\.$/, check: { id: "rchk_1" } },
+    { what: "not-asked", why: /^The verdict was not read\. .*It is gone\.$/, check: { id: "rchk_1" } },
   ]);
 });
 
@@ -225,7 +225,7 @@ t.test("the line is found by its id or its address, and other lines and stations
     t.equal((await run(t, block, passes, { line })).came.length, 1, line);
     t.equal((await run(t, planOf("New."), passes, { line })).came.length, 1, line);
   }
-  t.match((await run(t, block, passes)).outcomes, [{ what: "not-asked", why: /say it with --line/ }]);
+  t.match((await run(t, block, passes)).outcomes, [{ what: "not-asked", why: /does not name its line: set --line/ }]);
   for (const text of [block, planOf("New."), planOf("Old.")]) {
     await t.rejects(run(t, text, passes, { line: "line_2" }), { name: "CouldNotAsk", message: /There is no line/ });
   }
@@ -242,7 +242,7 @@ t.test("a station that is asked for and is in no line of the plan could not be a
   t.equal(wrong.code, 3);
   t.match(wrong.outcomes, [
     { title: "core/dev/work", what: "checked" },
-    { title: "wrok", what: "not-asked", why: /No line of the plan has this station/ },
+    { title: "wrok", what: "not-asked", why: /no line in the plan has it/ },
   ]);
   t.equal((await run(t, planOf("Old."), passes, { stations: ["wrok"], line: "core/dev" })).code, 3);
   t.equal((await run(t, planOf("Old."), passes, { stations: ["work"], line: "core/dev" })).code, 0);
@@ -252,17 +252,17 @@ t.test("what a plan misnames could not be asked, and starts nothing", async (t) 
   const alone = (block: object, options = {}) =>
     run(t, JSON.stringify(block), () => "lost", { line: "core/dev", ...options });
   const mistyped = await alone({ ...work, promt: "New." });
-  t.match(mistyped, { code: 3, came: [], outcomes: [{ why: "plan.json: promt is no member that is known here." }] });
+  t.match(mistyped, { code: 3, came: [], outcomes: [{ why: "plan.json: promt is not a known field." }] });
   for (const stations of [null, ["work"]]) {
     const elsewhere = await alone({ ...work, key: "wrok" }, { stations });
-    const why = 'plan.json: key names no station of core/dev, which has "work", "other".';
+    const why = 'plan.json: key does not name a station of core/dev, which has "work", "other".';
     t.match(elsewhere, { code: 3, came: [], outcomes: [{ title: "core/dev/wrok", what: "not-asked", why }] });
   }
 });
 
 t.test("a line that is not there is named as it was given", async (t) => {
   const station = JSON.stringify({ key: "work", kind: "work" });
-  const message = "The line core/dve could not be read: the service answered 404: There is no line.";
+  const message = "Cannot read the line core/dve: the service responded with status 404: There is no line.";
   await t.rejects(
     run(t, station, () => "lost", { line: "core/dve" }),
     { message },
@@ -278,8 +278,8 @@ t.test("a line that is made or removed has nothing to replay, nor a skill", asyn
   t.equal(code, 0);
   t.match(outcomes, [
     { title: "service_line.gone[0]", what: "nothing-to-replay", why: /removes this line/ },
-    { title: "service_line.made[0]", what: "nothing-to-replay", why: /makes this line/ },
-    { title: "service_line.moved", what: "nothing-to-replay", why: /or makes it anew/ },
+    { title: "service_line.made[0]", what: "nothing-to-replay", why: /creates or replaces this line/ },
+    { title: "service_line.moved", what: "nothing-to-replay", why: /creates or replaces this line/ },
     { title: "service_skill.skill", what: "nothing-to-replay", why: /A check replays the station's block/ },
   ]);
 });
@@ -292,5 +292,5 @@ t.test("a plan that nests too deep to be read is none, wherever it does", async 
     `{"format_version":"1.2","variables":${deep}}`,
   ];
   for (const plan of within)
-    t.throws(() => readPlan(plan, "f"), { message: "f is no plan: it nests deeper than 500 levels." });
+    t.throws(() => readPlan(plan, "f"), { message: "f is not a plan: it nests deeper than 500 levels." });
 });

@@ -74,9 +74,9 @@ t.test("a wrong command line or plan ends with 3, never with what says that a ch
     check(t, [...access, "/nowhere/plan.json"]).ended,
   ]);
   t.same([wrong.code, wrong.out], [3, ""]);
-  t.match(wrong.err, /^error: a credential is needed: [^\n]*SIGNALBOX_TRUST[^\n]*\n$/);
+  t.match(wrong.err, /^error: a credential is required: [^\n]*SIGNALBOX_TRUST[^\n]*\n$/);
   t.equal(unread.code, 3);
-  t.match(unread.out, /^the plan: could not be asked: The plan cannot be read from \/nowhere\/plan\.json: ENOENT\.\n/);
+  t.match(unread.out, /^the plan: could not be asked: Cannot read the plan from \/nowhere\/plan\.json: ENOENT\.\n/);
 });
 
 t.test("what is wrong with a command line is said in one line, without what is secret", async (t) => {
@@ -92,8 +92,8 @@ t.test("what is wrong with a command line is said in one line, without what is s
     [[...access, "--repeats", "1.5", "-"], /^error: .*It must be a whole number from 1 to 5\.\n$/],
     [[...access, "--repeats", "9", "-"], /^error: .*It must be a whole number from 1 to 5\.\n$/],
     [access, /^error: missing required argument 'plan'\n$/],
-    [[...access, "--trust", "x", "-"], /^error: there is a token and a trust/],
-    [[...url, "--token", `${secret}\n`, "-"], /^error: the token must be visible ASCII characters\n$/],
+    [[...access, "--trust", "x", "-"], /^error: both a token and a trust are set/],
+    [[...url, "--token", `${secret}\n`, "-"], /^error: the token must consist of visible ASCII characters\n$/],
     [[...url, "--trust", "x", "-"], /^error: this job has no OIDC token: .*id-token: write/],
   ];
   for (const [args, wanted] of cases) {
@@ -125,7 +125,7 @@ t.test("a failed check ends with 1, and its page is appended to the job's", asyn
   t.match(page, "over `***`", "a secret that the service answers is not written");
   t.notMatch(out + page, secret);
   const unwritten = await check(t, ["--line", "line_1", "-"], { ...env, GITHUB_STEP_SUMMARY: "/nowhere/x" }).ended;
-  t.same([unwritten.code, unwritten.err], [1, "the summary cannot be written to /nowhere/x: ENOENT\n"]);
+  t.same([unwritten.code, unwritten.err], [1, "cannot write the summary to /nowhere/x: ENOENT\n"]);
 });
 
 t.test("interrupted, it says that the check goes on and where, and its page does", async (t) => {
@@ -142,7 +142,7 @@ t.test("interrupted, it says that the check goes on and where, and its page does
     running.kill(signal);
     const { code, out } = await running.ended;
     t.equal(code, wanted);
-    t.match(out, `core/dev/work: undecided: The command was interrupted (${signal}). The check goes on.\n`);
+    t.match(out, `core/dev/work: undecided: The command was interrupted (${signal}). The check continues.\n`);
     t.match(out, `read it at ${url}/api/teams/team_1/replay-checks/rchk_1\n`);
     t.match(readFileSync(file, "utf8"), /Still checking/);
   }
@@ -152,7 +152,7 @@ t.test("once its time limit is over it is told to end, and why", async (t) => {
   const ending = new Ending(1);
   t.teardown(() => ending.end());
   if (!ending.ended.aborted) await once(ending.ended, "abort");
-  t.match(ending.why, /^The time limit of 0\.0000\d+ minutes is over\.$/);
+  t.match(ending.why, /^The time limit of 0\.0000\d+ minutes has passed\.$/);
   t.equal(ending.signal, null);
 });
 

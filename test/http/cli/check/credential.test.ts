@@ -76,14 +76,16 @@ t.test("an exchange that is refused says where to read why, and a platform that 
     name: "CouldNotAsk",
     message: /\/api\/resources\/token-trusts\/trust_1\/refusals/,
   });
-  await t.rejects(github(`${url}/none`).get(), { message: /GitHub gave this job no OIDC token: it answered 401/ });
+  await t.rejects(github(`${url}/none`).get(), {
+    message: /GitHub did not return an OIDC token for this job: it responded with status 401/,
+  });
 });
 
 t.test("a file's token is read anew for each exchange", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-proof-"));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const proof = fileProof(join(folder, "token"));
-  await t.rejects(proof.get(), { name: "CouldNotAsk", message: /cannot be read from .*: ENOENT/ });
+  await t.rejects(proof.get(), { name: "CouldNotAsk", message: /annot read .* from .*: ENOENT/ });
   writeFileSync(join(folder, "token"), "one\n");
   t.equal(await proof.get(), "one");
   writeFileSync(join(folder, "token"), "two\n");

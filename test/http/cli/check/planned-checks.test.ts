@@ -69,7 +69,7 @@ t.test("a repository that the plan adds is left out and told of: no past run has
   const added = { ...liveLine(dev), repositories: [...live.repositories, { name: "acme/new" }] };
   const [line] = readPlan(JSON.stringify(added), "f");
   t.same(line === undefined ? [] : planned(line, live), [
-    ["core/dev", "The repository acme/new is new to the line: past runs do not have it, and no check does."],
+    ["core/dev", "The repository acme/new is new to the line: past runs do not have it, so a check cannot replay it."],
   ]);
 });
 
@@ -103,21 +103,21 @@ t.test("a station that becomes a review station is told of, and one of an unknow
     const [line] = readPlan(JSON.stringify({ ...live.stations[0], kind }), "f");
     return line === undefined ? [] : planned(line, live);
   };
-  t.same(kindOf("review"), [["core/dev/work", "The plan makes this a review station, which no check replays."]]);
+  t.same(kindOf("review"), [["core/dev/work", "The plan makes this a review station, which checks do not replay."]]);
   t.same(kindOf("wrok"), [["core/dev/work", "check"]]);
 });
 
 t.test("a member that no station has is told with its place, and the station is not asked about", async (t) => {
   const of = (plan: unknown) => readPlan(JSON.stringify(plan), "f").flatMap((line) => planned(line, live));
   const [work] = live.stations;
-  t.same(of({ ...work, promt: "New." }), [["core/dev/work", "f: promt is no member that is known here."]]);
+  t.same(of({ ...work, promt: "New." }), [["core/dev/work", "f: promt is not a known field."]]);
   const nested = { ...work, tools: ["git", { tool: "tests", aproval: true }], runners: { pol: "x" }, timeout: 3 };
   t.match(of({ ...live, stations: [nested, ...live.stations.slice(1)] }), [
     [
       "core/dev/work",
-      "f: stations[0].tools[1].aproval is no member that is known here. " +
-        "f: stations[0].runners.pol is no member that is known here. " +
-        "f: stations[0].timeout is no member that is known here.",
+      "f: stations[0].tools[1].aproval is not a known field. " +
+        "f: stations[0].runners.pol is not a known field. " +
+        "f: stations[0].timeout is not a known field.",
     ],
   ]);
   t.same(of({ ...work, timeoutMinutes: "long" }), [["core/dev/work", "check"]], "values are the service's to judge");
@@ -128,6 +128,6 @@ t.test("a station block alone that names no station of the line is not asked abo
     const [line] = readPlan(JSON.stringify({ key: "wrok", kind }), "f");
     const found = line === undefined ? [] : planChecks(line, { ...live, stations: live.stations.slice(0, 2) });
     t.match(found, [{ title: "core/dev/wrok", station: null, what: "not-asked" }]);
-    t.match(found, [{ why: /^f: key names no station of core\/dev, which has "work", "\w+"\.$/ }]);
+    t.match(found, [{ why: /^f: key does not name a station of core\/dev, which has "work", "\w+"\.$/ }]);
   }
 });

@@ -26,7 +26,7 @@ t.test("it is asked again for ten minutes at most, and then said so", async (t) 
   const scripted = await startScripted(t, () => ({ status: 500 }));
   await t.rejects(scripted.service.get("/x"), {
     name: "CouldNotAsk",
-    message: /answered 500, and \d+ tries were in vain/,
+    message: /answered 500, and \d+ attempts failed/,
   });
   const waited = scripted.waits.reduce((sum, ms) => sum + ms, 0);
   t.ok(waited > 9 * 60_000 && waited <= 10 * 60_000, `${waited} ms`);
@@ -43,7 +43,7 @@ t.test("who asks to wait for no time is not asked without rest", async (t) => {
 
 t.test("who asks to wait for long is not waited for", async (t) => {
   const scripted = await startScripted(t, () => ({ status: 429, headers: { "retry-after": "3600" } }));
-  await t.rejects(scripted.service.get("/x"), { message: /answered 429, and 1 tries/ });
+  await t.rejects(scripted.service.get("/x"), { message: /answered 429, and 1 attempts/ });
 });
 
 t.test("any other answer is one, and a redirect is not followed with the token", async (t) => {

@@ -40,9 +40,9 @@ t.test("a page says the verdict, both sides with their intervals, what regressed
     "Failed: 2 of 19 tasks that both sides scored regressed, 1 may.",
     "| planned change | 70.0 % (52.1 % to 85.0 %) | 19 of 20 | 40, 57, 60 | 3.2 EUR of 10 EUR | finished |",
     "| live config | 96.5 % (90.0 % to 100.0 %) | 19 of 20 | 55, 57, 60 | 3.2 EUR of 10 EUR | finished |",
-    "- Gain (decides nothing): within noise: -10.0 points (-21.0 to +1.0), 19 tasks; 5.0 points count as real.",
+    "- Gain (does not affect the verdict): within noise: -10.0 points (-21.0 to +1.0), 19 tasks; 5.0 points count as real.",
     "- Warning: `A change that changes nothing fails with a chance of 6 %.`",
-    "- Kept as live, whatever the plan says: `check`, `judge`. What the plan changes of these was not replayed.",
+    "- Kept at the live values: `check`, `judge`. Planned changes to these were not replayed.",
     "  - `Mend the door` (`task_0`): live 3 of 3 succeeded, planned 0 of 2 succeeded, 1 not scored",
     "    - `check-failed`: `exit code 1`",
     "- Check `rchk_1` over `Hard ones`, attempt 1, 3 copies of each run; [the replay](<https://signalbox.example/r/1>); " +
@@ -60,7 +60,7 @@ t.test("what could not be asked, was not replayed or is still running says why",
         title: "core/dev/third",
         what: "still-running",
         check: checkOf({ verdict: "running", regressions: [] }),
-        why: "The time limit of 5 minutes is over.",
+        why: "The time limit of 5 minutes has passed.",
       },
     ],
     url,
@@ -69,13 +69,13 @@ t.test("what could not be asked, was not replayed or is still running says why",
   for (const words of [
     "`The line has no replay_check.`",
     "### ➖ `core/dev/other`: nothing to replay",
-    "`The time limit of 5 minutes is over.`",
+    "`The time limit of 5 minutes has passed.`",
     "Still checking: 0 of 19 tasks",
   ])
     t.ok(page.includes(words), words);
   t.match(writeSummary([], url), /Replay check: nothing to replay\n\nThe plan changes no work station/);
   const few = { ...failedCheck.gain, few: true, tasks: 3 };
-  t.match(writeSummary([checked({ gain: few })], url), /3 tasks, too few to tell much/);
+  t.match(writeSummary([checked({ gain: few })], url), /3 tasks, too few for a reliable result/);
   const none = { ...failedCheck.candidate, successRate: null, interval: null, state: null, spent: null };
   const gone = writeSummary(
     [checked({ verdict: "undecided", undecidedBecause: "replay-gone", candidate: none, gain: null })],
@@ -84,11 +84,8 @@ t.test("what could not be asked, was not replayed or is still running says why",
   t.match(gone, /Undecided: replay is gone; 2 of 19/);
   const early = { regressions: [], compared: 0, gain: null };
   const stopped = writeSummary([checked({ ...early, verdict: "undecided", undecidedBecause: "stopped" })], url);
-  t.match(stopped, /Undecided: replay was stopped; no task is compared yet\.\n/);
-  t.match(
-    writeSummary([checked({ ...early, verdict: "running" })], url),
-    /Still checking: no task is compared yet\.\n/,
-  );
+  t.match(stopped, /Undecided: replay was stopped; no task compared yet\.\n/);
+  t.match(writeSummary([checked({ ...early, verdict: "running" })], url), /Still checking: no task compared yet\.\n/);
   t.match(gone, /\| planned change \| none scored \| 19 of 20 \| 40, 57, 60 \| nothing of 10 EUR \| not there \|/);
 });
 

@@ -76,12 +76,12 @@ t.test("what is no plan is refused with a sentence, which quotes nothing of it",
   const { planned_values: _values, resource_changes: _changes, ...state } = whole;
   const cases: readonly (readonly [string, RegExp])[] = [
     ["{canary", /^f is no JSON\.$/],
-    ["[]", /^f is no plan: /],
-    ['{"key": "canary"}', /^f is no plan: /],
-    [changed({ format_version: "2.0" }), /the format 2\.0, and format 1/],
-    [changed({ errored: true }), /terraform ended with an error/],
-    [changed({ resource_changes: "canary" }), /This is no plan/],
-    [JSON.stringify({ ...state, values: {} }), /This is no plan: write one with "terraform plan/],
+    ["[]", /^f is not a plan: /],
+    ['{"key": "canary"}', /^f is not a plan: /],
+    [changed({ format_version: "2.0" }), /has format 2\.0; this command supports format 1/],
+    [changed({ errored: true }), /terraform exited with an error/],
+    [changed({ resource_changes: "canary" }), /This is not a plan/],
+    [JSON.stringify({ ...state, values: {} }), /This is not a plan. Write one with "terraform plan/],
   ];
   for (const [text, wanted] of cases) {
     t.throws(() => readPlan(text, "f"), { name: "CouldNotAsk", message: wanted });

@@ -53,7 +53,7 @@ t.test("dead letters of all workspaces are listed without their contents while t
     "2026-01-01T00:00:00.000Z\tmsg_2\t~\taccount/b@example.com\ttask.close\tError: it failed",
     "",
   ]);
-  t.equal(err, "2 messages are set aside\n");
+  t.equal(err, "2 dead letters\n");
 });
 
 t.test("one that is sent again is delivered by the service that starts next, and by no other", async (t) => {
@@ -65,9 +65,9 @@ t.test("one that is sent again is delivered by the service that starts next, and
   await setAside();
   t.match(await run("--data", folder, "--retry", "msg_1"), {
     code: 0,
-    out: "msg_1 is sent again when the service starts\n",
+    out: "msg_1 will be sent again when the service starts\n",
   });
-  t.match(await run("--data", folder, "--retry", "msg_1"), { code: 1, err: "no message is set aside under msg_1\n" });
+  t.match(await run("--data", folder, "--retry", "msg_1"), { code: 1, err: "no dead letter has the id msg_1\n" });
   const next = await again();
   const { cookie = "" } = ada.credentials;
   const state = async () =>

@@ -16,7 +16,7 @@ t.test(
     t.match(await run("--data", folder), { code: 1, err: /has an older format/ });
     const options = { folder, log: { info: () => undefined }, nowMs: () => 0 };
     const store = await openStore(options);
-    t.match(await run("--data", folder), { code: 1, err: /another process serves/ }, "of a stopped service alone");
+    t.match(await run("--data", folder), { code: 1, err: /another process uses/ }, "of a stopped service alone");
     const { workspaceId, people } = manifest;
     const index = store.reading.range({ prefix: [workspaceId, "row", "open-task"], limit: 1 })[0]?.key ?? [];
     const backup = join(folder, "backup");
@@ -31,12 +31,12 @@ t.test(
     await raw.close();
     const found = await run("--data", folder);
     t.equal(found.code, 1);
-    t.match(found.out, `a damaged row: only a backup has it\t${workspaceId} row member ${people.bob}\n`);
-    t.match(found.out, `a damaged row that can be done without\t${workspaceId} row open-task`);
+    t.match(found.out, `a damaged row: restore it from a backup\t${workspaceId} row member ${people.bob}\n`);
+    t.match(found.out, `a damaged row that can be removed\t${workspaceId} row open-task`);
     t.notMatch(found.out, "bob@", "nothing that is stored is shown");
     const repaired = await run("--data", folder, "--repair");
     t.equal(repaired.code, 1, "what only a backup has is left");
-    t.notMatch(repaired.out.split("looked again:")[1], "open-task");
+    t.notMatch(repaired.out.split("then checked again:")[1], "open-task");
     const again = await openStoreForReading(folder);
     t.equal(again.reading.get(index), true);
     t.throws(() => again.reading.get(member), { code: "damaged" });
@@ -46,9 +46,9 @@ t.test(
 
 t.test("a folder without a store is no store, and an emptied data file beside its key is not a new one", async (t) => {
   const { folder } = unpackFixture(t, "format-1");
-  t.match(await run("--data", join(folder, "absent")), { code: 1, err: /holds no store/ });
+  t.match(await run("--data", join(folder, "absent")), { code: 1, err: /is not a store/ });
   writeFileSync(join(folder, "data.mdb"), "");
-  t.match(await run("--data", folder), { code: 1, err: /is empty, but the key of a store in use is beside it/ });
+  t.match(await run("--data", folder), { code: 1, err: /is empty, but the key of a used store is beside it/ });
   const options = { folder, log: { info: () => undefined }, nowMs: () => 0 };
   await t.rejects(openStore(options), { code: "damaged" });
   await t.rejects(openStoreForReading(folder), { code: "damaged" });

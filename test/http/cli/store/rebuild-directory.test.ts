@@ -72,10 +72,10 @@ t.test("an interrupted rebuild is reported at the next start, and run again", as
 t.test("the folder of a service that runs is refused, and one without a store", async (t) => {
   const { folder } = unpackFixture(t, "format-1");
   const store = await openLmdbStore({ folder });
-  t.match(await run("--data", folder), { code: 1, out: "", err: /another process serves the store/ });
+  t.match(await run("--data", folder), { code: 1, out: "", err: /another process uses the store/ });
   await store.close();
   const empty = mkdtempSync(join(tmpdir(), "signalbox-empty-"));
   t.teardown(() => rmSync(empty, { recursive: true, force: true }));
-  t.match(await run("--data", empty), { code: 1, out: "", err: `${empty} holds no store: there is no data.mdb in it` });
+  t.match(await run("--data", empty), { code: 1, out: "", err: `${empty} is not a store: it has no data.mdb in it` });
   t.same(readdirSync(empty), [], "nor is one made there");
 });

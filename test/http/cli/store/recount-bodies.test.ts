@@ -20,7 +20,7 @@ function listAbout<Row>(reading: Reading, table: string): Entry<Row>[] {
 t.test("counts that were damaged are put right on a stopped service's folder, and it goes on", async (t) => {
   const unpacked = unpackFixture(t, "format-1");
   const { folder } = unpacked;
-  t.match(await run("--data", folder), { code: 0, out: `recounted the bodies of ${folder}: 0 put right\n` });
+  t.match(await run("--data", folder), { code: 0, out: `recounted the bodies of ${folder}: 0 corrected\n` });
 
   const store = await openLmdbStore({ folder });
   const before = listAbout<Use>(store.reading, "blob-use");
@@ -44,7 +44,7 @@ t.test("counts that were damaged are put right on a stopped service's folder, an
     line(gone, "not counted"),
   ];
   for (const each of lines) t.ok(out.includes(each), each);
-  t.ok(out.endsWith(`recounted the bodies of ${folder}: 3 put right\n`), out);
+  t.ok(out.endsWith(`recounted the bodies of ${folder}: 3 corrected\n`), out);
   const again = await openLmdbStore({ folder });
   t.same(listAbout(again.reading, "blob-use"), before);
   await again.close();
@@ -64,12 +64,12 @@ t.test("a missing body is reported, with the advice to restore it from a backup"
   const { code, out, err } = await run("--data", folder);
   t.equal(code, 1);
   t.match(out, `${partition}\t${digest}\tmissing, counted ${use?.value.count}`);
-  t.match(err, /1 missing: only a backup has them/);
+  t.match(err, /1 missing: restore them from a backup/);
 });
 
 t.test("the folder of a service that runs is refused", async (t) => {
   const { folder } = unpackFixture(t, "format-1");
   const store = await openLmdbStore({ folder });
-  t.match(await run("--data", folder), { code: 1, out: "", err: /another process serves the store/ });
+  t.match(await run("--data", folder), { code: 1, out: "", err: /another process uses the store/ });
   await store.close();
 });

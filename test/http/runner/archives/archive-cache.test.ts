@@ -124,7 +124,10 @@ t.test("a pack that is damaged, of something else, or more than the commit, is n
     ["half of it", made.bytes.subarray(0, 5_000), made.commit],
   ] as const) {
     const { restore, kept } = scene(t, bytes);
-    const problem = { name: "GitFailed", message: /is not the commit: take its runs out of their replay sets/ };
+    const problem = {
+      name: "GitFailed",
+      message: /does not contain the commit: remove its runs from their replay sets/,
+    };
     await t.rejects(restore(of), problem, name);
     t.same(kept(), [], `${name}: nothing of it stays`);
   }
@@ -138,7 +141,7 @@ t.test("a chunk that is cut short, or a digest that is another, ends it before g
   const wanted = { archive: { id: "arc_1", ...pack }, commit: made.commit, claim };
   await t.rejects(cut.restoreInto(other.folder, wanted, signal), /cut short/);
   const huge = { archive: { id: "arc_1", bytes: 2 ** 40, digest: pack.digest }, commit: made.commit, claim };
-  await t.rejects(cut.restoreInto(other.folder, huge, signal), /longer than packs are/);
+  await t.rejects(cut.restoreInto(other.folder, huge, signal), /larger than packs can be/);
 });
 
 t.test(

@@ -122,5 +122,5 @@ t.test("a moved submodule arrives at its new path, or stays at its old one", asy
   put(changed.folder, "moved/new.txt", "lost\n");
   const stayed = await snapshotOf(changed);
   t.equal(stayed.diff, "");
-  t.match(leftOutOf(stayed), [/^moved: .*not committed/]);
+  t.match(leftOutOf(stayed), [/^moved: .*uncommitted/]);
 });

@@ -79,7 +79,7 @@ t.test("a path that git takes under no such name is left out, and everything els
     leftOutOf(snapshot).map((line) => line.split(": ")[0]),
     [".GIT/config", ".gitmodules", "git~1", "x/.Git/y", "x/.git /z"],
   );
-  for (const line of leftOutOf(snapshot)) t.match(line, /git takes no file of this name/);
+  for (const line of leftOutOf(snapshot)) t.match(line, /git does not accept this file name/);
   t.same(snapshot.changed.length, 9);
   const next = await carried(made, checkout);
   for (const name of ["README", "readme", "new\nline", "ünï", "-dash", ":(top)x"])
@@ -137,7 +137,7 @@ t.test("a file that cannot be converted to what is stored is left out, and no ot
   put(checkout.folder, "c.txt", "three\n");
   const snapshot = await snapshotOf(checkout);
   t.same(pathsOf(snapshot.diff), ["a.utf16", "c.txt"]);
-  t.match(leftOutOf(snapshot), [/^b\.utf16: git cannot take it \(failed to encode/]);
+  t.match(leftOutOf(snapshot), [/^b\.utf16: git cannot add it \(failed to encode/]);
 });
 
 t.test("what is byte for byte as it was checked out is no change, whatever the attributes say", async (t) => {

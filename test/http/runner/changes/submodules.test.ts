@@ -35,8 +35,8 @@ t.test("one that is not whole is left out with its lines, and the others stay", 
   const snapshot = await snapshotOf(checkout);
   t.same(pathsOf(snapshot.diff), [".gitmodules", "unborn/.gitattributes", "unborn/lib.txt", "whole"]);
   t.match(leftOutOf(snapshot), [
-    /^changed: .*not committed/,
-    /^unborn: .*that section is not taken/,
+    /^changed: .*uncommitted/,
+    /^unborn: .*that section is ignored/,
     /^unpushed: .*none of its remote's branches/,
   ]);
   const next = await carried(made, checkout);
@@ -83,7 +83,7 @@ t.test(
     const snapshot = await snapshotOf(checkout);
     t.match(leftOutOf(snapshot), [
       /^filled: .*not checked out/,
-      /^inside: .*not committed/,
+      /^inside: .*uncommitted/,
       /^stale: .*none of its remote's/,
     ]);
     t.same(pathsOf(snapshot.diff), [".gitmodules", "files", "files/.gitattributes", "files/lib.txt", "gone", "moved"]);

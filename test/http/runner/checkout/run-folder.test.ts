@@ -13,7 +13,7 @@ t.test("a run's skills lie in folders of their keys, and nothing of them outside
   t.equal(readFileSync(join(folder.skills, "greet/a/b/c.txt"), "utf8"), "x");
   t.equal(readFileSync(join(folder.skills, "other/SKILL.md"), "utf8"), "x");
   for (const path of ["../outside", "a/../../outside", ".."]) {
-    await t.rejects(folder.writeSkills([skill(path)]), /the skill greet holds the path/, path);
+    await t.rejects(folder.writeSkills([skill(path)]), /the skill greet contains the invalid path/, path);
   }
   t.notOk(existsSync(join(folder.skills, "outside")));
 });

@@ -74,18 +74,18 @@ t.test("a host's token is exchanged once for the hour it admits, and anew when i
 t.test("what stands in the way is said in words, with nothing secret in them", async (t) => {
   const { service, trust, tokenFile, put, credentialOf } = await openYard(t, ["fast", "slow"]);
   t.same(await refusal(credentialOf().token()), {
-    message: `this host's token cannot be read from ${tokenFile}: ENOENT`,
+    message: `cannot read this host's token from ${tokenFile}: ENOENT`,
     isRefusal: false,
   });
   await put({ sub: "stranger" });
   const refused = await refusal(credentialOf().token());
   t.match(refused, { message: `the runner trust ${trust.id} does not admit this host`, isRefusal: true });
   await put();
-  t.match(await refusal(credentialOf().token()), { message: /the pools fast, slow: say which to join with --pool/ });
-  t.match(await refusal(credentialOf("other").token()), { message: /the pools fast, slow: other is none of them/ });
+  t.match(await refusal(credentialOf().token()), { message: /the pools fast, slow: choose one with --pool/ });
+  t.match(await refusal(credentialOf("other").token()), { message: /the pools fast, slow: other is not one of them/ });
   t.match(await credentialOf("slow").token(), /^[\w-]{43}$/);
   await service.stop();
-  t.match(await refusal(credentialOf("slow").token()), { message: /does not answer/, isRefusal: false });
+  t.match(await refusal(credentialOf("slow").token()), { message: /does not respond/, isRefusal: false });
 });
 
 t.test("a host's token is sent to the service alone: a redirect is not followed", async (t) => {
@@ -100,7 +100,7 @@ t.test("a host's token is sent to the service alone: a redirect is not followed"
   t.teardown(() => new Promise((resolve) => server.close(resolve)));
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
-  t.match(await refusal(credentialOf(null, url).token()), { message: /does not answer/ });
+  t.match(await refusal(credentialOf(null, url).token()), { message: /does not respond/ });
   t.same(asked, ["/api/runner-trusts/exchange"]);
 });
 
@@ -133,7 +133,7 @@ t.test("a runner admitted by a trust comes back by itself when what it was admit
       await new Promise<void>((resolve) => {
         heard = resolve;
       });
-      if (said.at(-1)?.includes("connecting anew")) {
+      if (said.at(-1)?.includes("reconnecting")) {
         // The wait before the next attempt starts after this log line.
         await new Promise((resolve) => setImmediate(resolve));
         clock.advance(250);

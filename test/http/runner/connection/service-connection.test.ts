@@ -214,7 +214,7 @@ t.test("while the lease holds, no wait between attempts is longer than half a be
 t.test("a token that is not taken is said, tried again slowly, and works once it is", async (t) => {
   const { service, clock, said } = await scene(t, "new-token");
   await clock.waits(22_500);
-  t.match(said, [/the pool token is not taken/, /^trying again in 23 seconds, and on/]);
+  t.match(said, [/the service rejected the pool token/, /^retrying in 23 seconds, and then repeatedly/]);
   t.equal(service.connections, 0);
   service.token = "new-token";
   clock.advance(22_500);
@@ -235,7 +235,7 @@ t.test("why the service refuses the connection is said as it says it; what is no
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const { said: lines } = await scene(t, "pool-token", url);
     await until("it is said", () => lines.length > 0);
-    t.equal(lines[0], `cannot connect to ${url}: the service answered ${said}`);
+    t.equal(lines[0], `cannot connect to ${url}: the service responded with status ${said}`);
   }
 });
 
@@ -252,7 +252,7 @@ t.test("that the service does not answer is said at once, and then once a minute
   }
   const [first = 0, second = 0, ...more] = saidAtMs;
   t.ok(second - first >= 60_000 && more.length === 0, `${saidAtMs}`);
-  for (const line of said) t.match(line, /^the connection to .* failed: .*; it is tried again$/);
+  for (const line of said) t.match(line, /^the connection to .* failed: .*; retrying$/);
 });
 
 t.test("the welcome says which claims are over; a run's end is claimed until it is acknowledged", async (t) => {

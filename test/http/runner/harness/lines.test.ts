@@ -89,7 +89,7 @@ t.test("of a wrong line it is said which member is wrong, and what was wanted th
     ['{"type":"step","text":"a","skill":""}', "skill: must be text without control characters, not empty"],
     [
       '{"type":"cost","amount":-1,"currency":"usd"}',
-      "amount: must be at least 0; currency: must be three capital letters, as ISO 4217 has them",
+      "amount: must be at least 0; currency: must be three capital letters, as in ISO 4217",
     ],
     ['{"type":"cost","amount":1e308,"currency":"USD"}', "amount: must be at most 1000000000"],
     ['{"type":"cost","amount":1e999,"currency":"USD"}', "amount: must be a number"],

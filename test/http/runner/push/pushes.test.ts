@@ -136,7 +136,7 @@ t.test("the code host's refusals and failures are told by what they are, without
   const at = (problem: string, why: RegExp) => ({ type: "run.push-rejected", problem, why });
   t.match(await run.order({ token: scene.token({ contents: "read" }) }), at("refused", /Authentication failed/));
   t.match(await run.order({ token: null, why: "It gave none." }), at("untokened", /^It gave none\.$/));
-  t.match(await run.order({ base: BRANCH }), at("refused", /to be merged into/));
+  t.match(await run.order({ base: BRANCH }), at("refused", /base branch of the pull request/));
   t.match(await run.order({ repository: "acme-inc/other" }), at("failed", /no repository of the run/));
   t.match(await run.order({ wish: "1-9" }), at("failed", /could not be read/));
   const token = scene.token();
@@ -151,7 +151,7 @@ t.test("the code host's refusals and failures are told by what they are, without
     "https://me:pw@code.example/a.git",
     "x",
   ]) {
-    t.match(await run.order({ url }), at("refused", /none to push to/), url);
+    t.match(await run.order({ url }), at("refused", /not one that the runner can push to/), url);
   }
   t.equal(await scene.branch(), null);
 });

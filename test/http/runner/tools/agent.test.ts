@@ -67,7 +67,7 @@ await earlier.close();`;
     });
     await acknowledged(scene, 2);
     scene.service.cut();
-    await until("the runner is told", () => scene.said.some((line) => /connection to the service is lost/.test(line)));
+    await until("the runner is told", () => scene.said.some((line) => /connection to the service was lost/.test(line)));
     scene.clock.advance(3_600_000);
     await scene.service.frame("hello", () => true, 2);
     scene.service.welcome({ leaseSeconds: 86_400, features: ["tools"] });
