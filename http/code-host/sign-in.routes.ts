@@ -1,18 +1,31 @@
 import { z } from "zod";
 import { codeHostConnectionSchema } from "../../actors/code-host/connection.js";
+import {
+  attemptTopic,
+  type ConfirmInstallation,
+  type ConnectOutcome,
+  codeHostConnectionRef,
+} from "../../actors/code-host/connection.messages.js";
 import { findAdministeredBySlug } from "../../actors/code-host/connection.queries.js";
 import { codeHostConnectionView } from "../../actors/code-host/connection.view.js";
-import { beginSignIn, readSignInReturn, type SignInOptions } from "../../actors/code-host/sign-in.js";
+import { notAnswered } from "../../actors/code-host/refusals.js";
+import {
+  beginSignIn,
+  readSignInReturn,
+  type SignInOptions,
+  type SignInReturn,
+} from "../../actors/code-host/sign-in.js";
 import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
+import { isRefusal } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { pageOf } from "../access/page.js";
 import { countAsking } from "../limits/asking-limit.js";
 import type { RateLimit } from "../limits/rate-limit.js";
+import { listenForOutcome } from "../wire/outcome-wait.js";
 import { granted } from "../wire/refused.js";
 import { type Route, type RouteRequest, route } from "../wire/route.js";
 import { subjectRoute } from "../wire/subject-route.js";
-import { callbackPage } from "./callback-page.js";
-import { connectOutcome } from "./connect-outcome.js";
 
 export interface CodeHostSignInOptions {
   readonly runtime: Runtime;
@@ -115,4 +128,67 @@ function confirmRoute(options: CodeHostSignInOptions): Route {
 
 function toSignInOptions({ runtime, sealer, baseUrl, codeHost }: CodeHostSignInOptions): SignInOptions {
   return { runtime, sealer, codeHost, redirectUri: `${baseUrl()}${CALLBACK_PATH}` };
+}
+
+/** Sends the code host's parameters to the service and shows the result as text. */
+const script = `
+const given = new URLSearchParams(location.search);
+const says = document.querySelector("p");
+// Neither the code nor the state is to stay in the address or in the history.
+history.replaceState(null, "", location.pathname);
+
+async function tell() {
+  const state = given.get("state");
+  const code = given.get("code");
+  if (state === null) {
+    const number = given.get("installation_id");
+    const which = number === null ? "" : " Its number is " + number + ".";
+    return "Nothing was begun here: connect the installation from a workspace." + which;
+  }
+  const what = code === null ? { error: given.get("error") ?? "no code came" } : { code };
+  const answer = await fetch("/api/code-host/confirmations", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ state, ...what }),
+  });
+  const body = await answer.json();
+  if (!answer.ok) return body.detail;
+  const { account, host, state: now } = body;
+  const also = now === "suspended" ? " It is suspended there." : "";
+  return "The installation of " + account.login + " on " + host + " is connected." + also + " You can close this page.";
+}
+
+tell()
+  .catch(() => "The service cannot be reached. Connect the installation again.")
+  .then((text) => {
+    says.textContent = text;
+  });`;
+
+/** The page that the code host redirects people back to. */
+const callbackPage = pageOf({
+  title: "Connecting to Signalbox",
+  body: "<p>One moment …</p><noscript>This page needs JavaScript.</noscript>",
+  script,
+});
+
+/**
+ * Maximum time that a response waits for the code host, in milliseconds. Longer than the limit of its four requests.
+ */
+const WAIT_MS = 50_000;
+
+/** Starts the confirmation of an installation and waits for its outcome. */
+async function connectOutcome(
+  runtime: Runtime,
+  { workspaceId, installation, signedIn }: SignInReturn,
+): Promise<ConnectOutcome> {
+  const attemptId = runtime.newId("attempt");
+  const topic = { workspaceId, topic: attemptTopic(attemptId), toOutcome: (outcome: ConnectOutcome) => outcome };
+  const wait = listenForOutcome(runtime, topic, { maxMs: WAIT_MS, late: notAnswered(installation.host) });
+  try {
+    const message: ConfirmInstallation = { type: "installation.confirm", attemptId, ...signedIn };
+    const refused = await runtime.ask(codeHostConnectionRef(workspaceId, installation), message);
+    return isRefusal(refused) ? refused : await wait.outcome;
+  } finally {
+    wait.end();
+  }
 }

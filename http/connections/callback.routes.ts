@@ -14,10 +14,10 @@ import { type LinkReturn, readLinkReturn } from "../../actors/integrations/link-
 import { sealGrant } from "../../actors/integrations/oauth.effects.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { pageOf } from "../access/page.js";
 import { listenForOutcome } from "../wire/outcome-wait.js";
 import { granted, Refused } from "../wire/refused.js";
 import { type Route, route } from "../wire/route.js";
-import { callbackPage } from "./callback-page.js";
 
 export interface CallbackRoutesOptions {
   readonly runtime: Runtime;
@@ -110,3 +110,45 @@ async function link({ runtime, sealer }: CallbackRoutesOptions, caller: PersonCa
     wait.end();
   }
 }
+
+/** Removes the host's parameters from the address, sends them to the service once, and shows the result. */
+const script = `
+const says = document.querySelector("p");
+const given = new URLSearchParams(location.search);
+history.replaceState(null, "", location.pathname);
+
+async function bring() {
+  const body = {};
+  for (const name of ["state", "code", "iss", "error"]) {
+    const value = given.get(name);
+    if (value !== null) body[name] = value;
+  }
+  const answer = await fetch("/api/oauth/callback", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (answer.status === 401) {
+    says.textContent = "You are not signed in here any more. Sign in and connect the account again.";
+    return;
+  }
+  const told = await answer.json();
+  if (!answer.ok) {
+    says.textContent = told.detail;
+    return;
+  }
+  const account = told.account === null ? "The account" : "The account " + told.account;
+  says.textContent = account + " is connected. You can close this page.";
+}
+
+bring().catch(() => {
+  says.textContent = "The service cannot be reached. Connect the account again.";
+});
+`;
+
+/** The page that a host redirects people back to after they consented. */
+const callbackPage = pageOf({
+  title: "Connect an account",
+  body: "<p>Connecting the account…</p>",
+  script,
+});

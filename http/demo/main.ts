@@ -11,18 +11,18 @@ import { parseArgs } from "node:util";
 import { readConfig } from "../process/config.js";
 import { startService } from "../process/service.js";
 import type { ServiceLog } from "../wire/service-log.js";
-import { showCheck } from "./checks.js";
+
 import { Client } from "./client.js";
 import { CodeHost } from "./code-host/code-host.js";
-import { CONFIG_SOURCE, type Configured, configure } from "./configuration.js";
+import { CONFIG_SOURCE, type Configured, configure, workStation } from "./configuration.js";
 import { type IssueWork, showIssue } from "./integrations.js";
-import { judge } from "./judge.js";
+
 import { showPick, writeConfig } from "./picks.js";
 import { connectCodeHost, REPOSITORY, showPullRequest } from "./pull-requests.js";
 import { type Received, startReceiver } from "./receiver.js";
-import { showReplays } from "./replays.js";
+import { BETTER, showReplays } from "./replays.js";
 import { createRepository } from "./repository.js";
-import { startScriptedModel } from "./scripted-model.js";
+import { type AskedModel, type ScriptedAnswer, startScriptedModel } from "./scripted-model.js";
 import { showSearch } from "./searches.js";
 import { type Counts, line, Show } from "./show.js";
 import { Tracker } from "./tracker.js";
@@ -254,3 +254,68 @@ function quietLog(mails: string[]): ServiceLog {
 }
 
 process.exit(await main());
+
+/** Checks a pull request that plans the better prompt, as CI does. */
+
+interface Check {
+  readonly verdict: string;
+  readonly tasks: number;
+  readonly regressions: readonly unknown[];
+  readonly gain: { readonly gain: number } | null;
+}
+
+const PULL_REQUEST = 7;
+
+/** Checks the change with the set and prints the verdict; returns whether it is as expected. */
+async function showCheck(
+  client: Client,
+  { teamId, lineId }: Configured,
+  setId: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const team = `/api/teams/${teamId}`;
+  await client.post(`${team}/replay-sets/${setId}/guards-changes`, undefined);
+  const { body: started } = await client.post(`${team}/replay-checks`, {
+    lineId,
+    stationKey: workStation.key,
+    station: BETTER.station,
+    reference: { pullRequest: PULL_REQUEST },
+  });
+  const read = () => client.get<Check>(`${team}/replay-checks/${started.id}`);
+  const isOver = async () => ((await read()).verdict === "running" ? "it is running" : null);
+  await until("the check of the planned change was not over", isOver, signal);
+  const { verdict, tasks, regressions, gain } = await read();
+  line(
+    "check",
+    `pull request #${PULL_REQUEST} plans that prompt: ${verdict}, ${regressions.length} of ${tasks} tasks regressed`,
+  );
+  return verdict === "passed" && gain?.gain === 1;
+}
+
+/** Matches a line that a change adds to the index of notes. */
+const LISTED = /^\+- \[.*\]\(.*\.md\)$/m;
+/** Matches the line before the second of two changes; each question has its own marker. */
+const SECOND = /^[0-9a-f]{16,64} the second change/m;
+
+/**
+ * Plays the judging model: a change passes if it lists its note in the index. Of two changes, the change that lists its
+ * note is better.
+ */
+function judge({ messages, response_format }: AskedModel): ScriptedAnswer {
+  const shown = messages.at(-1)?.content ?? "";
+  const asked = response_format?.json_schema.schema.properties ?? {};
+  return { value: "better" in Object(asked) ? comparePair(shown) : judgeChange(shown) };
+}
+
+function judgeChange(shown: string) {
+  const passes = LISTED.test(shown);
+  const text = passes ? "The note is listed in the index." : "The note is missing from the index.";
+  return { reasons: [{ text, citations: [{ kind: "hunk", number: 1 }] }], passes };
+}
+
+function comparePair(shown: string) {
+  const [first = "", second = ""] = shown.split(SECOND).map((part) => LISTED.test(part));
+  const better = first === second ? "tie" : first ? "first" : "second";
+  const text = better === "tie" ? "Both do as well." : `The ${better} change lists its note in the index.`;
+  return { reasons: [{ text, firstHunks: [1], secondHunks: [1] }], better };
+}

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import type { oas31, ZodOpenApiOperationObject, ZodOpenApiParameters, ZodOpenApiResponseObject } from "zod-openapi";
-import { answersOf, type Route, type Success, successOf } from "../wire/route.js";
+import { listIdCursors } from "../wire/paging.js";
+import type { ProblemSlug } from "../wire/problem.js";
+import { answersOf, isServedReadOnly, type Route, type Success, successOf } from "../wire/route.js";
 import { answerHeaders, pascal, sharedParameter } from "./components.js";
 import type { ProblemResponses } from "./problem-responses.js";
-import { problemsOf } from "./problems.js";
 
 /** Returns the operation of a route. `addExamples` adds missing examples later. */
 export function operationOf(route: Route, problems: ProblemResponses): ZodOpenApiOperationObject {
@@ -105,4 +106,35 @@ function headerName(name: string): string {
 
 function exampleOf(given: unknown): { readonly example?: unknown } {
   return given === undefined ? {} : { example: given };
+}
+
+/** Problems that any request can have. */
+const always: readonly ProblemSlug[] = ["bad-request", "unsupported-api-version", "internal", "damaged", "unavailable"];
+
+/**
+ * Returns all problems that a route can respond with: those that its declaration implies, and those that it lists. The
+ * documentation shows them, and tests check every response against them.
+ */
+export function problemsOf(route: Route): readonly ProblemSlug[] {
+  const writes = route.method !== "GET";
+  const slugs = new Set<ProblemSlug>([...always, ...(route.problems ?? [])]);
+  const add = (applies: boolean, ...more: ProblemSlug[]) => {
+    if (applies) for (const slug of more) slugs.add(slug);
+  };
+  add(!isServedReadOnly(route), "read-only");
+  add(route.isAlwaysAdmitted !== true, "too-many-requests");
+  add(route.access !== "public", "unauthenticated");
+  add(route.access !== "public" && writes, "forbidden");
+  add(route.access !== "public" && route.path.includes("{"), "not-found");
+  add(writes, "request-timeout", "too-large", "unsupported-media-type", "conflict");
+  const hasFields = route.body !== undefined || route.takes !== undefined;
+  add(hasFields || listIdCursors(route.query).length > 0, "invalid");
+  const key = route.headers?.["idempotency-key"];
+  add(key === "required", "idempotency-key-required", "already-exists", "in-use");
+  add(key !== undefined, "idempotency-key-reused");
+  add(
+    route.headers?.["if-match"] !== undefined,
+    ...(["malformed-if-match", "precondition-required", "moved-on", "in-use"] as const),
+  );
+  return [...slugs];
 }

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { mailAddress } from "../../actors/access/accounts/mail-address.js";
-import { inviteSchema } from "../../actors/access/invites/invite.js";
+import { inviteSchema, inviteTopic } from "../../actors/access/invites/invite.js";
 import {
   type InviteSent,
   inviteRef,
   type ResendInvite,
   type SendInvite,
 } from "../../actors/access/invites/invite.messages.js";
-import { findInvite, listPendingInvites } from "../../actors/access/invites/invite.queries.js";
+import { didMailGoOut, findInvite, listPendingInvites } from "../../actors/access/invites/invite.queries.js";
 import { inviteMailView, inviteView } from "../../actors/access/invites/invite.view.js";
 import { MAX_INVITES_AN_HOUR, refuseInvites, tooManyInvites } from "../../actors/access/invites/invite-terms.js";
 import type { PersonCaller } from "../../actors/caller.js";
@@ -17,11 +17,11 @@ import { distinct } from "../../actors/resources/fields.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { MailLimit } from "../limits/mail-limit.js";
+import { listenForOutcome } from "../wire/outcome-wait.js";
 import { idCursor, pageSize } from "../wire/paging.js";
 import { granted, Refused } from "../wire/refused.js";
 import type { Route } from "../wire/route.js";
 import { workspaceRoute } from "../wire/workspace-route.js";
-import { mailWentOut } from "./invite-delivery.js";
 
 export interface InviteRoutesOptions {
   readonly runtime: Runtime;
@@ -187,4 +187,19 @@ function newLink(
   const offer = inviteMailView(runtime.reading, workspaceId, terms);
   const mail = inviteMail({ ...offer, link: `${baseUrl()}/invites/${token}` });
   return { tokenHash: sha256Hex(token), sealedMail: sealMail(sealer, mail) };
+}
+
+/** Maximum time that a response waits for an invite's mail, in milliseconds. After that the mail counts as not sent. */
+const MAIL_WAIT_MS = 10_000;
+
+/** Waits until the invite's mail is sent (true) or has failed (false). Also false if neither is known in time. */
+async function mailWentOut(runtime: Runtime, workspaceId: string, inviteId: string): Promise<boolean> {
+  const look = () => didMailGoOut(runtime.reading, workspaceId, inviteId);
+  const topic = { workspaceId, topic: inviteTopic(inviteId), toOutcome: look };
+  const wait = listenForOutcome(runtime, topic, { maxMs: MAIL_WAIT_MS, late: false });
+  try {
+    return look() ?? (await wait.outcome);
+  } finally {
+    wait.end();
+  }
 }

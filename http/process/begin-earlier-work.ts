@@ -1,11 +1,105 @@
+import { listSetWork } from "../../actors/integration-work/set-work.queries.js";
+import { type HoldEntryCommits, replaySetsRef } from "../../actors/replays/sets/replay-set.messages.js";
+import { listTeamsToHold } from "../../actors/replays/sets/replay-set.queries.js";
+import { LONGEST_REST_MS, PASS, retentionRef } from "../../actors/tables/retention-sweeper.machine.js";
+import { isStored, storedWakeUp } from "../../runtime/messages/offline-send.js";
 import { isDamage, type Runtime } from "../../runtime/runtime.js";
-import { wasAhead } from "../../runtime/schedule/timers.js";
+import { listLaterTimers, wasAhead } from "../../runtime/schedule/timers.js";
 import { GLOBAL_PARTITION, metaSpace } from "../../storage/keys.js";
 import { FORMAT_KEY } from "../../storage/migrations.js";
+import { listPartitions } from "../../storage/partitions.js";
 import type { Key, Reading, Store } from "../../storage/store.js";
-import { beginHolding } from "./begin-holding.js";
-import { beginIntegrationWork } from "./begin-integration-work.js";
-import { beginRetention, bringPassesForward } from "./begin-retention.js";
+
+/** Starts retention in workspaces that an earlier release created. Returns whether all workspaces could be read. */
+async function beginRetention(runtime: Runtime): Promise<boolean> {
+  const { reading } = runtime;
+  const workspaces = listPartitions(reading).filter((partition) => partition !== GLOBAL_PARTITION);
+  const begun = workspaces.map((workspaceId) =>
+    pastDamage(async () => {
+      const to = retentionRef(workspaceId);
+      if (!isStored(reading, to)) await runtime.ask(to, { type: "retention.begin" });
+    }),
+  );
+  return (await Promise.all(begun)).every((isRead) => isRead);
+}
+
+/**
+ * Reschedules retention passes that were set while the clock was ahead. Otherwise every new process would wait for them
+ * again. It reads only wake-ups later than any pass that could be scheduled now. Returns whether all their workspaces
+ * could be read.
+ */
+async function bringPassesForward(runtime: Runtime): Promise<boolean> {
+  const { reading, clock } = runtime;
+  const latestMs = clock.now() + LONGEST_REST_MS;
+  let isWhole = true;
+  for (const { to: late, name } of listLaterTimers(reading, latestMs)) {
+    const to = retentionRef(late.partition);
+    if (name !== PASS || late.kind !== to.kind) continue;
+    const isRead = await pastDamage(async () => {
+      if ((storedWakeUp(reading, to, PASS) ?? 0) <= latestMs) return;
+      await runtime.ask(to, { type: "retention.begin", isAnew: true });
+    });
+    isWhole &&= isRead;
+  }
+  return isWhole;
+}
+
+/** Returns false if the work met a damaged row. `signalbox doctor` repairs the damage; the service starts anyway. */
+async function pastDamage(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return false;
+  }
+}
+
+/**
+ * Starts the polls and schedules of integrations that an earlier release stored, because that release had neither.
+ * Returns whether all workspaces could be read.
+ */
+export async function beginIntegrationWork(runtime: Runtime): Promise<boolean> {
+  const { reading } = runtime;
+  let isWhole = true;
+  for (const workspaceId of listPartitions(reading)) {
+    if (workspaceId === GLOBAL_PARTITION) continue;
+    try {
+      for (const { poll, schedules } of listSetWork(reading, workspaceId)) {
+        if (poll !== null && !isStored(reading, poll)) await runtime.ask(poll, { type: "poll.check" });
+        for (const schedule of schedules)
+          if (!isStored(reading, schedule)) await runtime.ask(schedule, { type: "schedule.check" });
+      }
+    } catch (error) {
+      // `signalbox doctor` repairs the damage. The service starts anyway.
+      if (!isDamage(error)) throw error;
+      isWhole = false;
+    }
+  }
+  return isWhole;
+}
+
+/**
+ * Stores the commits that runs in replay sets of an earlier release started from. Returns whether all workspaces could
+ * be read.
+ */
+export async function beginHolding(runtime: Runtime): Promise<boolean> {
+  const { reading } = runtime;
+  const message: HoldEntryCommits = { type: "commits.hold" };
+  let isWhole = true;
+  for (const workspaceId of listPartitions(reading).filter((partition) => partition !== GLOBAL_PARTITION)) {
+    try {
+      for (const teamId of listTeamsToHold(reading, workspaceId)) {
+        await runtime.ask(replaySetsRef(workspaceId, teamId), message);
+      }
+    } catch (error) {
+      // `signalbox doctor` repairs the damage. The service starts anyway.
+      if (!isDamage(error)) throw error;
+      isWhole = false;
+    }
+  }
+  return isWhole;
+}
 
 /** Holds the store format for which all earlier work was started. */
 const BEGUN_KEY: Key = [GLOBAL_PARTITION, metaSpace, "begun"];

@@ -2,13 +2,13 @@ import { z } from "zod";
 import { findVisibleResource, type VisibleResource } from "../../actors/access/visibility/resource.queries.js";
 import type { Caller } from "../../actors/caller.js";
 import { exportOne } from "../../actors/export/resource-export.js";
-import { exportWorkspace } from "../../actors/export/workspace-export.js";
+import { exportWorkspace, type FilePiece } from "../../actors/export/workspace-export.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { ConcurrencyLimit } from "../limits/concurrency-limit.js";
 import type { Route, RouteRequest } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
-import { filesJson } from "./files-json.js";
+
 import { withArticle } from "./kind-name.js";
 
 const files = z
@@ -101,4 +101,25 @@ function resourceRoute(runtime: Runtime, kind: Kind): Route {
 
 function resourceOf(kind: Kind, { reading }: Runtime): Subject<VisibleResource> {
   return { find: ({ caller, params }) => findVisibleResource(kind, reading, caller, params.id ?? "") };
+}
+
+/**
+ * Encodes `{ "files": [{ "path", "content" }] }` as JSON, one piece per step of the export. Steps do not split
+ * surrogate pairs, so the text does not depend on the step boundaries.
+ */
+function* filesJson(steps: Iterable<readonly FilePiece[]>): Generator<string> {
+  let path: string | null = null;
+  let json = '{"files":[';
+  for (const step of steps) {
+    for (const piece of step) {
+      if (piece.path !== path) {
+        json += `${path === null ? "" : '"},'}{"path":${JSON.stringify(piece.path)},"content":"`;
+        path = piece.path;
+      }
+      json += JSON.stringify(piece.text).slice(1, -1);
+    }
+    yield json;
+    json = "";
+  }
+  yield path === null ? "]}" : '"}]}';
 }

@@ -12,13 +12,14 @@ import type { AllowList } from "../../actors/outbound/http/allow-list.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { CoverTrace } from "../../runtime/rows/covered-reading.js";
 import { granted } from "../wire/refused.js";
-import { type Answer, type Route, type RouteRequest, route, type Success } from "../wire/route.js";
+import { type Answer, EXAMPLE_ULID, type Route, type RouteRequest, route, type Success } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 import { KeptLists } from "./kept-lists.js";
 import { KeptTexts, type ResourceText } from "./kept-texts.js";
+import { exampleBodyOf } from "./kind-examples.js";
 import { withArticle } from "./kind-name.js";
+import { takeOut } from "./prepare.js";
 import { representationSchema } from "./representation-schema.js";
-import { bodyExampleOf, representationExampleOf } from "./resource-example.js";
 import { createOne, type ResourceWriter, removeOne, replaceOne } from "./resource-writes.js";
 
 export interface ResourceRoutesOptions extends ResourceWriter {
@@ -272,5 +273,35 @@ function createdHeaders({ reveals, name }: Kind): Record<string, string> {
   return {
     "idempotent-replayed": "`true` when an earlier request with the same key created it.",
     ...(reveals === undefined ? {} : { [reveals.header]: `The value issued for the ${name}. Returned once.` }),
+  };
+}
+
+/** The holder's part of example addresses. */
+const holderAddress = { none: "", workspace: "acme", team: "core", station: "core/dev/work" } as const;
+
+/**
+ * Returns an example body that creates a resource of the kind, for the documentation. Undefined if the documentation
+ * should derive one from the schema.
+ */
+function bodyExampleOf(kind: Kind): unknown {
+  return exampleBodyOf(kind.name)?.(1);
+}
+
+/**
+ * Returns the resource that the example body creates, as responses contain it, without the fields that the kind adds.
+ * Undefined if there is no example body.
+ */
+function representationExampleOf(kind: Kind): unknown {
+  const body = bodyExampleOf(kind);
+  if (body === undefined) return undefined;
+  const parsed = kind.schema.safeParse(body);
+  if (!parsed.success) throw new Error(`the example of a ${kind.name} is not one: ${parsed.error.message}`);
+  const fields = kind.hidden.reduce((rest, { path }) => takeOut(rest, path.split(".")).rest, parsed.data);
+  return {
+    id: `${kind.idPrefix}_${EXAMPLE_ULID}`,
+    version: 1,
+    address: kind.address(parsed.data, holderAddress[kind.heldBy]),
+    ...fields,
+    warnings: [],
   };
 }

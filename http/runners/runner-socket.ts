@@ -1,5 +1,8 @@
+import { wantedTopic } from "../../actors/archives/archive.messages.js";
+import { listWanted } from "../../actors/archives/archive.queries.js";
 import { writeJson } from "../../actors/exact-json.js";
 import type { NetworkRequests } from "../../actors/outbound/http/network-requests.js";
+import type { RepositoryCommit } from "../../actors/runners/kept-commit.js";
 import type { PoolBearer } from "../../actors/runners/pool-token.js";
 import {
   MAX_FRAME_BYTES,
@@ -17,6 +20,7 @@ import {
   runnerTopic,
 } from "../../actors/runners/runner.messages.js";
 import { mayReturnAs, type RunnerKey } from "../../actors/runners/runner.queries.js";
+import { isCommitNeeded } from "../../actors/runs/run.queries.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import { listenTo } from "../../runtime/feeds/topic.js";
 import { isDamage, type Runtime } from "../../runtime/runtime.js";
@@ -29,7 +33,6 @@ import { InboundFrames } from "./inbound-frames.js";
 import { RunnerNetworkHost } from "./network-host.js";
 import { OutboxSender } from "./outbox-sender.js";
 import type { MakePushToken } from "./push-token.js";
-import { listenForWanted, toReleased, toWanted } from "./wanted-commits.js";
 
 export interface RunnerSocketOptions {
   readonly runtime: Runtime;
@@ -299,4 +302,26 @@ function toRef({ workspaceId, runnerId }: RunnerKey) {
 
 function noop(): void {
   // No check is scheduled yet.
+}
+
+/** Answers a `kept` frame: returns the commits that no stored run needs any more. */
+function toReleased(reading: Runtime["reading"], workspaceId: string, kept: readonly RepositoryCommit[]): ServiceFrame {
+  return { frame: "released", commits: kept.filter((commit) => !isCommitNeeded(reading, workspaceId, commit)) };
+}
+
+/** Returns a frame with the commits that runners should look for now; null if there are none. */
+function toWanted(reading: Runtime["reading"], workspaceId: string): ServiceFrame | null {
+  const commits = listWanted(reading, workspaceId).map((wanted) => ({ ...wanted, mayFetch: false }));
+  return commits.length === 0 ? null : { frame: "wanted", commits };
+}
+
+/** Calls `tell` for each commit that is requested from now on. Returns a function that stops it. */
+function listenForWanted(
+  feed: Runtime["feed"],
+  { workspaceId, runnerId }: RunnerKey,
+  tell: (wanted: ServiceFrame) => void,
+): () => void {
+  return listenTo(feed, workspaceId, wantedTopic(workspaceId), ({ runnerId: named, ...wanted }) =>
+    tell({ frame: "wanted", commits: [{ ...wanted, mayFetch: named === runnerId }] }),
+  );
 }

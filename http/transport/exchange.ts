@@ -1,19 +1,19 @@
+import { writeJson } from "../../actors/exact-json.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { BodyHold } from "../limits/body-room.js";
 import { parseBy } from "../wire/field-errors.js";
-import type { EdgeRefusal } from "../wire/problem.js";
+import { assertSendable } from "../wire/headers.js";
+import { type EdgeRefusal, problemAnswer } from "../wire/problem.js";
 import { readQuery } from "../wire/query.js";
 import { Refused } from "../wire/refused.js";
 import type { Answer, Outcome, Route } from "../wire/route.js";
 import type { Found } from "../wire/router.js";
-import type { Edge } from "./edge.js";
-import { encodeOutcome } from "./encode-outcome.js";
+import type { Edge, ServerOptions } from "./edge.js";
 import { admit, crowdedBy, type Entry, enter } from "./entry.js";
 import { HandledRequest } from "./handled-request.js";
-import { writeInPieces } from "./json-pieces.js";
 import { refusalOf } from "./refusal-of.js";
 import { CLIENT_GONE, parseBody, type Received, receiveBody } from "./request-body.js";
-import type { SendAnswer, StreamEnd, TransportRequest } from "./transport.js";
+import type { SendAnswer, StreamEnd, TransportAnswer, TransportRequest } from "./transport.js";
 
 /**
  * Maximum time for a request to wait for its turn and to be handled, in milliseconds. After that the response is
@@ -258,4 +258,85 @@ function readBody({ body, rawBodyBytes }: Route, json: unknown): ReturnType<type
 
 function closeUnsent(outcome: Outcome): void {
   if (!("refused" in outcome)) outcome.stream?.close();
+}
+
+/** Number of list elements to encode between pauses: about 0.1 ms of work. */
+const ELEMENTS_AT_ONCE = 25;
+
+/**
+ * Encodes a response body as JSON, like `JSON.stringify`. If the body is an object, its long list members are encoded
+ * in pieces, and other work runs in between. Encoding a page takes about a millisecond.
+ */
+export async function writeInPieces(body: unknown, pause: () => Promise<void>): Promise<string> {
+  if (typeof body !== "object" || body === null || !Object.values(body).some(isLong)) return writeJson(body);
+  const members: string[] = [];
+  for (const [name, value] of Object.entries(body)) {
+    const text: string | undefined = isLong(value) ? await writeList(value, pause) : writeJson(value);
+    if (text !== undefined) members.push(`${writeJson(name)}:${text}`);
+  }
+  return `{${members.join(",")}}`;
+}
+
+function isLong(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.length > ELEMENTS_AT_ONCE;
+}
+
+async function writeList(list: readonly unknown[], pause: () => Promise<void>): Promise<string> {
+  const pieces: string[] = [];
+  for (let from = 0; from < list.length; from += ELEMENTS_AT_ONCE) {
+    if (from > 0) await pause();
+    pieces.push(writeJson(list.slice(from, from + ELEMENTS_AT_ONCE)).slice(1, -1));
+  }
+  return `[${pieces.join(",")}]`;
+}
+
+/** Maximum time for a client to receive one piece of a streamed response, in milliseconds. */
+const STREAM_IDLE_MS = 30_000;
+/** Maximum time for a whole streamed response, in milliseconds. Its source stays open for that time. */
+const STREAM_WHOLE_MS = 5 * 60_000;
+
+/** The outcome that the client gets, with its encoded response. */
+interface Encoded {
+  readonly outcome: Outcome;
+  readonly answer: TransportAnswer;
+}
+
+/** Encodes the outcome of a request. An error becomes a refusal. */
+function encodeOutcome(
+  options: Pick<ServerOptions, "admission" | "clientAddress" | "failed">,
+  { requestId, incoming }: { readonly requestId: string; readonly incoming: TransportRequest },
+  handled: Outcome,
+): Encoded {
+  try {
+    const isFailure = "refused" in handled && handled.refused === "unauthenticated";
+    const outcome = (isFailure ? options.admission.ofFailure(options.clientAddress(incoming)) : null) ?? handled;
+    const answer = encode(outcome);
+    assertSendable(answer.headers);
+    return { outcome, answer };
+  } catch (error) {
+    const outcome = refusalOf(error, requestId, options.failed);
+    return { outcome, answer: problemAnswer(outcome) };
+  }
+}
+
+function encode(answer: Outcome): TransportAnswer {
+  if ("refused" in answer) return problemAnswer(answer);
+  if (answer.stream !== undefined) {
+    const headers = { "content-type": "application/json", ...answer.headers };
+    const { length, pieces, close } = answer.stream;
+    const times = { idleMs: STREAM_IDLE_MS, wholeMs: STREAM_WHOLE_MS };
+    return { status: answer.status, headers, stream: { length, pieces, close: () => close(), ...times } };
+  }
+  if (answer.text !== undefined) {
+    const headers = { "content-type": answer.text.type, ...answer.headers };
+    return { status: answer.status, headers, body: answer.text.content };
+  }
+  if (answer.body === undefined && answer.json === undefined) {
+    return { status: answer.status, headers: { ...answer.headers }, body: "" };
+  }
+  return {
+    status: answer.status,
+    headers: { "content-type": "application/json", ...answer.headers },
+    body: answer.json ?? writeJson(answer.body),
+  };
 }

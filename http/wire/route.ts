@@ -142,7 +142,7 @@ export interface Route {
   readonly headers?: Readonly<Partial<Record<RequestHeader, "required" | "optional">>>;
   /** The success responses. Use a function if they are expensive to create: only the documentation needs them. */
   readonly answers: Answers | (() => Answers);
-  /** Problems besides those that the declaration implies (see `openapi/problems.ts`). */
+  /** Problems besides those that the declaration implies (see `openapi/operation.ts`). */
   readonly problems?: readonly ProblemSlug[];
   /**
    * The page to redirect a browser to (303) when it opens this address as a document, with or without a credential.

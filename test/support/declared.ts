@@ -1,6 +1,6 @@
 import { readJson, writeJson } from "../../actors/exact-json.js";
 import { isRefusal } from "../../actors/refusal.js";
-import { problemsOf } from "../../http/openapi/problems.js";
+import { problemsOf } from "../../http/openapi/operation.js";
 import { type Answer, answersOf, type Outcome, type Route, successOf } from "../../http/wire/route.js";
 
 /**

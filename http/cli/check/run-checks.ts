@@ -1,6 +1,6 @@
+import { createHash } from "node:crypto";
 import { type CheckAnswer, checkSchema, problemSchema } from "./check-answer.js";
 import { CouldNotAsk } from "./could-not-ask.js";
-import { idempotencyKeyOf } from "./idempotency-key.js";
 import type { Outcome } from "./outcome.js";
 import type { PlannedCheck } from "./planned-checks.js";
 import type { Progress } from "./progress.js";
@@ -134,4 +134,19 @@ async function settled<Value>(promise: Promise<Value>): Promise<Value | CouldNot
     if (error instanceof CouldNotAsk || error instanceof Interrupted) return error;
     throw error;
   }
+}
+
+/** The values that identify one start of a check. */
+interface CheckStart {
+  readonly lineId: string;
+  readonly stationKey: string;
+  readonly commit: string | null;
+  /** The CI attempt, or a value in its place. */
+  readonly attempt: string;
+}
+
+/** Returns the `Idempotency-Key` of a start. A retry of a start has the same key; another attempt has another key. */
+function idempotencyKeyOf({ lineId, stationKey, commit, attempt }: CheckStart): string {
+  const parts = JSON.stringify([lineId, stationKey, commit, attempt]);
+  return `replay-check-${createHash("sha256").update(parts).digest("hex")}`;
 }

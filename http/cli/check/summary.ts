@@ -1,7 +1,8 @@
 import type { CheckAnswer, CheckSide, Regression } from "./check-answer.js";
 import { copiesText, gainText, moneyText, resultsText, successText, verdictText } from "./figures.js";
-import { codeSpan, linkTo } from "./markdown.js";
+
 import { type Outcome, type Verdict, verdictOf, worstOf } from "./outcome.js";
+import { oneLine } from "./plain-text.js";
 import { checkPath } from "./run-checks.js";
 
 /** Maximum counts and text lengths of a check in the summary. A job summary may have 1 MiB. */
@@ -135,4 +136,25 @@ function whereLine(check: CheckAnswer, url: string): string {
 
 function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/**
+ * Embeds untrusted text in Markdown. It becomes a code span, in which GitHub interprets nothing: no markup, HTML,
+ * mention, issue reference or link. Do not use it in table cells: a `|` would end the cell. Source: CommonMark 0.31,
+ * 6.1 Code spans.
+ */
+export function codeSpan(text: string, most: number): string {
+  const content = oneLine(text, most);
+  if (content === "") return "` `";
+  const runs = [...content.matchAll(/`+/g)].map(([run]) => run.length);
+  const fence = "`".repeat(Math.max(0, ...runs) + 1);
+  const space = content.startsWith("`") || content.endsWith("`") ? " " : "";
+  return `${fence}${space}${content}${space}${fence}`;
+}
+
+/** Creates a link, or returns null if the address is not http or https. `words` must be trusted text. */
+export function linkTo(address: string, words: string): string | null {
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return null;
+  const { href } = new URL(address);
+  return `[${words}](<${href.replace(/[<>|`\\\s]/g, (character) => encodeURIComponent(character))}>)`;
 }

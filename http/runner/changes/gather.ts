@@ -8,14 +8,14 @@
  *    otherwise its change is left out.
  * 4. Nothing in the folder's repositories acts as configuration, hook or filter here.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { copyIndex, git } from "../checkout/git.js";
 import { addPaths } from "./add-paths.js";
-import { readAgentIndex } from "./agent-index.js";
-import { findAsLaidOut } from "./as-laid-out.js";
-import { findChanges } from "./find-changes.js";
-import { findSubmodules } from "./find-submodules.js";
+import { type AgentIndex, readAgentIndex } from "./agent-index.js";
+import { listInside, listOthers, listTracked } from "./candidates.js";
+import { findSubmodules, lookAt } from "./find-submodules.js";
+import { findInner } from "./inner-repository.js";
 import { type Candidates, inspect, MAX_FILE_BYTES } from "./inspect.js";
 import { findLargeFiles } from "./large-files.js";
 import { readDeclared, readIndexed, undeclare } from "./modules-file.js";
@@ -25,10 +25,14 @@ import {
   GITLINK,
   gitAt,
   inOrder,
+  isInside,
   type LeftOut,
   originalsAt,
   type Place,
+  pathIn,
   putEntries,
+  READ_ONLY,
+  toRecords,
 } from "./place.js";
 import { type HoldsCommit, judgeSubmodule, type Submodule } from "./submodules.js";
 
@@ -139,4 +143,110 @@ async function holdsCommit(inner: Source, commit: string, signal: AbortSignal): 
   await git(inner.folder, ["update-index", "--refresh", "-q"], { env, signal }).catch(() => undefined);
   const gathered = await gather(inner, signal);
   return gathered.tree === tree && gathered.leftOut.length === 0;
+}
+
+/** How many bytes of each file to compare at once. */
+const PART_BYTES = 64 * 1024;
+
+/**
+ * Finds the files whose bytes are still those that the runner checked out. Git itself compares what it would store.
+ * That can differ without a change to the file, if the stored bytes do not follow the path's attributes.
+ */
+async function findAsLaidOut(place: Place, paths: readonly string[]): Promise<ReadonlySet<string>> {
+  if (paths.length === 0) return new Set();
+  const folder = join(place.scratch, "laid-out");
+  await mkdir(folder, { recursive: true });
+  try {
+    // Git reads the attributes only from the index here, as it did at the checkout.
+    const options = { folder, env: { GIT_INDEX_FILE: place.begun }, input: toRecords(paths) };
+    await gitAt(place, ["checkout-index", "--force", "--quiet", "-z", "--stdin"], options);
+    const same = new Set<string>();
+    for (const path of paths) if (await isSame(pathIn(place, path), pathIn({ folder }, path))) same.add(path);
+    return same;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function isSame(left: Buffer, right: Buffer): Promise<boolean> {
+  const stats = await Promise.all([lstat(left), lstat(right)]).catch(() => null);
+  const [one, other] = stats ?? [];
+  if (one?.isFile() !== true || other?.isFile() !== true || one.size !== other.size) return false;
+  const files: FileHandle[] = [];
+  try {
+    for (const path of [left, right]) files.push(await open(path, READ_ONLY));
+    const [first, second] = files;
+    return first !== undefined && second !== undefined && (await hasSameBytes(first, second));
+  } catch {
+    return false;
+  } finally {
+    await Promise.all(files.map((file) => file.close()));
+  }
+}
+
+async function hasSameBytes(left: FileHandle, right: FileHandle): Promise<boolean> {
+  const parts = [Buffer.alloc(PART_BYTES), Buffer.alloc(PART_BYTES)] as const;
+  for (let at = 0; ; ) {
+    const [one, other] = await Promise.all([
+      left.read(parts[0], 0, PART_BYTES, at),
+      right.read(parts[1], 0, PART_BYTES, at),
+    ]);
+    if (one.bytesRead !== other.bytesRead) return false;
+    if (one.bytesRead === 0) return true;
+    if (parts[0].compare(parts[1], 0, one.bytesRead, 0, one.bytesRead) !== 0) return false;
+    at += one.bytesRead;
+  }
+}
+
+/** The paths outside of submodules that may have changed. */
+interface Changes {
+  /** Files and links, with their original entries; null for a new one. */
+  readonly files: ReadonlyMap<string, Entry | null>;
+  /** Folders that are additional worktrees of a repository. */
+  readonly worktrees: ReadonlySet<string>;
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** Finds what may have changed outside the submodules, and removes the paths that no longer exist from the index. */
+async function findChanges(place: Place, submodules: ReadonlySet<string>, theirs: AgentIndex): Promise<Changes> {
+  const worktrees = new Set<string>();
+  const isPlain = async (path: string) => {
+    const folder = path.replace(/\/$/, "");
+    if (submodules.has(folder) || isInside(folder, submodules)) return false;
+    const isWorktree = (await findInner(place, folder))?.isWorktree === true;
+    if (isWorktree) worktrees.add(folder);
+    return !isWorktree;
+  };
+  const tracked = await listTracked(place);
+  const removed = tracked.removed.filter((path) => !theirs.outside.has(path));
+  await putEntries(place, new Map(removed.map((path) => [path, null])));
+  const listed = [await listOthers(place, isPlain)];
+  for (const folder of await findIgnored(place, theirs, removed)) {
+    if (await isPlain(folder)) listed.push(await listInside(place, folder, isPlain));
+  }
+  const files = new Map<string, Entry | null>(tracked.changed);
+  const forced = theirs.forced.filter((path) => !isLink(theirs, path) && !place.laidOut.has(path));
+  for (const path of [...listed.flatMap((others) => others.files), ...forced]) {
+    if (!files.has(path) && !isInside(path, submodules)) files.set(path, null);
+  }
+  const leftOut = [...tracked.leftOut, ...listed.flatMap((others) => others.leftOut), ...theirs.leftOut];
+  return { files, worktrees, leftOut };
+}
+
+/**
+ * Finds nested repositories that count although they may be ignored: those that the agent added by force, and those in
+ * place of a tracked file.
+ */
+async function findIgnored(place: Place, theirs: AgentIndex, removed: readonly string[]): Promise<readonly string[]> {
+  const found = theirs.forced.filter((path) => isLink(theirs, path));
+  for (const path of removed) {
+    if ((await lookAt(place, path)) === "folder" && (await findInner(place, path)) !== null) found.push(path);
+  }
+  const folders: string[] = [];
+  for (const path of new Set(found)) if ((await lookAt(place, path)) === "folder") folders.push(path);
+  return folders;
+}
+
+function isLink({ entries }: AgentIndex, path: string): boolean {
+  return entries?.get(path)?.mode === GITLINK;
 }

@@ -1,10 +1,10 @@
+import type { Readable, Writable } from "node:stream";
+import { writeJson } from "../../../actors/exact-json.js";
 import type { Job } from "../../../actors/runners/job.js";
 import { Tail } from "../process/command.js";
 import { ProcessGroup } from "../process/process-group.js";
-import { AgentInput } from "./agent-input.js";
 import { type AgentLine, type InputLine, parseAgentLine, type WrongLine } from "./agent-lines.js";
 import { type Harness, HarnessNotFound, type HarnessRun } from "./harness.js";
-import { linesOf } from "./lines.js";
 
 /**
  * Runs any program as the agent: the run's arguments, or the runner's default command. The program's output becomes
@@ -119,4 +119,56 @@ async function readErrors(group: ProcessGroup, run: HarnessRun, tail: Tail): Pro
     tail.add(`${text}\n`);
     await run.step({ kind: "error", text, tool: null });
   }
+}
+
+/** Maximum number of lines that the program has not read yet. Further lines are dropped. */
+const MAX_UNREAD_LINES = 1_000;
+
+/**
+ * A program's standard input, with one JSON object per line. It never blocks on a program that does not read it, and
+ * limits the unread lines.
+ */
+class AgentInput {
+  readonly #pipe: Writable | null;
+  #unread = 0;
+
+  constructor(pipe: Writable | null) {
+    this.#pipe = pipe;
+  }
+
+  /** Writes a line. Resolves with whether the program's pipe accepted it, once that is known. */
+  give(line: InputLine): Promise<boolean> {
+    const pipe = this.#pipe;
+    if (pipe === null || this.#unread >= MAX_UNREAD_LINES) return Promise.resolve(false);
+    this.#unread += 1;
+    return new Promise((resolve) => {
+      pipe.write(`${writeJson(line)}\n`, (error) => {
+        this.#unread -= 1;
+        resolve(error === null || error === undefined);
+      });
+    });
+  }
+}
+
+/** Maximum length of a line, in characters. The rest of a longer line is dropped. */
+const MAX_LINE = 256 * 1024;
+
+/** The lines of a stream, with back-pressure on its writer. */
+export async function* linesOf(stream: Readable): AsyncGenerator<string> {
+  let rest = "";
+  stream.setEncoding("utf8");
+  for await (const chunk of stream as AsyncIterable<string>) {
+    const parts = chunk.split("\n");
+    const last = parts.pop() ?? "";
+    for (const part of parts) {
+      yield join(rest, part).replace(/\r$/, "");
+      rest = "";
+    }
+    rest = join(rest, last);
+  }
+  if (rest !== "") yield rest;
+}
+
+function join(before: string, more: string): string {
+  return before.length >= MAX_LINE ? before : (before + more).slice(0, MAX_LINE);
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
-import { serveGit } from "../../../http/demo/code-host/git-backend.js";
+import { serveGit } from "../../../http/demo/code-host/code-host.js";
 
 /** The user that may fetch and push, and the password. */
 const USER = "robot";

@@ -2,10 +2,9 @@ import fc from "fast-check";
 import { parse } from "marked";
 import t from "tap";
 import { checkSchema } from "../../../../http/cli/check/check-answer.js";
-import { codeSpan, linkTo } from "../../../../http/cli/check/markdown.js";
 import type { Outcome } from "../../../../http/cli/check/outcome.js";
 import { toLogLine, withoutSecrets } from "../../../../http/cli/check/plain-text.js";
-import { writeSummary } from "../../../../http/cli/check/summary.js";
+import { codeSpan, linkTo, writeSummary } from "../../../../http/cli/check/summary.js";
 import { checkOf, failedCheck } from "./checks.js";
 
 const url = "https://signalbox.example";

@@ -3,7 +3,7 @@ import t from "tap";
 import { MAX_STEP_CHARACTERS } from "../../../../actors/runners/protocol.js";
 import { credentialsOf } from "../../../../http/runner/checkout/mirrors.js";
 import { cut, parseAgentLine } from "../../../../http/runner/harness/agent-lines.js";
-import { linesOf } from "../../../../http/runner/harness/lines.js";
+import { linesOf } from "../../../../http/runner/harness/command-harness.js";
 import { maskedStep, maskOf } from "../../../../http/runner/harness/mask.js";
 
 async function linesFrom(chunks: readonly Buffer[]): Promise<string[]> {

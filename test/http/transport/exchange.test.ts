@@ -1,5 +1,5 @@
 import t from "tap";
-import { writeInPieces } from "../../../http/transport/json-pieces.js";
+import { writeInPieces } from "../../../http/transport/exchange.js";
 
 const row = (n: number) => ({ id: `task_${n}`, title: `"${n}" \u2028 é`, none: undefined, list: [n, null], at: null });
 const rows = (count: number) => Array.from({ length: count }, (_, n) => row(n));

@@ -1,6 +1,6 @@
 import t from "tap";
 import { causeSchema } from "../../../actors/searches/agent/cause.js";
-import { readProposed } from "../../../http/searches/proposed.js";
+import { readProposed } from "../../../http/searches/agent.routes.js";
 import { parseBy } from "../../../http/wire/field-errors.js";
 
 /** The format of messages from search agents; `actors/searches/agent/` tests the rules. */
