@@ -37,7 +37,7 @@ import { Statistics } from "./statistics.js";
 import { Batch } from "./turns/batch.js";
 import { BatchBound } from "./turns/batch-bound.js";
 import { checkMessageId, Deduplication } from "./turns/dedup.js";
-import { createIdentities, type Identities } from "./turns/ids.js";
+import { createIdentities } from "./turns/ids.js";
 import { Overlays } from "./turns/overlays.js";
 import type { EffectEnded, Message } from "./turns/turn.js";
 import { TurnRecorder } from "./turns/turn-recorder.js";
@@ -80,7 +80,6 @@ class Host implements Runtime {
   readonly #options: RuntimeOptions;
   readonly #limits: RuntimeLimits;
   readonly #bound: BatchBound;
-  readonly #identities: Identities;
   readonly #rows: RowCache;
   readonly #pictures: Pictures;
   /** All in-memory state that depends on rows. */
@@ -93,7 +92,6 @@ class Host implements Runtime {
   readonly #timers: Timers;
   readonly #effects: Effects;
   readonly #dedup: Deduplication;
-  readonly #supervisor: Supervisor;
   readonly #turns: Turns;
   readonly #damage: DamageLog;
   readonly #recovery: Recovery;
@@ -121,7 +119,7 @@ class Host implements Runtime {
     this.#rows = new RowCache(durable, { tables: options.cachedTables ?? [], freezes: options.freezes === true });
     this.reading = this.#rows;
     this.#limits = { ...defaultLimits, ...options.limits };
-    this.#identities = createIdentities(() => clock.now(), randomBytes);
+    const identities = createIdentities(() => clock.now(), randomBytes);
     this.#overlays = new Overlays(this.#rows, { freezes: options.freezes === true });
     this.#bound = new BatchBound(this.#limits, this.#overlays, options);
     this.#behaviours = new Behaviours(catalogue);
@@ -139,14 +137,14 @@ class Host implements Runtime {
     this.#router = new MessageRouter(catalogue, this.#cells, this.#undelivered, this.#limits.mailbox);
     this.#timers = new Timers(this.#overlays, clock, this.#limits.timersInMemory, () => this.#poke());
     this.#dedup = new Deduplication(this.#overlays);
-    this.#supervisor = new Supervisor(log, this.#damage, (prefix) => this.newId(prefix));
+    const supervisor = new Supervisor(log, this.#damage, (prefix) => this.newId(prefix));
     this.feed = new ChangeFeed(durable, { entries: this.#limits.feedEntries, bytes: this.#limits.feedBytes });
     this.#turns = new Turns({
       clock,
       overlays: this.#overlays,
       pictures: this.#pictures,
       freezes: options.freezes === true,
-      recorder: new TurnRecorder(this.#identities, this.#pictures, {
+      recorder: new TurnRecorder(identities, this.#pictures, {
         freezes: options.freezes === true,
         damageMet: (error) => this.#damage.met(error),
       }),
@@ -156,20 +154,20 @@ class Host implements Runtime {
       effects: this.#effects,
       feed: this.feed,
       dedup: this.#dedup,
-      supervisor: this.#supervisor,
+      supervisor,
     });
     const rests = options.resting !== undefined;
     this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, { clock, damage: this.#damage, rests });
     this.#memories = [this.#rows, this.#overlays, this.#pictures, this.#cells, this.feed, this.#recovery];
     this.#statistics = new Statistics({
       turns: this.#turns,
-      supervisor: this.#supervisor,
+      supervisor,
       cells: this.#cells,
       effects: this.#effects,
       timers: this.#timers,
       damage: this.#damage,
     });
-    this.newId = (prefix) => this.#identities.newId(prefix);
+    this.newId = (prefix) => identities.newId(prefix);
     this.stats = () => this.#statistics.read();
     this.finishEffects = () => this.#effects.finish();
     this.waitOf = (owner, effectId) => this.#effects.waitOf(cellName(owner), effectId);
