@@ -16,9 +16,9 @@ import { MessageRouter } from "./messages/message-router.js";
 import { UndeliveredMessages } from "./messages/undelivered.js";
 import { Recovery } from "./recovery.js";
 import { DamageLog } from "./rows/damage-log.js";
-import { Pictures } from "./rows/pictures.js";
 import { RowCache } from "./rows/row-cache.js";
 import type { Origin, RowMemory } from "./rows/row-memory.js";
+import { Pictures } from "./rows/row-views.js";
 import {
   type DeadLetter,
   type DeadLetters,

@@ -11,7 +11,7 @@
 import { lstatSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DATA_FILE } from "./data-file.js";
-import { freeBytesOf } from "./disk-room.js";
+import { freeBytesOf } from "./disk-space.js";
 import { syncToDisk } from "./durable-files.js";
 import { listEntries } from "./finding.js";
 import { lockFolder } from "./folder-lock.js";

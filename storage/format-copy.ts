@@ -11,7 +11,7 @@ import { createReadStream, createWriteStream, readdirSync, realpathSync, renameS
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { DATA_FILE } from "./data-file.js";
-import { freeBytesOf } from "./disk-room.js";
+import { freeBytesOf } from "./disk-space.js";
 import { syncToDisk } from "./durable-files.js";
 import { StoreError } from "./store.js";
 import { storeError } from "./store-errors.js";

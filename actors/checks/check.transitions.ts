@@ -1,6 +1,6 @@
 import type { EventWith } from "../../runtime/cells/chart.js";
 import type { Turn } from "../../runtime/turns/turn.js";
-import { tellToGo } from "../replays/budget/replay-room.js";
+import { tellToGo } from "../replays/budget/replay-quota.js";
 import { toJudgeModel } from "../replays/candidates/station-config.js";
 import type { ReplayJudging } from "../replays/judging/model-terms.js";
 import type { ReplayRow } from "../replays/replay/replay.js";

@@ -1,5 +1,5 @@
 import type { Subscriber } from "../../runtime/cells/actor-type.js";
-import type { PullRequestOver } from "../pull-requests/standing.js";
+import type { PullRequestOver } from "../pull-requests/hosted-status.js";
 import { decisionSetRef } from "./decision-set.messages.js";
 
 /**

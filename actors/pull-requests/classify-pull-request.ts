@@ -11,6 +11,7 @@ import { findRequestBefore } from "../resources/repeated-request.js";
 import { isWorkspaceOpen } from "../resources/resource.table.js";
 import type { AskPullRequest, BranchNotPushed, BranchPushed } from "../runs/pull-request.messages.js";
 import { getRunOwner, type RunOwner } from "../runs/run-owner.js";
+import { applyAnswer, applySeen, type Seen } from "./apply-news.js";
 import { toHostAnswer } from "./code-host-answer.js";
 import { COMMENT_EFFECT } from "./comment.effects.js";
 import { type FilesResult, LOOK_AT_PULL_REQUEST, type LookResult, READ_FILES } from "./look.effects.js";
@@ -19,7 +20,6 @@ import { MAX_VETTED_BYTES, MAX_VETTED_PATHS, type PullRequestContext, type PullR
 import type { pullRequestRef, RefreshPullRequest, RetryPullRequest } from "./pull-request.messages.js";
 import { pullRequests } from "./pull-request.table.js";
 import { readPaths } from "./pull-request.view.js";
-import { applyAnswer, applySeen, type Seen } from "./seen.js";
 import { findWait, isOpenedAgain } from "./waits.js";
 
 interface State {

@@ -10,12 +10,12 @@ import { findReachingConnection } from "../code-host/connection.queries.js";
 import { forgetHosted } from "../code-host/hosted-repository.js";
 import { findHosted, type NamedRepository } from "../code-host/hosted-repository.queries.js";
 import type { HostedKey } from "../code-host/hosted-repository.table.js";
+import { LOOK_INTERVAL_MS } from "./hosted-status.js";
 import { LIST_OPEN, type ListOpenResult } from "./list-open.effects.js";
 import { LOOK_AT_PULL_REQUEST } from "./look.effects.js";
 import type { PullRequestRow } from "./pull-request.js";
 import { listByNumber } from "./pull-request.table.js";
 import { isNamedByLine, listNewTo, listOpenIn, listTeams } from "./pull-request-log.transitions.js";
-import { LOOK_INTERVAL_MS } from "./standing.js";
 
 /** The stored state of a log between turns. */
 export interface PullRequestLogContext {

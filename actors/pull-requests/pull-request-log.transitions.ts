@@ -12,15 +12,14 @@ import type { HostedKey } from "../code-host/hosted-repository.table.js";
 import type { LineFields } from "../lines/line.js";
 import type { HostedPullRequest } from "../outbound/code-host/hosted-pull-request.js";
 import { listResources } from "../resources/resource.table.js";
-import { keepHeardRevert, withHeardRevert } from "./heard-revert.table.js";
+import { applyAnswer, applySeen, type Seen } from "./apply-news.js";
 import { LOOK_AT_PULL_REQUEST, type LookResult } from "./look.effects.js";
+import { keepHeardRevert, withHeardRevert } from "./pending-revert.table.js";
 import { type PullRequestRole, type PullRequestRow, withRepository } from "./pull-request.js";
 import { pullRequestRef } from "./pull-request.messages.js";
 import { listByBranch, listByMerge, listByNumber, pullRequestEntry, pullRequests } from "./pull-request.table.js";
 import { recordPullRequestFact } from "./pull-request-fact.js";
-
 import { recordReviewFacts } from "./review-facts.js";
-import { applyAnswer, applySeen, type Seen } from "./seen.js";
 
 /** The news, and the host that sent it. */
 interface Told {

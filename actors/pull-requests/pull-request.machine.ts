@@ -68,19 +68,6 @@ import type { RunOwner } from "../runs/run-owner.js";
 import { classifyPullRequest, type PullRequestEvent, type PullRequestEventOf } from "./classify-pull-request.js";
 import { keepComment, takeComment, writeComments } from "./comments.js";
 import {
-  attemptOpening,
-  beginOpening,
-  endOpening,
-  failOpening,
-  takePushed,
-  waitForLimit,
-  waitToOpen,
-} from "./opening.js";
-import type { PullRequestContext } from "./pull-request.js";
-import { pullRequestRef } from "./pull-request.messages.js";
-import { changePullRequest, getPullRequest } from "./pull-request-row.js";
-import { endWaiting, noteLimit, pushAgain, waitToPush } from "./push-limits.js";
-import {
   end,
   endPushing,
   look,
@@ -94,7 +81,20 @@ import {
   takePushedOver,
   takeReverted,
   takeSeen,
-} from "./standing.js";
+} from "./hosted-status.js";
+import {
+  attemptOpening,
+  beginOpening,
+  endOpening,
+  failOpening,
+  takePushed,
+  waitForLimit,
+  waitToOpen,
+} from "./opening.js";
+import type { PullRequestContext } from "./pull-request.js";
+import { pullRequestRef } from "./pull-request.messages.js";
+import { changePullRequest, getPullRequest } from "./pull-request-row.js";
+import { endWaiting, noteLimit, pushAgain, waitToPush } from "./push-limits.js";
 import { allowAtOnce, allowPush, askAgain, leave, refuseAsk, removePullRequest, vet, vetAgain } from "./vetting.js";
 
 const { on, machine } = chartOf<PullRequestContext, PullRequestEvent>();

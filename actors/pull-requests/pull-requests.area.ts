@@ -1,9 +1,9 @@
 import { type ActorParts, defineArea } from "../area.js";
 import { commentEffect } from "./comment.effects.js";
-import { heardRevertRetention } from "./heard-revert.table.js";
 import { listOpenEffect } from "./list-open.effects.js";
 import { filesEffect, lookEffect } from "./look.effects.js";
 import { openEffect } from "./open.effects.js";
+import { heardRevertRetention } from "./pending-revert.table.js";
 import { pullRequestActor } from "./pull-request.machine.js";
 import { pullRequestRetention, pullRequestSource } from "./pull-request.table.js";
 import { pullRequestLogActor } from "./pull-request-log.machine.js";

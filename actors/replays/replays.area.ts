@@ -1,6 +1,6 @@
 import { defineArea } from "../area.js";
 import type { JudgingSetup } from "../lines/fingerprint.js";
-import { replayPurses } from "./budget/replay-purse.table.js";
+import { replayPurses } from "./budget/search-budget.table.js";
 import { madeCandidateSource, madeCandidates } from "./candidates/made-candidate.table.js";
 import { replayCandidateKind } from "./candidates/replay-candidate.kind.js";
 import { replayCopies } from "./copies/replay-copy.table.js";

@@ -27,7 +27,7 @@ import {
   removeRunner,
   unqueueRun,
 } from "./dispatcher.transitions.js";
-import { dispatcherPicture } from "./dispatcher-picture.js";
+import { dispatcherPicture } from "./dispatcher-view.js";
 
 const { on, machine } = chartOf<NoContext, DispatcherMessage>();
 

@@ -8,7 +8,7 @@ import type {
   ReleaseClaim,
   UnqueueRun,
 } from "./dispatcher.messages.js";
-import { dispatcherPicture } from "./dispatcher-picture.js";
+import { dispatcherPicture } from "./dispatcher-view.js";
 import type { OldestRuns } from "./run-queue.js";
 import {
   findQueued,

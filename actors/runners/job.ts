@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { archiveSchema, commitId } from "./kept-commit.js";
+import { archiveSchema, commitId } from "./commit-frames.js";
 
 /** Maximum length of a branch name or a `refs/…` name in messages, in characters. */
 export const MAX_REF_CHARACTERS = 255;

@@ -1,5 +1,5 @@
-import type { Picture } from "../../runtime/rows/picture.js";
-import { type ReadPicture, readPicture } from "../../runtime/rows/read-picture.js";
+import { type ReadPicture, readPicture } from "../../runtime/rows/read-view.js";
+import type { Picture } from "../../runtime/rows/row-view.js";
 import type { Change, Reading } from "../../storage/store.js";
 import { listResources, type ResourceRow, resourceAddresses, resources } from "../resources/resource.table.js";
 import { Placement, type PlacementRules } from "./placement.js";

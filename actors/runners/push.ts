@@ -6,8 +6,8 @@
  * the time of the run's end report (`wish` is null).
  */
 import { z } from "zod";
+import { commitId } from "./commit-frames.js";
 import { claim, MAX_REF_CHARACTERS } from "./job.js";
-import { commitId } from "./kept-commit.js";
 
 /** Maximum number of paths in one list of changes. The runner leaves out later ones. */
 export const MAX_CHANGED_PATHS = 3_000;

@@ -5,7 +5,7 @@ import { permit, seesOutcomes } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findWorkspaceOf } from "../resources/resource-location.table.js";
-import type { RepositoryCommit } from "../runners/kept-commit.js";
+import type { RepositoryCommit } from "../runners/commit-frames.js";
 import type { ApprovalRow } from "./approval.js";
 import { approvals, listOpenApprovals } from "./approval.table.js";
 import type { RunRow } from "./run.js";

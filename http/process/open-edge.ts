@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import type { EdgeParts } from "../access/edge-parts.js";
 import { createAdmission } from "../limits/admission.js";
-import { BodyRoom } from "../limits/body-room.js";
+import { BodyRoom } from "../limits/body-quota.js";
 import { createClientAddress, parseNetworks } from "../limits/client-address.js";
 import type { FairTurns } from "../limits/fair-turns.js";
 import { OpenSockets } from "../limits/open-sockets.js";

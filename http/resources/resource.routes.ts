@@ -14,13 +14,13 @@ import type { CoverTrace } from "../../runtime/rows/covered-reading.js";
 import { granted } from "../wire/refused.js";
 import { type Answer, EXAMPLE_ULID, type Route, type RouteRequest, route, type Success } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
-import { KeptLists } from "./kept-lists.js";
-import { KeptTexts, type ResourceText } from "./kept-texts.js";
 import { exampleBodyOf } from "./kind-examples.js";
 import { withArticle } from "./kind-name.js";
+import { KeptLists } from "./list-cache.js";
 import { takeOut } from "./prepare.js";
 import { representationSchema } from "./representation-schema.js";
 import { createOne, type ResourceWriter, removeOne, replaceOne } from "./resource-writes.js";
+import { KeptTexts, type ResourceText } from "./text-cache.js";
 
 export interface ResourceRoutesOptions extends ResourceWriter {
   readonly kinds: readonly Kind[];

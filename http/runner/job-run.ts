@@ -18,7 +18,7 @@ import { errorMessage, JobFailed, toFailure } from "./job-failed.js";
 import type { Place, ShellCommand } from "./place.js";
 import { type CommandResult, runShell } from "./process/command.js";
 import { Halt } from "./process/halt.js";
-import { isKeptIn } from "./process/kept-in.js";
+import { isKeptIn } from "./process/isolated-run.js";
 import { endMarked } from "./process/process-marks.js";
 import { environmentOf } from "./process/run-environment.js";
 import { TimeLimit } from "./process/time-limit.js";

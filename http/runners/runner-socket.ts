@@ -2,7 +2,7 @@ import { wantedTopic } from "../../actors/archives/archive.messages.js";
 import { listWanted } from "../../actors/archives/archive.queries.js";
 import { writeJson } from "../../actors/exact-json.js";
 import type { NetworkRequests } from "../../actors/outbound/http/network-requests.js";
-import type { RepositoryCommit } from "../../actors/runners/kept-commit.js";
+import type { RepositoryCommit } from "../../actors/runners/commit-frames.js";
 import type { PoolBearer } from "../../actors/runners/pool-token.js";
 import {
   MAX_FRAME_BYTES,

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Refusal } from "../../actors/refusal.js";
+import { findSight } from "../../actors/searches/agent/agent-context.js";
 import { type AgentFile, findAgentFile, listFileNames } from "../../actors/searches/agent/agent-files.js";
 import { MAX_BYTES, MAX_FILES } from "../../actors/searches/agent/bounds.js";
 import { fileNameText, parseFileName } from "../../actors/searches/agent/file-name.js";
-import { findSight } from "../../actors/searches/agent/sight.js";
 import type { SearchIterationRow } from "../../actors/searches/search/search.js";
 import type { Runtime } from "../../runtime/runtime.js";
 

@@ -5,7 +5,7 @@ import type { RunnerClaim } from "../../actors/runs/run.queries.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import { MAX_FILE_BYTES } from "../../actors/searches/agent/bounds.js";
 import { causeSchema, recordsNone } from "../../actors/searches/agent/cause.js";
-import { findHeldIteration } from "../../actors/searches/agent/held-iteration.js";
+import { findHeldIteration } from "../../actors/searches/agent/claimed-iteration.js";
 import { MOST_PER_RUN, type Proposed, proposalSchema } from "../../actors/searches/agent/proposal.js";
 import { searchIterationRef } from "../../actors/searches/iterations/search-iteration.messages.js";
 import type { SearchIterationRow } from "../../actors/searches/search/search.js";

@@ -1,4 +1,4 @@
-import type { BodyRoom } from "../limits/body-room.js";
+import type { BodyRoom } from "../limits/body-quota.js";
 import type { FairTurns } from "../limits/fair-turns.js";
 import type { OpenSockets } from "../limits/open-sockets.js";
 import type { HintOf } from "../wire/id-hints.js";

@@ -1,6 +1,6 @@
 import { writeJson } from "../../actors/exact-json.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import type { BodyHold } from "../limits/body-room.js";
+import type { BodyHold } from "../limits/body-quota.js";
 import { parseBy } from "../wire/field-errors.js";
 import { assertSendable } from "../wire/headers.js";
 import { type EdgeRefusal, problemAnswer } from "../wire/problem.js";

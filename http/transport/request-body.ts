@@ -1,7 +1,7 @@
 import { MAX_DIGITS, readJson, TooManyDigits } from "../../actors/exact-json.js";
 import type { Refusal } from "../../actors/refusal.js";
 import { toWellFormedJson } from "../../actors/well-formed.js";
-import type { BodyHold, Crowd } from "../limits/body-room.js";
+import type { BodyHold, Crowd } from "../limits/body-quota.js";
 import { membersIn, outlineOf, repeatedMember } from "../wire/json-text.js";
 import type { EdgeRefusal } from "../wire/problem.js";
 import type { Route } from "../wire/route.js";

@@ -2,7 +2,7 @@ import type { AnyStateMachine } from "xstate";
 import type { Reading } from "../../storage/store.js";
 import type { LaneLimits } from "../effects/lane.js";
 import type { RunSignal } from "../effects/run-signal.js";
-import type { Picture } from "../rows/picture.js";
+import type { Picture } from "../rows/row-view.js";
 import type { Fact, GateQuestion, Message, Turn, TurnReading } from "../turns/turn.js";
 import type { Address } from "./address.js";
 

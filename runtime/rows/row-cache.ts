@@ -3,8 +3,8 @@ import type { Change, Entry, Key, KeyPart, Range, Reading } from "../../storage/
 import { freeze } from "../cells/freeze.js";
 import { getOrCreateMap, keyName, Overlay } from "../turns/overlay.js";
 import type { CoveringReading } from "./covered-reading.js";
-import type { PictureReading, ReadPicture } from "./read-picture.js";
-import { isAsWritten, ReadPictures } from "./read-pictures.js";
+import type { PictureReading, ReadPicture } from "./read-view.js";
+import { isAsWritten, ReadPictures } from "./read-views.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 import { estimateWeight } from "./weight.js";
 

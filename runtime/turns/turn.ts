@@ -3,7 +3,7 @@ import type { Address } from "../cells/address.js";
 import type { MessageTo, Reference } from "../cells/reference.js";
 import type { DirectedWriting } from "../directories/directory.js";
 import type { ChangeEntry, Topic } from "../feeds/topic.js";
-import type { Picture } from "../rows/picture.js";
+import type { Picture } from "../rows/row-view.js";
 
 /** A message to an actor: a type, and plain serializable data. It must never contain a secret. */
 export interface Message {

@@ -19,7 +19,7 @@ import { DeadLetterLimit } from "../messages/dead-letter-limit.js";
 import type { Envelope } from "../messages/envelope.js";
 import type { MessageRouter } from "../messages/message-router.js";
 import type { UndeliveredMessages } from "../messages/undelivered.js";
-import type { Pictures } from "../rows/pictures.js";
+import type { Pictures } from "../rows/row-views.js";
 import { NotAccepted, Overloaded } from "../runtime.js";
 import { type Timers, timerKey } from "../schedule/timers.js";
 import type { Batch } from "./batch.js";

@@ -2,7 +2,7 @@ import t from "tap";
 import { cellKey } from "../../runtime/cells/cell-record.js";
 import { feedKey } from "../../runtime/feeds/feed.js";
 import { topic } from "../../runtime/feeds/topic.js";
-import type { Picture } from "../../runtime/rows/picture.js";
+import type { Picture } from "../../runtime/rows/row-view.js";
 import type { FeedEntry } from "../../runtime/runtime.js";
 import type { Change } from "../../storage/store.js";
 import { table } from "../../storage/table.js";

@@ -4,7 +4,7 @@ import { gateKind } from "../../runtime/cells/gate.machine.js";
 import { directoryKey } from "../../runtime/directories/directory.js";
 import { listStoredEntries } from "../../runtime/feeds/feed.js";
 import { listDeadLetters } from "../../runtime/messages/dead-letters.js";
-import { readPicture } from "../../runtime/rows/read-picture.js";
+import { readPicture } from "../../runtime/rows/read-view.js";
 import {
   actorSpace,
   begunSpace,

@@ -1,6 +1,6 @@
 import { directory } from "../../runtime/directories/directory.js";
-import type { Picture } from "../../runtime/rows/picture.js";
-import type { ReadPicture } from "../../runtime/rows/read-picture.js";
+import type { ReadPicture } from "../../runtime/rows/read-view.js";
+import type { Picture } from "../../runtime/rows/row-view.js";
 import type { Turn } from "../../runtime/turns/turn.js";
 import type { Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";

@@ -1,7 +1,7 @@
 import type { Test } from "tap";
 import type { Refusal } from "../../actors/refusal.js";
 import { createAdmission } from "../../http/limits/admission.js";
-import { BodyRoom } from "../../http/limits/body-room.js";
+import { BodyRoom } from "../../http/limits/body-quota.js";
 import { FairTurns } from "../../http/limits/fair-turns.js";
 import { OpenSockets } from "../../http/limits/open-sockets.js";
 import { createHandlers } from "../../http/transport/server.js";

@@ -1,8 +1,8 @@
 import { toText, ZERO } from "../../actors/fraction.js";
 import { sumMoney } from "../../actors/money.js";
 import { isRefusal } from "../../actors/refusal.js";
-import { putReplay } from "../../actors/replays/budget/replay-purse.js";
-import { replayPurses } from "../../actors/replays/budget/replay-purse.table.js";
+import { putReplay } from "../../actors/replays/budget/search-budget.js";
+import { replayPurses } from "../../actors/replays/budget/search-budget.table.js";
 import { replayCopies } from "../../actors/replays/copies/replay-copy.table.js";
 import { judgesNothing } from "../../actors/replays/judging/model-terms.js";
 import { replays } from "../../actors/replays/replay/replay.table.js";

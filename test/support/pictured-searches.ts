@@ -1,4 +1,4 @@
-import { replayPurses } from "../../actors/replays/budget/replay-purse.table.js";
+import { replayPurses } from "../../actors/replays/budget/search-budget.table.js";
 import type { ReplayRow } from "../../actors/replays/replay/replay.js";
 import { measureHeldOutRuns, measureSearchedRuns } from "../../actors/searches/candidates/measure-candidate.js";
 import { searchCandidates } from "../../actors/searches/candidates/search-candidate.table.js";

@@ -1,4 +1,4 @@
-import { replayPurses } from "../../actors/replays/budget/replay-purse.table.js";
+import { replayPurses } from "../../actors/replays/budget/search-budget.table.js";
 import { searchCandidates } from "../../actors/searches/candidates/search-candidate.table.js";
 import type {
   SearchCandidateRow,

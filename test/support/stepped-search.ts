@@ -1,5 +1,5 @@
 import { runOwners } from "../../actors/catalogue.js";
-import { replayPurses } from "../../actors/replays/budget/replay-purse.table.js";
+import { replayPurses } from "../../actors/replays/budget/search-budget.table.js";
 import { judgesNothing } from "../../actors/replays/judging/model-terms.js";
 import { replayActor } from "../../actors/replays/replay/replay.machine.js";
 import { replayRef } from "../../actors/replays/replay/replay.messages.js";

@@ -1,4 +1,4 @@
-import { HeldByVersion } from "../../../runtime/rows/held-by-version.js";
+import { HeldByVersion } from "../../../runtime/rows/version-cache.js";
 import { estimateWeight } from "../../../runtime/rows/weight.js";
 import type { Reading } from "../../../storage/store.js";
 import type { WorkEvent } from "../../events/catalogue.js";

@@ -1,5 +1,5 @@
 import type { Subscriber } from "../../../runtime/cells/actor-type.js";
-import { HeldByVersion } from "../../../runtime/rows/held-by-version.js";
+import { HeldByVersion } from "../../../runtime/rows/version-cache.js";
 import { estimateWeight } from "../../../runtime/rows/weight.js";
 import type { Turn } from "../../../runtime/turns/turn.js";
 import type { Reading } from "../../../storage/store.js";

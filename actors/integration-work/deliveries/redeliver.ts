@@ -9,7 +9,7 @@ import { type DeliveryRow, isOver } from "./delivery.js";
 import type { RedeliverOne, RedeliverPeriod, RedeliveryPeriod } from "./delivery.messages.js";
 import { deliveries } from "./delivery.table.js";
 import { findBody } from "./delivery-body.table.js";
-import { count } from "./delivery-room.js";
+import { count } from "./delivery-quota.js";
 
 /** Number of deliveries of a period to redeliver per second, and of rows to scan for them. */
 const A_SECOND = 20;

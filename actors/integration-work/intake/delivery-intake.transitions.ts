@@ -6,9 +6,9 @@ import { isOver } from "../deliveries/delivery.js";
 import type { DeliveryDue, DeliveryLeft, DeliveryRecorded, RefuseDelivery } from "../deliveries/delivery.messages.js";
 import { deliveries } from "../deliveries/delivery.table.js";
 import { deliveryKeys, removeOldKeys } from "../deliveries/delivery-key.table.js";
-import { count, remove, removeOldest, removeRows, SWEEP_MS } from "../deliveries/delivery-room.js";
+import { count, remove, removeOldest, removeRows, SWEEP_MS } from "../deliveries/delivery-quota.js";
+import { enqueue, fill, vacate, watch } from "../deliveries/delivery-slots.js";
 import { redeliverNext } from "../deliveries/redeliver.js";
-import { enqueue, fill, vacate, watch } from "../deliveries/working-places.js";
 import { type IntakeContext, KEPT_MS } from "./delivery-intake.js";
 import { queuedDeliveries, refusedDeliveries } from "./delivery-intake.table.js";
 

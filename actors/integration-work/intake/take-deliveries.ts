@@ -5,8 +5,8 @@ import type { NewDelivery } from "../deliveries/delivery.js";
 import type { DeliveryTaken, TakeDeliveries } from "../deliveries/delivery.messages.js";
 import { deliveries } from "../deliveries/delivery.table.js";
 import { recordKey, TakenKeys } from "../deliveries/delivery-key.table.js";
-import { count } from "../deliveries/delivery-room.js";
-import { countPlaces } from "../deliveries/working-places.js";
+import { count } from "../deliveries/delivery-quota.js";
+import { countPlaces } from "../deliveries/delivery-slots.js";
 import { type IntakeContext, isCrowded, withArrived } from "./delivery-intake.js";
 import { insertDelivery } from "./record-delivery.js";
 

@@ -9,7 +9,7 @@ import { requestedWaitMs } from "../../outbound/http/retry-after.js";
 import { coversAddress } from "../../resources/fields.js";
 import { timeText } from "../../time-text.js";
 import { cutText } from "../../well-formed.js";
-import { toKeptHeaders } from "../kept-headers.js";
+import { toKeptHeaders } from "../stored-headers.js";
 import type { NotSent } from "./credentials.js";
 import {
   type IntegrationRequestInput,

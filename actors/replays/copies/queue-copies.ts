@@ -5,7 +5,7 @@ import { runRef, type StartRun } from "../../runs/run.messages.js";
 import { getRunInput, type InputCheckout, type RunBeginning, type RunInputRow } from "../../runs/run-input.table.js";
 import { toRunNeeds } from "../../tasks/next-run.js";
 import { isAtCeiling, mayStart } from "../budget/replay-ceiling.js";
-import { findPurseLeft } from "../budget/replay-purse.js";
+import { findPurseLeft } from "../budget/search-budget.js";
 import type { CopyName, ReplayContext, ReplayCopyRow, ReplayRow } from "../replay/replay.js";
 import { laneOfReplay, replayRef } from "../replay/replay.messages.js";
 import type { ReplayInputRow } from "../replay/replay-input.table.js";

@@ -4,7 +4,7 @@ import type { Judge } from "../../judging/scales.js";
 import type { Money } from "../../money.js";
 import type { ModelAsking } from "../../outbound/models/model-asking.js";
 import type { ModelMessage } from "../../outbound/models/model-request.js";
-import { putReplay } from "../budget/replay-purse.js";
+import { putReplay } from "../budget/search-budget.js";
 import { replayCopies } from "../copies/replay-copy.table.js";
 import type { ReplayCopyRow, ReplayRow } from "../replay/replay.js";
 import { replays } from "../replay/replay.table.js";

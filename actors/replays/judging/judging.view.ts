@@ -11,10 +11,10 @@ import { defineView } from "../../view.js";
 import { excerptTexts, REASONS_BYTES } from "../figures/excerpt.js";
 import { type JudgeView, judgeSchema, type PairView, pairSchema, readingSchema } from "../reads/copy-schemas.js";
 import type { ReplayCopyRow } from "../replay/replay.js";
-import { type KeptReasons, readReasons } from "./kept-reasons.js";
 import type { ReplayPairRow, StoredReading } from "./replay-pair.table.js";
 import type { ReplayRecheckRow } from "./replay-recheck.table.js";
 import type { ReplayVerdictRow, StoredVerdict } from "./replay-verdict.table.js";
+import { type KeptReasons, readReasons } from "./stored-reasons.js";
 
 /**
  * How much of each text to read: `brief` reads only the text inside the rows, for entries; otherwise the complete texts

@@ -17,7 +17,7 @@ import { addMoney, type Money } from "../../money.js";
 import { modelLane } from "../../outbound/http/lanes.js";
 import { askModel, type ModelOutcome } from "../../outbound/models/model.effects.js";
 import type { ModelAsking } from "../../outbound/models/model-asking.js";
-import { findPurseLeft } from "../budget/replay-purse.js";
+import { findPurseLeft } from "../budget/search-budget.js";
 import { changeReplay, getReplay, type JudgingScene, type PreparedQuestion } from "./judging-scene.js";
 import { estimateCost } from "./model-terms.js";
 import { preparePair, refusePair, takeReading } from "./pairs.js";

@@ -22,11 +22,11 @@ import {
   type JudgingScene,
   type PreparedQuestion,
 } from "./judging-scene.js";
-import { keepReasons } from "./kept-reasons.js";
 import type { AskedReading, PairLook } from "./replay-judging.table.js";
 import { type ReplayPairRow, replayPairs } from "./replay-pair.table.js";
 import type { CopyKey } from "./replay-verdict.table.js";
 import { addAsking, NOTHING_SPENT } from "./spending.js";
+import { keepReasons } from "./stored-reasons.js";
 
 /** Records that a copy is to be compared with a copy of the other replay. */
 export function insertPair(turn: Turn, key: CopyKey): void {

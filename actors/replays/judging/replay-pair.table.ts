@@ -4,8 +4,8 @@ import { indexedTable } from "../../tables/indexed-table.js";
 import type { Stored } from "../../view.js";
 import type { listedPairSchema } from "../reads/copy-schemas.js";
 import { copyChange } from "../reads/replay-changes.js";
-import { bodiesOfReasons, type KeptReasons } from "./kept-reasons.js";
 import type { CopyKey } from "./replay-verdict.table.js";
+import { bodiesOfReasons, type KeptReasons } from "./stored-reasons.js";
 
 /** A reading of a pair, in one of the two orders. */
 export interface StoredReading extends Omit<PairReading, "reasons"> {

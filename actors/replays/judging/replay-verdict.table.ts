@@ -2,7 +2,7 @@ import type { JudgeReason, JudgeVerdict } from "../../judging/verdict.js";
 import type { ModelSpent } from "../../outbound/models/model-cost.js";
 import { indexedTable } from "../../tables/indexed-table.js";
 import { secondLookChanges } from "../reads/second-look-changes.js";
-import { bodiesOfReasons, type KeptReasons } from "./kept-reasons.js";
+import { bodiesOfReasons, type KeptReasons } from "./stored-reasons.js";
 
 /**
  * Key of a replay copy: the place of the original run in the set, and the copy's number among copies of that run, from

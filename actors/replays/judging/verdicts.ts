@@ -18,7 +18,6 @@ import {
   type JudgingScene,
   type PreparedQuestion,
 } from "./judging-scene.js";
-import { keepReasons } from "./kept-reasons.js";
 import type { AskedVerdict, VerdictLook } from "./replay-judging.table.js";
 import {
   type CopyKey,
@@ -28,6 +27,7 @@ import {
   type WhichJudging,
 } from "./replay-verdict.table.js";
 import { addAsking, NOTHING_SPENT, recount } from "./spending.js";
+import { keepReasons } from "./stored-reasons.js";
 
 /** Records that a copy is to be judged. */
 export function insertVerdict(turn: Turn, key: CopyKey, which: WhichJudging): void {

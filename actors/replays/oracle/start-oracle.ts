@@ -2,7 +2,7 @@ import type { Turn, TurnReading } from "../../../runtime/turns/turn.js";
 import type { JudgingSetup, RunConfig } from "../../lines/fingerprint.js";
 import type { RunAnswer } from "../../runs/run-answer.js";
 import { storeText } from "../../tables/text-blobs.js";
-import { makeRoom } from "../budget/replay-room.js";
+import { makeRoom } from "../budget/replay-quota.js";
 import { toConfig, toFingerprints, toJudgeModel } from "../candidates/station-config.js";
 import type { ReplayRow } from "../replay/replay.js";
 import { listUnderWay, replays } from "../replay/replay.table.js";

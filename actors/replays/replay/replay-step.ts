@@ -1,7 +1,7 @@
 import type { TurnReading } from "../../../runtime/turns/turn.js";
 import type { RunRow } from "../../runs/run.js";
 import { addReported, addSpending, isAtCeiling, mayStart, type PurseLeft } from "../budget/replay-ceiling.js";
-import { findPurseLeft } from "../budget/replay-purse.js";
+import { findPurseLeft } from "../budget/search-budget.js";
 import { MAX_ATTEMPTS, toCopyResult } from "../copies/copy-result.js";
 import { listCopies } from "../copies/replay-copy.table.js";
 import { lastBytes, OUTPUT_BYTES } from "../figures/excerpt.js";

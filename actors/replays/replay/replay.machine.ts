@@ -58,7 +58,7 @@ import { findRequestBefore } from "../../resources/repeated-request.js";
 import type { RunClaimed, RunOver } from "../../runs/run.messages.js";
 import { runs } from "../../runs/run.table.js";
 import { mayStart } from "../budget/replay-ceiling.js";
-import { findPurseLeft } from "../budget/replay-purse.js";
+import { findPurseLeft } from "../budget/search-budget.js";
 import { findCopyOfRun } from "../copies/replay-copy.table.js";
 import type { JudgingScene } from "../judging/judging-scene.js";
 import { JUDGING_WAKE, type QuestionEnded } from "../judging/look-questions.js";

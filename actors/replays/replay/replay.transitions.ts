@@ -4,7 +4,7 @@ import { recordRequest } from "../../resources/repeated-request.js";
 import { dispatcherRef, type LimitLane } from "../../runners/dispatcher.messages.js";
 import { type EndRun, runRef } from "../../runs/run.messages.js";
 import { removePins, unpin } from "../../tables/pins.js";
-import { putReplay } from "../budget/replay-purse.js";
+import { putReplay } from "../budget/search-budget.js";
 import { removeMade } from "../candidates/made-candidate.table.js";
 import { queueCopies } from "../copies/queue-copies.js";
 import { isSettled, listCopies, replayCopies } from "../copies/replay-copy.table.js";

@@ -6,7 +6,7 @@ import { isRefusal, type Refusal } from "../../refusal.js";
 import { recordChange } from "../../resources/change-record.table.js";
 import { findRequestBefore, recordRequest } from "../../resources/repeated-request.js";
 import { findResource } from "../../resources/resource.table.js";
-import { makeRoom } from "../budget/replay-room.js";
+import { makeRoom } from "../budget/replay-quota.js";
 import { toBlockScope } from "../candidates/block-scope.js";
 import { checkBlock, type LineRow } from "../candidates/candidate-rules.js";
 import type { ReplayCandidateFields } from "../candidates/replay-candidate.kind.js";

@@ -1,12 +1,12 @@
 import { firstBytes } from "../../replays/figures/excerpt.js";
 import { runInputs } from "../../runs/run-input.table.js";
 import { readStoredText } from "../../tables/text-blobs.js";
+import { findSeen, listSeen, listSeenOf, type SeenCopy, type Sight } from "./agent-context.js";
 import { briefFile, detailedOf } from "./brief.view.js";
 import { candidateFile } from "./candidate-file.view.js";
 import { diffFile, resultFile } from "./copy-file.view.js";
 import { type CopyFileName, type FileName, folderName } from "./file-name.js";
 import { fitJson } from "./fit.js";
-import { findSeen, listSeen, listSeenOf, type SeenCopy, type Sight } from "./sight.js";
 
 /**
  * Lists the names of the files for an iteration's agent: the brief, candidates, tasks, then the files of each copy,

@@ -1,14 +1,14 @@
 import { decimal, fromText, subtract } from "../../fraction.js";
 import { toAmount } from "../../money.js";
-import { replayPurses } from "../../replays/budget/replay-purse.table.js";
+import { replayPurses } from "../../replays/budget/search-budget.table.js";
 import { firstBytes } from "../../replays/figures/excerpt.js";
 import { findParents } from "../rules/parents.js";
-import { type Contender, searchFrontier } from "../rules/standing.js";
+import { type Contender, searchFrontier } from "../rules/ranking.js";
 import { toBlock } from "../search/search.js";
+import type { ShownCandidate, Sight } from "./agent-context.js";
 import { scoresOf, shownBlock } from "./candidate-file.view.js";
 import { folderName } from "./file-name.js";
 import { fitJson } from "./fit.js";
-import type { ShownCandidate, Sight } from "./sight.js";
 
 /** Maximum number of parent configs to name, starting with those that are best at the most tasks. */
 const MOST_PARENTS = 10;

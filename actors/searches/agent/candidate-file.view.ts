@@ -1,7 +1,7 @@
 import type { StationBody } from "../../lines/station.js";
 import { excerptTexts, firstBytes } from "../../replays/figures/excerpt.js";
+import { blockOf, type ShownCandidate, type Sight } from "./agent-context.js";
 import { fitJson, type Room } from "./fit.js";
-import { blockOf, type ShownCandidate, type Sight } from "./sight.js";
 
 /** Usual maximum size of a prompt, and of a rubric with its claims, in bytes. */
 const PROMPT_BYTES = 192 * 1024;

@@ -4,10 +4,10 @@ import { partsOf, readReplayRows } from "../../replays/reads/replay-parts.js";
 import { runCheckouts, runs } from "../../runs/run.table.js";
 import { listSteps } from "../../runs/run-steps.js";
 import { getText } from "../../tables/text-blobs.js";
+import type { SeenCopy, Sight } from "./agent-context.js";
 import { MAX_FILE_BYTES, MAX_STEPS } from "./bounds.js";
 import { folderName } from "./file-name.js";
 import { fitJson, type Room } from "./fit.js";
-import type { SeenCopy, Sight } from "./sight.js";
 
 /**
  * Usual maximum sizes of texts in a result, in bytes: a check's output, all reasons, all claims, one step, and the

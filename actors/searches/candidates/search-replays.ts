@@ -1,7 +1,7 @@
 import type { Turn, TurnReading } from "../../../runtime/turns/turn.js";
 import { findLine } from "../../lines/line.queries.js";
 import type { Money } from "../../money.js";
-import { makeRoom } from "../../replays/budget/replay-room.js";
+import { makeRoom } from "../../replays/budget/replay-quota.js";
 import { listCopies } from "../../replays/copies/replay-copy.table.js";
 import type { ReplayRow } from "../../replays/replay/replay.js";
 import { laneOfSearch, replayRef } from "../../replays/replay/replay.messages.js";

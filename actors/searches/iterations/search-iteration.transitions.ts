@@ -5,7 +5,7 @@ import type { JudgingSetup } from "../../lines/fingerprint.js";
 import { storeSkills } from "../../lines/run-setup.js";
 import { amountIn } from "../../money.js";
 import type { Refusal } from "../../refusal.js";
-import { countInPurse } from "../../replays/budget/replay-purse.js";
+import { countInPurse } from "../../replays/budget/search-budget.js";
 import { listConfigChanges } from "../../replays/candidates/config-changes.js";
 import { recordSearched } from "../../replays/candidates/made-candidate.table.js";
 import { toJudgeModel } from "../../replays/candidates/station-config.js";

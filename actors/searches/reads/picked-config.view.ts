@@ -11,7 +11,7 @@ import type { PairTally } from "../../statistics/comparison.js";
 import { costInterval } from "../../statistics/cost-interval.js";
 import { searchCandidateInputs, searchCandidates } from "../candidates/search-candidate.table.js";
 import type { HeldOutFigures, SearchedFigures } from "../rules/candidate-figures.js";
-import { onlyOnSeenTasks } from "../rules/standing.js";
+import { onlyOnSeenTasks } from "../rules/ranking.js";
 import { type SearchCandidateRow, type SearchRow, toBlock } from "../search/search.js";
 import { searches, searchInputs } from "../search/search.table.js";
 

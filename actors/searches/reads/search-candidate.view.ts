@@ -4,7 +4,7 @@ import { candidatePullRequest } from "../../config-pull-requests/config-pull-req
 import { replays } from "../../replays/replay/replay.table.js";
 import { defineView, type Shown } from "../../view.js";
 import { type HeldOutFigures, type SearchedFigures, sumSpent } from "../rules/candidate-figures.js";
-import { onlyOnSeenTasks } from "../rules/standing.js";
+import { onlyOnSeenTasks } from "../rules/ranking.js";
 import type { ReplayEnd, SearchCandidateRow } from "../search/search.js";
 import type { heldOutFiguresSchema, searchedFiguresSchema } from "./figure-schemas.js";
 import { type SearchCandidateView, searchCandidateSchema } from "./search-schemas.js";

@@ -1,7 +1,7 @@
 import type { Reading } from "../../../storage/store.js";
 import { fromText } from "../../fraction.js";
 import { type Money, toAmount } from "../../money.js";
-import { replayPurses } from "../../replays/budget/replay-purse.table.js";
+import { replayPurses } from "../../replays/budget/search-budget.table.js";
 import { defineView, type Shown } from "../../view.js";
 import { bestReasonTexts } from "../rules/best.js";
 import type { SearchRow } from "../search/search.js";

@@ -1,7 +1,7 @@
 import type { Reading } from "../../../storage/store.js";
 import type { Money } from "../../money.js";
 import { defineView } from "../../view.js";
-import { searchFrontier } from "../rules/standing.js";
+import { searchFrontier } from "../rules/ranking.js";
 import type { SearchInputRow, SearchIterationRow, SearchRow } from "../search/search.js";
 import { listEarlierSearches } from "../search/search.queries.js";
 import type { WaitsFor } from "../search/search-waiting.js";

@@ -1,5 +1,5 @@
 import type { Objective } from "./objective.js";
-import { beatsSeed, bestFirst, type Contender, criteriaOf, type Ranked, rank } from "./standing.js";
+import { beatsSeed, bestFirst, type Contender, criteriaOf, type Ranked, rank } from "./ranking.js";
 
 /** Why a config is the best of a search. The first four reasons apply to the live config, the others to candidates. */
 export const bestReasons = [

@@ -2,11 +2,11 @@ import type { Money } from "../../money.js";
 import type { ReplayState } from "../../replays/replay/replay.js";
 import type { Allotments } from "./allotments.js";
 import { heldOutReplays, MAX_HELD_OUT, type SearchBudget } from "./budget.js";
+import { grantPart, type PartsToCome, paysParts, type SearchSpending } from "./ceiling.js";
 import { endState, type SearchEnding } from "./ending.js";
 import type { Objective } from "./objective.js";
+import { type Contender, findLeader, hasGain, rankToHoldOut } from "./ranking.js";
 import { endingOfReflection, type ReflectionOutcome } from "./reflection.js";
-import { grantPart, type PartsToCome, paysParts, type SearchSpending } from "./room.js";
-import { type Contender, findLeader, hasGain, rankToHoldOut } from "./standing.js";
 
 /** A candidate in the picture of a search. */
 export interface PicturedCandidate extends Contender {

@@ -1,7 +1,7 @@
 import { compare, type Fraction, fromText } from "../../fraction.js";
 import { compareText } from "../../statistics/copy.js";
 import type { Objective } from "./objective.js";
-import { type Contender, rank } from "./standing.js";
+import { type Contender, rank } from "./ranking.js";
 
 /** The best configs at a searched task. */
 export interface TaskFrontier {

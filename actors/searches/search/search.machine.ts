@@ -52,7 +52,7 @@ import { isSearchUnderWay, type SearchIterationRow, type SearchRow } from "./sea
 import { type SearchMessage, type StartSearch, type StopSearch, searchRef } from "./search.messages.js";
 import { searches } from "./search.table.js";
 import { putCandidate, type RowChange, removeSearch, stopSearch, takeSteps } from "./search.transitions.js";
-import { findFailures, readScene, type SearchScene, toPicture } from "./search-picture.js";
+import { findFailures, readScene, type SearchScene, toPicture } from "./search-snapshot.js";
 
 const OTHER = toEvent("search.other");
 

@@ -1,7 +1,7 @@
 import type { Delivered, Turn } from "../../../runtime/turns/turn.js";
 import { configPullRequestRef } from "../../config-pull-requests/config-pull-request.messages.js";
 import { findPullRequestOf } from "../../config-pull-requests/config-pull-request.table.js";
-import { replayPurses } from "../../replays/budget/replay-purse.table.js";
+import { replayPurses } from "../../replays/budget/search-budget.table.js";
 import { removeSearched } from "../../replays/candidates/made-candidate.table.js";
 import { unwatchReplay } from "../../replays/replay/replay-watcher.table.js";
 import { recordRequest } from "../../resources/repeated-request.js";
@@ -21,7 +21,7 @@ import { searchTopic } from "../reads/search-changes.js";
 import { chooseBest } from "../rules/best.js";
 import type { NextStep } from "../rules/decide-next.js";
 import type { SearchEnding } from "../rules/ending.js";
-import { type Contender, onlyOnSeenTasks } from "../rules/standing.js";
+import { type Contender, onlyOnSeenTasks } from "../rules/ranking.js";
 import { recordSearch } from "../starting/start-search.js";
 import {
   type BestCandidate,
@@ -32,7 +32,7 @@ import {
 } from "./search.js";
 import { type StopSearch, searchRef } from "./search.messages.js";
 import { searches, searchInputs } from "./search.table.js";
-import { findFailures, readScene, type SearchScene } from "./search-picture.js";
+import { findFailures, readScene, type SearchScene } from "./search-snapshot.js";
 
 /** The actions of a search's transitions. `search.machine.ts` defines when they run. */
 

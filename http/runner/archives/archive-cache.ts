@@ -3,7 +3,7 @@ import { link, mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { CHUNK_BYTES, chainDigest, countChunks, MAX_PACK_BYTES, NO_CHUNKS } from "../../../actors/archives/pack.js";
-import type { JobArchive } from "../../../actors/runners/kept-commit.js";
+import type { JobArchive } from "../../../actors/runners/commit-frames.js";
 import { GitFailed, git, gitOutput } from "../checkout/git.js";
 import type { ArchiveClient, Claim } from "./archive-client.js";
 

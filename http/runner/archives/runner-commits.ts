@@ -4,7 +4,7 @@ import type { ServiceConnection } from "../connection/service-connection.js";
 import type { ServiceRequestsOptions } from "../connection/service-requests.js";
 import { ArchiveCache } from "./archive-cache.js";
 import { ArchiveClient } from "./archive-client.js";
-import { KeptReport } from "./kept-report.js";
+import { KeptReport } from "./retained-report.js";
 import { WantedCommits } from "./wanted-commits.js";
 
 export interface RunnerCommitsOptions extends Pick<ServiceRequestsOptions, "url" | "credential"> {

@@ -1,7 +1,7 @@
 import { appendFile, copyFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { JobArchive } from "../../../actors/runners/commit-frames.js";
 import type { Job } from "../../../actors/runners/job.js";
-import type { JobArchive } from "../../../actors/runners/kept-commit.js";
 import type { CheckoutBase } from "../../../actors/runners/protocol.js";
 import { copyIndex, GitFailed, git } from "./git.js";
 import { mergeTrees } from "./merge-trees.js";

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { maskOf } from "../harness/mask.js";
 import { GitFailed, git } from "./git.js";
-import { HeldCommits, keepCommit, keptRef } from "./kept-commits.js";
+import { HeldCommits, keepCommit, keptRef } from "./retained-commits.js";
 
 /**
  * `owner/name`, in the characters that code hosts allow. Neither part can leave its folder, and the name is not `.git`.

@@ -3,7 +3,7 @@ import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { promisify } from "node:util";
 import type { Job } from "../../../actors/runners/job.js";
-import { isKeptIn } from "../process/kept-in.js";
+import { isKeptIn } from "../process/isolated-run.js";
 import type { ProcessGroup } from "../process/process-group.js";
 import { noteOf } from "../process/process-marks.js";
 

@@ -13,7 +13,7 @@ import {
   serviceFrameSchema,
 } from "../../../actors/runners/protocol.js";
 import type { Clock } from "../../../runtime/clock.js";
-import type { KeptReport } from "../archives/kept-report.js";
+import type { KeptReport } from "../archives/retained-report.js";
 import type { WantedCommits } from "../archives/wanted-commits.js";
 import { type Credential, NoCredential } from "./credential.js";
 import { Lease } from "./lease.js";

@@ -1,7 +1,7 @@
 import type { Job } from "../../../actors/runners/job.js";
 import type { Checkout } from "../checkout/checkout.js";
 import type { RunFolder } from "../checkout/run-folder.js";
-import { isKeptIn } from "./kept-in.js";
+import { isKeptIn } from "./isolated-run.js";
 
 /** Variables of the runner's environment that programs always get. */
 const ALWAYS = ["PATH", "LANG", "LC_ALL", "TZ"];

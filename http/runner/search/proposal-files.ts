@@ -5,8 +5,8 @@ import { z } from "zod";
 import { readJson, writeJson } from "../../../actors/exact-json.js";
 import type { Clock } from "../../../runtime/clock.js";
 import type { RunFolder } from "../checkout/run-folder.js";
-import type { Said } from "./said.js";
 import type { ServiceAnswer } from "./search-client.js";
+import type { Said } from "./submissions.js";
 
 export interface ProposalFilesOptions {
   readonly folder: Pick<RunFolder, "proposals" | "answers">;

@@ -9,9 +9,9 @@ import type { Clock } from "../../../runtime/clock.js";
 import type { RunFolder } from "../checkout/run-folder.js";
 import { JobFailed } from "../job-failed.js";
 import { ProposalFiles } from "./proposal-files.js";
-import { Said } from "./said.js";
 import { type SaidType, type SearchClient, SearchRefused, type ServiceAnswer } from "./search-client.js";
 import { promptOf, SEARCH_SKILL } from "./skill.js";
+import { Said } from "./submissions.js";
 
 export interface SearchRunOptions {
   readonly search: JobSearch;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { toText } from "../../../actors/fraction.js";
 import type { HeldOutFigures, SearchedFigures } from "../../../actors/searches/rules/candidate-figures.js";
 import type { Objective } from "../../../actors/searches/rules/objective.js";
-import { onlyOnSeenTasks } from "../../../actors/searches/rules/standing.js";
+import { onlyOnSeenTasks } from "../../../actors/searches/rules/ranking.js";
 import { createChance } from "../../simulation/chance.js";
 import { InstantSearch } from "../../support/instant-search.js";
 import { type Draws, Simulation, type World } from "./rules/simulated-search.js";

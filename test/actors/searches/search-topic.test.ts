@@ -1,7 +1,7 @@
 import t from "tap";
 import { seesSubject } from "../../../actors/access/visibility/stream-topic.js";
 import { decimal } from "../../../actors/fraction.js";
-import { countInPurse } from "../../../actors/replays/budget/replay-purse.js";
+import { countInPurse } from "../../../actors/replays/budget/search-budget.js";
 import { searchCandidates } from "../../../actors/searches/candidates/search-candidate.table.js";
 import { searchIterations } from "../../../actors/searches/iterations/search-iteration.table.js";
 import { searchTopicView } from "../../../actors/searches/reads/search-topic.view.js";

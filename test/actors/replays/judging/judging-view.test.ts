@@ -7,10 +7,10 @@ import {
   twoChecks,
   twoJudgings,
 } from "../../../../actors/replays/judging/judging.view.js";
-import { keepReasons } from "../../../../actors/replays/judging/kept-reasons.js";
 import { type ReplayPairRow, replayPairs } from "../../../../actors/replays/judging/replay-pair.table.js";
 import { type ReplayRecheckRow, replayRechecks } from "../../../../actors/replays/judging/replay-recheck.table.js";
 import { type ReplayVerdictRow, replayVerdicts } from "../../../../actors/replays/judging/replay-verdict.table.js";
+import { keepReasons } from "../../../../actors/replays/judging/stored-reasons.js";
 import { findBlob } from "../../../../actors/tables/blobs.js";
 import { judge } from "../../../support/run-config.js";
 import { memoryRows } from "../../../support/turn.js";

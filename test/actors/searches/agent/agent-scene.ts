@@ -1,7 +1,7 @@
-import { replayPurses } from "../../../../actors/replays/budget/replay-purse.table.js";
+import { replayPurses } from "../../../../actors/replays/budget/search-budget.table.js";
 import { replayCopies } from "../../../../actors/replays/copies/replay-copy.table.js";
-import { keepReasons } from "../../../../actors/replays/judging/kept-reasons.js";
 import { replayVerdicts } from "../../../../actors/replays/judging/replay-verdict.table.js";
+import { keepReasons } from "../../../../actors/replays/judging/stored-reasons.js";
 import type { ReplayCopyRow } from "../../../../actors/replays/replay/replay.js";
 import { replays } from "../../../../actors/replays/replay/replay.table.js";
 import { type ReplayEntry, replayInputs } from "../../../../actors/replays/replay/replay-input.table.js";
@@ -9,8 +9,8 @@ import type { RunRow } from "../../../../actors/runs/run.js";
 import { runCheckouts, runs } from "../../../../actors/runs/run.table.js";
 import { runInputs } from "../../../../actors/runs/run-input.table.js";
 import { storeStep } from "../../../../actors/runs/run-steps.js";
+import { findSight } from "../../../../actors/searches/agent/agent-context.js";
 import { findAgentFile, listFileNames } from "../../../../actors/searches/agent/agent-files.js";
-import { findSight } from "../../../../actors/searches/agent/sight.js";
 import {
   searchCandidateInputs,
   searchCandidates,

@@ -4,7 +4,7 @@ import t from "tap";
 import { compare, decimal, fraction, multiply, sum } from "../../../../actors/fraction.js";
 import { allotBudget, expectCosts } from "../../../../actors/searches/rules/allotments.js";
 import { heldOutReplays } from "../../../../actors/searches/rules/budget.js";
-import { costed, splitOf } from "./pictures.js";
+import { costed, splitOf } from "./snapshots.js";
 
 const euro = (amount: number) => ({ amount, currency: "EUR" });
 

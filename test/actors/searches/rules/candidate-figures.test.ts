@@ -5,7 +5,7 @@ import { fromText, toNumber } from "../../../../actors/fraction.js";
 import { measureHeldOut, measureSearched, sumSpent } from "../../../../actors/searches/rules/candidate-figures.js";
 import { settledCopies } from "../../statistics/arbitrary-copies.js";
 import { copiesOf } from "../../statistics/copies.js";
-import { euro, pricedCopies } from "./pictures.js";
+import { euro, pricedCopies } from "./snapshots.js";
 
 const terms = { minGain: 0.05, currency: "EUR" };
 

@@ -1,7 +1,7 @@
 import t from "tap";
 import { fraction, toText } from "../../../../actors/fraction.js";
 import { canPropose, decideNext, type SearchPicture } from "../../../../actors/searches/rules/decide-next.js";
-import { contender, euro, iterationsOf, pictureOf } from "./pictures.js";
+import { contender, euro, iterationsOf, pictureOf } from "./snapshots.js";
 
 /** Returns the next step in short form: what, for which candidate, and why. */
 function next(parts: Partial<SearchPicture>): string {

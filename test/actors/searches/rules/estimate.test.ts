@@ -10,7 +10,7 @@ import { defaultObjective } from "../../../../actors/searches/rules/objective.js
 import { saturation } from "../../../../actors/statistics/success.js";
 import { tasksOf } from "../../statistics/copies.js";
 import { unmeasured } from "./health.js";
-import { costed, euro } from "./pictures.js";
+import { costed, euro } from "./snapshots.js";
 
 const entries = [5, 1, 4, 2, 3].map((cost, n) => ({ ...costed(`t${n}`, cost), ms: cost * 1_000 }));
 

@@ -1,6 +1,6 @@
 import t from "tap";
 import { findParents } from "../../../../actors/searches/rules/parents.js";
-import { contender } from "./pictures.js";
+import { contender } from "./snapshots.js";
 
 /**
  * Returns a config with its tasks: the successes of ten copies, and the cost of a copy; `-` means that none was scored.

@@ -1,6 +1,6 @@
 import t from "tap";
 import { searchEndings } from "../../../../actors/searches/rules/ending.js";
-import { hasGain } from "../../../../actors/searches/rules/standing.js";
+import { hasGain } from "../../../../actors/searches/rules/ranking.js";
 import { brokenPromises } from "./search-promises.js";
 import { isFalseFind, searchForNothing, searchForPlanted, searchWithFaults } from "./simulated-worlds.js";
 

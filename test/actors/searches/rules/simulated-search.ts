@@ -15,9 +15,9 @@ import {
 } from "../../../../actors/searches/rules/decide-next.js";
 import type { SearchEnding } from "../../../../actors/searches/rules/ending.js";
 import type { Objective } from "../../../../actors/searches/rules/objective.js";
+import { onlyOnSeenTasks } from "../../../../actors/searches/rules/ranking.js";
 import { findFailedTasks, reflectionOutcome } from "../../../../actors/searches/rules/reflection.js";
 import { type Split, splitTasks } from "../../../../actors/searches/rules/split.js";
-import { onlyOnSeenTasks } from "../../../../actors/searches/rules/standing.js";
 import type { MeasuredCopy } from "../../../../actors/statistics/comparison.js";
 import type { Chance } from "../../../simulation/chance.js";
 

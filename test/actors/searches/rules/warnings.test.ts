@@ -5,7 +5,7 @@ import { listWarnings, type WarningSources } from "../../../../actors/searches/r
 import { type Gain, roomToImprove } from "../../../../actors/statistics/gain.js";
 import { checkFlakiness, judgeAgreement, type TwoLooks } from "../../../../actors/statistics/second-looks.js";
 import { noiseOf, unmeasured } from "./health.js";
-import { costed, euro, gainOf, splitOf } from "./pictures.js";
+import { costed, euro, gainOf, splitOf } from "./snapshots.js";
 
 const tasksFrom = (from: number, to: number, cost: number | null = 1) =>
   Array.from({ length: to - from }, (_, n) => costed(`t${from + n}`, cost));

@@ -1,4 +1,4 @@
-import type { RepositoryCommit } from "../../../actors/runners/kept-commit.js";
+import type { RepositoryCommit } from "../../../actors/runners/commit-frames.js";
 import { GitFailed, git } from "./git.js";
 
 /** The ref with which a mirror protects a commit from git's garbage collection. */

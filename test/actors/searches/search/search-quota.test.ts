@@ -1,6 +1,6 @@
 import t from "tap";
 import { searches } from "../../../../actors/searches/search/search.table.js";
-import { makeSearchRoom } from "../../../../actors/searches/search/search-room.js";
+import { makeSearchRoom } from "../../../../actors/searches/search/search-quota.js";
 import { searchRow } from "../../../support/search-rows.js";
 import { plainTerms, SEARCH_ID, SteppedSearch } from "../../../support/stepped-search.js";
 import { memoryRows, withTurn } from "../../../support/turn.js";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { createCheckout } from "../../../../http/runner/checkout/checkout.js";
-import { HeldCommits, listKeptIn, releaseCommit } from "../../../../http/runner/checkout/kept-commits.js";
 import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
+import { HeldCommits, listKeptIn, releaseCommit } from "../../../../http/runner/checkout/retained-commits.js";
 import { inRepository } from "../run-scene.js";
 
 const { signal } = new AbortController();

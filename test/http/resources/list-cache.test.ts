@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { KeptLists } from "../../../http/resources/kept-lists.js";
+import { KeptLists } from "../../../http/resources/list-cache.js";
 import type { CoveringReading } from "../../../runtime/rows/covered-reading.js";
 import type { Key, Reading } from "../../../storage/store.js";
 import { itemsOf, workspaceWithTeam } from "../../support/resources.js";

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { rowSpace } from "../../storage/keys.js";
 import type { Change, Key, Reading } from "../../storage/store.js";
 import type { Overlay } from "../turns/overlay.js";
-import type { ReadPicture } from "./read-picture.js";
+import type { ReadPicture } from "./read-view.js";
 
 /** Maximum number of partitions to cache per picture. Beyond it, the least recently read one is dropped. */
 const MAX_HELD_PARTITIONS = 64;

@@ -1,5 +1,5 @@
 import t from "tap";
-import type { Picture } from "../../../runtime/rows/picture.js";
+import type { Picture } from "../../../runtime/rows/row-view.js";
 import { TurnFailed } from "../../../runtime/runtime.js";
 import { table } from "../../../storage/table.js";
 import { Harness, partition } from "../../support/harness.js";

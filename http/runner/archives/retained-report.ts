@@ -1,8 +1,8 @@
-import { MAX_COMMITS, type RepositoryCommit } from "../../../actors/runners/kept-commit.js";
+import { MAX_COMMITS, type RepositoryCommit } from "../../../actors/runners/commit-frames.js";
 import type { RunnerFrame } from "../../../actors/runners/protocol.js";
 import type { Clock } from "../../../runtime/clock.js";
-import { listKeptIn, releaseCommit } from "../checkout/kept-commits.js";
 import type { Mirrors } from "../checkout/mirrors.js";
+import { listKeptIn, releaseCommit } from "../checkout/retained-commits.js";
 import { errorMessage } from "../job-failed.js";
 
 export interface KeptReportOptions {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
 import { compare, decimal, fraction, fromText, sum, toNumber } from "../../../../actors/fraction.js";
-import { freeAmount, grantPart, paysParts, type UnderWay } from "../../../../actors/searches/rules/room.js";
-import { allotments, euro } from "./pictures.js";
+import { freeAmount, grantPart, paysParts, type UnderWay } from "../../../../actors/searches/rules/ceiling.js";
+import { allotments, euro } from "./snapshots.js";
 
 const spend = (ceiling: number, counted: string, underWay: readonly UnderWay[] = []) => ({
   ceiling: euro(ceiling),

@@ -1,7 +1,7 @@
 import t from "tap";
 import type { Kind } from "../../../actors/resources/kind.js";
 import type { ResourceRow } from "../../../actors/resources/resource.table.js";
-import { KeptTexts } from "../../../http/resources/kept-texts.js";
+import { KeptTexts } from "../../../http/resources/text-cache.js";
 import type { CoveringReading } from "../../../runtime/rows/covered-reading.js";
 import { workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";

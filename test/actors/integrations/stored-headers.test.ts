@@ -1,5 +1,5 @@
 import t from "tap";
-import { toKeptHeaders } from "../../../actors/integrations/kept-headers.js";
+import { toKeptHeaders } from "../../../actors/integrations/stored-headers.js";
 
 t.test("headers are kept under their own names, whatever these are, without signature and credentials", async (t) => {
   const headers = new Map([

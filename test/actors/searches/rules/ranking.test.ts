@@ -9,10 +9,10 @@ import {
   onlyOnSeenTasks,
   rankToHoldOut,
   searchFrontier,
-} from "../../../../actors/searches/rules/standing.js";
+} from "../../../../actors/searches/rules/ranking.js";
 import { tasksOf } from "../../statistics/copies.js";
-import { contender } from "./pictures.js";
-import { isSlowBest, slowFrontier } from "./slow-standing.js";
+import { isSlowBest, slowFrontier } from "./slow-ranking.js";
+import { contender } from "./snapshots.js";
 
 const findBest = (...of: Parameters<typeof chooseBest>) => chooseBest(...of)?.contender ?? null;
 const idOf = (found: { readonly candidateId: string } | null) => found?.candidateId ?? null;

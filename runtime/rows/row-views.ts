@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { rowSpace } from "../../storage/keys.js";
 import type { Change, Key, KeyPart, Reading } from "../../storage/store.js";
 import { type Address, addressText } from "../cells/address.js";
-import type { Picture } from "./picture.js";
 import type { Origin, RowMemory } from "./row-memory.js";
+import type { Picture } from "./row-view.js";
 
 /** Index of the first part of a row's id in its key. */
 const ROW_BEGINS = 3;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Picture } from "../../runtime/rows/picture.js";
+import type { Picture } from "../../runtime/rows/row-view.js";
 import type { Placement } from "./placement.js";
 import { placementRows, readPlacement } from "./placement.queries.js";
 import { RunQueue } from "./run-queue.js";

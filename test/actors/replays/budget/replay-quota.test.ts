@@ -1,6 +1,6 @@
 import t from "tap";
 import type { Refusal } from "../../../../actors/refusal.js";
-import { MAX_REPLAYS, makeRoom } from "../../../../actors/replays/budget/replay-room.js";
+import { MAX_REPLAYS, makeRoom } from "../../../../actors/replays/budget/replay-quota.js";
 import type { ReplayRow } from "../../../../actors/replays/replay/replay.js";
 import { pin } from "../../../../actors/tables/pins.js";
 import { liveSet, liveWorld, six } from "../../../support/live-replays.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { BodyRoom } from "../../../http/limits/body-room.js";
+import { BodyRoom } from "../../../http/limits/body-quota.js";
 
 const KIB = 1024;
 const small = { bytes: 400 * KIB, keptBytes: 100 * KIB, bytesPerParty: 200 * KIB };

@@ -1,5 +1,5 @@
 import type { Change, Reading } from "../../storage/store.js";
-import type { Picture } from "./picture.js";
+import type { Picture } from "./row-view.js";
 
 /**
  * In-memory state that reads derive from durable rows of a partition, so that a read does not have to scan the rows. A

@@ -1,5 +1,5 @@
 import type { Turn } from "../../../runtime/turns/turn.js";
-import { findLeaving } from "../../tables/room.js";
+import { findLeaving } from "../../tables/row-quota.js";
 import type { SearchRow } from "./search.js";
 import { searchRef } from "./search.messages.js";
 import { searches } from "./search.table.js";

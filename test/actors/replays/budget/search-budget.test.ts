@@ -1,8 +1,8 @@
 import t from "tap";
 import { fraction } from "../../../../actors/fraction.js";
 import { isAtCeiling, mayStart } from "../../../../actors/replays/budget/replay-ceiling.js";
-import { countInPurse, findPurseLeft, openPurse, putReplay } from "../../../../actors/replays/budget/replay-purse.js";
-import { replayPurses } from "../../../../actors/replays/budget/replay-purse.table.js";
+import { countInPurse, findPurseLeft, openPurse, putReplay } from "../../../../actors/replays/budget/search-budget.js";
+import { replayPurses } from "../../../../actors/replays/budget/search-budget.table.js";
 import { recordSearched, removeSearched } from "../../../../actors/replays/candidates/made-candidate.table.js";
 import { findMadeCandidate } from "../../../../actors/replays/candidates/replay-candidate.kind.js";
 import type { ReplayRow } from "../../../../actors/replays/replay/replay.js";

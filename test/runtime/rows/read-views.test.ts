@@ -1,5 +1,5 @@
 import t from "tap";
-import { type ReadPicture, readPicture } from "../../../runtime/rows/read-picture.js";
+import { type ReadPicture, readPicture } from "../../../runtime/rows/read-view.js";
 import { RowCache } from "../../../runtime/rows/row-cache.js";
 import { Overlay } from "../../../runtime/turns/overlay.js";
 import { Overlays } from "../../../runtime/turns/overlays.js";

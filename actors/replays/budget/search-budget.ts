@@ -7,7 +7,7 @@ import type { ReplayRow } from "../replay/replay.js";
 import { replayRef } from "../replay/replay.messages.js";
 import { isUnderWay, replays } from "../replay/replay.table.js";
 import { countSpent, type PurseLeft } from "./replay-ceiling.js";
-import { type ReplayPurseRow, replayPurses } from "./replay-purse.table.js";
+import { type ReplayPurseRow, replayPurses } from "./search-budget.table.js";
 
 /**
  * The budget of a search: one ceiling for all its replays and its agent's runs.

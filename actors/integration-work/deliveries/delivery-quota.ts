@@ -6,7 +6,7 @@ import { type DeliveryRow, isOver } from "./delivery.js";
 import { deliveries } from "./delivery.table.js";
 import { removeOwnBody } from "./delivery-body.table.js";
 import { forgetFailed } from "./delivery-key.table.js";
-import { enqueue } from "./working-places.js";
+import { enqueue } from "./delivery-slots.js";
 
 /** Time between sweeps for old deliveries, in milliseconds. */
 export const SWEEP_MS = 24 * 60 * 60 * 1_000;

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import t, { type Test } from "tap";
-import { MAX_COMMITS, type RepositoryCommit } from "../../../../actors/runners/kept-commit.js";
-import { KeptReport } from "../../../../http/runner/archives/kept-report.js";
-import { listKeptIn } from "../../../../http/runner/checkout/kept-commits.js";
+import { MAX_COMMITS, type RepositoryCommit } from "../../../../actors/runners/commit-frames.js";
+import { KeptReport } from "../../../../http/runner/archives/retained-report.js";
 import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
+import { listKeptIn } from "../../../../http/runner/checkout/retained-commits.js";
 import { ManualClock } from "../../../support/manual-clock.js";
 import { until } from "../../../support/until.js";
 import { sceneFolder } from "../run-scene.js";

@@ -1,6 +1,6 @@
 import t from "tap";
-import { HeldByVersion } from "../../../runtime/rows/held-by-version.js";
 import { RowCache } from "../../../runtime/rows/row-cache.js";
+import { HeldByVersion } from "../../../runtime/rows/version-cache.js";
 import { Overlays } from "../../../runtime/turns/overlays.js";
 import { rowSpace } from "../../../storage/keys.js";
 import { createMemoryStore } from "../../../storage/memory-store.js";

@@ -13,7 +13,7 @@ import type { RunnerPoolFields } from "../../../actors/runners/runner-pool.kind.
 import { waitingReason } from "../../../actors/runners/waiting-reason.js";
 import { workspaceRunners } from "../../../actors/runners/workspace-runners.kind.js";
 import type { ActorType } from "../../../runtime/cells/actor-type.js";
-import { readPicture } from "../../../runtime/rows/read-picture.js";
+import { readPicture } from "../../../runtime/rows/read-view.js";
 import type { Change, Reading, Writing } from "../../../storage/store.js";
 import { Harness, partition } from "../../support/harness.js";
 import { type Note, probe } from "../../support/probe.js";

@@ -1,7 +1,7 @@
 import type { Turn, TurnReading } from "../../../runtime/turns/turn.js";
 import { compare, fromText, ZERO } from "../../fraction.js";
 import { isRefusal, type Refusal } from "../../refusal.js";
-import { findLeaving } from "../../tables/room.js";
+import { findLeaving } from "../../tables/row-quota.js";
 import type { ReplayRow } from "../replay/replay.js";
 import { replayRef } from "../replay/replay.messages.js";
 import { isKeptReplay } from "../replay/replay.retention.js";
