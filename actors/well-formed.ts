@@ -7,8 +7,8 @@ import { readJson } from "./exact-json.js";
  */
 
 /** Returns the first `most` UTF-16 code units of a text, well-formed, and without half a pair at the end. */
-export function cutText(text: string, most: number): string {
-  const cut = text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
+export function cutText(text: string, max: number): string {
+  const cut = text.length <= max ? text : text.slice(0, max).replace(/[\ud800-\udbff]$/, "");
   return cut.toWellFormed();
 }
 

@@ -49,14 +49,14 @@ export function createSystemClock({ wallMs, elapsedMs }: TimeSource = machineTim
     now,
     at(atMs, wake) {
       let timer: NodeJS.Timeout;
-      const begunMs = elapsedMs();
-      const mostMs = Math.max(0, atMs - now());
+      const startedMs = elapsedMs();
+      const maxMs = Math.max(0, atMs - now());
       const hop = (): void => {
-        const leftMs = Math.min(atMs - now(), mostMs - (elapsedMs() - begunMs));
+        const leftMs = Math.min(atMs - now(), maxMs - (elapsedMs() - startedMs));
         if (leftMs <= 0) wake();
         else timer = setTimeout(hop, Math.min(leftMs, LONGEST_HOP_MS));
       };
-      timer = setTimeout(hop, Math.min(mostMs, LONGEST_HOP_MS));
+      timer = setTimeout(hop, Math.min(maxMs, LONGEST_HOP_MS));
       return () => clearTimeout(timer);
     },
   };

@@ -18,7 +18,7 @@ import { Recovery } from "./recovery.js";
 import { DamageLog } from "./rows/damage-log.js";
 import { RowCache } from "./rows/row-cache.js";
 import type { Origin, RowMemory } from "./rows/row-memory.js";
-import { Pictures } from "./rows/row-views.js";
+import { RowViews } from "./rows/row-views.js";
 import {
   type DeadLetter,
   type DeadLetters,
@@ -81,7 +81,7 @@ class Host implements Runtime {
   readonly #limits: RuntimeLimits;
   readonly #bound: BatchBound;
   readonly #rows: RowCache;
-  readonly #pictures: Pictures;
+  readonly #rowViews: RowViews;
   /** All in-memory state that depends on rows. */
   readonly #memories: readonly RowMemory[];
   readonly #overlays: Overlays;
@@ -124,12 +124,12 @@ class Host implements Runtime {
     this.#bound = new BatchBound(this.#limits, this.#overlays, options);
     this.#behaviours = new Behaviours(catalogue);
     this.#effects = this.#createEffects(durable);
-    this.#pictures = new Pictures(catalogue.actors.flatMap(({ pictures }) => pictures ?? []));
+    this.#rowViews = new RowViews(catalogue.actors.flatMap(({ pictures }) => pictures ?? []));
     this.#cells = new Cells({
       reading: durable,
       behaviours: this.#behaviours,
       effects: this.#effects,
-      pictures: this.#pictures,
+      pictures: this.#rowViews,
       idleCells: this.#limits.idleCells,
       checksNew: options.freezes === true,
     });
@@ -142,9 +142,9 @@ class Host implements Runtime {
     this.#turns = new Turns({
       clock,
       overlays: this.#overlays,
-      pictures: this.#pictures,
+      pictures: this.#rowViews,
       freezes: options.freezes === true,
-      recorder: new TurnRecorder(identities, this.#pictures, {
+      recorder: new TurnRecorder(identities, this.#rowViews, {
         freezes: options.freezes === true,
         damageMet: (error) => this.#damage.met(error),
       }),
@@ -158,7 +158,7 @@ class Host implements Runtime {
     });
     const rests = options.resting !== undefined;
     this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, { clock, damage: this.#damage, rests });
-    this.#memories = [this.#rows, this.#overlays, this.#pictures, this.#cells, this.feed, this.#recovery];
+    this.#memories = [this.#rows, this.#overlays, this.#rowViews, this.#cells, this.feed, this.#recovery];
     this.#statistics = new Statistics({
       turns: this.#turns,
       supervisor,
@@ -232,7 +232,7 @@ class Host implements Runtime {
     if (this.#dead || this.#stopping !== null) throw new Stopping("the runtime is stopping");
     if (this.#options.resting !== undefined) {
       if (!this.#options.resting.takes(to)) throw new Resting(`${to.kind} takes no message while the runtime rests`);
-      this.#recovery.leave(to.partition);
+      this.#recovery.markForSearch(to.partition);
     }
     if (this.#behaviours.of(to) === undefined) throw new NotAccepted(`there is no actor kind ${to.kind}`);
     const cell = this.#cells.activate(to);
@@ -281,7 +281,7 @@ class Host implements Runtime {
   }
 
   get #hasMore(): boolean {
-    return !this.#draining && this.#bound.hasRoom(this.#batch) && (this.#cells.ready > 0 || this.#recovery.mayStep);
+    return !this.#draining && this.#bound.hasCapacity(this.#batch) && (this.#cells.ready > 0 || this.#recovery.mayStep);
   }
 
   #wakeDue(): void {
@@ -302,7 +302,7 @@ class Host implements Runtime {
 
   #takeTurns(): void {
     const run = new TurnRun(this.#options);
-    while (this.#bound.hasRoom(this.#batch) && run.mayTake()) {
+    while (this.#bound.hasCapacity(this.#batch) && run.mayTake()) {
       const cell = this.#cells.takeReady();
       if (cell === undefined) return;
       this.#serve(cell);

@@ -7,10 +7,10 @@ import type { Cells } from "./cells/cells.js";
 import type { Clock } from "./clock.js";
 import type { Effects } from "./effects/effects.js";
 import {
-  begunKey,
   type EffectRow,
   type PendingEffect,
   pendingName,
+  startedKey,
   toPendingEffect,
 } from "./effects/pending-effect.js";
 import { nextReceiver } from "./messages/undelivered.js";
@@ -87,7 +87,7 @@ export class Recovery implements RowMemory {
   readonly #reading: Writing;
   readonly #rests: boolean;
   /** The names of effects without marks that an earlier process may have begun; true for all pending effects. */
-  readonly #begun: ReadonlySet<string> | true;
+  readonly #started: ReadonlySet<string> | true;
   readonly #cells: Cells;
   readonly #effects: Effects;
   readonly #clock: Clock;
@@ -114,7 +114,7 @@ export class Recovery implements RowMemory {
     if (mark !== null && !rests) reading.remove(STOPPED_KEY);
     if (rests) cells.mayHaveUndelivered = false;
     const { begun } = mark ?? unknownLeft;
-    this.#begun = begun === true || new Set(begun === false ? [] : begun);
+    this.#started = begun === true || new Set(begun === false ? [] : begun);
     this.#named = mark?.left?.slice() ?? null;
     this.#cells = cells;
     this.#effects = effects;
@@ -134,7 +134,7 @@ export class Recovery implements RowMemory {
   }
 
   /** Makes the next process search this partition too. A resting runtime calls it before it takes a message there. */
-  leave(partition: string): void {
+  markForSearch(partition: string): void {
     for (const change of markLeft(this.#reading, partition)) {
       if (change.op === "put") this.#reading.put(change.key, change.value);
     }
@@ -147,9 +147,9 @@ export class Recovery implements RowMemory {
 
   /** Returns the last change of a stopping process. */
   stoppedMark(): Change {
-    const begun = new Set(this.#effects.begun());
+    const begun = new Set(this.#effects.listStarted());
     if (!this.over || !this.#isWhole) {
-      return toChange({ left: null, begun: this.#begun === true || [...new Set([...begun, ...this.#begun])] });
+      return toChange({ left: null, begun: this.#started === true || [...new Set([...begun, ...this.#started])] });
     }
     const left = new Set(this.#effects.partitions());
     for (const cell of this.#cells.all()) if (!cell.isIdle) left.add(cell.to.partition);
@@ -215,7 +215,7 @@ export class Recovery implements RowMemory {
       this.#effect = row.key;
       const pending = toPendingEffect(row, this.#clock.now());
       if (this.#effects.find(pending.ownerName, pending.id) !== undefined) continue;
-      pending.isMarked = this.#isMarkedBegun(pending);
+      pending.isMarked = this.#isMarkedStarted(pending);
       // A row from an earlier release has a mark too, if this release has begun a run of it.
       pending.mayHaveBegun = pending.isMarked || (row.value.marks !== true && this.#mayHaveBegun(row.value, pending));
       this.#effects.register(pending);
@@ -226,9 +226,9 @@ export class Recovery implements RowMemory {
   }
 
   /** Returns whether the effect has a mark. An unreadable mark counts as one. */
-  #isMarkedBegun({ owner, id }: PendingEffect): boolean {
+  #isMarkedStarted({ owner, id }: PendingEffect): boolean {
     try {
-      return this.#reading.get(begunKey(owner, id)) !== undefined;
+      return this.#reading.get(startedKey(owner, id)) !== undefined;
     } catch (error) {
       if (!isDamage(error)) throw error;
       return true;
@@ -240,7 +240,7 @@ export class Recovery implements RowMemory {
    * not list begun effects, so they count as not begun.
    */
   #mayHaveBegun({ atMs }: EffectRow, pending: PendingEffect): boolean {
-    return atMs !== undefined && (this.#begun === true || this.#begun.has(pendingName(pending)));
+    return atMs !== undefined && (this.#started === true || this.#started.has(pendingName(pending)));
   }
 
   /** Skips a damaged effect. Its row may also contain its actor's record. */

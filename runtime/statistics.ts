@@ -7,7 +7,7 @@ import type { Timers } from "./schedule/timers.js";
 import type { Turns } from "./turns/turns.js";
 
 /** Maximum number of flush times to store between two reads. */
-const FLUSH_TIMES_KEPT = 1_000;
+const MAX_FLUSH_TIMES = 1_000;
 
 export interface StatisticsParts {
   readonly turns: Turns;
@@ -35,7 +35,7 @@ export class Statistics {
   /** Counts a batch. `tookMs` is the duration of its flush. */
   flushed(tookMs: number): void {
     this.#batches += 1;
-    if (this.#flushSeconds.length < FLUSH_TIMES_KEPT) this.#flushSeconds.push(tookMs / 1_000);
+    if (this.#flushSeconds.length < MAX_FLUSH_TIMES) this.#flushSeconds.push(tookMs / 1_000);
   }
 
   /** Increments one counter per name. */

@@ -73,7 +73,7 @@ async function replaceFile(options: CompactionOptions): Promise<Compacted> {
   assertOwnCopy(copy);
   stepping("clear");
   rmSync(copy, { recursive: true, force: true });
-  assertRoom(options, beforeBytes, dirname(file));
+  assertFreeSpace(options, beforeBytes, dirname(file));
   const entries = await copyStore(options, copy);
   stepping("replace");
   renameSync(join(copy, DATA_FILE), file);
@@ -98,7 +98,7 @@ function assertOwnCopy(copy: string): void {
   );
 }
 
-function assertRoom({ freeBytes = freeBytesOf }: CompactionOptions, neededBytes: number, folder: string): void {
+function assertFreeSpace({ freeBytes = freeBytesOf }: CompactionOptions, neededBytes: number, folder: string): void {
   const free = freeBytes(folder);
   if (free >= neededBytes) return;
   throw new StoreError(

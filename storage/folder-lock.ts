@@ -7,7 +7,7 @@ import { StoreError } from "./store.js";
 /** The folder's lock file. It is empty and never removed. */
 export const LOCK_FILE = "signalbox.lock";
 /** Exit code of `flock -n` (util-linux and busybox) if another process holds the lock. */
-const HELD = 1;
+const LOCKED = 1;
 /** Timeout for `flock` in milliseconds; then it counts as missing. With `-n` it never waits for the lock. */
 const FLOCK_TIMEOUT_MS = 10_000;
 
@@ -58,7 +58,7 @@ function lockFile(folder: string): () => void {
     stdio: ["ignore", "ignore", "ignore", file],
     timeout: FLOCK_TIMEOUT_MS,
   });
-  if (status === HELD) {
+  if (status === LOCKED) {
     closeSync(file);
     throw inUse(folder);
   }

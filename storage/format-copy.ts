@@ -41,7 +41,7 @@ export async function copyOfFormat(options: FormatCopyOptions): Promise<string> 
   const file = realpathSync(join(folder, DATA_FILE));
   const copy = `${file}${FORMAT_PART}${from}`;
   const unfinished = `${copy}${UNFINISHED}`;
-  const noRoom = (cause?: unknown) =>
+  const toDiskFull = (cause?: unknown) =>
     new StoreError(
       "disk-full",
       `the store in ${folder} has format ${from}. Before the migration to ${to}, ${file} is copied to ${copy}, ` +
@@ -50,7 +50,7 @@ export async function copyOfFormat(options: FormatCopyOptions): Promise<string> 
       { cause },
     );
   rmSync(unfinished, { force: true });
-  if (freeBytes(dirname(file)) < statSync(file).size) throw noRoom();
+  if (freeBytes(dirname(file)) < statSync(file).size) throw toDiskFull();
   try {
     const target = createWriteStream(unfinished, { mode: 0o600, flush: true });
     await pipeline(createReadStream(file), target, ending === undefined ? {} : { signal: ending });
@@ -61,7 +61,7 @@ export async function copyOfFormat(options: FormatCopyOptions): Promise<string> 
     rmSync(unfinished, { force: true });
     if (ending?.aborted === true) throw error;
     const known = storeError(error, folder);
-    throw known.code === "disk-full" ? noRoom(error) : known;
+    throw known.code === "disk-full" ? toDiskFull(error) : known;
   }
 }
 

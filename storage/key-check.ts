@@ -27,7 +27,7 @@ export function isKey(key: Key): boolean {
 }
 
 /** Whether a store can hold longer keys that start with this one. */
-export function hasRoomBelow(key: Key): boolean {
+export function isExtensible(key: Key): boolean {
   const bytes = bytesOf(key);
   return bytes !== null && bytes + MIN_PART_BYTES <= MAX_KEY_BYTES;
 }
@@ -38,16 +38,16 @@ function bytesOf(key: Key): number | null {
   let bytes = key.length - 1;
   for (let at = 0; at < key.length; at++) {
     const part = key[at];
-    if (at < HELD && part === heldTexts[at] && part !== undefined) {
-      bytes += heldBytes[at] ?? 0;
+    if (at < CACHED_PARTS && part === cachedTexts[at] && part !== undefined) {
+      bytes += cachedBytes[at] ?? 0;
       continue;
     }
     const more = typeof part === "number" ? bytesOfNumber(part) : bytesOfText(part);
     if (more === null) return null;
     bytes += more;
-    if (at >= HELD || typeof part !== "string") continue;
-    heldTexts[at] = part;
-    heldBytes[at] = more;
+    if (at >= CACHED_PARTS || typeof part !== "string") continue;
+    cachedTexts[at] = part;
+    cachedBytes[at] = more;
   }
   return bytes;
 }
@@ -56,9 +56,9 @@ function bytesOf(key: Key): number | null {
  * Cache of the last valid texts in the first parts of keys, and of their sizes. Keys that are checked together often
  * start with the same parts.
  */
-const HELD = 3;
-const heldTexts: string[] = [];
-const heldBytes: number[] = [];
+const CACHED_PARTS = 3;
+const cachedTexts: string[] = [];
+const cachedBytes: number[] = [];
 
 function bytesOfNumber(part: number): number | null {
   return Number.isSafeInteger(part) && !Object.is(part, -0) ? NUMBER_BYTES : null;

@@ -22,7 +22,7 @@ export const undeliveredSpace = "mail";
  */
 export const effectSpace = "effect";
 /** `[partition, "begun", kind, owner, id]`: a mark that this pending effect may have started. */
-export const begunSpace = "begun";
+export const startedSpace = "begun";
 /**
  * `["~", "timer", dueMs, partition, kind, id, name]` -> when the timer was set, or null: timers in order of due time.
  */

@@ -39,13 +39,13 @@ const MAX_READERS = 1024;
 export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
   const { folder } = options;
   const readOnly = options.readOnly ?? false;
-  const held: (() => unknown)[] = [];
+  const cleanups: (() => unknown)[] = [];
   const release = async () => {
-    for (let step = held.pop(); step !== undefined; step = held.pop()) await step();
+    for (let step = cleanups.pop(); step !== undefined; step = cleanups.pop()) await step();
   };
   try {
     if (readOnly || options.mustExist === true) assertStoreIn(folder);
-    if (!readOnly) held.push(await prepareFolder(folder));
+    if (!readOnly) cleanups.push(await prepareFolder(folder));
     // If another process writes the file, its pages change during the check.
     checkDataFile(folder, options.checksAllPages === true ? Number.POSITIVE_INFINITY : readOnly ? 0 : undefined);
     const source = openValues((options) => {
@@ -58,7 +58,7 @@ export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
         maxReaders: MAX_READERS,
         readOnly,
       });
-      held.push(() => root.close());
+      cleanups.push(() => root.close());
       return root;
     });
     return new LmdbStore({ ...source, folder, closed: false }, options, release);

@@ -157,8 +157,9 @@ export function checkFormat(reading: Reading, { folder, steps }: Pick<MigrateOpt
   const newest = newestFormat(steps);
   const format = reading.get<number>(FORMAT_KEY) ?? newest;
   if (format <= newest) return;
-  const kept = findFormatCopy(folder, newest);
-  const back = kept === null ? "" : `, or restore the store from before the upgrade: move ${kept.copy} to ${kept.file}`;
+  const oldCopy = findFormatCopy(folder, newest);
+  const back =
+    oldCopy === null ? "" : `, or restore the store from before the upgrade: move ${oldCopy.copy} to ${oldCopy.file}`;
   throw new StoreError(
     "newer-format",
     `the store in ${folder} has format ${format}, but this release reads only formats up to ${newest}: use a ` +
@@ -214,9 +215,9 @@ async function migratePartition(
     walk !== undefined && cursor.to === step.to;
     walk = step.walks[cursor.walk]
   ) {
-    const most = Math.min(limit, walk.maxEntries ?? limit);
-    const entries = nextSlice(store.reading, { partition, walk, after: cursor.after, limit: most });
-    cursor = advance(cursor, entries, { step, limit: most });
+    const max = Math.min(limit, walk.maxEntries ?? limit);
+    const entries = nextSlice(store.reading, { partition, walk, after: cursor.after, limit: max });
+    cursor = advance(cursor, entries, { step, limit: max });
     if (entries.length === 0) continue;
     const changes = walk.changes({ partition, entries, reading: store.reading });
     for (const { key } of changes) if (key[0] !== partition || key[1] === metaSpace) throw foreignKeyError(step, key);

@@ -69,15 +69,15 @@ export class PageEntries {
 
   #readEntry(index: number, offset: number, isLeaf: boolean): boolean {
     const { bytes } = this;
-    const room = bytes.length - PAGE_HEADER - NODE_HEADER - offset;
-    if (room < 0) return false;
+    const availableBytes = bytes.length - PAGE_HEADER - NODE_HEADER - offset;
+    if (availableBytes < 0) return false;
     const at = PAGE_HEADER + offset;
     const flags = bytes.readUInt16LE(at + NODE.flags);
     const keySize = bytes.readUInt16LE(at + NODE.keySize);
     const low = bytes.readUInt16LE(at + NODE.low) + bytes.readUInt16LE(at + NODE.high) * 2 ** 16;
     const isBig = isLeaf && (flags & BIG_DATA) !== 0;
     const inPage = !isLeaf ? 0 : isBig ? INTEGER_BYTES : low;
-    if (keySize > MAX_KEY || keySize + inPage > room) return false;
+    if (keySize > MAX_KEY || keySize + inPage > availableBytes) return false;
     if (isLeaf && (flags & ~BIG_DATA) !== 0) return false;
     const begin = at + NODE_HEADER;
     const entry = this.#entries[index] ?? { begin: 0, end: 0, data: 0, isBig: false };

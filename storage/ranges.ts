@@ -1,4 +1,4 @@
-import { checkKey, hasRoomBelow } from "./key-check.js";
+import { checkKey, isExtensible } from "./key-check.js";
 import type { Key, Range } from "./store.js";
 
 /** Sorts after every key part. It ends a range over everything below a key. */
@@ -32,7 +32,7 @@ export function canHold({ prefix, after, before, limit }: Range): boolean {
     if (!isBelow(bound, prefix)) throw new Error("a bound lies outside its range's prefix");
     checkKey(bound);
   }
-  return limit !== 0 && (prefix.length === 0 || hasRoomBelow(prefix));
+  return limit !== 0 && (prefix.length === 0 || isExtensible(prefix));
 }
 
 /**
@@ -56,5 +56,5 @@ export function encodedRange(range: Range): EncodedRange | null {
 }
 
 function pastAllBelow(key: Key): Bound {
-  return hasRoomBelow(key) ? [...key, PAST_ALL] : [...key];
+  return isExtensible(key) ? [...key, PAST_ALL] : [...key];
 }

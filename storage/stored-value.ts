@@ -115,24 +115,24 @@ const AFTER_TEXT = 0;
 const AFTER_NUMBER = 1;
 
 /** Maximum number of key parts whose hashes are cached. Keys in a batch or list often start alike. */
-const MAX_HELD = 5;
+const MAX_CACHED = 5;
 /** The first parts of the last key, and the hash of that key up to and including each part. */
-const heldParts: KeyPart[] = [];
-const heldHashes = new Int32Array(MAX_HELD);
-let held = 0;
+const cachedParts: KeyPart[] = [];
+const cachedHashes = new Int32Array(MAX_CACHED);
+let cachedCount = 0;
 
 function hashKey(key: Key): number {
   let at = 0;
-  while (at < held && at < key.length && key[at] === heldParts[at]) at++;
-  let hash = at === 0 ? FNV_BASIS : (heldHashes[at - 1] ?? 0);
+  while (at < cachedCount && at < key.length && key[at] === cachedParts[at]) at++;
+  let hash = at === 0 ? FNV_BASIS : (cachedHashes[at - 1] ?? 0);
   if (at === key.length) return hash >>> 0;
-  held = Math.min(key.length, MAX_HELD);
+  cachedCount = Math.min(key.length, MAX_CACHED);
   for (; at < key.length; at++) {
     const part = key[at] ?? "";
     hash = hashPart(hash, part);
-    if (at >= MAX_HELD) continue;
-    heldParts[at] = part;
-    heldHashes[at] = hash;
+    if (at >= MAX_CACHED) continue;
+    cachedParts[at] = part;
+    cachedHashes[at] = hash;
   }
   return hash >>> 0;
 }

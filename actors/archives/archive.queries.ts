@@ -8,7 +8,7 @@ import { countChunks, type Pack } from "./pack.js";
  * Maximum number of wanted commits sent to a runner when it connects. It learns of later ones when they are asked for
  * again.
  */
-const MAX_TOLD = 200;
+const MAX_LISTED = 200;
 
 /** Counters of the process (`RuntimeStats.counters`). */
 export const archiveCounters = { kept: "archives.kept", refused: "archives.refused" } as const;
@@ -28,16 +28,16 @@ export function findArchiveById(reading: Reading, workspaceId: string, id: strin
 }
 
 /** A completely stored pack. */
-export interface KeptPack extends Pack {
+export interface StoredPack extends Pack {
   readonly archiveId: string;
 }
 
 /** Finds the stored pack of a commit; null if there is none. */
-export function findKeptPack(
+export function findStoredPack(
   reading: Reading,
   workspaceId: string,
   of: { readonly repository: string; readonly commit: string },
-): KeptPack | null {
+): StoredPack | null {
   const archive = findArchive(reading, workspaceId, of);
   if (archive === undefined || archive.standing !== "kept" || archive.pack === null) return null;
   return { archiveId: archive.id, ...archive.pack };
@@ -56,7 +56,7 @@ export function findChunk(
 
 /** Lists the commits that runners should look for now. */
 export function listWanted(reading: Reading, workspaceId: string): readonly WantedCommit[] {
-  const { rows } = archives.page(reading, workspaceId, { standing: "pending" }, { limit: MAX_TOLD });
+  const { rows } = archives.page(reading, workspaceId, { standing: "pending" }, { limit: MAX_LISTED });
   return rows.map(({ id, repository, commit }) => ({ archiveId: id, repository, commit }));
 }
 

@@ -12,5 +12,5 @@ export const archiveHolds = table<true>("archive-hold");
 /** `[archive, n]`: the bytes of the pack's n-th chunk, from 0. */
 export const archiveChunks = table<Uint8Array>("archive-chunk");
 /** `["bytes"]`: total bytes of the workspace's packs, stored or incoming. */
-export const archiveRoom = table<number>("archive-room");
-export const ROOM = "bytes";
+export const archiveUsage = table<number>("archive-room");
+export const TOTAL_BYTES = "bytes";

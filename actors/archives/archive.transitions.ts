@@ -3,7 +3,7 @@ import { runners } from "../runners/runner.table.js";
 import type { ArchiveRefusal, ArchiveRow } from "./archive.js";
 import { wantedTopic } from "./archive.messages.js";
 import { archiveCounters } from "./archive.queries.js";
-import { archiveChunks, archiveHolds, archiveRoom, archives, ROOM } from "./archive.table.js";
+import { archiveChunks, archiveHolds, archives, archiveUsage, TOTAL_BYTES } from "./archive.table.js";
 import { type ArchiveContext, type ArchiveEvent, deadlineOf } from "./classify-archive.js";
 import { NO_CHUNKS, type Pack } from "./pack.js";
 
@@ -46,7 +46,7 @@ export function unhold({ turn, holder }: EventOf<"archive.unheld">): void {
 }
 
 /** Removes the archive with its pack and holds. */
-export function letGo({ turn, holder, row }: EventOf<"archive.let-go">, context: ArchiveContext): ArchiveContext {
+export function releaseHold({ turn, holder, row }: EventOf<"archive.let-go">, context: ArchiveContext): ArchiveContext {
   const { partition, id } = turn.self;
   archiveHolds.remove(turn, partition, id, holder);
   const next = removePack(turn, row, context);
@@ -95,7 +95,7 @@ export function refuseTooLarge({ turn, row }: EventOf<"found.too-large">, contex
 
 export function beginPack({ turn, row, pack }: EventOf<"pack.begun">, context: ArchiveContext): ArchiveContext {
   const next = removePack(turn, row, context);
-  changeRoom(turn, pack.bytes);
+  addUsage(turn, pack.bytes);
   toPending(turn, row, pack);
   turn.wake("silent", turn.now + SILENT_MS);
   turn.reply({ received: 0 });
@@ -125,7 +125,7 @@ export function storeChunk(
   return { ...context, received: n + 1, chain };
 }
 
-export function keepPack({ turn, row }: EventOf<"chunk.last">): void {
+export function storePack({ turn, row }: EventOf<"chunk.last">): void {
   turn.cancelWake("silent");
   turn.count(archiveCounters.kept);
   putRow(turn, row, { standing: "kept", refusal: null, pendingSinceMs: null });
@@ -215,13 +215,13 @@ function putRow(turn: Turn, row: ArchiveRow, change: Partial<ArchiveRow>): Archi
 function removePack(turn: Turn, { pack }: ArchiveRow, context: ArchiveContext): ArchiveContext {
   const { partition, id } = turn.self;
   for (let n = 0; n < context.received; n++) archiveChunks.remove(turn, partition, id, n);
-  if (pack !== null) changeRoom(turn, -pack.bytes);
+  if (pack !== null) addUsage(turn, -pack.bytes);
   return { ...context, received: 0, chain: NO_CHUNKS };
 }
 
-function changeRoom(turn: Turn, bytes: number): void {
+function addUsage(turn: Turn, bytes: number): void {
   const { partition } = turn.self;
-  const taken = (archiveRoom.get(turn, partition, ROOM) ?? 0) + bytes;
-  if (taken > 0) archiveRoom.put(turn, partition, [ROOM], taken);
-  else archiveRoom.remove(turn, partition, ROOM);
+  const taken = (archiveUsage.get(turn, partition, TOTAL_BYTES) ?? 0) + bytes;
+  if (taken > 0) archiveUsage.put(turn, partition, [TOTAL_BYTES], taken);
+  else archiveUsage.remove(turn, partition, TOTAL_BYTES);
 }

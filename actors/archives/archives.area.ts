@@ -1,6 +1,6 @@
 import { defineArea } from "../area.js";
 import { archiveActor } from "./archive.machine.js";
-import { archiveChunks, archiveHolds, archiveRoom, archives } from "./archive.table.js";
+import { archiveChunks, archiveHolds, archives, archiveUsage } from "./archive.table.js";
 import { type ArchiveLimits, defaultArchiveLimits } from "./classify-archive.js";
 
 interface ArchiveParts {
@@ -12,5 +12,5 @@ interface ArchiveParts {
 export const archivesArea = defineArea({
   name: "archives",
   actors: ({ archives: limits = defaultArchiveLimits }: ArchiveParts) => [archiveActor(limits)],
-  tables: [archives, archiveHolds, archiveChunks, archiveRoom],
+  tables: [archives, archiveHolds, archiveChunks, archiveUsage],
 });

@@ -4,7 +4,7 @@ import { listPartitions } from "../../storage/partitions.js";
 import { readPastDamage } from "../../storage/past-damage.js";
 import type { Reading } from "../../storage/store.js";
 import type { ArchiveRow } from "./archive.js";
-import { archiveChunks, archiveHolds, archiveRoom, archives, ROOM } from "./archive.table.js";
+import { archiveChunks, archiveHolds, archives, archiveUsage, TOTAL_BYTES } from "./archive.table.js";
 import { countChunks } from "./pack.js";
 
 /** Checks archives against their chunks, their holders and the quota they use. */
@@ -16,7 +16,7 @@ export function* checkArchives(damageable: Reading): Generator<Finding> {
     });
     const rows = new Map<string, ArchiveRow>();
     for (const row of archives.rows(reading, partition)) rows.set(row.id, row);
-    const findings = [...checkParts(reading, partition, rows), ...checkRoom(reading, partition, rows)];
+    const findings = [...checkParts(reading, partition, rows), ...checkUsage(reading, partition, rows)];
     for (const { isDerived, ...finding } of findings) {
       yield isDerived && isIncomplete ? { ...finding, repair: [] } : finding;
     }
@@ -44,11 +44,11 @@ function* checkParts(reading: Reading, partition: string, rows: ReadonlyMap<stri
   }
 }
 
-function* checkRoom(reading: Reading, partition: string, rows: ReadonlyMap<string, ArchiveRow>): Generator<Suspected> {
+function* checkUsage(reading: Reading, partition: string, rows: ReadonlyMap<string, ArchiveRow>): Generator<Suspected> {
   let bytes = 0;
   for (const { pack } of rows.values()) bytes += pack?.bytes ?? 0;
-  if ((archiveRoom.get(reading, partition, ROOM) ?? 0) === bytes) return;
-  const key = archiveRoom.key(partition, ROOM);
+  if ((archiveUsage.get(reading, partition, TOTAL_BYTES) ?? 0) === bytes) return;
+  const key = archiveUsage.key(partition, TOTAL_BYTES);
   const repair = bytes > 0 ? [{ op: "put", key, value: bytes } as const] : [{ op: "remove", key } as const];
   yield { what: "room of archives: not what their packs take", key, repair, isDerived: true };
 }

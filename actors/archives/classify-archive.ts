@@ -5,7 +5,7 @@ import type { Answered, TurnReading, Woken } from "../../runtime/turns/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { ArchiveRow } from "./archive.js";
 import type { ArchiveMessage, OfferPack, ReportArchive, TakeArchive, TakeChunk } from "./archive.messages.js";
-import { archiveChunks, archiveHolds, archiveRoom, archives, ROOM } from "./archive.table.js";
+import { archiveChunks, archiveHolds, archives, archiveUsage, TOTAL_BYTES } from "./archive.table.js";
 import { CHUNK_BYTES, chainDigest, countChunks, MAX_PACK_BYTES } from "./pack.js";
 
 /** How long runners look for a commit, in milliseconds (replays: 7 days). */
@@ -40,7 +40,7 @@ export function classifyArchive({ bytesPerWorkspace }: ArchiveLimits) {
       case "archive.hold":
         return message;
       case "archive.release":
-        return row === undefined || isHeldByOthers(turn, message.holder)
+        return row === undefined || hasOtherHolders(turn, message.holder)
           ? toEvent("archive.unheld", message)
           : toEvent("archive.let-go", { ...message, row });
       case "archive.look":
@@ -91,7 +91,7 @@ function refusal(why: string): ArchiveRefused {
 const notYours = refusal("another runner has it");
 const unneeded = refusal("nobody needs it");
 
-function isHeldByOthers(turn: TurnReading, holder: string): boolean {
+function hasOtherHolders(turn: TurnReading, holder: string): boolean {
   const { partition, id } = turn.self;
   return archiveHolds.entries(turn, partition, [id], { limit: 2 }).some(({ key }) => key.at(-1) !== holder);
 }
@@ -115,7 +115,7 @@ function classifyOffer(message: OfferPack, row: ArchiveRow, turn: TurnReading, b
   const { bytes } = message.pack;
   if (isOffered(message, row)) return toEvent("pack.resumed", { ...message, row });
   if (bytes > MAX_PACK_BYTES) return refusal("the pack is too large");
-  const taken = (archiveRoom.get(turn, turn.self.partition, ROOM) ?? 0) - (row.pack?.bytes ?? 0);
+  const taken = (archiveUsage.get(turn, turn.self.partition, TOTAL_BYTES) ?? 0) - (row.pack?.bytes ?? 0);
   if (taken + bytes <= bytesPerWorkspace) return toEvent("pack.begun", { ...message, row });
   const why = `The workspace's archives have no room for ${bytes} bytes: ${taken} of ${bytesPerWorkspace} are taken.`;
   return toEvent("pack.unfit", { ...message, row, why });

@@ -79,7 +79,7 @@ function reasonsOf(reading: Reading, workspaceId: string, copy: SideCopy): Reaso
   const { code, text } = copy.why;
   if (code === "judge-failed") {
     const judged = judgedReasons(reading, workspaceId, copy);
-    if (judged.length > 0) return judged.map((said) => ({ code, detail: firstBytes(said, REASON_BYTES) }));
+    if (judged.length > 0) return judged.map((stated) => ({ code, detail: firstBytes(stated, REASON_BYTES) }));
   }
   const printed = code === "check-failed" ? (copy.check?.tail.trim() ?? "") : "";
   return [{ code, detail: printed === "" ? firstBytes(text, REASON_BYTES) : lastBytes(printed, REASON_BYTES) }];
@@ -92,6 +92,6 @@ function judgedReasons(
   { replayId, place, repeat }: SideCopy,
 ): readonly string[] {
   const verdict = replayVerdicts.get(reading, workspaceId, replayId, place, repeat, "first")?.verdict ?? null;
-  const said = verdict?.reasons.brief ?? [];
-  return said.filter(({ claim }) => claim === null || verdict?.marks?.[claim] !== true).map(({ text }) => text);
+  const stated = verdict?.reasons.brief ?? [];
+  return stated.filter(({ claim }) => claim === null || verdict?.marks?.[claim] !== true).map(({ text }) => text);
 }

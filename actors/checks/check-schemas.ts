@@ -5,7 +5,7 @@ import type { Shown } from "../view.js";
 import { undecidedReasons, verdicts } from "./verdict.js";
 
 /** The fields of a station that a check keeps at their live values, in the order in which it lists them. */
-export const keptFields = ["check", "judge", "diffs", "runners"] as const;
+export const liveFields = ["check", "judge", "diffs", "runners"] as const;
 
 const count = z.int();
 const time = z.iso.datetime();
@@ -94,7 +94,7 @@ export const replayCheckSchema = z
     reference,
     liveFingerprint: z.string(),
     candidateFingerprint: z.string(),
-    keptLive: z.array(z.enum(keptFields)).describe("What the plan changed and the check kept as it is live."),
+    keptLive: z.array(z.enum(liveFields)).describe("What the plan changed and the check kept as it is live."),
     threshold: threshold.describe("From the live line when the check started."),
     repeats: count.describe("Copies of each run."),
     gain: gainSchema

@@ -82,14 +82,14 @@ function toMoved(turn: TurnReading) {
 
 const { on, machine } = chartOf<NoContext, ReturnType<ReturnType<typeof classifyCheck>>>();
 
-const leave = ({ turn }: InTurn) => turn.stop();
+const stopActor = ({ turn }: InTurn) => turn.stop();
 
 /** Transitions of a check with a final verdict. */
 const decided = {
   ...on("start.answered", ({ turn, started }) => turn.reply(started)),
   ...on("start.refused", ({ turn, refusal }) => turn.reply(refusal)),
   ...on("moved.on", (event) => takeMoved(event.turn, event)),
-  ...on("check.forget", "new", ({ turn }) => forgetCheck(turn), leave),
+  ...on("check.forget", "new", ({ turn }) => forgetCheck(turn), stopActor),
   ...on("check.other"),
 };
 
@@ -100,10 +100,10 @@ const checkMachine = machine({
     new: {
       on: {
         ...on("start.made", "running", (event) => startCheck(event, event.prepared, event.judging)),
-        ...on("start.answered", ({ turn, started }) => turn.reply(started), leave),
-        ...on("start.refused", ({ turn, refusal }) => turn.reply(refusal), leave),
-        ...on("check.forget", leave),
-        ...on("check.other", leave),
+        ...on("start.answered", ({ turn, started }) => turn.reply(started), stopActor),
+        ...on("start.refused", ({ turn, refusal }) => turn.reply(refusal), stopActor),
+        ...on("check.forget", stopActor),
+        ...on("check.other", stopActor),
       },
     },
     running: {

@@ -6,7 +6,7 @@ import { replayChecks } from "./check.table.js";
 export const replayCheckRetention = retain(replayChecks, {
   period: "work",
   after: ["search"],
-  begunAtMs: ({ createdAt }) => Date.parse(createdAt),
+  startedAtMs: ({ createdAt }) => Date.parse(createdAt),
   endedAtMs: ({ endedAt }) => (endedAt === null ? null : Date.parse(endedAt)),
   remove: (turn, { id }) => {
     turn.send(replayCheckRef(turn.self.partition, id), { type: "check.forget" });

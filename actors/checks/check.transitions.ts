@@ -1,6 +1,6 @@
 import type { EventWith } from "../../runtime/cells/chart.js";
 import type { Turn } from "../../runtime/turns/turn.js";
-import { tellToGo } from "../replays/budget/replay-quota.js";
+import { requestRemoval } from "../replays/budget/replay-quota.js";
 import { toJudgeModel } from "../replays/candidates/station-config.js";
 import type { ReplayJudging } from "../replays/judging/model-terms.js";
 import type { ReplayRow } from "../replays/replay/replay.js";
@@ -35,7 +35,7 @@ interface SidesMoved {
 export function startCheck(message: EventWith<StartCheck>, prepared: PreparedCheck, judging: ReplayJudging): void {
   const { turn, caller, client } = message;
   const { partition, id } = turn.self;
-  tellToGo(turn, prepared.replaced);
+  requestRemoval(turn, prepared.replaced);
   for (const each of prepared.leaving) turn.send(replayCheckRef(partition, each), { type: "check.forget" });
   const baseline = prepared.baseline ?? orderBaseline(turn, prepared, judging);
   const replay = orderPlanned(turn, prepared, { baseline, judging });
@@ -158,8 +158,8 @@ export function takeMoved(turn: Turn, { sides, decision }: SidesMoved): void {
   const isOver = decidedAt !== null && isStill(candidate) && isStill(baseline);
   const row = { ...before, regressed, compared, verdict, undecidedBecause, decidedAt, endedAt: isOver ? now : null };
   if (!isSame(row, before)) replayChecks.put(turn, partition, before, row);
-  if (decidedAt !== null && (before.decidedAt === null || isOver)) keepResult(turn, row, { sides, isWhole });
-  if (isOver) letGo(turn, row);
+  if (decidedAt !== null && (before.decidedAt === null || isOver)) storeResult(turn, row, { sides, isWhole });
+  if (isOver) releaseReplays(turn, row);
 }
 
 function isSame(one: ReplayCheckRow, other: ReplayCheckRow): boolean {
@@ -173,7 +173,7 @@ function isStill(side: ReplaySide | null): boolean {
 }
 
 /** Stores the check's results. If a replay is gone, the results that were stored before stay. */
-function keepResult(
+function storeResult(
   turn: Turn,
   row: ReplayCheckRow,
   { sides, isWhole }: Pick<SidesMoved, "sides"> & { readonly isWhole: boolean },
@@ -184,7 +184,7 @@ function keepResult(
     replayCheckResults.put(turn, partition, before, atOnce(toResult(turn, partition, row, sides)));
 }
 
-function letGo(turn: Turn, { id, replayId, baselineReplayId }: ReplayCheckRow): void {
+function releaseReplays(turn: Turn, { id, replayId, baselineReplayId }: ReplayCheckRow): void {
   const { partition } = turn.self;
   for (const each of [replayId, baselineReplayId]) {
     unwatchReplay(turn, each, replayCheckRef(partition, id));
@@ -196,7 +196,7 @@ function letGo(turn: Turn, { id, replayId, baselineReplayId }: ReplayCheckRow): 
 export function forgetCheck(turn: Turn): void {
   const { partition, id } = turn.self;
   const row = getCheck(turn);
-  letGo(turn, row);
+  releaseReplays(turn, row);
   replayChecks.remove(turn, partition, row);
   const result = replayCheckResults.get(turn, partition, id);
   if (result !== undefined) replayCheckResults.remove(turn, partition, result);

@@ -2,7 +2,7 @@ import type { StartWarning } from "../replays/starting/start-warnings.js";
 import type { Stored } from "../view.js";
 import type { ReplayCheckView, replayCheckSchema } from "./check-schemas.js";
 
-export type KeptField = ReplayCheckView["keptLive"][number];
+export type LiveField = ReplayCheckView["keptLive"][number];
 
 /** The criteria of a check's verdict, from the live line at its start. */
 export type CheckThreshold = Omit<ReplayCheckView["threshold"], "unpricedRun">;

@@ -76,8 +76,8 @@ function* findResult(
   sides: ReplaySides,
 ): InSteps<CheckResultRow> {
   const isWhole = sides.candidate !== null && sides.baseline !== null;
-  const kept = isWhole ? undefined : replayCheckResults.get(reading, workspaceId, row.id);
-  return kept ?? (yield* toResult(reading, workspaceId, row, sides));
+  const stored = isWhole ? undefined : replayCheckResults.get(reading, workspaceId, row.id);
+  return stored ?? (yield* toResult(reading, workspaceId, row, sides));
 }
 
 function thresholdView({ threshold }: ReplayCheckRow, { candidate }: ReplaySides): ReplayCheckView["threshold"] {

@@ -12,9 +12,9 @@ import { resolveBlock } from "../replays/starting/live-block.js";
 import type { StartingPoint } from "../replays/starting/starting-point.js";
 import { canonicalJson } from "../resources/canonical-json.js";
 import { findResource } from "../resources/resource.table.js";
-import type { KeptField } from "./check.js";
+import type { LiveField } from "./check.js";
 import type { Parsed, PlannedChange } from "./check.messages.js";
-import { keptFields } from "./check-schemas.js";
+import { liveFields } from "./check-schemas.js";
 
 /** A planned change, ready to be replayed. */
 export interface PreparedChange {
@@ -25,7 +25,7 @@ export interface PreparedChange {
   readonly config: RunConfig;
   readonly fingerprints: Fingerprints;
   /** The fields that the plan changes but the check keeps. */
-  readonly keptLive: readonly KeptField[];
+  readonly keptLive: readonly LiveField[];
 }
 
 /**
@@ -41,7 +41,7 @@ export function prepareChange(
   if ("errors" in planned) return { refused: "invalid", errors: planned.errors };
   const { station, repositories } = planned.data;
   const line = repositories === null ? point.line : { ...point.line, repositories };
-  const { block, keptLive } = keepLive(resolveBlock(station, point.station), point.station);
+  const { block, keptLive } = withLiveFields(resolveBlock(station, point.station), point.station);
   const errors = [...listStrangers(point.line, repositories), ...checkPlanned(turn, point, { block, line, caller })];
   if (errors.length > 0) return { refused: "invalid", errors };
   const { set, fingerprints: live } = point;
@@ -54,9 +54,9 @@ export function prepareChange(
 /**
  * Returns the planned block with the live fields for scoring and placement, and with live values for omitted fields.
  */
-function keepLive(planned: StationBlock, live: Station): Pick<PreparedChange, "block" | "keptLive"> {
+function withLiveFields(planned: StationBlock, live: Station): Pick<PreparedChange, "block" | "keptLive"> {
   const { check, judge, diffs, runners } = live;
-  const keptLive = keptFields.filter((field) => canonicalJson(planned[field]) !== canonicalJson(live[field]));
+  const keptLive = liveFields.filter((field) => canonicalJson(planned[field]) !== canonicalJson(live[field]));
   return { block: { ...passingAs(planned, live), check, judge, diffs, runners }, keptLive };
 }
 
@@ -83,7 +83,7 @@ function checkPlanned(
   return checkBlock(block, { ...row, fields: line }, { stationKey: station.key, scope, linePath: "line" });
 }
 
-function nothingToReplay(keptLive: readonly KeptField[]): Refusal {
+function nothingToReplay(keptLive: readonly LiveField[]): Refusal {
   const detail =
     keptLive.length === 0
       ? "The plan changes nothing that affects how the station's runs go."

@@ -4,7 +4,7 @@ import type { Reading } from "../../storage/store.js";
 import type { JudgingSetup } from "../lines/fingerprint.js";
 import { findLine } from "../lines/line.queries.js";
 import { isRefusal, type Refusal } from "../refusal.js";
-import { findRoom } from "../replays/budget/replay-quota.js";
+import { findRemovableReplays } from "../replays/budget/replay-quota.js";
 import type { ReplayRow } from "../replays/replay/replay.js";
 import { findBaseline } from "../replays/sets/baseline.js";
 import { findStationByKey, refusePlanner } from "../replays/sets/replay-set.queries.js";
@@ -80,9 +80,9 @@ function prepareFor(turn: TurnReading, asked: Asked): CheckStart {
   if (full !== null) return refuse(full);
   const baseline = findBaseline(turn, partition, set, { live, repeats }) ?? null;
   const count = baseline === null ? 2 : 1;
-  const replaced = findRoom(turn, set, { count, beside: baseline?.id ?? null });
+  const replaced = findRemovableReplays(turn, set, { count, beside: baseline?.id ?? null });
   if (isRefusal(replaced)) return refuse(replaced);
-  const leaving = findCheckRoom(turn, set.id);
+  const leaving = findRemovableChecks(turn, set.id);
   if (isRefusal(leaving)) return refuse(leaving);
   const attempt = 1 + Math.max(0, ...earlier.map((check) => check.attempt));
   return { to: "start", prepared: { ...asked, attempt, runsDigest, baseline, replaced, leaving } };
@@ -167,7 +167,7 @@ function digestRuns(runIds: readonly string[]): string {
 const MAX_CHECKS = 200;
 
 /** Returns the ids of the set's oldest ended checks to remove so that one more fits; refuses if too few have ended. */
-export function findCheckRoom(turn: TurnReading, setId: string): readonly string[] | Refusal {
+export function findRemovableChecks(turn: TurnReading, setId: string): readonly string[] | Refusal {
   const oldestFirst = replayChecks.all(turn, turn.self.partition, { setId }).toReversed();
   const mayGo = ({ endedAt }: ReplayCheckRow) => endedAt !== null;
   const leaving = findLeaving(oldestFirst, { most: MAX_CHECKS, count: 1, mayGo });

@@ -48,13 +48,13 @@ export interface Decision {
  * Decides the verdict, in the order of the reference: too many regressions, which may be known while replays still run;
  * then whether a replay is still running; then the reasons for no decision.
  */
-export function decide(sides: CheckSides, mostRegressions: number): Decision {
+export function decide(sides: CheckSides, maxRegressions: number): Decision {
   const { candidate, baseline, runs } = sides;
   const [own, other] = [candidate?.copies ?? [], baseline?.copies ?? []];
   const regressed = findRegressions(own, other, runs).length;
   const compared = countCompared(own, other);
   const found = { undecidedBecause: null, regressed, compared };
-  if (regressed > mostRegressions) return { ...found, verdict: "failed" };
+  if (regressed > maxRegressions) return { ...found, verdict: "failed" };
   if ([candidate, baseline].some((side) => side !== null && isUnderWay(side))) return { ...found, verdict: "running" };
   const undecidedBecause = whyUndecided(sides, compared);
   return { ...found, undecidedBecause, verdict: undecidedBecause === null ? "passed" : "undecided" };

@@ -16,7 +16,7 @@ import type {
   InstallationClaimed,
 } from "./connection.messages.js";
 import { listCodeHostConnections } from "./connection.queries.js";
-import { type CodeHostConnectionContext, isHeld, requesterOfAttempt } from "./connection.transitions.js";
+import { type CodeHostConnectionContext, isInstalled, requesterOfAttempt } from "./connection.transitions.js";
 import { INSTALLATION_CHECK_EFFECT, type InstallationStatus } from "./installation-check.effects.js";
 import { connectedElsewhere, notAnAdministratorThere, notAWorkspaceAdministrator, notConfirmed } from "./refusals.js";
 
@@ -46,7 +46,7 @@ export function classifyConnection(
     case "name.claimed":
       return classifyClaimed(message, context, turn);
     case "name.ask":
-      return toEvent(isHeld(context) ? "claim.kept" : "claim.lapsed", message);
+      return toEvent(isInstalled(context) ? "claim.kept" : "claim.lapsed", message);
     // No transition handles a message of an unknown type.
     default:
       return message;
@@ -78,7 +78,7 @@ function classifyConfirmation(
     ? evaluateConfirmation(context, { attemptId, confirmation: result.output }, turn)
     : ({ refused: "refused-upstream", detail: `${context.host} could not be asked.` } as const);
   if ("refused" in installation) return toEvent("confirmation.refused", { attemptId, refusal: installation });
-  if (!isHeld(context)) return toEvent("claim.needed", { attemptId, installation });
+  if (!isInstalled(context)) return toEvent("claim.needed", { attemptId, installation });
   return toEvent(toConfirmed(installation), { attemptId, installation, isGranted: false });
 }
 
@@ -146,10 +146,10 @@ function toReported({ change, atMs, permissions }: InstallationChanged): Reporte
   return { state, asOfMs: atMs, ...(permissions && { permissions }) };
 }
 
-function toSeen(sight: InstallationStatus): ReportedInstallation | null {
-  if (sight.seen === "gone") return { state: "deleted" };
-  if (sight.seen === "unknown") return null;
-  const { account, isSuspended, updatedAtMs, permissions } = sight.installation;
+function toSeen(status: InstallationStatus): ReportedInstallation | null {
+  if (status.seen === "gone") return { state: "deleted" };
+  if (status.seen === "unknown") return null;
+  const { account, isSuspended, updatedAtMs, permissions } = status.installation;
   const state = isSuspended ? "suspended" : "connected";
   return { state, asOfMs: updatedAtMs, account, ...(permissions && { permissions }) };
 }

@@ -84,8 +84,8 @@ export function toConfirmedInstallation({
   permissions,
 }: Installation): ConfirmedInstallation | null {
   const { kind, login } = account;
-  const isTold = Object.keys(permissions).length > 0;
+  const hasPermissions = Object.keys(permissions).length > 0;
   return kind === "other"
     ? null
-    : { account: { login, kind }, isSuspended, updatedAtMs, ...(isTold && { permissions }) };
+    : { account: { login, kind }, isSuspended, updatedAtMs, ...(hasPermissions && { permissions }) };
 }

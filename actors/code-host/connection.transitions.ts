@@ -40,7 +40,7 @@ export const INSTALLATION_CHECK_INTERVAL_MS = 6 * 60 * 60 * 1_000;
 const CHECK = "look";
 
 /** Returns whether the workspace has the installation. */
-export function isHeld({ connection }: CodeHostConnectionContext): boolean {
+export function isInstalled({ connection }: CodeHostConnectionContext): boolean {
   return connection !== null && connection.state !== "deleted";
 }
 
@@ -163,7 +163,7 @@ export function publishUnused(
   const outcome: ConnectOutcome = refusal;
   turn.publishChange(attemptTopic(attemptId), outcome);
   const left = withoutAttempt(context, attemptId);
-  const isWanted = isHeld(left) || left.attempts.some(({ claim: made }) => made !== undefined);
+  const isWanted = isInstalled(left) || left.attempts.some(({ claim: made }) => made !== undefined);
   return isWanted ? left : giveBack(left, turn);
 }
 
@@ -196,7 +196,7 @@ export function disconnect(
   const connection = codeHostConnectionView(context.connection);
   turn.publishChange(workspaceTopic(turn.self.partition), { type: "code-host", what: "disconnected", connection });
   const left = { ...context, connection: null };
-  return isHeld(context) ? giveBack(left, turn) : left;
+  return isInstalled(context) ? giveBack(left, turn) : left;
 }
 
 function withoutAttempt(context: CodeHostConnectionContext, attemptId: string): CodeHostConnectionContext {

@@ -99,11 +99,11 @@ function toPullRequestNews(json: unknown): HostedNews[] {
   const read = pullRequestEvent.safeParse(json);
   if (!read.success) return [];
   const { pull_request, review, comment } = read.data;
-  const picture = hostedPullRequestSchema.safeParse(pull_request);
-  const resolved = toResolved(read.data, picture.data?.updatedAtMs);
+  const parsed = hostedPullRequestSchema.safeParse(pull_request);
+  const resolved = toResolved(read.data, parsed.data?.updatedAtMs);
   const about = {
     number: pull_request.number,
-    picture: picture.success ? picture.data : null,
+    picture: parsed.success ? parsed.data : null,
     reviews: [review ?? [], comment ?? [], resolved ?? []].flat(),
   };
   return [{ ...toPlace(read.data), about }];

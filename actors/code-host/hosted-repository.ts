@@ -8,7 +8,7 @@ import {
 } from "./hosted-repository.table.js";
 
 /** A repository name as the code host reported it. */
-export interface ToldRepository extends HostedKey {
+export interface ReportedRepository extends HostedKey {
   /** The reported `owner/name`. */
   readonly name: string;
   /** Previous names, including those used in requests to the host. */
@@ -22,14 +22,19 @@ export interface ToldRepository extends HostedKey {
  * Stores a repository's reported name, in a turn of its log. Returns whether the name changed. A report that is older
  * than the known name does not change the name.
  */
-export function keepHosted(turn: Turn, told: ToldRepository): boolean {
+export function storeHosted(turn: Turn, reported: ReportedRepository): boolean {
   const { partition } = turn.self;
-  const { host, repositoryId, installationId, asOfMs } = told;
+  const { host, repositoryId, installationId, asOfMs } = reported;
   const before = hostedRepositories.get(turn, partition, host, repositoryId);
   const isLate = before !== undefined && asOfMs !== null && asOfMs < before.asOfMs;
-  const name = isLate ? before.name : told.name;
+  const name = isLate ? before.name : reported.name;
   const isRenamed = !isSame(before?.name ?? name, name);
-  const known = [...told.formerNames, ...(isLate ? [told.name] : []), before?.name ?? [], before?.formerNames ?? []];
+  const known = [
+    ...reported.formerNames,
+    ...(isLate ? [reported.name] : []),
+    before?.name ?? [],
+    before?.formerNames ?? [],
+  ];
   const former = distinct(known.flat()).filter((one) => !isSame(one, name));
   const row: HostedRepository = {
     name,

@@ -3,7 +3,7 @@ import type { SentDelivery } from "../outbound/code-host/code-host-deliveries.js
 import { CodeHostRefused } from "../outbound/code-host/code-host-requests.js";
 
 /** How long the code host stores its deliveries, in milliseconds. */
-const KEPT_MS = 3 * 24 * 60 * 60 * 1_000;
+const RETENTION_MS = 3 * 24 * 60 * 60 * 1_000;
 /** Maximum number of delivery pages to read. */
 const MAX_PAGES = 50;
 /** Maximum number of deliveries to request again. */
@@ -38,7 +38,7 @@ async function listFailed(
   let cursor: string | null = null;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const { ids, next }: Awaited<ReturnType<typeof listDeliveries>> = await listDeliveries(cursor);
-    const recent = ids.filter(({ atMs }) => nowMs - atMs < KEPT_MS);
+    const recent = ids.filter(({ atMs }) => nowMs - atMs < RETENTION_MS);
     attempts.push(...recent);
     if (next === null || recent.length < ids.length) break;
     cursor = next;

@@ -22,7 +22,7 @@ export interface SignInOptions {
 }
 
 /** The sign-in address, and when the sign-in expires. */
-export interface SignInBegun {
+export interface SignInStarted {
   readonly url: string;
   readonly expiresAtMs: number;
 }
@@ -32,7 +32,7 @@ export async function beginSignIn(
   { runtime, sealer, codeHost, redirectUri }: SignInOptions,
   { workspaceId, administrator }: AdministeredWorkspace,
   installationId: number,
-): Promise<SignInBegun | Refusal> {
+): Promise<SignInStarted | Refusal> {
   if (codeHost === null) return notSetUp;
   const { verifier, challenge } = createPkce(runtime);
   const { state, expiresAtMs } = await beginOAuthState(runtime, administrator, {
@@ -59,15 +59,20 @@ export async function readSignInReturn(
   caller: PersonCaller,
   { state, code }: { readonly state: string; readonly code: string | undefined },
 ): Promise<SignInReturn | Refusal> {
-  const begun = await consumeOAuthState(runtime, caller, { state, purpose: "code-host" });
-  if (isRefusal(begun)) return begun;
+  const started = await consumeOAuthState(runtime, caller, { state, purpose: "code-host" });
+  if (isRefusal(started)) return started;
   if (codeHost === null) return notSetUp;
   const { name: host } = codeHost;
-  const { workspaceId = "", installationId: number } = begun.subject;
+  const { workspaceId = "", installationId: number } = started.subject;
   const administered = findAdministered(runtime.reading, caller, { workspaceId, host });
   if (isRefusal(administered)) return administered;
-  if (code === undefined || begun.sealed === null) return notConfirmed(host);
+  if (code === undefined || started.sealed === null) return notConfirmed(host);
   const installation = { host, installationId: Number(number) };
-  const grant = { installationId: installation.installationId, code, verifier: sealer.open(begun.sealed), redirectUri };
+  const grant = {
+    installationId: installation.installationId,
+    code,
+    verifier: sealer.open(started.sealed),
+    redirectUri,
+  };
   return { workspaceId, installation, signedIn: { by: caller.userId, sealedSignIn: sealSignInGrant(sealer, grant) } };
 }

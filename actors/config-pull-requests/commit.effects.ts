@@ -102,8 +102,8 @@ async function commit(committing: Committing, input: CommitInput): Promise<Commi
     })),
   );
   const message = toCommitMessage({ row, lineKey: found.wanted.lineKey });
-  const kept = before === null ? [] : [before];
-  const made = await codeHost.sources.writeCommit(input, { on: head, parents: kept, message, files });
+  const parentCommits = before === null ? [] : [before];
+  const made = await codeHost.sources.writeCommit(input, { on: head, parents: parentCommits, message, files });
   const commit = before !== null && (await isSame(codeHost, input, { before, head, made })) ? before : made.commit;
   const { madeAtMs } = made;
   return { problem: null, commit, base: head.branch, before, ...(madeAtMs !== undefined && { madeAtMs }) };

@@ -56,9 +56,9 @@ import {
   askForCommit,
   askToOpen,
   beginOpening,
-  notBegun,
   noteOpened,
   noteRefused,
+  notStarted,
   type OpeningContext,
   removePullRequest,
   takeCommit,
@@ -170,7 +170,7 @@ const always = {
 
 const configPullRequestMachine = machine({
   id: "config-pull-request",
-  context: notBegun,
+  context: notStarted,
   initial: "none",
   states: {
     none: {
@@ -208,5 +208,5 @@ export const configPullRequestActor = defineActor(configPullRequestRef, {
   classify,
   version: 2,
   // Before version 2 the service sent no requests to the code host.
-  migrate: ({ value }) => ({ value, context: notBegun }),
+  migrate: ({ value }) => ({ value, context: notStarted }),
 });

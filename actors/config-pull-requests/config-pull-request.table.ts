@@ -28,7 +28,7 @@ export const configPullRequests = indexedTable<ConfigPullRequestRow>("config-pul
 export const configPullRequestRetention = retain(configPullRequests, {
   period: "work",
   after: ["search", "replay-check"],
-  begunAtMs: ({ createdAt }) => Date.parse(createdAt),
+  startedAtMs: ({ createdAt }) => Date.parse(createdAt),
   endedAtMs: ({ state, updatedAt }) => (state === "opening" ? null : Date.parse(updatedAt)),
   remove: (turn, { candidateId }) => {
     turn.send(configPullRequestRef(turn.self.partition, candidateId), { type: "pull-request.forget" });

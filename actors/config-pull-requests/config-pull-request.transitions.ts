@@ -35,7 +35,7 @@ interface StepDue {
 }
 
 /** The state before the first request to the code host. */
-export const notBegun: OpeningContext = { tries: 0, pickedMs: 0, made: null, commits: [] };
+export const notStarted: OpeningContext = { tries: 0, pickedMs: 0, made: null, commits: [] };
 
 /** Maximum number of commits to remember. */
 const MAX_COMMITS = 20;
@@ -68,7 +68,7 @@ export function beginOpening(event: Picked, { commits }: OpeningContext): Openin
   recordPick(event, row, before === null ? "created" : "updated");
   recordRequest(turn, event, row.id);
   turn.reply({ pullRequest: row, isBegun: true, replayed: false });
-  return { ...notBegun, commits, pickedMs: turn.now };
+  return { ...notStarted, commits, pickedMs: turn.now };
 }
 
 function begin({ turn, candidate }: Picked, lineKey: string): Pick<ConfigPullRequestRow, "id" | "branch"> {
@@ -142,11 +142,11 @@ export function noteRefused(turn: Turn, reason: OpeningRefusal): void {
 
 export function noteOpened(turn: Turn, { url, named }: OpenedConfig): void {
   change(turn, { state: "opened", url, waitsUntil: null });
-  tellName(turn, named);
+  reportName(turn, named);
 }
 
 /** Sends the log the repository's name at the code host, if the line's source uses another name. */
-function tellName(turn: Turn, named: OpenedConfig["named"]): void {
+function reportName(turn: Turn, named: OpenedConfig["named"]): void {
   const { partition, id } = turn.self;
   const askedAs = findPullRequestOf(turn, partition, id)?.source?.repository;
   const connection = askedAs === undefined ? undefined : findReachingConnection(turn, partition, askedAs);
@@ -154,8 +154,8 @@ function tellName(turn: Turn, named: OpenedConfig["named"]): void {
   if (named.repository.toLowerCase() === askedAs.toLowerCase()) return;
   const { host, installationId } = connection;
   const shown = { host, installationId, ...named };
-  const told = toNameNews(turn, partition, { ...shown, askedAs });
-  if (told !== null) turn.send(findPullRequestLog(turn, partition, { ...shown, repository: askedAs }), told);
+  const nameNews = toNameNews(turn, partition, { ...shown, askedAs });
+  if (nameNews !== null) turn.send(findPullRequestLog(turn, partition, { ...shown, repository: askedAs }), nameNews);
 }
 
 /** Changes the row if the state or the wait differs. */

@@ -103,13 +103,13 @@ async function readLinks(
   entries: readonly HostedEntry[],
 ): Promise<readonly TreeEntry[]> {
   const links = entries.filter(({ mode }) => kinds.get(mode) === "symlink").slice(0, MAX_LINKS);
-  const held = new Map<string, string>();
+  const targets = new Map<string, string>();
   for (const { path, sha } of links) {
     const leadsTo = await sources.readBlob(there, sha);
-    if (leadsTo !== null) held.set(path, leadsTo.toString("utf8"));
+    if (leadsTo !== null) targets.set(path, leadsTo.toString("utf8"));
   }
   return entries.map((entry) => {
-    const leadsTo = held.get(entry.path);
+    const leadsTo = targets.get(entry.path);
     return { ...toEntry(entry), ...(leadsTo !== undefined && { leadsTo }) };
   });
 }
@@ -142,6 +142,6 @@ function toText(bytes: Buffer): string | UnreadFile {
 function isWide(bytes: Buffer): boolean {
   const some = bytes.subarray(0, 1_000);
   const zeros = [0, 1].map((odd) => some.filter((byte, index) => byte === 0 && index % 2 === odd).length);
-  const [most = 0, least = 0] = zeros.sort((left, right) => right - left);
-  return bytes.length % 2 === 0 && least === 0 && most > 0.4 * some.length;
+  const [largest = 0, least = 0] = zeros.sort((left, right) => right - left);
+  return bytes.length % 2 === 0 && least === 0 && largest > 0.4 * some.length;
 }

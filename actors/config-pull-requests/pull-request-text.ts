@@ -41,10 +41,10 @@ export function toBody(of: TextOf): string {
   const { row, lineKey, picked } = of;
   const { evidence, hypothesis } = picked;
   const name = inline(row.candidateName, MAX_NAME_CHARACTERS);
-  const said = hypothesis === null ? "" : disarm(hypothesis);
+  const hypothesisText = hypothesis === null ? "" : disarm(hypothesis);
   return [
     `Changes station \`${row.stationKey}\` of line \`${lineKey}\` to what candidate ${name} of a search holds. A person picked it.`,
-    said === "" ? "" : `What the search's agent said of it: ${escapeMarkdown(said)}`,
+    hypothesisText === "" ? "" : `What the search's agent said of it: ${escapeMarkdown(hypothesisText)}`,
     `### What changes\n\n${changeTable(picked.changes)}`,
     `### Why it is believed\n\n${figureTable(evidence)}`,
     gainList(evidence),

@@ -43,7 +43,7 @@ export const standingDecisions = indexedTable<StandingDecision>("decision-standi
  */
 export const standingRetention = retain(standingDecisions, {
   period: "work",
-  begunAtMs: ({ mergedAtMs }) => mergedAtMs,
+  startedAtMs: ({ mergedAtMs }) => mergedAtMs,
   endedAtMs: ({ mergedAtMs }) => mergedAtMs,
   remove: (turn, standing) => {
     standingDecisions.remove(turn, turn.self.partition, standing);

@@ -2,7 +2,7 @@ import type { Fact, GateQuestion } from "../../runtime/turns/turn.js";
 import { BOOL, DYN, listOf, mapOf, STRING, type Type } from "../expressions/cel-types.js";
 
 /** Maximum number of stored events per team. Older events are removed. */
-export const MAX_EVENTS_KEPT = 1_000;
+export const MAX_STORED_EVENTS = 1_000;
 
 /** The rules of an event that hooks can match (configuration API, Hook events). */
 export interface WorkEventRule {

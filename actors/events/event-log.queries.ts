@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import { getPrunedBefore } from "../tables/pruned-before.js";
 import type { WorkEvent } from "./catalogue.js";
-import { MAX_EVENTS_KEPT } from "./catalogue.js";
+import { MAX_STORED_EVENTS } from "./catalogue.js";
 import { callEvents, events } from "./event-log.table.js";
 
 /** A filter and page of a team's events. */
@@ -34,7 +34,7 @@ export function listLatestEvents(
   const page = before === undefined ? {} : { before: [teamId, before] };
   const isNarrow = event !== undefined || task !== undefined;
   const found = [events, callEvents].flatMap((log) =>
-    log.list(reading, workspaceId, [teamId], { ...page, reverse: true, limit: isNarrow ? MAX_EVENTS_KEPT : limit }),
+    log.list(reading, workspaceId, [teamId], { ...page, reverse: true, limit: isNarrow ? MAX_STORED_EVENTS : limit }),
   );
   return found
     .sort((left, right) => (left.occurrence > right.occurrence ? -1 : 1))

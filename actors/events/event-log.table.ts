@@ -3,7 +3,7 @@ import { type Table, table } from "../../storage/table.js";
 import { writeJson } from "../exact-json.js";
 import { cutBytes } from "../tables/cut-bytes.js";
 import { retain } from "../tables/retention.js";
-import { MAX_EVENTS_KEPT, type WorkEvent, workEvents } from "./catalogue.js";
+import { MAX_STORED_EVENTS, type WorkEvent, workEvents } from "./catalogue.js";
 
 /** `[team, occurrence]`; ids rise with time */
 export const events = table<WorkEvent>("work-event");
@@ -37,7 +37,7 @@ export function recordEvent(writing: Writing, work: WorkEvent): void {
   const log = isCallEvent(work) ? callLog : workLog;
   log.events.put(writing, workspaceId, [teamId, occurrence], toStoredEvent(work));
   const count = (log.counts.get(writing, workspaceId, teamId) ?? 0) + 1;
-  if (count <= MAX_EVENTS_KEPT) return log.counts.put(writing, workspaceId, teamId, count);
+  if (count <= MAX_STORED_EVENTS) return log.counts.put(writing, workspaceId, teamId, count);
   removeOldest(writing, log, work);
 }
 
@@ -69,7 +69,7 @@ function retainLog(log: EventLog) {
   return retain(log.events, {
     period: "work",
     lineParts: 1,
-    begunAtMs: ({ event }) => Date.parse(event.at),
+    startedAtMs: ({ event }) => Date.parse(event.at),
     endedAtMs: ({ event }) => Date.parse(event.at),
     remove: (turn, { workspaceId, teamId, occurrence }) => {
       log.events.remove(turn, workspaceId, teamId, occurrence);
@@ -128,15 +128,15 @@ function cutMembers(value: object, maxBytes: number): object {
   const bySize = Object.entries(value)
     .map(([name, member]) => ({ name, member, bytes: jsonBytes(member) }))
     .sort((left, right) => left.bytes - right.bytes);
-  const kept: [string, unknown][] = [];
+  const shortened: [string, unknown][] = [];
   // Reserve two bytes for the braces.
   let left = maxBytes - 2;
   for (const { name, member, bytes } of bySize) {
     // Subtract the member's name, a colon and a comma. Its value needs at least two quotes.
     left -= jsonBytes(name) + 2;
     if (left < 2) break;
-    kept.push([name, bytes <= left ? member : toBeginning(member, left, false)]);
+    shortened.push([name, bytes <= left ? member : toBeginning(member, left, false)]);
     left -= bytes;
   }
-  return Object.fromEntries(kept);
+  return Object.fromEntries(shortened);
 }

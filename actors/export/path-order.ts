@@ -5,16 +5,16 @@
  * at once than an address has words.
  */
 export function* inPathOrder<Place extends { readonly address: string }>(locations: Iterable<Place>): Generator<Place> {
-  const held: Place[] = [];
+  const delayed: Place[] = [];
   for (const location of locations) {
-    for (let last = held.at(-1); last !== undefined; last = held.at(-1)) {
+    for (let last = delayed.at(-1); last !== undefined; last = delayed.at(-1)) {
       if (location.address.startsWith(`${last.address}-`)) break;
-      held.pop();
+      delayed.pop();
       yield last;
     }
-    held.push(location);
+    delayed.push(location);
   }
-  yield* held.reverse();
+  yield* delayed.reverse();
 }
 
 /** Compares texts by code unit, so that the order is the same on every machine. */

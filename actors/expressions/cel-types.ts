@@ -102,19 +102,19 @@ export function bounded(type: Type): Type {
 }
 
 /** Returns `most` minus the number of parts of the type. The result is below 1 if there are at least `most`. */
-function partsOf(type: Type, most: number): number {
-  if (most <= 0) return 0;
+function partsOf(type: Type, max: number): number {
+  if (max <= 0) return 0;
   switch (type.kind) {
     case "list":
-      return partsOf(type.element, most - 1);
+      return partsOf(type.element, max - 1);
     case "map":
-      return partsOf(type.value, partsOf(type.key, most - 1));
+      return partsOf(type.value, partsOf(type.key, max - 1));
     case "opaque":
-      return type.parameters.reduce((left, parameter) => partsOf(parameter, left), most - 1);
+      return type.parameters.reduce((left, parameter) => partsOf(parameter, left), max - 1);
     case "type":
-      return type.of === null ? most - 1 : partsOf(type.of, most - 1);
+      return type.of === null ? max - 1 : partsOf(type.of, max - 1);
     default:
-      return most - 1;
+      return max - 1;
   }
 }
 
@@ -197,7 +197,7 @@ export class Bindings {
 
   /** Returns the common type of two elements, or `dyn` if they differ. */
   join(left: Type, right: Type): Type {
-    return this.areAssignable([left], [right]) ? mostGeneral(left, right) : DYN;
+    return this.areAssignable([left], [right]) ? toMoreGeneral(left, right) : DYN;
   }
 
   #assign(given: Type, wanted: Type): boolean {
@@ -249,7 +249,7 @@ export class Bindings {
     }
     if (isSame(type, known)) return "fits";
     if (!this.#assign(type, known)) return "clashes";
-    const general = mostGeneral(type, known);
+    const general = toMoreGeneral(type, known);
     if (!this.#occurs(parameter.name, general)) this.#keep(parameter.name, general);
     return "fits";
   }
@@ -319,7 +319,7 @@ function isNullable({ kind }: Type): boolean {
   return kind === "null_type" || kind === "timestamp" || kind === "duration" || kind === "opaque";
 }
 
-function mostGeneral(left: Type, right: Type): Type {
+function toMoreGeneral(left: Type, right: Type): Type {
   return isAsGeneral(left, right) ? left : right;
 }
 

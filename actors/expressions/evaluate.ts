@@ -5,7 +5,14 @@ import { MAX_UNITS, Meter, type Work } from "./meter.js";
 import { namingWhatIsMissing, readSelections } from "./missing-field.js";
 import { parseExpression } from "./parse.js";
 import { compileProgram } from "./program.js";
-import { createRawRoom, createSizeBudget, type Json, type SizeBudget, toPlainJson, type Value } from "./values.js";
+import {
+  createRawSizeBudget,
+  createSizeBudget,
+  type Json,
+  type SizeBudget,
+  toPlainJson,
+  type Value,
+} from "./values.js";
 
 /** The result of an evaluation, or the reason why there is none. */
 export type Outcome = { readonly value: Json } | EvaluationFault;
@@ -32,7 +39,7 @@ export interface Budget extends Work {
 /** The budget of one request: four expressions of the highest cost, or 500 that cost only their start. */
 export const createBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createSizeBudget() });
 /** Like {@link createBudget}, for results that keep halves of surrogate pairs. */
-export const createRawBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createRawRoom() });
+export const createRawBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createRawSizeBudget() });
 /** Maximum number of expressions in one definition, so that a request's budget covers all of them. */
 export const MAX_EXPRESSIONS = 250;
 /** Cost of starting an evaluation, in units. Its program may have to be compiled. */
@@ -46,7 +53,7 @@ export interface Program {
    * Evaluates the expression as a list, of which the caller wants at most `most` elements. Never throws. Each element
    * has its own size limit.
    */
-  list(names: Names, allowance: Budget, most: number): ValueList | EvaluationFault;
+  list(names: Names, allowance: Budget, max: number): ValueList | EvaluationFault;
   /**
    * Evaluates the expression as a condition. Returns false if the value is not `true`, or if there is none. Takes the
    * cost from `work`. Returns null if `work` was less than {@link MAX_UNITS} and was not enough.
@@ -115,12 +122,12 @@ function make(source: string): Program {
       const found = spending(names, allowance);
       return "error" in found ? found : written(found.cel, allowance.room);
     },
-    list: (names, allowance, most) => {
+    list: (names, allowance, max) => {
       const found = spending(names, allowance);
       if ("error" in found) return found;
       const { cel } = found;
       if (!isCelList(cel)) return { error: "it is no list" };
-      return { size: cel.size, elements: writtenOneByOne(cel, most, allowance.room.isRaw) };
+      return { size: cel.size, elements: writtenOneByOne(cel, max, allowance.room.isRaw) };
     },
     holds: (names, work = { units: MAX_UNITS }) => {
       const units = Math.max(0, Math.min(MAX_UNITS, work.units));
@@ -147,12 +154,12 @@ function written(value: CelValue, room: SizeBudget): Outcome {
   }
 }
 
-function* writtenOneByOne(list: Iterable<CelValue>, most: number, isRaw = false): Generator<Outcome> {
+function* writtenOneByOne(list: Iterable<CelValue>, max: number, isRaw = false): Generator<Outcome> {
   let count = 0;
   for (const element of list) {
-    if (count === most) return;
+    if (count === max) return;
     count += 1;
-    yield written(element, isRaw ? createRawRoom() : createSizeBudget());
+    yield written(element, isRaw ? createRawSizeBudget() : createSizeBudget());
   }
 }
 

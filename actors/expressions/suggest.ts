@@ -6,13 +6,13 @@
 export function nearest(
   name: string,
   names: Iterable<string>,
-  most = name.length <= 2 ? 1 : Math.floor(name.length / 3) + 1,
+  max = name.length <= 2 ? 1 : Math.floor(name.length / 3) + 1,
 ): string | null {
   let best: { readonly name: string; readonly distance: number } | null = null;
   for (const candidate of names) {
-    if (candidate === name || Math.abs(candidate.length - name.length) > most) continue;
+    if (candidate === name || Math.abs(candidate.length - name.length) > max) continue;
     const distance = candidate.toLowerCase() === name.toLowerCase() ? 0 : editDistance(name, candidate);
-    if (distance <= most && distance < candidate.length && (best === null || distance < best.distance)) {
+    if (distance <= max && distance < candidate.length && (best === null || distance < best.distance)) {
       best = { name: candidate, distance };
     }
   }

@@ -71,7 +71,7 @@ function typeOfField(type: Type, name: string): Type {
 }
 
 /** The size budget for results that keep halves of surrogate pairs. */
-export const createRawRoom = (): SizeBudget => ({ ...createSizeBudget(), isRaw: true });
+export const createRawSizeBudget = (): SizeBudget => ({ ...createSizeBudget(), isRaw: true });
 
 /**
  * Converts a result to JSON: halves of surrogate pairs become U+FFFD unless `room.isRaw` is set, integers become
@@ -79,19 +79,19 @@ export const createRawRoom = (): SizeBudget => ({ ...createSizeBudget(), isRaw: 
  * result's size from `room`, and throws if the result is larger: a small expression may repeat the same part very
  * often.
  */
-export function toPlainJson(value: CelValue, room: SizeBudget): Json {
-  return new Writer(room).json(value);
+export function toPlainJson(value: CelValue, budget: SizeBudget): Json {
+  return new Writer(budget).json(value);
 }
 
 class Writer {
-  readonly #room: SizeBudget;
+  readonly #budget: SizeBudget;
 
-  constructor(room: SizeBudget) {
-    this.#room = room;
+  constructor(budget: SizeBudget) {
+    this.#budget = budget;
   }
 
   json(value: CelValue): Json {
-    if (--this.#room.elements < 0) throw new Error("its result is too large");
+    if (--this.#budget.elements < 0) throw new Error("its result is too large");
     if (value === null || typeof value === "boolean") return value;
     switch (typeof value) {
       case "string":
@@ -120,9 +120,9 @@ class Writer {
   }
 
   #text(text: string): string {
-    this.#room.characters -= text.length;
-    if (this.#room.characters < 0) throw new Error("its result is too large");
-    return this.#room.isRaw === true ? text : text.toWellFormed();
+    this.#budget.characters -= text.length;
+    if (this.#budget.characters < 0) throw new Error("its result is too large");
+    return this.#budget.isRaw === true ? text : text.toWellFormed();
   }
 }
 

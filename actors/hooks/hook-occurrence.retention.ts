@@ -2,10 +2,10 @@ import type { Turn } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { WorkEvent } from "../events/catalogue.js";
-import { leaveRows, ownedBy } from "../tables/owned-rows.js";
+import { ownedBy, releaseRows } from "../tables/owned-rows.js";
 import { retain } from "../tables/retention.js";
 import { isOpen } from "../tasks/task.js";
-import { keepForRequests } from "../tasks/task.retention.js";
+import { retainForRequests } from "../tasks/task.retention.js";
 import { tasks } from "../tasks/task.table.js";
 import type { HookOccurrence } from "./hook-occurrence.js";
 import { attempts, endedHookOccurrences, hookOccurrences } from "./hook-occurrence.table.js";
@@ -19,9 +19,9 @@ export const hookOccurrenceRetention = retain(hookOccurrences, {
   period: "hooks",
   cost: 2,
   lineParts: 1,
-  begunAtMs: ({ firedAt }) => Date.parse(firedAt),
+  startedAtMs: ({ firedAt }) => Date.parse(firedAt),
   endedAtMs: ({ endedAt }) => (endedAt === null ? null : Date.parse(endedAt)),
-  isKept: (turn, { work }) => {
+  isRetained: (turn, { work }) => {
     const task = tasks.get(turn, turn.self.partition, work.task.id);
     return task !== undefined && isOpen(task);
   },
@@ -47,7 +47,7 @@ function remove(turn: Turn, hookOccurrence: HookOccurrence): void {
   hookOccurrences.remove(turn, partition, hookOccurrence);
   endedHookOccurrences.remove(turn, partition, teamId, id);
   latestCaused.remove(turn, partition, id);
-  if (attempts.entries(turn, partition, [id], { limit: 1 }).length > 0) leaveRows(turn, hookOccurrences.name, id);
+  if (attempts.entries(turn, partition, [id], { limit: 1 }).length > 0) releaseRows(turn, hookOccurrences.name, id);
   const eventMs = Math.min(Date.parse(work.event.at), turn.now);
   if (eventMs > latestPrunedMs(turn, partition, teamId)) latestPruned.put(turn, partition, teamId, eventMs);
 }
@@ -68,8 +68,8 @@ function latestPrunedMs(reading: Reading, workspaceId: string, teamId: string): 
 const FRESH_MS = 30 * 60 * 1_000;
 
 /** Keeps an ended task for a request on an older event, because the receiver may call back. */
-export function keepTaskForReceiver(turn: Turn, { event, task: { id } }: WorkEvent): void {
+export function retainTaskForReceiver(turn: Turn, { event, task: { id } }: WorkEvent): void {
   if (turn.now - Date.parse(event.at) < FRESH_MS) return;
   const task = tasks.get(turn, turn.self.partition, id);
-  if (task !== undefined && !isOpen(task)) keepForRequests(turn, id);
+  if (task !== undefined && !isOpen(task)) retainForRequests(turn, id);
 }

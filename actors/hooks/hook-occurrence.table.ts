@@ -13,7 +13,7 @@ import type { AttemptRow, HookOccurrence, HookOccurrenceListed, HookOccurrenceSt
  */
 
 /** A hook occurrence from its start on. The key holds the team and id. */
-type BegunRow = Omit<HookOccurrence, "id">;
+type StartedRow = Omit<HookOccurrence, "id">;
 
 /** The end of a hook occurrence that made a request. This row takes precedence over the other one. */
 interface EndedRow extends Pick<HookOccurrence, "state" | "code" | "refused" | "endedAt"> {
@@ -45,7 +45,7 @@ export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>
     "hook-firing-in": { by: ["teamId", "hook", "on", "state"], only: { state: ["waiting", "failed", "refused"] } },
     [failedHookOccurrences.name]: { by: ["teamId"], only: { state: ["failed"] } },
   },
-  stored: storedAs(toBegun, toHookOccurrence),
+  stored: storedAs(toStartedRow, toHookOccurrence),
   changes: ({ id, teamId, hook, on, state }, _reading, { before }) => {
     if (before?.state === state) return [];
     const own = before === null ? [] : [toChangeEntry(hookOccurrenceTopic(id), { type: "state", state })];
@@ -97,17 +97,17 @@ export function storeAttempt(writing: Writing, workspaceId: string, id: string, 
   attempts.put(writing, workspaceId, [id, attempt.n], attempt);
 }
 
-function toBegun(hookOccurrence: HookOccurrence): BegunRow {
+function toStartedRow(hookOccurrence: HookOccurrence): StartedRow {
   const { hookId, hook, work, firedAt, state, code, reason, refused, endedAt, retryAt, resends, resentAs } =
     hookOccurrence;
   return { hookId, hook, work, firedAt, state, code, reason, refused, endedAt, retryAt, resends, resentAs };
 }
 
-function toHookOccurrence(begun: BegunRow, key: Key, reading: Reading): HookOccurrence {
+function toHookOccurrence(started: StartedRow, key: Key, reading: Reading): HookOccurrence {
   const [workspaceId, teamId, id] = [String(key[0]), String(key.at(-2)), String(key.at(-1))];
   const ended = endedHookOccurrences.get(reading, workspaceId, teamId, id);
-  const { state, code, reason = null, refused, endedAt } = ended ?? begun;
-  const { hookId, hook, work, firedAt, retryAt, resends, resentAs } = begun;
+  const { state, code, reason = null, refused, endedAt } = ended ?? started;
+  const { hookId, hook, work, firedAt, retryAt, resends, resentAs } = started;
   // Assign each member by name: an object built by spreading others takes several times the memory.
   return {
     id,

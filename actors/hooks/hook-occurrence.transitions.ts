@@ -17,7 +17,7 @@ import type { HookFields } from "./hook.js";
 import type { AttemptRow, HookOccurrence } from "./hook-occurrence.js";
 import type { FireHook } from "./hook-occurrence.messages.js";
 import { EXHAUSTED } from "./hook-occurrence.queries.js";
-import { keepTaskForReceiver } from "./hook-occurrence.retention.js";
+import { retainTaskForReceiver } from "./hook-occurrence.retention.js";
 import { findHookOccurrence, hookOccurrences, storeAttempt, storeEnded } from "./hook-occurrence.table.js";
 import { type ChangeFired, recordFired, recordNamedCause } from "./loop-guard.js";
 import { type HookOccurrenceContext, leftAfter, type StepOutcome, toStepOutcome } from "./step-outcome.js";
@@ -43,9 +43,9 @@ export function fire({
 }: Firing & { readonly change: ChangeFired | null }): HookOccurrenceContext {
   const { hookId, work, gate } = fired;
   const hook = findHook(turn, turn.self.partition, hookId);
-  const begun = { hook: hook?.key ?? "", state: "attempting", code: null, reason: null, endedAt: null } as const;
-  recordHookOccurrence(turn, fired, begun);
-  keepTaskForReceiver(turn, work);
+  const started = { hook: hook?.key ?? "", state: "attempting", code: null, reason: null, endedAt: null } as const;
+  recordHookOccurrence(turn, fired, started);
+  retainTaskForReceiver(turn, work);
   recordNamedCause(turn, work);
   if (change !== null) recordFired(turn, fired, change);
   const isBefore = workEvents[work.on].timing === "before" && gate !== undefined;
@@ -80,10 +80,10 @@ export function stopLoop({ turn, fire: fired, why }: Firing & { readonly why: st
 function recordHookOccurrence(
   turn: Turn,
   { hookId, work, resends }: FireHook,
-  begun: Pick<HookOccurrence, "hook" | "state" | "code" | "endedAt" | "reason">,
+  started: Pick<HookOccurrence, "hook" | "state" | "code" | "endedAt" | "reason">,
 ): HookOccurrence {
   const workspaceId = turn.self.partition;
-  const { hook, state, code, endedAt, reason } = begun;
+  const { hook, state, code, endedAt, reason } = started;
   const hookOccurrence: HookOccurrence = {
     id: turn.self.id,
     hookId,
@@ -147,7 +147,7 @@ export function startAgain({ turn, result }: RequestEnded, context: HookOccurren
 
 /** Repeats the step after its wait. */
 export function retry({ turn }: InTurn, context: HookOccurrenceContext): HookOccurrenceContext {
-  keepTaskForReceiver(turn, recordState(turn, context, { state: "attempting", retryAt: null }).work);
+  retainTaskForReceiver(turn, recordState(turn, context, { state: "attempting", retryAt: null }).work);
   const next = { ...context, attempt: context.attempt + 1, requests: context.requests + 1 };
   startRequest(turn, next);
   return next;

@@ -15,7 +15,7 @@ const list = <T extends z.ZodType>(item: T) => z.array(item).max(100, "must be a
 
 const request = z.strictObject({
   url: template.min(1, "must not be empty").max(2_000, "must be at most 2000 characters"),
-  headers: z.record(headerName, headerValue).refine(atMostHundred, "must be at most 100 headers").default({}),
+  headers: z.record(headerName, headerValue).refine(hasAtMostHundred, "must be at most 100 headers").default({}),
   body: jsonTemplate.default(null),
   from: z.enum(["service", "network"], "must be service or network").default("service"),
 });
@@ -55,7 +55,7 @@ export const hookSchema = z.strictObject({
       z.string().regex(plainName, "must start with a letter or _, then letters, digits or _"),
       z.string().max(2_000),
     )
-    .refine(atMostHundred, "must be at most 100 vars")
+    .refine(hasAtMostHundred, "must be at most 100 vars")
     .default({}),
   steps: z.array(step).min(1, "must hold at least one step").max(20, "must be at most 20 steps"),
   signing: signing.nullable().default(null),
@@ -70,7 +70,7 @@ export const hookSchema = z.strictObject({
 export type HookFields = z.output<typeof hookSchema>;
 export type HookStep = HookFields["steps"][number];
 
-function atMostHundred(map: object): boolean {
+function hasAtMostHundred(map: object): boolean {
   return Object.keys(map).length <= 100;
 }
 

@@ -52,7 +52,7 @@ export const latestCaused = table<string>("hook-firing-caused");
 /** Removes counts that no later hook occurrence removed, because their hooks no longer fire. */
 export const changesFiredRetention = retain(changesFired, {
   period: "hooks",
-  begunAtMs: (times) => times.at(-1) ?? 0,
+  startedAtMs: (times) => times.at(-1) ?? 0,
   endedAtMs: (times) => times.at(-1) ?? 0,
   remove: (turn, _times, key) => {
     turn.remove(key);

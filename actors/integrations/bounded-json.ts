@@ -3,20 +3,20 @@ import { countValues, readJson } from "../exact-json.js";
 /** Limits JSON from outside the service: each value costs memory, and a text of some megabytes may have millions. */
 
 /** How many more values may be read from one body or response. Reading them all takes some tenths of a second. */
-export interface JsonRoom {
+export interface JsonBudget {
   values: number;
 }
 
-export const createJsonRoom = (): JsonRoom => ({ values: 200_000 });
+export const createJsonBudget = (): JsonBudget => ({ values: 200_000 });
 
 /**
  * Parses a JSON text and subtracts its number of values from `room`. Returns undefined if the text is not JSON, has
  * more values than `room` allows, or nests deeper than `maxDepth`.
  */
-export function parseBounded(text: string, room: JsonRoom, maxDepth: number): unknown {
-  const values = countValues(text, { most: room.values, maxDepth });
+export function parseBounded(text: string, budget: JsonBudget, maxDepth: number): unknown {
+  const values = countValues(text, { most: budget.values, maxDepth });
   if (values === null) return undefined;
-  room.values -= values;
+  budget.values -= values;
   try {
     return readJson(text);
   } catch {

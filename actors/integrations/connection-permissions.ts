@@ -46,11 +46,11 @@ export function findConnectionTarget(
 
 /** Returns why the caller may not connect or disconnect this connection, or null. */
 export function whyNotLinked(reading: Reading, caller: Caller, key: IntegrationConnectionKey): Refusal | null {
-  return whyNotHeld(reading, caller, key) ?? whyNoConnection(reading, key);
+  return whyNotOwner(reading, caller, key) ?? whyNoConnection(reading, key);
 }
 
 /** Administrators manage the team's connection; users on the team manage their own. */
-function whyNotHeld(reading: Reading, caller: Caller, key: IntegrationConnectionKey): Refusal | null {
+function whyNotOwner(reading: Reading, caller: Caller, key: IntegrationConnectionKey): Refusal | null {
   const { workspaceId, integrationId, holder } = key;
   if (holder === "team") return permit(reading, caller, workspaceId, "administer", "integration");
   const unseen = permit(reading, caller, workspaceId, "read", "integration");

@@ -228,8 +228,8 @@ function classifyCheck(context: IntegrationConnectionContext, turn: TurnReading)
   const target = findConnectionTarget(turn, connectionKey(context, turn));
   if (target === null) return toEvent("check.over");
   const { linked: account } = getRow(context, turn);
-  const isKept = account === null || isSameServer(account.terms, target.oauth2);
-  return toEvent(isKept ? "check.kept" : "check.strange");
+  const isUnchanged = account === null || isSameServer(account.terms, target.oauth2);
+  return toEvent(isUnchanged ? "check.kept" : "check.strange");
 }
 
 /**

@@ -6,7 +6,7 @@ import { oauth2Schema } from "./oauth2.js";
 import { headerField, named, requestSchema, variableName } from "./request.js";
 
 const optional = expression.nullable().default(null);
-const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
+const text = (maxLength: number) => z.string().max(maxLength, `must be at most ${maxLength} characters`);
 const everyMinutes = z
   .int("must be a whole number")
   .min(1, "must be at least 1")

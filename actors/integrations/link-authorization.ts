@@ -29,7 +29,7 @@ export interface BeginLinkOptions {
 }
 
 /** The address to sign in and consent at, and the link's expiry. */
-export interface LinkBegun {
+export interface LinkStarted {
   readonly authorizeUrl: string;
   readonly expiresAtMs: number;
 }
@@ -38,7 +38,7 @@ export interface LinkBegun {
 export async function beginLink(
   { runtime, sealer, servers, allowList, redirectUri }: BeginLinkOptions,
   { key, person }: LinkableConnection,
-): Promise<LinkBegun | Refusal> {
+): Promise<LinkStarted | Refusal> {
   const { reading } = runtime;
   const target = findConnectionTarget(reading, key);
   if (target === null) return { refused: "not-found" };
@@ -80,10 +80,10 @@ export async function readLinkReturn(
   caller: PersonCaller,
   { state, ...returned }: AuthorizationReturn & { readonly state: string },
 ): Promise<LinkReturn | Refusal> {
-  const begun = await consumeOAuthState(runtime, caller, { state, purpose: "integration" });
-  if (isRefusal(begun)) return begun;
-  const { workspaceId = "", integrationId = "", holder = "" } = begun.subject;
-  const pending = parsePendingAuthorization(sealer.open(begun.sealed ?? ""));
+  const started = await consumeOAuthState(runtime, caller, { state, purpose: "integration" });
+  if (isRefusal(started)) return started;
+  const { workspaceId = "", integrationId = "", holder = "" } = started.subject;
+  const pending = parsePendingAuthorization(sealer.open(started.sealed ?? ""));
   const found = findCode(pending, returned);
   if (isRefusal(found)) return found;
   const { verifier, redirectUri, issuer, tokenUrl, clientId } = pending;

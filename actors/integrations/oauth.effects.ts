@@ -290,6 +290,6 @@ function withoutTokens(answer: unknown, tokens: Tokens): unknown {
   }
   if (Array.isArray(answer)) return answer.map((each) => withoutTokens(each, tokens));
   if (typeof answer !== "object" || answer === null) return answer;
-  const kept = Object.entries(answer).filter(([name]) => !TOKEN_FIELDS.has(name));
-  return Object.fromEntries(kept.map(([name, value]) => [name, withoutTokens(value, tokens)]));
+  const retained = Object.entries(answer).filter(([name]) => !TOKEN_FIELDS.has(name));
+  return Object.fromEntries(retained.map(([name, value]) => [name, withoutTokens(value, tokens)]));
 }

@@ -4,7 +4,7 @@ import type { FieldError } from "../refusal.js";
 import { distinct, slug } from "../resources/fields.js";
 import { named } from "./request.js";
 
-const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
+const text = (maxLength: number) => z.string().max(maxLength, `must be at most ${maxLength} characters`);
 
 /**
  * An address of the host. RFC 6749 (3.1, 3.2) allows no fragment. Credentials are not allowed because they would end up

@@ -23,7 +23,7 @@ const MAX_BYTES = 6 * 1024 * 1024;
 export class ReadBodies {
   readonly #read: typeof readReceivedBody;
   /** In order of last use. */
-  readonly #kept = new Map<string, { readonly body: ReceivedBody; readonly bytes: number }>();
+  readonly #cache = new Map<string, { readonly body: ReceivedBody; readonly bytes: number }>();
   #bytes = 0;
 
   constructor(read = readReceivedBody) {
@@ -34,27 +34,27 @@ export class ReadBodies {
   read(stored: StoredBody): ReceivedBody {
     const { bytes, contentType } = stored;
     const key = toKey(stored);
-    const kept = this.#kept.get(key);
-    const body = kept?.body ?? this.#read(bytes, contentType);
+    const cached = this.#cache.get(key);
+    const body = cached?.body ?? this.#read(bytes, contentType);
     this.forget(stored);
     if (bytes.length < MIN_BYTES || bytes.length > MAX_BYTES) return body;
-    this.#kept.set(key, { body, bytes: bytes.length });
+    this.#cache.set(key, { body, bytes: bytes.length });
     this.#bytes += bytes.length;
-    this.#makeRoom();
+    this.#evictOldest();
     return body;
   }
 
   /** Evicts the body when its delivery has ended. */
   forget(stored: Omit<StoredBody, "bytes">): void {
     const key = toKey(stored);
-    this.#bytes -= this.#kept.get(key)?.bytes ?? 0;
-    this.#kept.delete(key);
+    this.#bytes -= this.#cache.get(key)?.bytes ?? 0;
+    this.#cache.delete(key);
   }
 
-  #makeRoom(): void {
-    for (const [key, { bytes }] of this.#kept) {
+  #evictOldest(): void {
+    for (const [key, { bytes }] of this.#cache) {
       if (this.#bytes <= MAX_BYTES) return;
-      this.#kept.delete(key);
+      this.#cache.delete(key);
       this.#bytes -= bytes;
     }
   }

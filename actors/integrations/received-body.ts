@@ -1,7 +1,7 @@
 import { DYN } from "../expressions/cel-types.js";
 import { toValue, type Value } from "../expressions/values.js";
 import { readText } from "../outbound/http/answer-text.js";
-import { createJsonRoom, type JsonRoom, parseBounded } from "./bounded-json.js";
+import { createJsonBudget, type JsonBudget, parseBounded } from "./bounded-json.js";
 
 /** A received body as expressions see it. */
 export interface ReceivedBody {
@@ -24,7 +24,7 @@ export function readReceivedBody(bytes: Uint8Array, contentType: string | undefi
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
   const { text } = readText(bytes, contentType);
   const isForm = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType ?? "");
-  return { raw, body: isForm ? readForm(text) : toValue(parseBounded(text, createJsonRoom(), MAX_DEPTH), DYN) };
+  return { raw, body: isForm ? readForm(text) : toValue(parseBounded(text, createJsonBudget(), MAX_DEPTH), DYN) };
 }
 
 /**
@@ -33,17 +33,17 @@ export function readReceivedBody(bytes: Uint8Array, contentType: string | undefi
 function readForm(text: string): Value {
   if (text.split("&", MAX_FIELDS + 1).length > MAX_FIELDS) return null;
   const fields = new Map<string, Value[]>();
-  const room = createJsonRoom();
+  const budget = createJsonBudget();
   for (const [name, given] of new URLSearchParams(text)) {
     const values = fields.get(name);
-    if (values === undefined) fields.set(name, [readField(given, room)]);
-    else values.push(readField(given, room));
+    if (values === undefined) fields.set(name, [readField(given, budget)]);
+    else values.push(readField(given, budget));
   }
   return new Map([...fields].map(([name, values]) => [name, values.length === 1 ? (values[0] ?? null) : values]));
 }
 
-function readField(text: string, room: JsonRoom): Value {
+function readField(text: string, budget: JsonBudget): Value {
   if (!/^\s*[[{]/.test(text)) return text;
-  const json = parseBounded(text, room, MAX_DEPTH);
+  const json = parseBounded(text, budget, MAX_DEPTH);
   return json === undefined ? text : toValue(json, DYN);
 }

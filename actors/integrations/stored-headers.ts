@@ -18,17 +18,17 @@ function isCredential(name: string): boolean {
  * Returns the received headers to store, by lower-case name. Leaves out credentials, signatures, and the header
  * `signed` in any case.
  */
-export function toKeptHeaders(
+export function toStorableHeaders(
   headers: Iterable<readonly [name: string, value: string]>,
   signed: string | null = null,
 ): Record<string, string> {
   const signature = signed?.toLowerCase();
-  const kept: Record<string, string> = {};
+  const stored: Record<string, string> = {};
   for (const [name, value] of headers) {
     if (name === signature || isCredential(name)) continue;
     // A plain assignment to this name would set the prototype.
-    if (name === "__proto__") Object.defineProperty(kept, name, { value, enumerable: true });
-    else kept[name] = value;
+    if (name === "__proto__") Object.defineProperty(stored, name, { value, enumerable: true });
+    else stored[name] = value;
   }
-  return kept;
+  return stored;
 }

@@ -5,7 +5,7 @@ import {
   type FileKind,
   type ReadFile,
   type ReadHunk,
-  type ReadingRoom,
+  type ReadingBudget,
 } from "./diff-reader.js";
 
 /** The diff of one checkout of a run, from `git diff --binary`; empty if nothing changed. */
@@ -134,16 +134,16 @@ interface ReadPart {
  * parts.
  */
 function readParts(parts: readonly Part[]): readonly ReadPart[] {
-  const room: ReadingRoom = { plainFiles: MAX_READ_FILES - parts.length, hunks: MAX_READ_HUNKS };
+  const budget: ReadingBudget = { plainFiles: MAX_READ_FILES - parts.length, hunks: MAX_READ_HUNKS };
   // A part without a `diff --git` line can still describe a file.
-  room.plainFiles += parts.filter(({ diff, from }) => !diff.startsWith("diff --git ", from)).length;
+  budget.plainFiles += parts.filter(({ diff, from }) => !diff.startsWith("diff --git ", from)).length;
   let left = MAX_READ_CHARACTERS;
   const read: ReadPart[] = new Array(parts.length);
   const byLength = [...parts.entries()].sort(([a, one], [b, other]) => lengthOf(one) - lengthOf(other) || a - b);
   for (const [index, [at, part]] of byLength.entries()) {
     const { repository, diff, from, to } = part;
     const end = endOfShare(part, Math.floor(left / (byLength.length - index)));
-    const reader = new DiffReader({ diff, from, to: end }, room).read();
+    const reader = new DiffReader({ diff, from, to: end }, budget).read();
     left -= Math.min(end, reader.at) - from;
     const last = reader.files.at(-1);
     const isCut = reader.isCut || (end < to && reader.at >= end);

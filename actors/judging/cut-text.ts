@@ -5,23 +5,23 @@
 export function cutMiddle(text: string, max: number): string {
   if (text.length <= max) return text;
   const note = `\n[${text.length} characters, the middle is left out]\n`;
-  const room = Math.max(0, max - note.length);
-  const begin = cutEnd(text, Math.ceil(room / 2));
-  return room === 0 ? cutEnd(text, max) : `${begin}${note}${cutBegin(text, Math.floor(room / 2))}`;
+  const available = Math.max(0, max - note.length);
+  const begin = cutEnd(text, Math.ceil(available / 2));
+  return available === 0 ? cutEnd(text, max) : `${begin}${note}${cutBegin(text, Math.floor(available / 2))}`;
 }
 
 /** Returns at most the first `max` characters of a text. Never splits a surrogate pair. */
 export function cutEnd(text: string, max: number): string {
   if (text.length <= max) return text;
-  const kept = text.slice(0, Math.max(0, max));
-  return isHigh(kept.charCodeAt(kept.length - 1)) ? kept.slice(0, -1) : kept;
+  const cut = text.slice(0, Math.max(0, max));
+  return isHigh(cut.charCodeAt(cut.length - 1)) ? cut.slice(0, -1) : cut;
 }
 
 /** Returns at most the last `max` characters of a text. Never splits a surrogate pair. */
 export function cutBegin(text: string, max: number): string {
   if (text.length <= max) return text;
-  const kept = max <= 0 ? "" : text.slice(-max);
-  return isLow(kept.charCodeAt(0)) ? kept.slice(1) : kept;
+  const cut = max <= 0 ? "" : text.slice(-max);
+  return isLow(cut.charCodeAt(0)) ? cut.slice(1) : cut;
 }
 
 /** Formats a count with its noun: `1 hunk`, `2 hunks`. */

@@ -20,7 +20,7 @@ export interface ReadFile {
 }
 
 /** The remaining reading limits of a change. The reader decrements them. */
-export interface ReadingRoom {
+export interface ReadingBudget {
   /** How many files without a `diff --git` line may still be read. */
   plainFiles: number;
   hunks: number;
@@ -54,7 +54,7 @@ export class DiffReader {
 
   constructor(
     { diff, from, to }: DiffPart,
-    readonly room: ReadingRoom,
+    readonly budget: ReadingBudget,
   ) {
     this.#diff = diff;
     this.#at = from;
@@ -93,11 +93,11 @@ export class DiffReader {
   }
 
   #beginPlain(line: string): void {
-    if (this.room.plainFiles === 0) {
+    if (this.budget.plainFiles === 0) {
       this.isCut = true;
       return;
     }
-    this.room.plainFiles -= 1;
+    this.budget.plainFiles -= 1;
     this.#begin(pathOf(line.slice(4), "a/") ?? "");
   }
 
@@ -107,7 +107,7 @@ export class DiffReader {
 
   /** Reads a hunk after its header line: as many lines of the old and the new file as the header says. */
   #readHunk(from: number, oldLines: number, newLines: number): void {
-    if (this.room.hunks === 0) {
+    if (this.budget.hunks === 0) {
       this.isCut = true;
       return;
     }
@@ -117,7 +117,7 @@ export class DiffReader {
       const sign = diff.charCodeAt(at);
       if (sign === NO_NEWLINE) continue;
       if (old <= 0 && fresh <= 0) break;
-      if (sign !== ADDED && sign !== REMOVED && sign !== KEPT && sign !== EMPTY) break;
+      if (sign !== ADDED && sign !== REMOVED && sign !== CONTEXT && sign !== EMPTY) break;
       if (sign === ADDED) added += 1;
       else old -= 1;
       if (sign === REMOVED) removed += 1;
@@ -127,7 +127,7 @@ export class DiffReader {
     // Exclude the line break after the hunk's last line, which the last line of a diff may lack.
     const text = diff.slice(from, at > this.#to || diff.charCodeAt(at - 1) === EMPTY ? at - 1 : at);
     this.files.at(-1)?.hunks.push({ text, added, removed });
-    this.room.hunks -= 1;
+    this.budget.hunks -= 1;
   }
 
   #endOfLine(at: number): number {
@@ -138,7 +138,7 @@ export class DiffReader {
 }
 
 /** First characters of hunk lines. An empty line is an unchanged line that lost its space. */
-const [KEPT, ADDED, REMOVED, NO_NEWLINE, EMPTY] = [0x20, 0x2b, 0x2d, 0x5c, 0x0a];
+const [CONTEXT, ADDED, REMOVED, NO_NEWLINE, EMPTY] = [0x20, 0x2b, 0x2d, 0x5c, 0x0a];
 
 /** First characters of the meaningful lines outside hunks. */
 const HEADERS: ReadonlySet<number> = new Set([..."d-+rnGB@"].map((first) => first.charCodeAt(0)));

@@ -66,7 +66,7 @@ export function readHunks(numbers: readonly number[], hunks: readonly number[]):
 
 /** Shortens reasons so that those of one verdict stay within the limit. Drops empty reasons. */
 export function cutReasons<Reason extends { readonly text: string }>(reasons: readonly Reason[]): readonly Reason[] {
-  const told = reasons.filter(({ text }) => text.trim() !== "");
-  const most = Math.min(MAX_REASON, Math.floor(MAX_REASONS / Math.max(1, told.length)));
-  return told.map((reason) => ({ ...reason, text: cutMiddle(reason.text.trim(), most) }));
+  const stated = reasons.filter(({ text }) => text.trim() !== "");
+  const max = Math.min(MAX_REASON, Math.floor(MAX_REASONS / Math.max(1, stated.length)));
+  return stated.map((reason) => ({ ...reason, text: cutMiddle(reason.text.trim(), max) }));
 }

@@ -136,9 +136,9 @@ class ChangeShowing {
       return this.#line + text.length;
     }
     this.isCut = true;
-    const kept = cutEnd(text, room - 2 * this.#line);
-    const lastLine = kept.lastIndexOf("\n");
-    this.into.text(lastLine > kept.length / 2 ? kept.slice(0, lastLine) : kept);
+    const part = cutEnd(text, room - 2 * this.#line);
+    const lastLine = part.lastIndexOf("\n");
+    this.into.text(lastLine > part.length / 2 ? part.slice(0, lastLine) : part);
     this.into.line("left out: the rest of this hunk");
     return room;
   }

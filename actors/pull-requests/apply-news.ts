@@ -13,10 +13,10 @@ export interface Seen {
  */
 export function applySeen(
   before: PullRequestRow,
-  { picture, reviews }: Seen,
+  { picture: hosted, reviews }: Seen,
 ): { readonly row: PullRequestRow; readonly isUnclear: boolean } {
-  const pictured = picture === null ? { row: before, isUnclear: true } : applyPicture(before, picture);
-  return { ...pictured, row: addReviews(pictured.row, reviews) };
+  const withHosted = hosted === null ? { row: before, isUnclear: true } : applyNews(before, hosted);
+  return { ...withHosted, row: addReviews(withHosted.row, reviews) };
 }
 
 /** Applies the code host's answer to the row. Unlike news, an answer is current. */
@@ -24,15 +24,15 @@ export function applyAnswer(
   before: PullRequestRow,
   seen: Seen & { readonly picture: HostedPullRequest },
 ): PullRequestRow {
-  return addReviews(pictured(before, seen.picture), seen.reviews);
+  return addReviews(withHosted(before, seen.picture), seen.reviews);
 }
 
-function applyPicture(before: PullRequestRow, picture: HostedPullRequest) {
+function applyNews(before: PullRequestRow, hosted: HostedPullRequest) {
   const knownMs = before.hostUpdatedAt === null ? Number.NEGATIVE_INFINITY : Date.parse(before.hostUpdatedAt);
-  const isNews = picture.state === "merged" && before.state !== "merged";
-  const after = pictured(before, picture);
-  if (picture.updatedAtMs > knownMs) return { row: after, isUnclear: false };
-  if (picture.updatedAtMs < knownMs) return { row: isNews ? merged(before, after) : before, isUnclear: false };
+  const isNews = hosted.state === "merged" && before.state !== "merged";
+  const after = withHosted(before, hosted);
+  if (hosted.updatedAtMs > knownMs) return { row: after, isUnclear: false };
+  if (hosted.updatedAtMs < knownMs) return { row: isNews ? merged(before, after) : before, isUnclear: false };
   return isNews ? { row: after, isUnclear: false } : { row: before, isUnclear: tellsOther(before, after) };
 }
 
@@ -42,27 +42,27 @@ function merged(before: PullRequestRow, { state, mergedAt, mergeCommit, closedAt
 }
 
 /** Applies everything in the description. A merged pull request stays merged, with its first merge data. */
-function pictured(before: PullRequestRow, picture: HostedPullRequest): PullRequestRow {
+function withHosted(before: PullRequestRow, hosted: HostedPullRequest): PullRequestRow {
   const isMerged = before.state === "merged";
   const knownMs = before.hostUpdatedAt === null ? 0 : Date.parse(before.hostUpdatedAt);
   return {
-    ...withRepository(before, picture),
-    number: picture.number,
-    url: picture.url,
-    title: picture.title,
-    author: picture.author,
-    branch: before.role === "own" ? before.branch : picture.branch,
-    ...(isOfFork(picture) && { fork: true }),
-    base: picture.base,
-    head: picture.head,
-    draft: picture.draft,
-    state: isMerged ? "merged" : picture.state,
-    openedAt: toText(picture.createdAtMs),
-    mergedAt: isMerged ? before.mergedAt : toText(picture.mergedAtMs),
-    mergeCommit: isMerged ? (before.mergeCommit ?? picture.mergeCommit) : picture.mergeCommit,
-    closedAt: isMerged ? before.closedAt : toText(picture.closedAtMs),
-    hostUpdatedAt: toText(Math.max(knownMs, picture.updatedAtMs)),
-    isDirty: picture.state === "open" && (picture.isDirty ?? before.isDirty),
+    ...withRepository(before, hosted),
+    number: hosted.number,
+    url: hosted.url,
+    title: hosted.title,
+    author: hosted.author,
+    branch: before.role === "own" ? before.branch : hosted.branch,
+    ...(isOfFork(hosted) && { fork: true }),
+    base: hosted.base,
+    head: hosted.head,
+    draft: hosted.draft,
+    state: isMerged ? "merged" : hosted.state,
+    openedAt: toText(hosted.createdAtMs),
+    mergedAt: isMerged ? before.mergedAt : toText(hosted.mergedAtMs),
+    mergeCommit: isMerged ? (before.mergeCommit ?? hosted.mergeCommit) : hosted.mergeCommit,
+    closedAt: isMerged ? before.closedAt : toText(hosted.closedAtMs),
+    hostUpdatedAt: toText(Math.max(knownMs, hosted.updatedAtMs)),
+    isDirty: hosted.state === "open" && (hosted.isDirty ?? before.isDirty),
   };
 }
 

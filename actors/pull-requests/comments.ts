@@ -11,8 +11,8 @@ import { readStoredText, toStoredText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
 import { toHostAnswer } from "./code-host-answer.js";
 import { COMMENT_EFFECT, type CommentResult, toCommentDigest } from "./comment.effects.js";
-import type { KeptComment, PullRequestContext, PullRequestRow } from "./pull-request.js";
-import type { KeepComment } from "./pull-request.messages.js";
+import type { PullRequestContext, PullRequestRow, StoredComment } from "./pull-request.js";
+import type { StoreComment } from "./pull-request.messages.js";
 import { changePullRequest, getPullRequest, noteOnTask } from "./pull-request-row.js";
 import { findWait } from "./waits.js";
 
@@ -24,7 +24,7 @@ const MAX_COMMENTS = 20;
 const WITHDRAWN = "_Withdrawn._";
 
 /** Records the wanted text of a comment. A comment that was given up is tried again. */
-export function keepComment({ turn, purpose, text }: Delivered<KeepComment>, context: PullRequestContext): void {
+export function storeComment({ turn, purpose, text }: Delivered<StoreComment>, context: PullRequestContext): void {
   const { comments } = getPullRequest(turn);
   const { id, there } = comments[purpose] ?? { id: null, there: null };
   if (comments[purpose] === undefined && (text === "" || Object.keys(comments).length >= MAX_COMMENTS)) return;
@@ -61,25 +61,25 @@ export function takeComment(
 ): void {
   const purpose = id.slice(COMMENT.length + 1);
   const { comments, url, host } = getPullRequest(turn);
-  const kept = comments[purpose];
-  if (kept === undefined) return;
-  const keep = (comment: KeptComment) =>
+  const storedComment = comments[purpose];
+  if (storedComment === undefined) return;
+  const keep = (comment: StoredComment) =>
     changePullRequest(turn, context, { comments: { ...comments, [purpose]: comment } });
   const answer = toHostAnswer(result);
-  const attempts = (kept.attempts ?? 0) + 1;
+  const attempts = (storedComment.attempts ?? 0) + 1;
   if (answer.problem === null) {
-    keep({ id: answer.id, there: answer.digest, text: kept.text });
+    keep({ id: answer.id, there: answer.digest, text: storedComment.text });
     turn.wake(COMMENT, turn.now);
   } else if (answer.problem === "refused" || (answer.problem === "again" && attempts >= MAX_ATTEMPTS)) {
-    keep({ ...kept, problem: answer.why });
+    keep({ ...storedComment, problem: answer.why });
     noteOnTask(turn, context, `The comment on ${url} (${purpose}) could not be written: ${answer.why}`);
     turn.wake(COMMENT, turn.now);
   } else {
     const atMs = findWait(answer, attempts, turn.now);
     turn.wake(COMMENT, atMs);
-    if (answer.problem === "again") return void keep({ ...kept, attempts });
-    if (kept.isLimited === true) return;
-    keep({ ...kept, isLimited: true });
+    if (answer.problem === "again") return void keep({ ...storedComment, attempts });
+    if (storedComment.isLimited === true) return;
+    keep({ ...storedComment, isLimited: true });
     const text = `The comment on ${url} (${purpose}) is written after ${timeText(atMs)}.`;
     noteOnTask(turn, context, `${host} takes no more for now (${answer.why}) ${text}`);
   }

@@ -6,13 +6,13 @@ import { type EventSubject, recordWorkEvent } from "../events/event-task.js";
 import type { HostedReview } from "../outbound/code-host/hosted-pull-request.js";
 import { storeText } from "../tables/text-blobs.js";
 import { LOOK_AT_PULL_REQUEST, type PullRequestThere, READ_FILES } from "./look.effects.js";
-import { withHeardRevert } from "./pending-revert.table.js";
+import { withPendingRevert } from "./pending-revert.table.js";
 import type { PullRequestContext, PullRequestRow } from "./pull-request.js";
 import { readPaths } from "./pull-request.view.js";
 import { findPullRequestLog, toNameNews } from "./pull-request-log.messages.js";
 import { changePullRequest, changeTaskBranch, getPullRequest, noteOnTask } from "./pull-request-row.js";
 import { recordReviewFacts } from "./review-facts.js";
-import { tellRun } from "./vetting.js";
+import { notifyRun } from "./vetting.js";
 
 /** Interval between looks at an open pull request, in milliseconds. */
 export const LOOK_INTERVAL_MS = 60 * 60 * 1_000;
@@ -50,9 +50,9 @@ interface SeenRow extends InTurn {
 export function takeSeen({ turn, row, reviews, asks, etag }: SeenRow, context: PullRequestContext): PullRequestContext {
   const before = getPullRequest(turn);
   const isThere = row.number !== null;
-  const told = withHeardRevert(turn, before, row);
-  const after = changePullRequest(turn, context, { ...told, ...(isThere && { problem: null, waitsUntil: null }) });
-  tellName(turn, before, after);
+  const found = withPendingRevert(turn, before, row);
+  const after = changePullRequest(turn, context, { ...found, ...(isThere && { problem: null, waitsUntil: null }) });
+  reportName(turn, before, after);
   recordReviewFacts(turn, after, reviews);
   if (before.number === null && after.number !== null) noteOnTask(turn, context, `Pull request opened: ${after.url}`);
   if (after.isDirty !== before.isDirty) takeDirty(turn, context, after);
@@ -61,10 +61,10 @@ export function takeSeen({ turn, row, reviews, asks, etag }: SeenRow, context: P
 }
 
 /** Sends the log the repository's name if it is new. */
-function tellName(turn: Turn, { repository: askedAs }: PullRequestRow, shown: PullRequestRow): void {
+function reportName(turn: Turn, { repository: askedAs }: PullRequestRow, shown: PullRequestRow): void {
   const { partition } = turn.self;
-  const told = toNameNews(turn, partition, { ...shown, askedAs });
-  if (told !== null) turn.send(findPullRequestLog(turn, partition, { ...shown, repository: askedAs }), told);
+  const found = toNameNews(turn, partition, { ...shown, askedAs });
+  if (found !== null) turn.send(findPullRequestLog(turn, partition, { ...shown, repository: askedAs }), found);
 }
 
 function takeDirty(turn: Turn, context: PullRequestContext, row: PullRequestRow): void {
@@ -78,7 +78,7 @@ export function stayOpen({ turn }: InTurn, context: PullRequestContext): PullReq
   const { url, id, repository: _repository, ...row } = getPullRequest(turn);
   changeTaskBranch(turn, getPullRequest(turn), { pullRequestId: id, ...(row.head !== null && { head: row.head }) });
   turn.wake(LOOK, turn.now + LOOK_INTERVAL_MS);
-  return tellRun(turn, context, { url, refused: null });
+  return notifyRun(turn, context, { url, refused: null });
 }
 
 /** Reads the pull request. The result of an earlier look is ignored. */
@@ -119,7 +119,7 @@ export function takeGone({ turn }: InTurn, context: PullRequestContext): void {
 /** Ends the pull request. Later runs of the task start another one. Notifies a waiting run. */
 export function end({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   endPushing({ turn }, context);
-  return tellRun(turn, context, { url: null, refused: toOver(getPullRequest(turn)) });
+  return notifyRun(turn, context, { url: null, refused: toOver(getPullRequest(turn)) });
 }
 
 function toOver({ url, state }: PullRequestRow): string {
@@ -160,12 +160,12 @@ export function takePushedOver(
 ): PullRequestContext {
   const row = getPullRequest(turn);
   const { url, state, branch } = row;
-  if (state === "merged" && head !== null && head === row.head) return tellRun(turn, context, { url, refused: null });
+  if (state === "merged" && head !== null && head === row.head) return notifyRun(turn, context, { url, refused: null });
   if (state === "closed" && head !== null) changeTaskBranch(turn, row, { head });
   if (state === "merged" && head !== null) {
     noteOnTask(turn, context, `The commit ${head} was pushed to ${branch} after ${url} was merged, and is not in it.`);
   }
-  return tellRun(turn, context, { url: null, refused: toOver(row) });
+  return notifyRun(turn, context, { url: null, refused: toOver(row) });
 }
 
 /** Reads the changed paths of the merged pull request, for hooks. */

@@ -8,7 +8,7 @@ import { timeText } from "../time-text.js";
 import { OPEN_PULL_REQUEST } from "./open.effects.js";
 import type { PullRequestContext } from "./pull-request.js";
 import { changePullRequest, changeTaskBranch, getPullRequest, noteOnTask } from "./pull-request-row.js";
-import { tellRun } from "./vetting.js";
+import { notifyRun } from "./vetting.js";
 
 const OPEN = "open";
 
@@ -17,7 +17,7 @@ export function takePushed({ turn, head }: PushedTo, context: PullRequestContext
   const row = changePullRequest(turn, context, { head, waitsUntil: null });
   changeTaskBranch(turn, row, { head });
   return context.run !== null && context.run.wish === null
-    ? tellRun(turn, context, { url: row.url, refused: null })
+    ? notifyRun(turn, context, { url: row.url, refused: null })
     : context;
 }
 
@@ -75,8 +75,8 @@ export function waitForLimit(
   turn.wake(OPEN, untilMs);
   const text = `${row.host} takes no more for now (${why}) The pull request of ${row.repository} is opened after ${timeText(untilMs)}.`;
   if (isFirst) noteOnTask(turn, context, text);
-  const told = tellRun(turn, context, { url: null, refused: null });
-  return { ...told, attempts: context.attempts - 1 };
+  const reported = notifyRun(turn, context, { url: null, refused: null });
+  return { ...reported, attempts: context.attempts - 1 };
 }
 
 /** Records the failure. A new attempt needs a person's or a run's request. */
@@ -87,7 +87,7 @@ export function failOpening(
   const row = changePullRequest(turn, context, { state: "failed", problem: why, waitsUntil: null });
   turn.cancelWake(OPEN);
   noteOnTask(turn, context, `The pull request of ${row.repository} could not be opened: ${why}`);
-  return tellRun(turn, context, { url: null, refused: why });
+  return notifyRun(turn, context, { url: null, refused: why });
 }
 
 /** Cancels further attempts, because the pull request is open. */

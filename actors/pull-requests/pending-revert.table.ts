@@ -5,7 +5,7 @@ import { retain } from "../tables/retention.js";
 import type { PullRequestRow } from "./pull-request.js";
 
 /** A revert that the service learned of before the reverted pull request or its merge. */
-interface HeardRevert {
+interface PendingRevert {
   /** The key of the repository. */
   readonly repository: string;
   /** The reverted item: the commit of a merge, or `#` and the number of a pull request. */
@@ -17,33 +17,33 @@ interface HeardRevert {
 }
 
 /** `[repository, reverted item]` */
-export const heardReverts = indexedTable<HeardRevert>("heard-revert", { order: ["repository", "reverts"] });
+export const pendingReverts = indexedTable<PendingRevert>("heard-revert", { order: ["repository", "reverts"] });
 
-export const heardRevertRetention = retain(heardReverts, {
+export const pendingRevertRetention = retain(pendingReverts, {
   period: "work",
   lineParts: 2,
-  begunAtMs: ({ atMs }) => atMs,
+  startedAtMs: ({ atMs }) => atMs,
   endedAtMs: ({ atMs }) => atMs,
-  remove: (turn, heard) => {
-    heardReverts.remove(turn, turn.self.partition, heard);
+  remove: (turn, revert) => {
+    pendingReverts.remove(turn, turn.self.partition, revert);
     return true;
   },
 });
 
 /** Stores a revert until the service learns of the reverted item. The first revert of an item counts. */
-export function keepHeardRevert(
+export function storePendingRevert(
   turn: Turn,
-  { named, ...heard }: Omit<HeardRevert, "atMs" | "repository"> & { readonly named: NamedRepository },
+  { named, ...revert }: Omit<PendingRevert, "atMs" | "repository"> & { readonly named: NamedRepository },
 ): void {
   const { partition } = turn.self;
   const [repository = ""] = listRepositoryKeys(turn, partition, named);
-  const row = { ...heard, repository, atMs: turn.now };
-  if (heardReverts.get(turn, partition, row.repository, row.reverts) !== undefined) return;
-  heardReverts.insert(turn, partition, row);
+  const row = { ...revert, repository, atMs: turn.now };
+  if (pendingReverts.get(turn, partition, row.repository, row.reverts) !== undefined) return;
+  pendingReverts.insert(turn, partition, row);
 }
 
 /** Returns the row, with an earlier stored revert of its new number or merge. `before` is null for a new row. */
-export function withHeardRevert(turn: Turn, before: PullRequestRow | null, row: PullRequestRow): PullRequestRow {
+export function withPendingRevert(turn: Turn, before: PullRequestRow | null, row: PullRequestRow): PullRequestRow {
   const { number, mergeCommit, revertedBy } = row;
   if (revertedBy !== null) return row;
   const news = [
@@ -53,6 +53,8 @@ export function withHeardRevert(turn: Turn, before: PullRequestRow | null, row: 
   if (news.length === 0) return row;
   const { partition } = turn.self;
   const keys = listRepositoryKeys(turn, partition, row);
-  const found = keys.flatMap((key) => news.flatMap((reverts) => heardReverts.get(turn, partition, key, reverts) ?? []));
+  const found = keys.flatMap((key) =>
+    news.flatMap((reverts) => pendingReverts.get(turn, partition, key, reverts) ?? []),
+  );
   return { ...row, revertedBy: found[0]?.by ?? null };
 }

@@ -82,8 +82,9 @@ function takeLookedName(turn: Turn, context: PullRequestLogContext, answer: Look
   const { repository: askedAs } = toNamed(context, turn);
   const { partition } = turn.self;
   const connection = findReachingConnection(turn, partition, askedAs);
-  const told = connection && toNameNews(turn, partition, { ...connection, ...toRepository(answer.picture), askedAs });
-  const of = told ? recordName(turn, told) : null;
+  const nameNews =
+    connection && toNameNews(turn, partition, { ...connection, ...toRepository(answer.picture), askedAs });
+  const of = nameNews ? recordName(turn, nameNews) : null;
   return of === null ? context : { ...context, of };
 }
 

@@ -3,7 +3,7 @@ import type { Answered } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import type { HostedNews } from "../code-host/hosted-news.js";
 import { findHosted, findLogId, type NamedRepository } from "../code-host/hosted-repository.queries.js";
-import type { ReviewBegun, ReviewOver } from "./pull-request.messages.js";
+import type { ReviewOver, ReviewStarted } from "./pull-request.messages.js";
 
 /**
  * News from the code host, in a delivery or an answer. The reply says whether the news is about a pull request that is
@@ -16,7 +16,7 @@ export interface TakeNews extends Answered<boolean> {
 }
 
 /** A log by workspace and id; see {@link findPullRequestLog}. */
-export const pullRequestLogRef = reference<TakeNews | ReviewBegun | ReviewOver, [workspaceId: string, id: string]>(
+export const pullRequestLogRef = reference<TakeNews | ReviewStarted | ReviewOver, [workspaceId: string, id: string]>(
   "pull-request-log",
   (workspaceId, id) => [workspaceId, id.toLowerCase()],
 );

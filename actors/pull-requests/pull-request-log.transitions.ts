@@ -1,7 +1,7 @@
 import type { Turn } from "../../runtime/turns/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { HostedNews } from "../code-host/hosted-news.js";
-import { keepHosted } from "../code-host/hosted-repository.js";
+import { storeHosted } from "../code-host/hosted-repository.js";
 import {
   listNames,
   listRepositoryKeys,
@@ -14,7 +14,7 @@ import type { HostedPullRequest } from "../outbound/code-host/hosted-pull-reques
 import { listResources } from "../resources/resource.table.js";
 import { applyAnswer, applySeen, type Seen } from "./apply-news.js";
 import { LOOK_AT_PULL_REQUEST, type LookResult } from "./look.effects.js";
-import { keepHeardRevert, withHeardRevert } from "./pending-revert.table.js";
+import { storePendingRevert, withPendingRevert } from "./pending-revert.table.js";
 import { type PullRequestRole, type PullRequestRow, withRepository } from "./pull-request.js";
 import { pullRequestRef } from "./pull-request.messages.js";
 import { listByBranch, listByMerge, listByNumber, pullRequestEntry, pullRequests } from "./pull-request.table.js";
@@ -22,20 +22,20 @@ import { recordPullRequestFact } from "./pull-request-fact.js";
 import { recordReviewFacts } from "./review-facts.js";
 
 /** The news, and the host that sent it. */
-interface Told {
+interface ReportedNews {
   readonly host: string;
   readonly news: HostedNews;
 }
 
 /** Passes on or records news. Returns whether it is about a pull request that is known afterwards. */
-export function recordNews(turn: Turn, { host, news }: Told): boolean {
+export function recordNews(turn: Turn, { host, news }: ReportedNews): boolean {
   const { about, repository, installationId } = news;
   const named = { host, repository, repositoryId: toRepositoryId(news) };
-  if (about === "reach") return tellAll(turn, listOpenIn(turn, named, ["own"]));
+  if (about === "reach") return notifyAll(turn, listOpenIn(turn, named, ["own"]));
   if ("formerName" in about) return listTeams(turn, named).length > 0;
   if ("branch" in about) {
     const of = { ...named, branch: about.branch };
-    return tellAll(
+    return notifyAll(
       turn,
       listByBranch(turn, turn.self.partition, of).filter(({ state }) => state === "open"),
     );
@@ -56,7 +56,7 @@ export function recordNews(turn: Turn, { host, news }: Told): boolean {
  * Stores the repository's name at the code host, if a line names the repository by its current or a former name. A new
  * name is copied to its open pull requests.
  */
-export function recordName(turn: Turn, { host, news }: Told): HostedKey | null {
+export function recordName(turn: Turn, { host, news }: ReportedNews): HostedKey | null {
   const { repository: name, installationId, namedAtMs = null, about } = news;
   const repositoryId = toRepositoryId(news);
   if (repositoryId === undefined) return null;
@@ -66,7 +66,7 @@ export function recordName(turn: Turn, { host, news }: Told): HostedKey | null {
   );
   if (!isNamed) return null;
   const key = { host, repositoryId };
-  const isRenamed = keepHosted(turn, { ...key, name, formerNames, installationId, asOfMs: namedAtMs });
+  const isRenamed = storeHosted(turn, { ...key, name, formerNames, installationId, asOfMs: namedAtMs });
   if (isRenamed || formerNames.length > 0) renameOpen(turn, { ...key, repository: name });
   return key;
 }
@@ -83,7 +83,7 @@ function renameOpen(turn: Turn, named: HostedKey & { readonly repository: string
     if (row.repository !== before.repository) storePeoples(turn, before, row);
   }
   const own = listOpenIn(turn, named, ["own"]);
-  tellAll(
+  notifyAll(
     turn,
     own.filter(({ repository }) => repository.toLowerCase() !== named.repository.toLowerCase()),
   );
@@ -115,7 +115,7 @@ export function listOpenIn(
 }
 
 /** Asks these pull requests to read their state from the code host. */
-function tellAll(turn: Turn, rows: readonly PullRequestRow[]): boolean {
+function notifyAll(turn: Turn, rows: readonly PullRequestRow[]): boolean {
   for (const { id } of rows) {
     turn.send(pullRequestRef(turn.self.partition, id), { type: "pull-request.seen", picture: null, reviews: [] });
   }
@@ -155,7 +155,7 @@ function recordPeoples(turn: Turn, { rows, at, seen }: Peoples): boolean {
   return isWanted;
 }
 
-function insert(turn: Turn, teamId: string, { at, seen }: Omit<Peoples, "rows"> & { readonly seen: Pictured }): void {
+function insert(turn: Turn, teamId: string, { at, seen }: Omit<Peoples, "rows"> & { readonly seen: HostedSeen }): void {
   storePeoples(turn, null, applyAnswer(beginPeoples(turn, teamId, at), seen), seen.reviews);
 }
 
@@ -199,16 +199,16 @@ export function beginPeoples(turn: Turn, teamId: string, { repositoryId, ...at }
   };
 }
 
-type Pictured = Seen & { readonly picture: HostedPullRequest };
+type HostedSeen = Seen & { readonly picture: HostedPullRequest };
 
 /** Stores a person's pull request, and records its facts and those of its reviews. */
 export function storePeoples(
   turn: Turn,
   before: PullRequestRow | null,
-  told: PullRequestRow,
+  reported: PullRequestRow,
   reviews: Seen["reviews"] = [],
 ): void {
-  const row = withHeardRevert(turn, before, told);
+  const row = withPendingRevert(turn, before, reported);
   pullRequests.put(turn, turn.self.partition, before, row);
   recordPullRequestFact(turn, before, row);
   recordReviewFacts(turn, row, reviews);
@@ -255,7 +255,7 @@ function recordReverts(turn: Turn, host: string, picture: HostedPullRequest): vo
     ...commits.map((commit) => ({ reverts: commit, rows: listByMerge(turn, partition, { ...of, commit }) })),
   ];
   for (const { reverts, rows } of named) {
-    if (rows.length === 0) keepHeardRevert(turn, { named: of, reverts, by: url });
+    if (rows.length === 0) storePendingRevert(turn, { named: of, reverts, by: url });
   }
   const reverted = named.flatMap(({ rows }) => rows);
   for (const row of new Map(reverted.map((one) => [one.id, one])).values()) {

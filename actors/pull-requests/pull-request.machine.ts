@@ -66,7 +66,7 @@ import { defineActor } from "../../runtime/cells/define-actor.js";
 import { recordRequest } from "../resources/repeated-request.js";
 import type { RunOwner } from "../runs/run-owner.js";
 import { classifyPullRequest, type PullRequestEvent, type PullRequestEventOf } from "./classify-pull-request.js";
-import { keepComment, takeComment, writeComments } from "./comments.js";
+import { storeComment, takeComment, writeComments } from "./comments.js";
 import {
   end,
   endPushing,
@@ -95,7 +95,16 @@ import type { PullRequestContext } from "./pull-request.js";
 import { pullRequestRef } from "./pull-request.messages.js";
 import { changePullRequest, getPullRequest } from "./pull-request-row.js";
 import { endWaiting, noteLimit, pushAgain, waitToPush } from "./push-limits.js";
-import { allowAtOnce, allowPush, askAgain, leave, refuseAsk, removePullRequest, vet, vetAgain } from "./vetting.js";
+import {
+  allowAtOnce,
+  allowPush,
+  askAgain,
+  endWithoutPush,
+  refuseAsk,
+  removePullRequest,
+  vet,
+  vetAgain,
+} from "./vetting.js";
 
 const { on, machine } = chartOf<PullRequestContext, PullRequestEvent>();
 
@@ -113,7 +122,7 @@ const known = {
   ...on("look.gone", takeGone, lookLater),
   ...on("refresh.taken", ({ turn }) => turn.reply({ pullRequest: getPullRequest(turn), replayed: false }), lookAnew),
   ...on("request.repeated", ({ turn }) => turn.reply({ pullRequest: getPullRequest(turn), replayed: true })),
-  ...on("pull-request.comment", keepComment),
+  ...on("pull-request.comment", storeComment),
   ...on("comment.due", writeComments),
   ...on("comment.ended", takeComment),
   ...on("reverted", takeReverted),
@@ -127,9 +136,9 @@ const unmerged = { ...known, ...becomesMerged };
 const underWay = {
   ...unmerged,
   ...becomesClosed,
-  ...on("left.none", "none", leave),
-  ...on("left.open", "open", leave),
-  ...on("left.failed", "failed", leave),
+  ...on("left.none", "none", endWithoutPush),
+  ...on("left.open", "open", endWithoutPush),
+  ...on("left.failed", "failed", endWithoutPush),
   ...on("look.due", ({ turn }, context) => lookLater({ turn, untilMs: null }, context)),
 };
 
@@ -166,9 +175,9 @@ const pullRequestMachine = machine({
         ...on("pull-request.limited", noteLimit),
         ...on("push.waits", waitToPush),
         ...on("push.due", pushAgain),
-        ...on("left.none", "none", endWaiting, leave),
-        ...on("left.open", "open", endWaiting, leave),
-        ...on("left.failed", "failed", endWaiting, leave),
+        ...on("left.none", "none", endWaiting, endWithoutPush),
+        ...on("left.open", "open", endWaiting, endWithoutPush),
+        ...on("left.failed", "failed", endWaiting, endWithoutPush),
         // The run is notified after the push.
         ...on("became.merged", "merged", takeSeen, endWaiting, endPushing, readFiles),
         ...on("became.closed", "closed", takeSeen, endWaiting, endPushing),

@@ -41,7 +41,7 @@ interface PullRequestReverted extends Message {
 }
 
 /** Creates or updates a comment. */
-export interface KeepComment extends Message {
+export interface StoreComment extends Message {
   readonly type: "pull-request.comment";
   /** The topic of the comment. Each purpose has one comment. */
   readonly purpose: string;
@@ -50,7 +50,7 @@ export interface KeepComment extends Message {
 }
 
 /** A task starts to review a pull request of the log's repository. */
-export interface ReviewBegun extends Message {
+export interface ReviewStarted extends Message {
   readonly type: "review.begun";
   readonly teamId: string;
   readonly lineId: string;
@@ -98,5 +98,5 @@ export interface PullRequestNote extends Message {
 
 /** A pull request of a task, addressed by its id. */
 export const pullRequestRef = placedPullRequestRef.widen<
-  RetryPullRequest | RefreshPullRequest | PullRequestSeen | PullRequestReverted | KeepComment | ForgetPullRequest
+  RetryPullRequest | RefreshPullRequest | PullRequestSeen | PullRequestReverted | StoreComment | ForgetPullRequest
 >();

@@ -88,7 +88,7 @@ export const pullRequestRetention = retain(pullRequests, {
   period: "work",
   after: ["task", "run", "config-pull-request"],
   cost: 4,
-  begunAtMs: ({ createdAt }) => Date.parse(createdAt),
+  startedAtMs: ({ createdAt }) => Date.parse(createdAt),
   endedAtMs: ({ role, state, createdAt, mergedAt, closedAt, hostUpdatedAt }) => {
     if (state === "failed") return Date.parse(createdAt);
     if (role !== "own" && state === "open") return Date.parse(hostUpdatedAt ?? createdAt);

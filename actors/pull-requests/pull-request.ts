@@ -18,7 +18,7 @@ export const pullRequestRoles = ["own", "review", "people"] as const;
 export type PullRequestRole = (typeof pullRequestRoles)[number];
 
 /** A comment that the service keeps up to date. */
-export interface KeptComment {
+export interface StoredComment {
   /** The comment's number at the code host; null while unknown. */
   readonly id: number | null;
   /** Digest of the comment's text at the code host; null while unknown. */
@@ -100,7 +100,7 @@ export interface PullRequestRow extends Stored<typeof pullRequestSchema, "author
   /** Digest of the paths that hooks currently decide about; null for none. */
   readonly asking: string | null;
   readonly body: StoredText;
-  readonly comments: Readonly<Record<string, KeptComment>>;
+  readonly comments: Readonly<Record<string, StoredComment>>;
 }
 
 /** Returns the repository's name in the runs of the pull request's task. */

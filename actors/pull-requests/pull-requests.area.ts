@@ -3,7 +3,7 @@ import { commentEffect } from "./comment.effects.js";
 import { listOpenEffect } from "./list-open.effects.js";
 import { filesEffect, lookEffect } from "./look.effects.js";
 import { openEffect } from "./open.effects.js";
-import { heardRevertRetention } from "./pending-revert.table.js";
+import { pendingRevertRetention } from "./pending-revert.table.js";
 import { pullRequestActor } from "./pull-request.machine.js";
 import { pullRequestRetention, pullRequestSource } from "./pull-request.table.js";
 import { pullRequestLogActor } from "./pull-request-log.machine.js";
@@ -14,7 +14,7 @@ import { reviewEffect } from "./review.effects.js";
 export const pullRequestsArea = defineArea({
   name: "pull-requests",
   actors: ({ runOwners }: Pick<ActorParts, "runOwners">) => [pullRequestActor(runOwners), pullRequestLogActor],
-  tables: [pullRequestRetention, heardRevertRetention],
+  tables: [pullRequestRetention, pendingRevertRetention],
   directorySources: () => [pullRequestSource],
   effects: ({ codeHost, baseUrl }: Parameters<typeof openEffect>[0]) => [
     openEffect({ codeHost, baseUrl }),

@@ -10,9 +10,9 @@ export function recordReviewFacts(turn: Turn, row: PullRequestRow, reviews: read
   const { partition } = turn.self;
   for (const review of reviews) {
     if (review.id === undefined) continue;
-    const told = toFact(row, review, review.id);
-    const known = reviewFacts.get(turn, partition, told.teamId, told.day, told.id) ?? null;
-    const fact = known === null ? told : joined(known, told);
+    const received = toFact(row, review, review.id);
+    const known = reviewFacts.get(turn, partition, received.teamId, received.day, received.id) ?? null;
+    const fact = known === null ? received : joined(known, received);
     if (!isDeepStrictEqual(known, fact)) reviewFacts.put(turn, partition, known, fact);
   }
 }
@@ -40,17 +40,17 @@ function toFact(
 }
 
 /** Merges two versions of a review. A verdict that was dismissed later still counts. */
-function joined(known: ReviewFact, told: ReviewFact): ReviewFact {
+function joined(known: ReviewFact, received: ReviewFact): ReviewFact {
   return {
     ...known,
-    isAuthor: known.isAuthor || told.isAuthor,
-    verdict: known.verdict ?? told.verdict,
-    thread: latest(known.thread, told.thread),
+    isAuthor: known.isAuthor || received.isAuthor,
+    verdict: known.verdict ?? received.verdict,
+    thread: latest(known.thread, received.thread),
   };
 }
 
-function latest(known: ReviewThread | null, told: ReviewThread | null): ReviewThread | null {
-  if (known === null || told === null) return known ?? told;
-  if (known.asOfMs !== told.asOfMs) return known.asOfMs > told.asOfMs ? known : told;
-  return known.isResolved ? known : told;
+function latest(known: ReviewThread | null, received: ReviewThread | null): ReviewThread | null {
+  if (known === null || received === null) return known ?? received;
+  if (known.asOfMs !== received.asOfMs) return known.asOfMs > received.asOfMs ? known : received;
+  return known.isResolved ? known : received;
 }

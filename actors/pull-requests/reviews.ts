@@ -9,7 +9,7 @@ import { MAX_ATTEMPTS } from "../outbound/http/retry-wait.js";
 import { timeText } from "../time-text.js";
 import { toHostAnswer } from "./code-host-answer.js";
 import { LOOK_AT_PULL_REQUEST } from "./look.effects.js";
-import type { ReviewBegun, ReviewOver } from "./pull-request.messages.js";
+import type { ReviewOver, ReviewStarted } from "./pull-request.messages.js";
 import { listByNumber } from "./pull-request.table.js";
 import { beginPeoples, storePeoples } from "./pull-request-log.transitions.js";
 import { noteOnTask } from "./pull-request-row.js";
@@ -22,7 +22,7 @@ const REVIEW = "review";
 /**
  * Records on the team's row that the task reviews the pull request. Reads an unknown pull request from the code host.
  */
-export function beginReview(turn: Turn, { teamId, lineId, taskId, repository, number, url }: ReviewBegun): void {
+export function beginReview(turn: Turn, { teamId, lineId, taskId, repository, number, url }: ReviewStarted): void {
   const { partition } = turn.self;
   const connection = findConnection(turn, { repository, url });
   const rows = listByNumber(turn, partition, { repository, number });
@@ -93,8 +93,8 @@ export function takeReview(turn: Turn, { id, result }: Pick<EffectEnded<ReviewRe
   const atMs = findWait(answer, attempts, turn.now);
   turn.wake(id, atMs);
   if (answer.problem !== "limited") return;
-  const told = { ...waiting, attempts: attempts - 1, isLimited: true };
-  waitingReviews.put(turn, turn.self.partition, [taskId, runId], told);
+  const limited = { ...waiting, attempts: attempts - 1, isLimited: true };
+  waitingReviews.put(turn, turn.self.partition, [taskId, runId], limited);
   const text = `${waiting.host} takes no more for now (${answer.why}) The review of ${waiting.url} is written after ${timeText(atMs)}.`;
   if (!isLimited) noteOnTask(turn, waiting, text);
 }

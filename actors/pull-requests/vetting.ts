@@ -12,7 +12,7 @@ import { findLine } from "../lines/line.queries.js";
 import { toTakenBranch } from "../runners/push.js";
 import {
   type AskPullRequest,
-  type PullRequestTold,
+  type PullRequestReported,
   type PushAllowed,
   pullRequestRef,
 } from "../runs/pull-request.messages.js";
@@ -163,8 +163,8 @@ export function allowPush({ turn }: InTurn, context: PullRequestContext): PullRe
     const isNew = known?.branch !== branch;
     const serial = (known?.serial ?? 0) + (isNew ? 1 : 0);
     const head = isNew ? null : (known?.head ?? null);
-    const kept = { pullRequestId: id, branch, base, head, isDirty: row.isDirty, serial };
-    taskBranches.put(turn, partition, [taskId, repository], kept);
+    const stored = { pullRequestId: id, branch, base, head, isDirty: row.isDirty, serial };
+    taskBranches.put(turn, partition, [taskId, repository], stored);
   }
   const allowed = withWorkflows(context, paths);
   sendAllowed(turn, allowed, row);
@@ -218,30 +218,30 @@ export function sendAllowed(turn: Turn, { run }: PullRequestContext, row: PullRe
 }
 
 /** Sends the result to the run that asked, once. */
-export function tellRun(
+export function notifyRun(
   turn: Turn,
   context: PullRequestContext,
-  told: Pick<PullRequestTold, "url" | "refused">,
+  reported: Pick<PullRequestReported, "url" | "refused">,
 ): PullRequestContext {
   const { run } = context;
   if (run === null) return context;
   const { id: runId, wish, repository = toCheckout(getPullRequest(turn)) } = run;
-  sendTold(turn, { runId, repository, wish }, told);
+  sendReport(turn, { runId, repository, wish }, reported);
   return { ...context, run: null };
 }
 
-function sendTold(
+function sendReport(
   turn: Turn,
   { runId, repository, wish }: Pick<AskPullRequest, "runId" | "repository" | "wish">,
-  told: Pick<PullRequestTold, "url" | "refused">,
+  reported: Pick<PullRequestReported, "url" | "refused">,
 ): void {
   const { partition, id: pullRequestId } = turn.self;
-  turn.send(runRef(partition, runId), { type: "pull-request.told", pullRequestId, repository, wish, ...told });
+  turn.send(runRef(partition, runId), { type: "pull-request.told", pullRequestId, repository, wish, ...reported });
 }
 
 /** Refuses a run's request. */
 export function refuseAsk({ turn, ask, why }: PullRequestEventOf<"ask.refused" | "ask.refused-none">): void {
-  sendTold(turn, ask, { url: null, refused: why });
+  sendReport(turn, ask, { url: null, refused: why });
 }
 
 /** Repeats the request that a run made while the pull request was being opened. */
@@ -263,15 +263,15 @@ interface Left extends InTurn {
 }
 
 /** Ends a request without a push, and sends the run the reason. `left.failed` means that a push failed. */
-export function leave({ turn, type, why, head }: Left, context: PullRequestContext): PullRequestContext {
-  const told = tellRun(turn, context, { url: null, refused: why });
+export function endWithoutPush({ turn, type, why, head }: Left, context: PullRequestContext): PullRequestContext {
+  const reported = notifyRun(turn, context, { url: null, refused: why });
   // The pull request was never at the code host: remove it, and its unused branch.
   if (type === "left.none") {
     removePullRequest({ turn });
-    return told;
+    return reported;
   }
   const isFailed = type === "left.failed";
-  const row = changePullRequest(turn, told, {
+  const row = changePullRequest(turn, reported, {
     state: isFailed ? "failed" : "open",
     asking: null,
     problem: why,
@@ -280,8 +280,8 @@ export function leave({ turn, type, why, head }: Left, context: PullRequestConte
   // The head may be the task's own push whose report was lost. Without recording it, each run would conflict with it
   // again.
   if (head !== undefined) changeTaskBranch(turn, row, { head });
-  if (isFailed) noteOnTask(turn, told, `The pull request of ${row.repository} could not be opened: ${why}`);
-  return told;
+  if (isFailed) noteOnTask(turn, reported, `The pull request of ${row.repository} could not be opened: ${why}`);
+  return reported;
 }
 
 /** Removes the row and its branch reference, and ends the actor. */

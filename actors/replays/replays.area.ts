@@ -1,6 +1,6 @@
 import { defineArea } from "../area.js";
 import type { JudgingSetup } from "../lines/fingerprint.js";
-import { replayPurses } from "./budget/search-budget.table.js";
+import { searchBudgets } from "./budget/search-budget.table.js";
 import { madeCandidateSource, madeCandidates } from "./candidates/made-candidate.table.js";
 import { replayCandidateKind } from "./candidates/replay-candidate.kind.js";
 import { replayCopies } from "./copies/replay-copy.table.js";
@@ -18,7 +18,7 @@ import { ReplayMemory } from "./replay/replay-memory.js";
 import { replayWatchers } from "./replay/replay-watcher.table.js";
 import { describeReplaysUnderWay } from "./replay/team-in-use.js";
 import { dueHolds } from "./sets/entry-commits.js";
-import { heldCommitWalks } from "./sets/entry-commits.migration.js";
+import { commitHoldWalks } from "./sets/entry-commits.migration.js";
 import { replayEntries, replaySets } from "./sets/replay-set.table.js";
 import { replaySetTopicView } from "./sets/replay-set-topic.view.js";
 import { replaySetsActor } from "./sets/replay-sets.machine.js";
@@ -40,7 +40,7 @@ export const replaysArea = defineArea({
     replayRetention,
     replayInputs,
     replayWatchers,
-    replayPurses,
+    searchBudgets,
     replayCopies,
     replayVerdicts,
     replayPairs,
@@ -55,5 +55,5 @@ export const replaysArea = defineArea({
     const memory = new ReplayMemory();
     return { "replay-set": replaySetTopicView({ judging, memory }), replay: replayTopicView(memory) };
   },
-  migrations: [{ to: 9, title: "the commits of replay sets are held", walks: heldCommitWalks }],
+  migrations: [{ to: 9, title: "the commits of replay sets are held", walks: commitHoldWalks }],
 });

@@ -34,7 +34,7 @@ export const sequence = table<number>("configuration-sequence");
 /** Retention of change records. A change ends at its own time. */
 export const changeRetention = retain(records, {
   period: "changes",
-  begunAtMs: ({ at }) => Date.parse(at),
+  startedAtMs: ({ at }) => Date.parse(at),
   endedAtMs: ({ at }) => Date.parse(at),
   remove: (turn, { seq }) => {
     records.remove(turn, turn.self.partition, seq);

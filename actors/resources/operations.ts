@@ -142,7 +142,7 @@ function usedBy(what: string, users: readonly ResourceUser[]): string {
 }
 
 /** Removes a resource whose holder was removed. The author of the change record is the service. */
-export function withdrawHeld(turn: Turn, kind: Kind, row: ResourceRow, client: string | null): void {
+export function withdrawOrphan(turn: Turn, kind: Kind, row: ResourceRow, client: string | null): void {
   removeResource(turn, kind, row);
   record(turn, kind, { caller: null, client }, row, row, "deleted");
 }

@@ -1,6 +1,6 @@
 import type { Turn } from "../../runtime/turns/turn.js";
 import type { Kind } from "./kind.js";
-import { withdrawHeld } from "./operations.js";
+import { withdrawOrphan } from "./operations.js";
 import { expectResource, listAddresses, type ResourceRow } from "./resource.table.js";
 
 /**
@@ -25,7 +25,7 @@ export function withdrawOrphaned(
       }
       if (exists.get(stationKey) === true) continue;
       const row = expectResource(turn, line.workspaceId, kind.name, id);
-      withdrawHeld(turn, kind, row, client);
+      withdrawOrphan(turn, kind, row, client);
       withdrawn.push(row);
     }
   }

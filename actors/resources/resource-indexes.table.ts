@@ -196,9 +196,9 @@ export function findLostKey(
   row: ResourceRow,
   { next, limit }: { readonly next: ResourceRow["fields"] | null; readonly limit: number },
 ): KeyInUse | null {
-  const kept = new Set(next === null ? [] : getLookupKeys(kind, next));
+  const current = new Set(next === null ? [] : getLookupKeys(kind, next));
   for (const key of getLookupKeys(kind, row.fields)) {
-    if (kept.has(key)) continue;
+    if (current.has(key)) continue;
     const under = [kind.name, row.teamId ?? "", key];
     const users = keyReferrers.list(reading, row.workspaceId, under, { limit });
     if (users.length > 0 && lookupKeys.list(reading, row.workspaceId, under, { limit: 2 }).length < 2)

@@ -44,7 +44,7 @@ export const pullRequestFacts = indexedTable<PullRequestFact>("pull-request-fact
 export const pullRequestFactRetention = retain(pullRequestFacts, {
   period: "facts",
   lineParts: 1,
-  begunAtMs: (fact) => endedMs(fact) ?? fact.openedMs,
+  startedAtMs: (fact) => endedMs(fact) ?? fact.openedMs,
   endedAtMs: endedMs,
   remove: (turn, fact) => {
     pullRequestFacts.remove(turn, turn.self.partition, fact);

@@ -43,7 +43,7 @@ export const reviewFacts = indexedTable<ReviewFact>("review-fact", {
 export const reviewFactRetention = retain(reviewFacts, {
   period: "facts",
   lineParts: 1,
-  begunAtMs: ({ atMs }) => atMs,
+  startedAtMs: ({ atMs }) => atMs,
   endedAtMs: ({ atMs }) => atMs,
   remove: (turn, fact) => {
     reviewFacts.remove(turn, turn.self.partition, fact);

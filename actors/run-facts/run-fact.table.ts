@@ -64,7 +64,7 @@ export const runFacts = indexedTable<RunFact>("run-fact", {
 export const factRetention = retain(runFacts, {
   period: "facts",
   lineParts: 1,
-  begunAtMs: ({ endedMs }) => endedMs,
+  startedAtMs: ({ endedMs }) => endedMs,
   endedAtMs: ({ endedMs }) => endedMs,
   remove: (turn, fact) => {
     runFacts.remove(turn, turn.self.partition, fact);

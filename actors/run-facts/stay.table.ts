@@ -25,7 +25,7 @@ export const stays = table<Stay>("stay");
 export const stayRetention = retain(stays, {
   period: "facts",
   lineParts: 1,
-  begunAtMs: ({ toMs }) => toMs,
+  startedAtMs: ({ toMs }) => toMs,
   endedAtMs: ({ toMs }) => toMs,
   remove: (turn, { teamId, toMs, id }) => {
     stays.remove(turn, turn.self.partition, teamId, toDay(toMs), id);

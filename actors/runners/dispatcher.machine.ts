@@ -27,7 +27,7 @@ import {
   removeRunner,
   unqueueRun,
 } from "./dispatcher.transitions.js";
-import { dispatcherPicture } from "./dispatcher-view.js";
+import { dispatcherView } from "./dispatcher-view.js";
 
 const { on, machine } = chartOf<NoContext, DispatcherMessage>();
 
@@ -55,5 +55,5 @@ const dispatcherMachine = machine({
 export const dispatcherActor = defineActor(dispatcherRef, {
   machine: dispatcherMachine,
   version: 1,
-  pictures: [dispatcherPicture],
+  pictures: [dispatcherView],
 });

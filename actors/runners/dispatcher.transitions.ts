@@ -8,7 +8,7 @@ import type {
   ReleaseClaim,
   UnqueueRun,
 } from "./dispatcher.messages.js";
-import { dispatcherPicture } from "./dispatcher-view.js";
+import { dispatcherView } from "./dispatcher-view.js";
 import type { OldestRuns } from "./run-queue.js";
 import {
   findQueued,
@@ -31,7 +31,7 @@ import { claims, runners } from "./runner.table.js";
 
 /** Adds a run to the end of the queue. A new era keeps the order if the clock has moved back since. */
 export function queueRun({ turn, run }: Delivered<QueueRun>): void {
-  const { queue } = turn.picture(dispatcherPicture);
+  const { queue } = turn.rowView(dispatcherView);
   const key = toLineKey(run);
   const era = queue.eraAt(turn.now);
   const row: QueuedRow = era === 0 ? run : { ...run, era };
@@ -47,19 +47,19 @@ export function unqueueRun({ turn, run }: Delivered<UnqueueRun>): void {
 }
 
 export function putRunner({ turn, runner }: Delivered<OfferRunner>): void {
-  const { placement } = turn.picture(dispatcherPicture);
+  const { placement } = turn.rowView(dispatcherView);
   runners.put(turn, turn.self.partition, runner.runnerId, runner);
   placement.putRunner(runner);
 }
 
 export function removeRunner({ turn, runnerId }: Delivered<ForgetRunner>): void {
-  const { placement } = turn.picture(dispatcherPicture);
+  const { placement } = turn.rowView(dispatcherView);
   runners.remove(turn, turn.self.partition, runnerId);
   placement.removeRunner(runnerId);
 }
 
 export function releaseClaim({ turn, runnerId, runId }: Delivered<ReleaseClaim>): void {
-  const { placement } = turn.picture(dispatcherPicture);
+  const { placement } = turn.rowView(dispatcherView);
   claims.remove(turn, turn.self.partition, runnerId, runId);
   const lane = placement.removeClaim(runnerId, runId);
   if (lane !== null) forgetIdleLane(turn, lane);
@@ -67,14 +67,14 @@ export function releaseClaim({ turn, runnerId, runId }: Delivered<ReleaseClaim>)
 
 /** Sets the limit of a lane. */
 export function limitLane({ turn, lane, maxClaims }: Delivered<LimitLane>): void {
-  const { placement } = turn.picture(dispatcherPicture);
+  const { placement } = turn.rowView(dispatcherView);
   putLane(turn, { ...placement.lanes.row(lane), maxClaims });
   forgetIdleLane(turn, lane);
 }
 
 /** Assigns a runner to every run that can be placed. */
 export function placeRuns(turn: Turn): void {
-  const { placement, queue } = turn.picture(dispatcherPicture);
+  const { placement, queue } = turn.rowView(dispatcherView);
   const workspaceId = turn.self.partition;
   for (const { run, line, runner } of assignRuns({ placement, queue, oldestRuns: oldestIn(turn) })) {
     const { runnerId, poolId } = runner;
@@ -92,20 +92,20 @@ export function placeRuns(turn: Turn): void {
 }
 
 function dequeue(turn: Turn, run: QueuedRow, key: string): void {
-  const { queue } = turn.picture(dispatcherPicture);
+  const { queue } = turn.rowView(dispatcherView);
   removeQueued(turn, turn.self.partition, key, run);
   if (queue.remove(key, run, oldestIn(turn))) removeLine(turn, turn.self.partition, key);
 }
 
 function putLane(turn: Turn, lane: LaneRow): void {
   lanes.put(turn, turn.self.partition, lane.lane, lane);
-  turn.picture(dispatcherPicture).placement.lanes.put(lane);
+  turn.rowView(dispatcherView).placement.lanes.put(lane);
 }
 
 /** Removes the row of a lane that has no limit, no queued runs and no claims. */
 function forgetIdleLane(turn: Turn, lane: string): void {
-  const { placement, queue } = turn.picture(dispatcherPicture);
-  const isUsed = placement.lanes.heldIn(lane) > 0 || !queue.isLaneEmpty(lane);
+  const { placement, queue } = turn.rowView(dispatcherView);
+  const isUsed = placement.lanes.countClaims(lane) > 0 || !queue.isLaneEmpty(lane);
   if (isUsed || !placement.lanes.has(lane) || placement.lanes.row(lane).maxClaims !== null) return;
   lanes.remove(turn, turn.self.partition, lane);
   placement.lanes.remove(lane);

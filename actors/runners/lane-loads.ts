@@ -7,7 +7,7 @@ import type { LaneRow } from "./run-queue.table.js";
  */
 export class LaneLoads {
   readonly #rows = new Map<string, LaneRow>();
-  readonly #held = new Map<string, number>();
+  readonly #claims = new Map<string, number>();
 
   put(row: LaneRow): void {
     this.#rows.set(row.lane, row);
@@ -28,18 +28,18 @@ export class LaneLoads {
 
   /** Returns the state as plain data, for comparisons. */
   describe(): unknown {
-    return { rows: this.#rows, held: this.#held };
+    return { rows: this.#rows, held: this.#claims };
   }
 
   /** Adds `more` claims to the lane. A negative number removes claims. */
   hold(lane: string, more: number): void {
-    const held = this.heldIn(lane) + more;
-    if (held === 0) this.#held.delete(lane);
-    else this.#held.set(lane, held);
+    const claims = this.countClaims(lane) + more;
+    if (claims === 0) this.#claims.delete(lane);
+    else this.#claims.set(lane, claims);
   }
 
-  heldIn(lane: string): number {
-    return this.#held.get(lane) ?? 0;
+  countClaims(lane: string): number {
+    return this.#claims.get(lane) ?? 0;
   }
 
   /** Maximum number of simultaneous claims of the lane; infinite without a limit. */
@@ -48,7 +48,7 @@ export class LaneLoads {
   }
 
   isFull(lane: string): boolean {
-    return this.heldIn(lane) >= this.maxClaims(lane);
+    return this.countClaims(lane) >= this.maxClaims(lane);
   }
 
   /** Whether the left lane is served before the right one when both have a run to place. */

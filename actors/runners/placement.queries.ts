@@ -1,5 +1,5 @@
-import { type ReadPicture, readPicture } from "../../runtime/rows/read-view.js";
-import type { Picture } from "../../runtime/rows/row-view.js";
+import { type ReadView, readView } from "../../runtime/rows/read-view.js";
+import type { RowView } from "../../runtime/rows/row-view.js";
 import type { Change, Reading } from "../../storage/store.js";
 import { listResources, type ResourceRow, resourceAddresses, resources } from "../resources/resource.table.js";
 import { Placement, type PlacementRules } from "./placement.js";
@@ -16,7 +16,7 @@ const POOL = "runner-pool";
 const RULES = "workspace-runners";
 
 /** The rows that placement is built from. */
-export const placementRows: Picture<Placement>["rows"] = [
+export const placementRows: RowView<Placement>["rows"] = [
   [runners.name],
   [claims.name],
   [lanes.name],
@@ -56,7 +56,7 @@ export function readPlacement(reading: Reading, workspaceId: string): Placement 
 }
 
 /** Placement for reads, built only from durable rows. The dispatcher's own placement may be ahead of them. */
-export const durablePlacement: ReadPicture<Placement> = {
+export const durablePlacement: ReadView<Placement> = {
   rows: placementRows,
   build: readPlacement,
   apply: applyToPlacement,
@@ -69,7 +69,7 @@ export const durablePlacement: ReadPicture<Placement> = {
  */
 export function whyWaiting(reading: Reading, workspaceId: string, run: QueuedRun): string | null {
   if (findQueued(reading, workspaceId, run) === undefined) return null;
-  return waitingReason(run, readPicture(reading, durablePlacement, workspaceId));
+  return waitingReason(run, readView(reading, durablePlacement, workspaceId));
 }
 
 /** Applies a change of a runner, claim or lane. Returns false for pools and rules, which need a new placement. */

@@ -66,7 +66,7 @@ export class Placement {
   readonly #runners = new Map<string, KnownRunner>();
   /** The lanes of claims, by runner id and run id. */
   readonly #claims = new Map<string, Map<string, string>>();
-  #held = 0;
+  #claimCount = 0;
   #shape = 0;
 
   constructor(rules: PlacementRules) {
@@ -91,7 +91,7 @@ export class Placement {
     const held = lanes.length;
     const runner: KnownRunner = { row, held, free: row.slots - held, heldBesideWork, signature, group: null };
     this.#runners.set(row.runnerId, runner);
-    this.#countHeld(row.poolId, runner);
+    this.#addClaims(row.poolId, runner);
     const pool = this.#pools.get(row.poolId);
     if (!row.connected || pool === undefined) return;
     this.#countSlots(row.poolId, row.slots);
@@ -105,7 +105,7 @@ export class Placement {
     if (runner === undefined) return;
     const { row, signature, group, held, heldBesideWork } = runner;
     this.#runners.delete(runnerId);
-    this.#countHeld(row.poolId, { held: -held, heldBesideWork: -heldBesideWork });
+    this.#addClaims(row.poolId, { held: -held, heldBesideWork: -heldBesideWork });
     if (group === null) return;
     this.#countSlots(row.poolId, -row.slots);
     group.leave(runner);
@@ -136,7 +136,7 @@ export class Placement {
 
   /** Whether the workspace has reached its limit of claimed runs. */
   get isFull(): boolean {
-    return this.rules.maxRuns !== null && this.#held >= this.rules.maxRuns;
+    return this.rules.maxRuns !== null && this.#claimCount >= this.rules.maxRuns;
   }
 
   /** Number of groups added and removed so far. */
@@ -192,7 +192,7 @@ export class Placement {
     });
     const runners = new Map([...this.#runners].map(([id, { group: _group, ...runner }]) => [id, runner]));
     const { rules } = this;
-    return { rules, pools, runners, claims: this.#claims, held: this.#held, lanes: this.lanes.describe() };
+    return { rules, pools, runners, claims: this.#claims, held: this.#claimCount, lanes: this.lanes.describe() };
   }
 
   #group(pool: PoolLoad, { row, signature }: KnownRunner): RunnerGroup {
@@ -206,12 +206,12 @@ export class Placement {
   }
 
   #hold(runnerId: string, lane: string, more: 1 | -1): void {
-    this.#held += more;
+    this.#claimCount += more;
     this.lanes.hold(lane, more);
     const runner = this.#runners.get(runnerId);
     if (runner === undefined) return;
     const moreBesideWork = lane === WORK_LANE ? 0 : more;
-    this.#countHeld(runner.row.poolId, { held: more, heldBesideWork: moreBesideWork });
+    this.#addClaims(runner.row.poolId, { held: more, heldBesideWork: moreBesideWork });
     runner.heldBesideWork += moreBesideWork;
     const held = runner.held + more;
     if (runner.group !== null) {
@@ -222,7 +222,7 @@ export class Placement {
     runner.free = runner.row.slots - held;
   }
 
-  #countHeld(poolId: string, more: Pick<KnownRunner, "held" | "heldBesideWork">): void {
+  #addClaims(poolId: string, more: Pick<KnownRunner, "held" | "heldBesideWork">): void {
     const pool = this.#pools.get(poolId);
     if (pool === undefined) return;
     pool.held += more.held;

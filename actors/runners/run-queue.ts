@@ -8,7 +8,7 @@ export type OldestRuns = (line: string, limit: number) => readonly QueuedRow[];
 /** Number of a line's runs to read in one batch. */
 const READ_AT_ONCE = 64;
 /** Maximum number of a line's runs to cache in memory. */
-const MAX_HELD = 2 * READ_AT_ONCE;
+const MAX_CACHED = 2 * READ_AT_ONCE;
 
 /** A line of queued runs. */
 export interface Line {
@@ -75,8 +75,8 @@ export class RunQueue {
     const place = placeIn(line.oldest, run);
     if (line.oldest[place]?.runId === run.runId) line.oldest[place] = run;
     else if (place < line.oldest.length || line.areAll) line.oldest.splice(place, 0, run);
-    if (line.oldest.length <= MAX_HELD) return;
-    line.oldest.length = MAX_HELD;
+    if (line.oldest.length <= MAX_CACHED) return;
+    line.oldest.length = MAX_CACHED;
     line.areAll = false;
   }
 

@@ -53,7 +53,7 @@ export class RunnerGroup {
   readonly harnesses: ReadonlySet<string>;
   readonly features: ReadonlySet<string>;
   readonly listeners = new Set<GroupListener>();
-  readonly #byRoom = new Ranking<RunnerLoad>(isBetter);
+  readonly #byFreeSlots = new Ranking<RunnerLoad>(isBetter);
   readonly #byId = new Ranking<RunnerLoad>((left, right) => left.row.runnerId < right.row.runnerId);
   #counts = noCounts;
   #best: RunnerLoad | null = null;
@@ -80,24 +80,24 @@ export class RunnerGroup {
   }
 
   join(runner: RunnerLoad): void {
-    this.#byRoom.put(runner);
+    this.#byFreeSlots.put(runner);
     this.#byId.put(runner);
     this.#count(plus(noCounts, countsOf(runner)));
   }
 
   leave(runner: RunnerLoad): void {
-    this.#byRoom.remove(runner);
+    this.#byFreeSlots.remove(runner);
     this.#byId.remove(runner);
     this.#count(minus(noCounts, countsOf(runner)));
   }
 
   /** Sets the offer and the number of claims of one runner. */
-  change(runner: RunnerLoad, row: RunnerRow, held: number): void {
+  change(runner: RunnerLoad, row: RunnerRow, claims: number): void {
     const before = countsOf(runner);
     runner.row = row;
-    runner.held = held;
-    runner.free = row.slots - held;
-    this.#byRoom.put(runner);
+    runner.held = claims;
+    runner.free = row.slots - claims;
+    this.#byFreeSlots.put(runner);
     this.#count(minus(countsOf(runner), before));
   }
 
@@ -105,11 +105,11 @@ export class RunnerGroup {
   describe(): unknown {
     const { poolId, labels, harnesses, features, counts, firstId } = this;
     const offer = { poolId, labels, harnesses, features };
-    return { ...offer, counts, best: this.best?.row.runnerId ?? null, firstId, size: this.#byRoom.size };
+    return { ...offer, counts, best: this.best?.row.runnerId ?? null, firstId, size: this.#byFreeSlots.size };
   }
 
   #count(more: LoadCounts): void {
-    const first = this.#byRoom.first;
+    const first = this.#byFreeSlots.first;
     this.#best = first !== undefined && first.free > 0 ? first : null;
     this.#counts = plus(this.#counts, more);
     for (const listener of this.listeners) listener.groupChanged(this, more);

@@ -91,9 +91,9 @@ function classifyHello(message: RunnerHello, { instance, claims }: RunnerContext
   const { hello } = message;
   const runIds = Object.keys(claims);
   if (instance !== hello.instance) return toEvent("runner.began", { ...message, lost: runIds });
-  const held = new Map(hello.claims.map(({ runId, fence }) => [runId, fence]));
+  const claimed = new Map(hello.claims.map(({ runId, fence }) => [runId, fence]));
   const unsent = unsentClaims(turn, hello.received);
-  const lost = runIds.filter((runId) => !unsent.has(runId) && held.get(runId) !== claims[runId]);
+  const lost = runIds.filter((runId) => !unsent.has(runId) && claimed.get(runId) !== claims[runId]);
   return toEvent("runner.returned", { ...message, lost });
 }
 
@@ -121,7 +121,7 @@ function classifySending(sending: SendToRunner, { claims }: RunnerContext) {
 
 const { on, machine } = chartOf<RunnerContext, ReturnType<typeof classify>>();
 
-const leave = ({ turn }: InTurn, context: RunnerContext) => disconnect(turn, context);
+const setAway = ({ turn }: InTurn, context: RunnerContext) => disconnect(turn, context);
 const extend = ({ turn }: InTurn, context: RunnerContext) => extendLease(turn, context);
 const loseEach = ({ turn }: InTurn, context: RunnerContext) => loseAll(turn, context);
 
@@ -174,9 +174,9 @@ const runnerMachine = machine({
           answerReport(turn, { ack, received: context.received }, context),
         ),
         ...on("runner.beat", ({ turn, ack }, context) => acknowledge(turn, ack, context), extend),
-        ...on("runner.left", "away", leave),
-        ...on("runner.adrift", "away", leave, extend),
-        ...on("lease.over", "away", loseEach, leave, extend),
+        ...on("runner.left", "away", setAway),
+        ...on("runner.adrift", "away", setAway, extend),
+        ...on("lease.over", "away", loseEach, setAway, extend),
       },
     },
     away: {

@@ -11,7 +11,7 @@ import { approvals, listOpenApprovals } from "./approval.table.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
 import type { RunContext } from "./run.js";
 import type { AnswerApproval } from "./run.messages.js";
-import { keepForRequests } from "./run.retention.js";
+import { retainForRequests } from "./run.retention.js";
 import { runs } from "./run.table.js";
 import { getRunRow, sendToOwner, sendToRunner } from "./run.transitions.js";
 import type { RunOwner } from "./run-owner.js";
@@ -104,7 +104,7 @@ export function answerApproval(
   sendAnswer(turn, context, approval.request, { verdict, edited, note });
   notifyOwner(turn, owner);
   recordRequest(turn, event, approval.id);
-  if (event.idempotency !== undefined) keepForRequests(turn);
+  if (event.idempotency !== undefined) retainForRequests(turn);
   turn.reply({ approval: answered, replayed: false });
 }
 

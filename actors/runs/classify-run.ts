@@ -10,13 +10,13 @@ import { approvals } from "./approval.table.js";
 import { findAnswerable } from "./approvals.js";
 import { findSentBefore, refuseMessage } from "./conversation.js";
 import { offersTools } from "./frozen-tools.js";
-import type { PullRequestTold } from "./pull-request.messages.js";
+import type { PullRequestReported } from "./pull-request.messages.js";
 import type { RunContext } from "./run.js";
 import type { AnswerApproval, runRef, SendMessage, StartRun } from "./run.messages.js";
 import { getRunRow, STARTING } from "./run.transitions.js";
 import { acceptedOutcome, type EndReport } from "./run-ending.js";
 import { getRunOwner, type RunOwner } from "./run-owner.js";
-import { findPush, isLastTold, PUSH, type PushReport, repositoriesToPush, whyNoPullRequest } from "./run-pushes.js";
+import { findPush, isLastResult, PUSH, type PushReport, repositoriesToPush, whyNoPullRequest } from "./run-pushes.js";
 
 /** A wake-up is late when it arrives more than this many milliseconds after its due time: the service was down. */
 const LATE_MS = 5_000;
@@ -68,7 +68,7 @@ export function classifyRun(owners: readonly RunOwner[]) {
       case "pull-request.allowed":
         return toEvent("push.granted", { allowed: message });
       case "pull-request.told":
-        return toToldEvent(message, { value, context }, owned);
+        return toPushResultEvent(message, { value, context }, owned);
       case "run.speak":
         return toSpeechEvent(turn, context, message, owned().owner);
       case "approval.answer":
@@ -115,9 +115,9 @@ function toLateEvent({ name, dueMs }: Woken, nowMs: number, owned: () => Owned) 
   return isLate ? toEvent("stop.late") : toEvent("stop.unanswered", owned());
 }
 
-function toToldEvent(told: PullRequestTold, { value, context }: RunState, owned: () => Owned) {
+function toPushResultEvent(told: PullRequestReported, { value, context }: RunState, owned: () => Owned) {
   if (!context.pushes.some(({ pullRequestId }) => pullRequestId === told.pullRequestId)) return OTHER;
-  const isOver = value === "ending" && isLastTold(context, told);
+  const isOver = value === "ending" && isLastResult(context, told);
   return toEvent(isOver ? "pushes.over" : "told.one", { told, ...owned() });
 }
 
@@ -128,40 +128,42 @@ interface ReportScope {
   readonly owned: () => Owned;
 }
 
-function toEndEvent(said: EndReport, { context, turn, owned }: ReportScope) {
-  const isWhole = said.outcome === "completed" && !context.stopping;
+function toEndEvent(report: EndReport, { context, turn, owned }: ReportScope) {
+  const isWhole = report.outcome === "completed" && !context.stopping;
   const row = getRunRow(turn);
-  const isAccepted = isWhole && acceptedOutcome(row, said).outcome === "completed";
-  const repositories = isAccepted ? repositoriesToPush(turn, row, said) : [];
+  const isAccepted = isWhole && acceptedOutcome(row, report).outcome === "completed";
+  const repositories = isAccepted ? repositoriesToPush(turn, row, report) : [];
   // The end also waits for pushes that the agent asked for without waiting for an answer.
-  const isHeld = repositories.length > 0 || (isAccepted && context.pushes.length > 0);
-  return isHeld ? toEvent("end.held", { ...said, repositories }) : { ...said, ...owned() };
+  const isWaiting = repositories.length > 0 || (isAccepted && context.pushes.length > 0);
+  return isWaiting ? toEvent("end.held", { ...report, repositories }) : { ...report, ...owned() };
 }
 
-function toWishEvent(said: PullRequestWish, { context, turn, owned }: ReportScope) {
-  const why = whyNoPullRequest(turn, context, said);
-  return why === null ? toEvent("wish.taken", { ...said, ...owned() }) : toEvent("wish.refused", { id: said.id, why });
+function toWishEvent(report: PullRequestWish, { context, turn, owned }: ReportScope) {
+  const why = whyNoPullRequest(turn, context, report);
+  return why === null
+    ? toEvent("wish.taken", { ...report, ...owned() })
+    : toEvent("wish.refused", { id: report.id, why });
 }
 
-function toPushEvent(said: PushReport, { context }: ReportScope) {
-  const pending = findPush(context, said);
-  return pending === undefined ? OTHER : toEvent("push.reported", { pending, said });
+function toPushEvent(report: PushReport, { context }: ReportScope) {
+  const pending = findPush(context, report);
+  return pending === undefined ? OTHER : toEvent("push.reported", { pending, said: report });
 }
 
-function toReportEvent(said: RunReported["said"], scope: ReportScope) {
-  switch (said.type) {
+function toReportEvent(report: RunReported["said"], scope: ReportScope) {
+  switch (report.type) {
     case "run.permission":
     case "run.handover":
-      return { ...said, ...scope.owned() };
+      return { ...report, ...scope.owned() };
     case "run.ended":
-      return toEndEvent(said, scope);
+      return toEndEvent(report, scope);
     case "run.pull-request":
-      return toWishEvent(said, scope);
+      return toWishEvent(report, scope);
     case "run.pushed":
     case "run.push-rejected":
-      return toPushEvent(said, scope);
+      return toPushEvent(report, scope);
     default:
-      return said;
+      return report;
   }
 }
 

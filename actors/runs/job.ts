@@ -1,5 +1,5 @@
 import type { Reading } from "../../storage/store.js";
-import { findKeptPack } from "../archives/archive.queries.js";
+import { findStoredPack } from "../archives/archive.queries.js";
 import { getStoredSkill } from "../lines/run-setup.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { Job } from "../runners/job.js";
@@ -134,8 +134,8 @@ function toArchive(
   repository: string,
   commit: string | null,
 ): Pick<Job["checkouts"][number], "archive"> {
-  const kept = commit === null ? null : findKeptPack(reading, workspaceId, { repository, commit });
-  return kept === null ? {} : { archive: { id: kept.archiveId, bytes: kept.bytes, digest: kept.digest } };
+  const stored = commit === null ? null : findStoredPack(reading, workspaceId, { repository, commit });
+  return stored === null ? {} : { archive: { id: stored.archiveId, bytes: stored.bytes, digest: stored.digest } };
 }
 
 /** Returns secret values by environment variable, and the names of secrets that are missing or cannot be opened. */

@@ -7,7 +7,7 @@ import type { PushProblem } from "../runners/push.js";
 
 /**
  * From a run: asks for the run's changes in a repository to be added to the task's pull request, which is opened if
- * there is none. The answer is {@link PushAllowed} and later {@link PullRequestTold}, or only the latter.
+ * there is none. The answer is {@link PushAllowed} and later {@link PullRequestReported}, or only the latter.
  */
 export interface AskPullRequest extends Message {
   readonly type: "pull-request.ask";
@@ -83,7 +83,7 @@ export interface PushAllowed extends Message {
 }
 
 /** To a run: the result of its request. At most one of `url` and `refused` is not null. */
-export interface PullRequestTold extends Message {
+export interface PullRequestReported extends Message {
   readonly type: "pull-request.told";
   readonly pullRequestId: string;
   readonly repository: string;

@@ -83,7 +83,7 @@ export function holdForPushes(
 }
 
 /** Ends a run after its last push. The runner deletes the folder that it kept for the pushes. */
-export function endHeld(turn: Turn, context: RunContext, owner: RunOwner): void {
+export function endAfterPushes(turn: Turn, context: RunContext, owner: RunOwner): void {
   dropClaim(turn, context);
   finish(turn, context, { outcome: "completed", reason: null }, owner);
 }
@@ -93,11 +93,11 @@ function dropClaim(turn: Turn, context: RunContext): void {
 }
 
 /** Ends a run whose push reports are lost. Its work is done and stored. */
-export function endHeldLost(turn: Turn, context: RunContext, why: string, owner: RunOwner): void {
+export function endWithLostPushes(turn: Turn, context: RunContext, why: string, owner: RunOwner): void {
   losePushes(turn, context, why);
   const wished = context.pushes.flatMap(({ wish, repository }) => (wish === null ? [] : [[repository, why] as const]));
   const unmet = { ...context.unmet, ...Object.fromEntries(wished) };
-  endHeld(turn, { ...context, pushes: [], held: [], unmet }, owner);
+  endAfterPushes(turn, { ...context, pushes: [], held: [], unmet }, owner);
 }
 
 function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {

@@ -188,7 +188,7 @@ function ownedByTask(partition: string, taskId: string) {
 class Bodies {
   readonly #partition: string;
   readonly #reading: Reading;
-  readonly #kept = new Map<string, Uint8Array>();
+  readonly #stored = new Map<string, Uint8Array>();
   readonly #added = new Map<string, number>();
 
   constructor(partition: string, reading: Reading) {
@@ -199,7 +199,7 @@ class Bodies {
   keep(text: string): string {
     const body = Buffer.from(text);
     const digest = createHash("sha256").update(body).digest("hex");
-    this.#kept.set(digest, body);
+    this.#stored.set(digest, body);
     return digest;
   }
 
@@ -215,7 +215,7 @@ class Bodies {
     const useOf = (digest: string) => this.#reading.get<{ readonly count: number }>(this.#key("blob-use", digest));
     const isNew = ([digest]: [string, unknown]) => useOf(digest) === undefined;
     return [
-      ...[...this.#kept].filter(isNew).map(([digest, body]) => putRow(place, "blob", [digest], body)),
+      ...[...this.#stored].filter(isNew).map(([digest, body]) => putRow(place, "blob", [digest], body)),
       ...[...this.#added].map(([digest, added]) =>
         putRow(place, "blob-use", [digest], { count: (useOf(digest)?.count ?? 0) + added, unusedSinceMs: null }),
       ),

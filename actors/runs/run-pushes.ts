@@ -19,7 +19,7 @@ import { pathOfBoth, unquoted } from "./diff-path.js";
 import {
   type AskPullRequest,
   type BranchNotPushed,
-  type PullRequestTold,
+  type PullRequestReported,
   type PushAllowed,
   pullRequestRef,
 } from "./pull-request.messages.js";
@@ -206,11 +206,11 @@ export function findPush({ pushes }: RunContext, { id }: PushReport): PendingPus
 }
 
 /** Processes the result from a pull request: answers the agent, or continues the end of the run. */
-export function takeTold(turn: Turn, context: RunContext, told: PullRequestTold): RunContext {
-  const pending = context.pushes.find(({ pullRequestId }) => pullRequestId === told.pullRequestId);
+export function processResult(turn: Turn, context: RunContext, result: PullRequestReported): RunContext {
+  const pending = context.pushes.find(({ pullRequestId }) => pullRequestId === result.pullRequestId);
   if (pending === undefined) return context;
   const { wish } = pending;
-  const { repository, pullRequestId, url, refused } = told;
+  const { repository, pullRequestId, url, refused } = result;
   if (wish !== null) {
     const unknown = url === null && refused === null;
     answerWish(turn, context, {
@@ -242,7 +242,7 @@ export function recordUnmet(turn: Turn, { unmet = {} }: RunContext): void {
 }
 
 /** Whether nothing is left to push after this result. Reads only. */
-export function isLastTold({ pushes, held }: RunContext, { pullRequestId }: PullRequestTold): boolean {
+export function isLastResult({ pushes, held }: RunContext, { pullRequestId }: PullRequestReported): boolean {
   return held.length === 0 && pushes.every((one) => one.pullRequestId === pullRequestId);
 }
 

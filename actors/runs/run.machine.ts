@@ -86,13 +86,13 @@ import { forgetRun } from "./run.retention.js";
 import { assignRunner, awaitStop, beginRun, claimRun, queueRun, recordStep, stopRun } from "./run.transitions.js";
 import {
   dropStale,
+  endAfterPushes,
   endByReport,
-  endHeld,
-  endHeldLost,
   endLost,
   endRun,
   endUnanswered,
   endUndeliverable,
+  endWithLostPushes,
   holdForPushes,
   releaseClaim,
 } from "./run-ending.js";
@@ -105,12 +105,12 @@ import {
   grantPush,
   LOST,
   losePushesGiven,
-  takeTold,
+  processResult,
   UNANSWERED,
 } from "./run-pushes.js";
 import { askToolCall, cancelToolCall, countToolCall, endToolCalls } from "./tool-calls.js";
 
-const begun: RunContext = {
+const initialContext: RunContext = {
   fence: 0,
   runnerId: null,
   assigned: false,
@@ -141,14 +141,14 @@ const pushing = {
   ...on("push.granted", ({ turn, allowed }, context) => grantPush(turn, context, allowed)),
   ...on("push.reported", (event, context) => forwardPush(event.turn, context, event)),
   ...on("push.late", ({ turn }) => awaitPush(turn)),
-  ...on("told.one", ({ turn, told }, context) => takeTold(turn, context, told)),
+  ...on("told.one", ({ turn, told }, context) => processResult(turn, context, told)),
   ...on("run.end", "ended", ({ turn, outcome, reason, owner }, context) =>
     endRun(turn, context, { outcome, reason }, owner),
   ),
 };
 
 /** Transitions of the states in which a runner works on the run. */
-const held = {
+const workTransitions = {
   ...pushing,
   ...on("wish.taken", (event, context) => askForWish(event.turn, context, event)),
   ...on("wish.refused", ({ turn, id, why }, context) => answerWish(turn, context, { id, url: null, refused: why })),
@@ -175,7 +175,7 @@ const held = {
 
 const runMachine = machine({
   id: "run",
-  context: begun,
+  context: initialContext,
   initial: "new",
   states: {
     new: {
@@ -196,7 +196,7 @@ const runMachine = machine({
     },
     claimed: {
       on: {
-        ...held,
+        ...workTransitions,
         ...on("start.agreed", ({ turn }, context) => assignRunner(turn, context)),
         ...on("start.refused", "ended", ({ turn, why, owner }, context) =>
           endRun(turn, context, { outcome: "withdrawn", reason: why }, owner),
@@ -209,7 +209,7 @@ const runMachine = machine({
     },
     running: {
       on: {
-        ...held,
+        ...workTransitions,
         ...on("start.agreed"),
         ...on("start.refused"),
         ...on("end.held", "ending", (event, context) => holdForPushes(event.turn, context, event)),
@@ -221,11 +221,13 @@ const runMachine = machine({
         ...on(
           "pushes.over",
           "ended",
-          ({ turn, told }, context) => takeTold(turn, context, told),
-          ({ turn, owner }, context) => endHeld(turn, context, owner),
+          ({ turn, told }, context) => processResult(turn, context, told),
+          ({ turn, owner }, context) => endAfterPushes(turn, context, owner),
         ),
-        ...on("claim.lost", "ended", ({ turn, owner }, context) => endHeldLost(turn, context, LOST, owner)),
-        ...on("push.unanswered", "ended", ({ turn, owner }, context) => endHeldLost(turn, context, UNANSWERED, owner)),
+        ...on("claim.lost", "ended", ({ turn, owner }, context) => endWithLostPushes(turn, context, LOST, owner)),
+        ...on("push.unanswered", "ended", ({ turn, owner }, context) =>
+          endWithLostPushes(turn, context, UNANSWERED, owner),
+        ),
         ...on("stop.late"),
         ...on("stop.unanswered"),
       },
@@ -252,6 +254,9 @@ export function runActor(owners: readonly RunOwner[]): ActorType {
     version: 3,
     // Before version 2 nobody could send messages to a run. Before version 3 the service pushed none of a run's
     // changes.
-    migrate: ({ value, context }) => ({ value, context: Object.assign({}, begun, { hasAsked: true }, context) }),
+    migrate: ({ value, context }) => ({
+      value,
+      context: Object.assign({}, initialContext, { hasAsked: true }, context),
+    }),
   });
 }

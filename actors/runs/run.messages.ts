@@ -7,7 +7,7 @@ import { runRef as placedRunRef } from "../runners/runner.messages.js";
 import type { RunNeeds } from "../runners/runner.table.js";
 import type { ToolCall } from "../runners/tool-call.js";
 import type { ApprovalRow } from "./approval.js";
-import type { PullRequestTold, PushAllowed } from "./pull-request.messages.js";
+import type { PullRequestReported, PushAllowed } from "./pull-request.messages.js";
 import type { RunOutcome, StepRow } from "./run.js";
 import type { RunBeginning } from "./run-input.table.js";
 import type { RunOwnerKey } from "./run-owner.js";
@@ -67,7 +67,7 @@ export interface MessageSent {
 }
 
 /** From the edge: a person answers an approval of the run. */
-export interface AnswerApproval extends Answered<ApprovalTold | Refusal>, Keyed {
+export interface AnswerApproval extends Answered<ApprovalResult | Refusal>, Keyed {
   readonly type: "approval.answer";
   readonly by: string;
   readonly approvalId: string;
@@ -78,7 +78,7 @@ export interface AnswerApproval extends Answered<ApprovalTold | Refusal>, Keyed 
   readonly note: string | null;
 }
 
-export interface ApprovalTold {
+export interface ApprovalResult {
   readonly approval: ApprovalRow;
   /** Whether it was answered before, under the same key. */
   readonly replayed: boolean;
@@ -149,5 +149,5 @@ export const runRef = placedRunRef.widen<
   | ToolCallWaits
   | ToolCallOver
   | PushAllowed
-  | PullRequestTold
+  | PullRequestReported
 >();

@@ -69,14 +69,14 @@ export interface RunnerClaim {
 }
 
 /** Finds the run if it has not ended and the runner holds it by this claim. */
-export function findHeldRun(
+export function findClaimedRun(
   reading: Reading,
   workspaceId: string,
   { runnerId, runId, fence }: RunnerClaim,
 ): RunRow | undefined {
   const run = runs.get(reading, workspaceId, runId);
-  const isHeld = run !== undefined && run.state !== "ended" && run.runnerId === runnerId && run.fence === fence;
-  return isHeld ? run : undefined;
+  const isClaimed = run !== undefined && run.state !== "ended" && run.runnerId === runnerId && run.fence === fence;
+  return isClaimed ? run : undefined;
 }
 
 /** Whether the runner holds the run, and the run's input starts from the commit. */
@@ -86,20 +86,20 @@ export function holdsRunFrom(
   claim: RunnerClaim,
   { repository, commit }: RepositoryCommit,
 ): boolean {
-  if (findHeldRun(reading, workspaceId, claim) === undefined) return false;
+  if (findClaimedRun(reading, workspaceId, claim) === undefined) return false;
   const input = runInputs.get(reading, workspaceId, claim.runId);
   const bases = input === undefined ? [] : basesOf(input);
   return bases.some((base) => base.repository === repository && base.commit === commit);
 }
 
 /** Finds the digest of an attachment, if the runner holds the run and the run's brief lists it. */
-export function findHeldAttachment(
+export function findClaimedAttachment(
   reading: Reading,
   workspaceId: string,
   claim: RunnerClaim,
   attachmentId: string,
 ): string | undefined {
-  if (findHeldRun(reading, workspaceId, claim) === undefined) return undefined;
+  if (findClaimedRun(reading, workspaceId, claim) === undefined) return undefined;
   const brief = runInputs.get(reading, workspaceId, claim.runId)?.claimed?.brief;
   return brief?.attachments?.find(({ id }) => id === attachmentId)?.digest;
 }

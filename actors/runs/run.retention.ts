@@ -1,7 +1,7 @@
 import type { Turn } from "../../runtime/turns/turn.js";
 import { IDEMPOTENCY_WINDOW_MS } from "../resources/idempotency.table.js";
 import { runOutcomes } from "../run-facts/run-outcome.table.js";
-import { indexedOwnedBy, leaveRows, type OwnedRows, ownedBy } from "../tables/owned-rows.js";
+import { indexedOwnedBy, type OwnedRows, ownedBy, releaseRows } from "../tables/owned-rows.js";
 import { isPinned, pin, removePins } from "../tables/pins.js";
 import { retain } from "../tables/retention.js";
 import { approvals } from "./approval.table.js";
@@ -15,12 +15,12 @@ export const runRetention = retain(runs, {
   period: "work",
   after: ["task"],
   cost: 6,
-  begunAtMs: ({ queuedAtMs }) => queuedAtMs,
+  startedAtMs: ({ queuedAtMs }) => queuedAtMs,
   endedAtMs: ({ taskId, owner, endedAt }) =>
     taskId !== null || owner.kind === "replay" || owner.kind === "search" || endedAt === null
       ? null
       : Date.parse(endedAt),
-  isKept: (turn, { id }) => isPinned(turn, { of: runs.name, id }),
+  isRetained: (turn, { id }) => isPinned(turn, { of: runs.name, id }),
   remove: (turn, { id }) => {
     turn.send(runRef(turn.self.partition, id), { type: "run.forget" });
     return true;
@@ -40,7 +40,7 @@ export const runOwned: readonly OwnedRows[] = [
 ];
 
 /** Pins a run, by default the one of this turn, for as long as a request about it may be repeated. */
-export function keepForRequests(turn: Turn, runId = turn.self.id): void {
+export function retainForRequests(turn: Turn, runId = turn.self.id): void {
   const of = { of: runs.name, id: runId, by: "requests" };
   pin(turn, turn.self.partition, { ...of, untilMs: turn.now + IDEMPOTENCY_WINDOW_MS });
 }
@@ -52,7 +52,7 @@ export function forgetRun(turn: Turn): void {
   if (run !== undefined) {
     runs.remove(turn, partition, run);
     turn.undirect(runEntry(partition, id));
-    leaveRows(turn, runs.name, id);
+    releaseRows(turn, runs.name, id);
     removePins(turn, { of: runs.name, id });
   }
   turn.stop();

@@ -99,9 +99,9 @@ function meanOf(copies: readonly MeasuredCopy[], measure: Measure): Fraction | n
 export function pairOfTask(copies: readonly MeasuredCopy[]): PairOutcome | null {
   const outcomes = copies.map(({ pairOutcome }) => pairOutcome).filter((outcome) => outcome !== null);
   if (outcomes.length === 0) return null;
-  const isMost = (wanted: PairOutcome): boolean =>
+  const isMajority = (wanted: PairOutcome): boolean =>
     2 * outcomes.filter((each) => each === wanted).length > outcomes.length;
-  return isMost("win") ? "win" : isMost("loss") ? "loss" : "tie";
+  return isMajority("win") ? "win" : isMajority("loss") ? "loss" : "tie";
 }
 
 /**

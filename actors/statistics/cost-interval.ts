@@ -8,7 +8,7 @@ import type { Ends } from "./resampled-sum.js";
  * shares need a finer scale. Returns null for an empty list.
  */
 export function costInterval(costs: readonly Fraction[]): Ends<Fraction> | null {
-  const largest = costs.reduce((most, cost) => (compare(cost, most) > 0 ? cost : most), ZERO);
+  const largest = costs.reduce((highest, cost) => (compare(cost, highest) > 0 ? cost : highest), ZERO);
   if (compare(largest, ZERO) === 0) return costs.length === 0 ? null : { low: ZERO, high: ZERO };
   const parts = bootstrapMean(costs.map((cost) => divide(cost, largest)));
   return parts === null ? null : { low: multiply(parts.low, largest), high: multiply(parts.high, largest) };

@@ -54,9 +54,9 @@ interface Urn {
 function measureUrn(tasks: readonly Tally[]): Urn | null {
   const repeated = tasks.filter(({ scored }) => scored > 1);
   if (repeated.length === 0) return null;
-  const most = Math.max(...repeated.map(({ scored }) => scored));
+  const max = Math.max(...repeated.map(({ scored }) => scored));
   const hasFlips = repeated.some(({ scored, succeeded }) => succeeded > 0 && succeeded < scored);
-  const supposed = hasFlips ? [] : [{ runs: 1, scored: most, succeeded: most - 1 }];
+  const supposed = hasFlips ? [] : [{ runs: 1, scored: max, succeeded: max - 1 }];
   const mean = average([...tasks, ...supposed].map(({ scored, succeeded }) => succeeded / scored));
   const within = average(
     [...repeated, ...supposed].map(
@@ -82,9 +82,9 @@ function regressionChance({ mean, likeness }: Urn, succeeded: number, copies: nu
 }
 
 /** The probability that more than `most` of several independent events happen. */
-function chanceOfMore(chances: readonly number[], most: number): number {
+function chanceOfMore(chances: readonly number[], max: number): number {
   const counts = chances.reduce((before, chance) => drawOnce(before, () => chance), [1]);
-  return counts.reduce((sum, chance, count) => (count > most ? sum + chance : sum), 0);
+  return counts.reduce((sum, chance, count) => (count > max ? sum + chance : sum), 0);
 }
 
 /**

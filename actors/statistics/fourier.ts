@@ -56,9 +56,9 @@ function reverseBits({ real, imaginary }: Complexes): void {
 }
 
 function swap(values: Float64Array, a: number, b: number): void {
-  const kept = values[a] ?? 0;
+  const swapped = values[a] ?? 0;
   values[a] = values[b] ?? 0;
-  values[b] = kept;
+  values[b] = swapped;
 }
 
 /** Raises each number to a positive integer power, by squaring. */

@@ -102,9 +102,9 @@ export function countedQuantiles(
 function countResamples(sample: readonly ValueCount[], size: number): bigint[] {
   const zeros = BigInt(sample.find(({ value }) => value === 0)?.count ?? 0);
   const others = sample.filter(({ value }) => value > 0);
-  const most = size * Math.max(...sample.map(({ value }) => value));
+  const maxSum = size * Math.max(...sample.map(({ value }) => value));
   const resamples = [zeros ** BigInt(size)];
-  for (let sum = 1; sum <= most; sum++) {
+  for (let sum = 1; sum <= maxSum; sum++) {
     let weighted = 0n;
     for (const { value, count } of others) {
       const before = resamples[sum - value] ?? 0n;

@@ -281,8 +281,8 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     if (was !== null && !isSameKey(was, key)) throw new Error(`a row of ${this.name} becomes another`);
     into.put(key, stored);
     for (const index of this.#others) {
-      const held = index.holdsRow ? keyIn(index, partition, listed) : null;
-      if (held !== null) into.put(held, stored);
+      const indexKey = index.holdsRow ? keyIn(index, partition, listed) : null;
+      if (indexKey !== null) into.put(indexKey, stored);
     }
     return key;
   }

@@ -1,5 +1,5 @@
 /**
- * Rows that belong to a row of another table and are removed after it. One turn removes the owner ({@link leaveRows});
+ * Rows that belong to a row of another table and are removed after it. One turn removes the owner ({@link releaseRows});
  * then the sweeper removes the owned rows in slices.
  */
 import type { Turn } from "../../runtime/turns/turn.js";
@@ -64,7 +64,7 @@ function owned<Row>(of: string, rows: OwnedTable<Row>, remove: (turn: Turn, entr
 export const leftRows = table<true>("retention-left");
 
 /** Leaves the rows of a removed owner to the sweeper. Call it in the turn that removes the owner. */
-export function leaveRows(turn: Turn, of: string, id: string): void {
+export function releaseRows(turn: Turn, of: string, id: string): void {
   leftRows.put(turn, turn.self.partition, [of, id], true);
 }
 

@@ -110,10 +110,10 @@ export class SliceReading<Row extends object> {
   }
 
   /** Returns the row of an entry if it exists and meets the conditions that the indexes do not cover. */
-  fitting({ key, row: held }: Ahead<Row>): Row | undefined {
+  fitting({ key, row: known }: Ahead<Row>): Row | undefined {
     const { page, lookUp } = this.#source;
-    if (held === undefined) this.#left -= 1;
-    const row = held ?? lookUp(this.#reading, key);
+    if (known === undefined) this.#left -= 1;
+    const row = known ?? lookUp(this.#reading, key);
     if (row === undefined || !this.#hasRest(row)) return undefined;
     return page.fits === undefined || page.fits(row) ? row : undefined;
   }

@@ -56,11 +56,11 @@ export interface Retained<Row> {
   /** Cost of checking and removing an ended row, in rows of a slice; 0 by default. */
   readonly cost?: number;
   /** Returns the start of a row, in milliseconds since 1970. The rows of a line have this order. */
-  begunAtMs(row: Row): number;
+  startedAtMs(row: Row): number;
   /** Returns the end of a row; null if it has not ended. */
   endedAtMs(row: Row): number | null;
   /** Whether the row stays for now, regardless of the setting. Reads only. */
-  isKept?(turn: Turn, row: Row): boolean;
+  isRetained?(turn: Turn, row: Row): boolean;
   /** Called at the start of a walk: cuts future marks, left by a fast clock, to now. */
   cutMarks?(turn: Turn): void;
   /**
@@ -124,7 +124,7 @@ function walk<Row>(of: RetainedTable<Row>, retained: Retained<Row>, turn: Turn, 
   for (;;) {
     const page = { limit: READ_AT_ONCE, ...(from === null ? {} : { after: from }) };
     const entries = of.entries(reading, turn.self.partition, [], page);
-    const young = entries.findIndex(({ value }) => isYoung(retained.begunAtMs(value), turn.now, cutoffMs));
+    const young = entries.findIndex(({ value }) => isYoung(retained.startedAtMs(value), turn.now, cutoffMs));
     for (const { key, value } of young < 0 ? entries : entries.slice(0, young)) {
       from = key.slice(3);
       budget.take(value);
@@ -133,7 +133,7 @@ function walk<Row>(of: RetainedTable<Row>, retained: Retained<Row>, turn: Turn, 
         budget.spend(retained.cost ?? 0);
         // A row whose check or removal needs a damaged row stays.
         turn.attempt(() => {
-          if (retained.isKept?.(turn, value) !== true && retained.remove(turn, value, key)) removed += 1;
+          if (retained.isRetained?.(turn, value) !== true && retained.remove(turn, value, key)) removed += 1;
         });
       }
       if (budget.isSpent) return { next: from, removed };
@@ -149,6 +149,6 @@ function walk<Row>(of: RetainedTable<Row>, retained: Retained<Row>, turn: Turn, 
   }
 }
 
-function isYoung(begunAtMs: number, now: number, cutoffMs: number): boolean {
-  return begunAtMs >= cutoffMs && begunAtMs <= now;
+function isYoung(startedAtMs: number, now: number, cutoffMs: number): boolean {
+  return startedAtMs >= cutoffMs && startedAtMs <= now;
 }

@@ -21,9 +21,9 @@ import {
   taskRow,
 } from "./task.transitions.js";
 import { hasOpenPullRequest, toOpenedEvent, withPullRequests } from "./task-pull-requests.js";
-import type { OpenRaised, TellRaised } from "./team-marks.messages.js";
+import type { OpenRaised, ReportRaised } from "./team-marks.messages.js";
 
-type TaskMessage = OwnerMessage | TaskPullRequestChanged | OpenRaised | TellRaised | TaskCommand;
+type TaskMessage = OwnerMessage | TaskPullRequestChanged | OpenRaised | ReportRaised | TaskCommand;
 
 /** Classifies each message to a task as an event of its machine. Reads only. */
 export function classifyTask(
@@ -79,7 +79,7 @@ function toRepeatEvent(message: TaskMessage, turn: TurnReading): CommandRepeated
   return toRefused("repeat.refused", { refused: "conflict", detail: "The task of this Idempotency-Key is gone." });
 }
 
-function toRaiseEvent(message: OpenRaised | TellRaised, value: string, turn: TurnReading) {
+function toRaiseEvent(message: OpenRaised | ReportRaised, value: string, turn: TurnReading) {
   const { raise, teamId } = message;
   if (message.type === "raise.tell") {
     return value === "new" ? toEvent("raise.untold", { teamId, raise, reason: "task-gone" }) : message;

@@ -47,7 +47,7 @@ export function addRunEnd(turn: Turn, ended: readonly EndedRun[], end: RunEnd): 
 }
 
 /** Accepts the remaining changes: the task is done. */
-export function acceptStanding(turn: Turn, ended: readonly EndedRun[]): readonly EndedRun[] {
+export function acceptChanges(turn: Turn, ended: readonly EndedRun[]): readonly EndedRun[] {
   return settle(turn, ended, { outcome: "accepted", isMeant: () => true });
 }
 
@@ -55,13 +55,13 @@ export function acceptStanding(turn: Turn, ended: readonly EndedRun[]): readonly
  * Marks the remaining changes as not accepted: the task's pull request was closed without a merge. The task still
  * remembers them, because a later merge accepts them.
  */
-export function leaveStanding(turn: Turn, ended: readonly EndedRun[]): readonly EndedRun[] {
+export function markUnaccepted(turn: Turn, ended: readonly EndedRun[]): readonly EndedRun[] {
   settle(turn, ended, { outcome: "other", isMeant: () => true });
   return ended;
 }
 
 /** Marks the remaining changes from the station `to` onward as sent back: the task returns to that station. */
-export function sendBackStanding(
+export function sendBackChanges(
   turn: Turn,
   ended: readonly EndedRun[],
   { line, to }: { readonly line: LineFields | undefined; readonly to: string },

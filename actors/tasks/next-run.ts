@@ -103,10 +103,10 @@ export function nextCheckout(
   if (reviews !== undefined && (reviews.repository ?? repository) === repository) {
     return { repository, base: null, diff: null, branch: reviews.ref };
   }
-  const kept = taskCheckouts.get(reading, partition, task.id, repository);
-  const known = { repository, base: kept?.base ?? null, diff: kept?.digest ?? null };
+  const storedCheckout = taskCheckouts.get(reading, partition, task.id, repository);
+  const known = { repository, base: storedCheckout?.base ?? null, diff: storedCheckout?.digest ?? null };
   const pushed = findTaskBranch(reading, partition, { taskId: task.id, repository });
-  if (pushed === undefined) return kept === undefined ? { ...known, ...toStart(task.branch) } : known;
+  if (pushed === undefined) return storedCheckout === undefined ? { ...known, ...toStart(task.branch) } : known;
   const { branch, head, isDirty, pullRequestId } = pushed;
   const base = toTakenBranch(pushed.base);
   if (head !== null) {

@@ -45,8 +45,8 @@ export function toRaisedUrl(text: string): string {
 
 /** Filters out invalid marks, and keeps the last valid mark of each kind. */
 export function toTaskMarks(marks: readonly TaskMark[]): readonly TaskMark[] {
-  const kept = marks.filter(({ value }) => whyNoMark(value) === null);
-  return [...new Map(kept.map((mark) => [mark.kind, mark])).values()];
+  const valid = marks.filter(({ value }) => whyNoMark(value) === null);
+  return [...new Map(valid.map((mark) => [mark.kind, mark])).values()];
 }
 
 /** Returns the name of a git branch without `refs/heads/`; null if the text is no valid branch name. */

@@ -42,7 +42,7 @@ export function beginReviewing(turn: Turn, { id: taskId, teamId, lineId, reviews
 }
 
 /** Sends the result of the task's last run to the pull request, where it becomes a comment. */
-export function tellReview(turn: Turn, { id, reviews }: TaskRow, runId: string, ending: RunEnding | null): void {
+export function reportReview(turn: Turn, { id, reviews }: TaskRow, runId: string, ending: RunEnding | null): void {
   const of = toPlace(reviews);
   if (of === null) return;
   const { partition } = turn.self;

@@ -75,9 +75,9 @@ function splitName(name: string): { readonly stem: string; readonly ending: stri
 }
 
 /** Shortens the name before its extension, at a character boundary. */
-function cutName(name: string, mostBytes: number): string {
+function cutName(name: string, maxBytes: number): string {
   const { stem, ending } = splitName(name);
-  let kept = stem;
-  while (Buffer.byteLength(kept) + ending.length > mostBytes) kept = [...kept].slice(0, -1).join("");
-  return `${kept}${ending}`;
+  let shortened = stem;
+  while (Buffer.byteLength(shortened) + ending.length > maxBytes) shortened = [...shortened].slice(0, -1).join("");
+  return `${shortened}${ending}`;
 }

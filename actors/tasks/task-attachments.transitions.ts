@@ -35,13 +35,15 @@ const MAX_VALUES_BYTES = 1024 * 1024;
 export function attachFiles({ turn, ...message }: Delivered<AttachFiles>): void {
   if (tasks.get(turn, turn.self.partition, turn.self.id) === undefined) return turn.stop();
   const { attaches, key } = message;
-  const room = Math.min(MAX_EVENT_FILES, MAX_TASK_FILES - listRows(turn).length);
+  const capacity = Math.min(MAX_EVENT_FILES, MAX_TASK_FILES - listRows(turn).length);
   const values = readJson(readStoredText(turn, turn.self.partition, attaches.values)) as object;
-  for (const file of attaches.files.slice(0, room)) askFor(turn, message, { file, values });
-  const left = attaches.files.length + (attaches.left ?? 0) - Math.max(0, room);
+  for (const file of attaches.files.slice(0, capacity)) askFor(turn, message, { file, values });
+  const left = attaches.files.length + (attaches.left ?? 0) - Math.max(0, capacity);
   if (left > 0) {
     const why =
-      room < MAX_EVENT_FILES ? `a task has ${MAX_TASK_FILES} at most` : `an event attaches ${MAX_EVENT_FILES} at most`;
+      capacity < MAX_EVENT_FILES
+        ? `a task has ${MAX_TASK_FILES} at most`
+        : `an event attaches ${MAX_EVENT_FILES} at most`;
     note(turn, `${key} left`, `${left} ${left === 1 ? "file was" : "files were"} not attached: ${why}.`);
   }
   endIfDone(turn);

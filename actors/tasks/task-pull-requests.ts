@@ -8,7 +8,7 @@ import type { PullRequestRow } from "../pull-requests/pull-request.js";
 import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
 import { listTaskPullRequests, pullRequests } from "../pull-requests/pull-request.table.js";
 import type { RunRow } from "../runs/run.js";
-import { acceptStanding, leaveStanding } from "./ended-runs.js";
+import { acceptChanges, markUnaccepted } from "./ended-runs.js";
 import type { NextStation, TaskContext, TaskPullRequest, TaskRow } from "./task.js";
 
 /** Whether a pull request of the task is open. Reads only. */
@@ -74,6 +74,6 @@ function toShown({ id, repository, number, url, state }: PullRequestRow): TaskPu
 export function settlePullRequests(turn: Turn, { ended }: TaskContext, { pullRequestId }: TaskPullRequestChanged) {
   const state = pullRequests.get(turn, turn.self.partition, pullRequestId)?.state;
   if (hasOpenPullRequest(turn)) return ended;
-  if (state === "merged") return acceptStanding(turn, ended);
-  return state === "closed" ? leaveStanding(turn, ended) : ended;
+  if (state === "merged") return acceptChanges(turn, ended);
+  return state === "closed" ? markUnaccepted(turn, ended) : ended;
 }

@@ -20,7 +20,7 @@ import {
   type RaiseRefused,
   type RaiseTaken,
   type RaiseTask,
-  type TellRaised,
+  type ReportRaised,
   teamMarksRef,
 } from "./team-marks.messages.js";
 
@@ -31,7 +31,7 @@ export function openRaised({ turn, raise, teamId, marks }: Delivered<OpenRaised>
   const { opens, integration, branch, channel, causes } = raise;
   if (opens === null) throw new Error("an event that opens no task");
   const { lineId, station, title, description, url, assigneeEmail } = opens;
-  const begun = beginTask(turn, {
+  const openedContext = beginTask(turn, {
     teamId,
     lineId,
     station,
@@ -47,11 +47,11 @@ export function openRaised({ turn, raise, teamId, marks }: Delivered<OpenRaised>
   });
   noteUnusableBranch(turn, raise);
   takeRaise(turn, teamId, raise, { marks });
-  return begun;
+  return openedContext;
 }
 
 /** Adds the event's text to the task as a note, and sets the event's marks and branch. */
-export function tellRaised({ turn, raise, teamId, marks }: Delivered<TellRaised>): void {
+export function reportRaised({ turn, raise, teamId, marks }: Delivered<ReportRaised>): void {
   const row = taskRow(turn);
   putTask(turn, row, { ...row, marks: addMarks(row.marks, marks), ...toBranch(raise.branch) });
   if (raise.say !== "") appendNote(turn, row, `integration ${raise.integration.key}`, toRaisedNote(raise.say));

@@ -89,9 +89,9 @@ import {
   takePullRequest,
   unassign,
 } from "./task.transitions.js";
-import { openRaised, refuseRaise, tellRaised } from "./task-raises.js";
+import { openRaised, refuseRaise, reportRaised } from "./task-raises.js";
 
-const begun: TaskContext = { runId: null, abandoned: 0, ended: [], opening: [] };
+const initialContext: TaskContext = { runId: null, abandoned: 0, ended: [], opening: [] };
 
 const { on, machine } = chartOf<TaskContext, ReturnType<typeof classifyTask>>();
 
@@ -99,7 +99,7 @@ const { on, machine } = chartOf<TaskContext, ReturnType<typeof classifyTask>>();
 const always = {
   ...on("pull-request.changed", takePullRequest),
   ...on("task.note", addPersonsNote),
-  ...on("raise.tell", tellRaised),
+  ...on("raise.tell", reportRaised),
   ...on("task.mark", markTask),
   ...on("asking.other"),
   ...on("over.other"),
@@ -142,7 +142,7 @@ const over = {
 
 const taskMachine = machine({
   id: "task",
-  context: begun,
+  context: initialContext,
   initial: "new",
   on: {
     ...on("note", ({ turn, ...note }) => addNote(turn, note)),
@@ -154,11 +154,11 @@ const taskMachine = machine({
       on: {
         ...on("task.open", "queued", openTask),
         ...on("raise.open", "queued", openRaised),
-        ...on("raise.unopened", refuseRaise, leave),
-        ...on("raise.untold", refuseRaise, leave),
-        ...on("opening.refused", answerRefusal, leave),
-        ...on("command.repeated", answerAgain, leave),
-        ...on("repeat.refused", answerRefusal, leave),
+        ...on("raise.unopened", refuseRaise, stopActor),
+        ...on("raise.untold", refuseRaise, stopActor),
+        ...on("opening.refused", answerRefusal, stopActor),
+        ...on("command.repeated", answerAgain, stopActor),
+        ...on("repeat.refused", answerRefusal, stopActor),
         ...on("forget.due", ({ turn }) => forgetTask(turn)),
       },
     },
@@ -188,7 +188,7 @@ function answerAgain({ turn, task }: { readonly turn: Turn<TaskAnswer>; readonly
 }
 
 /** Ends an actor whose task was never opened. */
-function leave({ turn }: InTurn): void {
+function stopActor({ turn }: InTurn): void {
   turn.stop();
 }
 
@@ -198,5 +198,5 @@ export const taskActor = defineActor(taskRef, {
   classify: classifyTask,
   version: 3,
   // Before version 2 a task remembered no ended runs. Before version 3 it did not wait for pull requests.
-  migrate: ({ value, context }) => ({ value, context: Object.assign({}, begun, context) }),
+  migrate: ({ value, context }) => ({ value, context: Object.assign({}, initialContext, context) }),
 });

@@ -7,12 +7,12 @@ import type { Opener } from "../run-facts/opener.js";
 import type { OwnerMessage } from "../runs/run.messages.js";
 import type { TaskRow } from "./task.js";
 import type { TaskReview } from "./task-review.js";
-import type { OpenRaised, TaskMark, TellRaised } from "./team-marks.messages.js";
+import type { OpenRaised, ReportRaised, TaskMark } from "./team-marks.messages.js";
 
 /** The task after the message, or the refusal. */
-export type TaskAnswer = TaskTold | Refusal;
+export type TaskAnswer = TaskResult | Refusal;
 
-interface TaskTold {
+interface TaskResult {
   readonly task: TaskRow;
   /** Whether an earlier message with the same key had this result. */
   readonly replayed: boolean;
@@ -136,4 +136,6 @@ export type TaskCommand =
   | MarkTask;
 
 /** A task of a workspace. */
-export const taskRef = reference<OwnerMessage | TaskPullRequestChanged | OpenRaised | TellRaised | TaskCommand>("task");
+export const taskRef = reference<OwnerMessage | TaskPullRequestChanged | OpenRaised | ReportRaised | TaskCommand>(
+  "task",
+);

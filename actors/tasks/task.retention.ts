@@ -8,7 +8,7 @@ import type { RunRow } from "../runs/run.js";
 import { type ForgetRun, runRef } from "../runs/run.messages.js";
 import { runs } from "../runs/run.table.js";
 import { taskBranches } from "../runs/task-branch.table.js";
-import { indexedOwnedBy, leaveRows, type OwnedRows, ownedBy } from "../tables/owned-rows.js";
+import { indexedOwnedBy, type OwnedRows, ownedBy, releaseRows } from "../tables/owned-rows.js";
 import { isPinned, pin, removePins } from "../tables/pins.js";
 import { retain } from "../tables/retention.js";
 import { isOpen, type TaskRow } from "./task.js";
@@ -30,9 +30,9 @@ export const taskRetention = retain(tasks, {
   after: [events.name, callEvents.name],
   // Includes the turns of the task and its runs that follow.
   cost: 12,
-  begunAtMs: ({ openedAt }) => Date.parse(openedAt),
+  startedAtMs: ({ openedAt }) => Date.parse(openedAt),
   endedAtMs: (task) => (isOpen(task) ? null : (task.partSinceMs ?? Date.parse(task.openedAt))),
-  isKept: (turn, task) => task.partSinceMs !== undefined && isKept(turn, task, listRuns(turn, task)),
+  isRetained: (turn, task) => task.partSinceMs !== undefined && isRetained(turn, task, listRuns(turn, task)),
   remove: (turn, { id, partSinceMs }) => {
     turn.send(taskRef(turn.self.partition, id), { type: "task.forget" });
     return partSinceMs !== undefined;
@@ -50,7 +50,7 @@ export const taskOwned: readonly OwnedRows[] = [
 ];
 
 /** Pins a task while a request about it may be repeated, or a hook's receiver may call back. */
-export function keepForRequests(turn: Turn, taskId: string): void {
+export function retainForRequests(turn: Turn, taskId: string): void {
   const of = { of: tasks.name, id: taskId, by: "requests" };
   pin(turn, turn.self.partition, { ...of, untilMs: turn.now + IDEMPOTENCY_WINDOW_MS });
 }
@@ -58,7 +58,7 @@ export function keepForRequests(turn: Turn, taskId: string): void {
 /** Records that a request with a key was about this task, and pins the task while the request may be repeated. */
 export function recordTaskRequest(turn: Turn, of: Keyed, taskId: string): void {
   recordRequest(turn, of, taskId);
-  if (of.idempotency !== undefined) keepForRequests(turn, taskId);
+  if (of.idempotency !== undefined) retainForRequests(turn, taskId);
 }
 
 /**
@@ -70,7 +70,7 @@ export function checkForget(turn: TurnReading): "due" | "begun" | "kept" {
   if (task === undefined) return "due";
   if (isOpen(task)) return "kept";
   if (task.partSinceMs === undefined) return "begun";
-  return isKept(turn, task, listRuns(turn, task)) ? "kept" : "due";
+  return isRetained(turn, task, listRuns(turn, task)) ? "kept" : "due";
 }
 
 /** Sets the end time of a task that ended in an earlier release. */
@@ -92,13 +92,13 @@ export function forgetTask(turn: Turn): void {
     tasks.remove(turn, partition, task);
     taskCauses.remove(turn, partition, id);
     turn.undirect(taskEntry(partition, id));
-    leaveRows(turn, tasks.name, id);
+    releaseRows(turn, tasks.name, id);
     removePins(turn, { of: tasks.name, id });
   }
   turn.stop();
 }
 
-function isKept(turn: TurnReading, task: TaskRow, itsRuns: readonly RunRow[]): boolean {
+function isRetained(turn: TurnReading, task: TaskRow, itsRuns: readonly RunRow[]): boolean {
   const { id, teamId, partSinceMs: endedMs = turn.now } = task;
   const oldestMs = oldestEventMs(turn, turn.self.partition, teamId);
   if (oldestMs !== null && oldestMs <= endedMs + LAST_EVENTS_MS) return true;

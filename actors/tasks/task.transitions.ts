@@ -17,10 +17,10 @@ import { type EndRun, type RunOver, runRef } from "../runs/run.messages.js";
 import { runCheckouts } from "../runs/run.table.js";
 import { toStoredText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
-import { acceptStanding, addRunEnd, recordAct, sendBackStanding, toRunEnd } from "./ended-runs.js";
+import { acceptChanges, addRunEnd, recordAct, sendBackChanges, toRunEnd } from "./ended-runs.js";
 import { queueNextRun } from "./next-run.js";
 import { addMarks } from "./raised-values.js";
-import { beginReviewing, tellReview } from "./reviewing.js";
+import { beginReviewing, reportReview } from "./reviewing.js";
 import { type EndedRun, isOpen, type NextStation, type TaskContext, type TaskRow } from "./task.js";
 import type {
   AddNote,
@@ -73,12 +73,12 @@ export function putTask(turn: Turn, before: TaskRow | null, row: TaskRow): TaskR
   if (before !== null && !isSame) recordStayIn(turn, before);
   const stored = isSame ? row : { ...row, partSinceMs: turn.now };
   tasks.put(turn, turn.self.partition, before, stored);
-  if (before !== null) tellMarks(turn, before, row);
+  if (before !== null) reportMarks(turn, before, row);
   return stored;
 }
 
 /** Notifies the team's marks that the task has ended or is open again. */
-function tellMarks(turn: Turn, before: TaskRow, { id: taskId, teamId, marks, ...row }: TaskRow): void {
+function reportMarks(turn: Turn, before: TaskRow, { id: taskId, teamId, marks, ...row }: TaskRow): void {
   if (isOpen(before) === isOpen(row) || Object.keys(marks).length === 0) return;
   turn.send(teamMarksRef(turn.self.partition, teamId), { type: isOpen(row) ? "marks.retake" : "marks.free", taskId });
 }
@@ -105,7 +105,7 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
   const { turn, teamId, lineId, title, description, url, station, assignee, by } = event;
   const openedBy = event.openedBy ?? ({ kind: "person", userId: by } as const);
   recordTaskRequest(turn, event, turn.self.id);
-  const begun = beginTask(turn, {
+  const openedContext = beginTask(turn, {
     teamId,
     lineId,
     station,
@@ -119,7 +119,7 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
     ...(event.reviews && { reviews: event.reviews }),
   });
   answer(turn, taskRow(turn));
-  return begun;
+  return openedContext;
 }
 
 /** The first values of a task. */
@@ -182,7 +182,7 @@ export function advance(event: RunIsOver, context: TaskContext): TaskContext {
   const next = putTask(turn, row, { ...row, state, asks, failure: run?.failure ?? null });
   if (next.state === "done") {
     publishHappening(turn, next, "task.finished");
-    tellReview(turn, next, event.runId, ending);
+    reportReview(turn, next, event.runId, ending);
   } else if (asks !== null) publishHappening(turn, next, "task.asked", { body: asks, isApproval: false });
   return { runId: null, abandoned, ended, opening };
 }
@@ -208,7 +208,7 @@ export function endOpening(
   if (asks === null) publishHappening(turn, next, "task.finished");
   else publishHappening(turn, next, "task.asked", { body: asks, isApproval: false });
   const isSettled = state === "done" && !hasOpenPullRequest(turn);
-  return { ...context, opening: [], ended: isSettled ? acceptStanding(turn, context.ended) : context.ended };
+  return { ...context, opening: [], ended: isSettled ? acceptChanges(turn, context.ended) : context.ended };
 }
 
 /** Records the outcomes of the run and of earlier runs. Returns the runs that the task remembers. */
@@ -217,12 +217,12 @@ function endRun(event: RunIsOver, row: TaskRow, before: readonly EndedRun[]): re
   const { to, next } = decided;
   const line = to === undefined ? undefined : findLine(turn, turn.self.partition, row.lineId);
   const isBack = to !== undefined && isEarlier(line, to, row.station);
-  const ended = isBack ? sendBackStanding(turn, before, { line, to }) : before;
+  const ended = isBack ? sendBackChanges(turn, before, { line, to }) : before;
   // Changes in an open pull request are neither accepted nor sent back yet.
   const isOpen = next === "done" && hasOpenPullRequest(turn);
   const end = toRunEnd(event, run, { station: row.station, next: isOpen ? "opening" : next, isBack });
   if (next !== "done" || isOpen) return addRunEnd(turn, ended, end);
-  addRunEnd(turn, acceptStanding(turn, ended), end);
+  addRunEnd(turn, acceptChanges(turn, ended), end);
   return [];
 }
 
@@ -249,10 +249,10 @@ export function resume(
   const row = withoutGoneAssignee(turn, taskRow(turn));
   const line = move === undefined ? undefined : findLine(turn, turn.self.partition, row.lineId);
   const to = move !== undefined && isEarlier(line, move.to, row.station) ? move.to : null;
-  const sentBack = to === null ? context.ended : sendBackStanding(turn, context.ended, { line, to });
+  const sentBack = to === null ? context.ended : sendBackChanges(turn, context.ended, { line, to });
   const act = note !== null ? "answered" : to === null ? "started" : "sent-back";
   const left = { ...context, ended: recordAct(turn, sentBack, act) };
-  const ended = leaveRun(turn, left, { outcome: "superseded", reason: "The task was moved by hand." });
+  const ended = abandonRun(turn, left, { outcome: "superseded", reason: "The task was moved by hand." });
   if (note !== null) appendNote(turn, row, note.from, note.text);
   const moved = move === undefined || move.to === row.station ? row : moveTo(turn, row, move.to);
   const runId = startRun(turn, row, moved);
@@ -286,7 +286,7 @@ function endRunUnderWay(turn: Turn, context: TaskContext, end: Omit<EndRun, "typ
 }
 
 /** Ends the active run, if there is one, without waiting for its end. */
-function leaveRun(turn: Turn, context: TaskContext, end: Omit<EndRun, "type">): readonly EndedRun[] {
+function abandonRun(turn: Turn, context: TaskContext, end: Omit<EndRun, "type">): readonly EndedRun[] {
   endRunUnderWay(turn, context, end);
   const { runId, ended } = context;
   if (runId === null) return ended;
@@ -296,7 +296,7 @@ function leaveRun(turn: Turn, context: TaskContext, end: Omit<EndRun, "type">): 
 export function close(event: Delivered<CloseTask | WithdrawTask>, context: TaskContext): TaskContext {
   const { turn } = event;
   if (event.type === "task.close") recordAct(turn, context.ended, "closed");
-  leaveRun(turn, context, { outcome: "withdrawn", reason: "The task was closed." });
+  abandonRun(turn, context, { outcome: "withdrawn", reason: "The task was closed." });
   const row = taskRow(turn);
   const closed = putTask(turn, row, { ...row, state: "closed", asks: null });
   if (event.type === "task.close") publishHappening(turn, closed, "task.closed");

@@ -105,7 +105,7 @@ export interface OpenRaised extends Message {
 }
 
 /** From the team's marks to the task with one of the marks: adds the event and these marks. */
-export interface TellRaised extends Message {
+export interface ReportRaised extends Message {
   readonly type: "raise.tell";
   readonly teamId: string;
   readonly raise: RaiseTask;

@@ -3,12 +3,12 @@ import { recordRequest } from "../resources/repeated-request.js";
 import type { ApprovalRow } from "../runs/approval.js";
 import { approvals } from "../runs/approval.table.js";
 import { runRef } from "../runs/run.messages.js";
-import { keepForRequests } from "../runs/run.retention.js";
+import { retainForRequests } from "../runs/run.retention.js";
 import { timeText } from "../time-text.js";
 import { getCall } from "./call-row.js";
 import { endWait } from "./call-use.js";
 import type { CallEvent } from "./classify-tool-call.js";
-import { tellAsks, tellWaiting } from "./tell-runner.js";
+import { listAskIds, sendWaiting } from "./tell-runner.js";
 import type { ToolCallContext } from "./tool-call.js";
 
 type Answer = CallEvent<"answer.approved" | "answer.in-vain" | "answer.edited" | "answer.dismissed">;
@@ -19,7 +19,7 @@ export function recordAnswer(event: Answer, change: Pick<ApprovalRow, "state" | 
   const answered = { ...approval, ...change, answeredAt: timeText(turn.now), answeredBy: by };
   approvals.put(turn, turn.self.partition, approval, answered);
   recordRequest(turn, event, approval.id);
-  if (event.idempotency !== undefined) keepForRequests(turn, runId);
+  if (event.idempotency !== undefined) retainForRequests(turn, runId);
   turn.reply({ approval: answered, replayed: false });
 }
 
@@ -33,7 +33,7 @@ export function closeApproval(turn: Turn, { runId }: ToolCallContext, note: stri
 }
 
 /** Ends the call's wait for a person: stops its timer, and asks its run to update what it waits for. */
-export function leaveWaiting(turn: Turn, context: ToolCallContext): void {
+export function endWaiting(turn: Turn, context: ToolCallContext): void {
   const { partition } = turn.self;
   const { runId } = context;
   turn.cancelWake("unanswered");
@@ -43,6 +43,6 @@ export function leaveWaiting(turn: Turn, context: ToolCallContext): void {
 }
 
 /** Tells the runner that the call continues. */
-export function tellGoesOn(turn: Turn, context: ToolCallContext): void {
-  tellWaiting(turn, { ...context, callId: turn.self.id, asks: tellAsks(turn, context.runId) }, null);
+export function sendContinues(turn: Turn, context: ToolCallContext): void {
+  sendWaiting(turn, { ...context, callId: turn.self.id, asks: listAskIds(turn, context.runId) }, null);
 }

@@ -6,9 +6,9 @@ import { insertCall, readEditedNote } from "./call-row.js";
 import { addUse } from "./call-use.js";
 import type { CallEvent } from "./classify-tool-call.js";
 import { toOutputText } from "./request-result.js";
-import { tellAnswer } from "./tell-runner.js";
+import { sendAnswer } from "./tell-runner.js";
 import type { RecordedCall } from "./tool-call.js";
-import { leaveRun } from "./tool-call-ending.js";
+import { endWithoutAnswer } from "./tool-call-ending.js";
 
 const UNRECORDED = "This run repeats an earlier one, which made no such call with these inputs: it was not made.";
 
@@ -26,10 +26,10 @@ export function answerRecorded({ turn, ask, recorded }: CallEvent<"ask.recorded"
   const text =
     told === undefined ? (answered ?? toOutputText(output === null ? null : read(output), null)) : read(told);
   const note = recorded === undefined ? undefined : readEditedNote(turn, recorded);
-  tellAnswer(turn, { runId, runnerId, fence, asks: [askId] }, { outcome, text, note, callId });
+  sendAnswer(turn, { runId, runnerId, fence, asks: [askId] }, { outcome, text, note, callId });
   const call: ToolCall = { server, tool, failed: outcome === "failed", refusedBy: refusers[outcome] };
   turn.send(runRef(partition, runId), { type: "call.over", call, isRecorded: recorded !== undefined });
-  leaveRun(turn, runId);
+  endWithoutAnswer(turn, runId);
 }
 
 /** The members that a call of a repeating run copies from the recorded call. */

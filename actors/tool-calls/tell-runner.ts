@@ -4,7 +4,7 @@ import { runnerRef } from "../runners/runner.messages.js";
 import { openCalls } from "../runs/open-call.table.js";
 
 /** The runner, its claim, and the runner's ids of the call. */
-interface Told {
+interface CallRecipient {
   readonly runId: string;
   readonly runnerId: string;
   readonly fence: number;
@@ -12,14 +12,14 @@ interface Told {
 }
 
 /** Returns the runner's ids of this turn's call. */
-export function tellAsks(turn: Turn, runId: string): readonly string[] {
+export function listAskIds(turn: Turn, runId: string): readonly string[] {
   return openCalls.get(turn, turn.self.partition, runId, turn.self.id)?.asks ?? [];
 }
 
 /** Tells the runner whom the call waits for; null if the call continues. */
-export function tellWaiting(
+export function sendWaiting(
   turn: Turn,
-  { runId, runnerId, fence, asks, callId }: Told & { readonly callId: string },
+  { runId, runnerId, fence, asks, callId }: CallRecipient & { readonly callId: string },
   waitsFor: string | null,
 ): void {
   const runner = runnerRef(turn.self.partition, runnerId);
@@ -32,9 +32,9 @@ export function tellWaiting(
 }
 
 /** Tells the runner the outcome of a call. */
-export function tellAnswer(
+export function sendAnswer(
   turn: Turn,
-  { runId, runnerId, fence, asks }: Told,
+  { runId, runnerId, fence, asks }: CallRecipient,
   { outcome, text, note, callId }: Pick<ToolAnswered, "outcome" | "text" | "note" | "callId">,
 ): void {
   const runner = runnerRef(turn.self.partition, runnerId);

@@ -9,7 +9,7 @@ import { runRef } from "../runs/run.messages.js";
 import type { RunOwner } from "../runs/run-owner.js";
 import { toStoredText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
-import { closeApproval, leaveWaiting, recordAnswer } from "./call-approval.js";
+import { closeApproval, endWaiting, recordAnswer } from "./call-approval.js";
 import { changeCall, getCall, getRunOfCall, insertCall, readEditedNote, readInputs, toName } from "./call-row.js";
 import type { CallProblem } from "./call-terms.js";
 import { addUse } from "./call-use.js";
@@ -22,7 +22,7 @@ import {
   toHookOutput,
   toOutputText,
 } from "./request-result.js";
-import { tellAnswer, tellAsks } from "./tell-runner.js";
+import { listAskIds, sendAnswer } from "./tell-runner.js";
 import type { ToolCallContext, ToolCallRow } from "./tool-call.js";
 
 /**
@@ -46,13 +46,21 @@ function endCall(turn: Turn, context: ToolCallContext, end: CallEnd): void {
   const { runId, runEnded } = context;
   const { state, code, message, text, output = null, refusedBy } = end;
   const stored = output === null ? null : toStoredText(turn, partition, output);
-  const isTold = output !== null || message === null || text === message;
-  const told = isTold ? {} : { told: toStoredText(turn, partition, text) };
-  const row = changeCall(turn, context, { state, code, message, output: stored, endedAt: timeText(turn.now), ...told });
+  const isStored = output !== null || message === null || text === message;
+  const storedText = isStored ? {} : { told: toStoredText(turn, partition, text) };
+  const row = changeCall(turn, context, {
+    state,
+    code,
+    message,
+    output: stored,
+    endedAt: timeText(turn.now),
+    ...storedText,
+  });
   const bytes = Buffer.byteLength(output ?? (row.told === undefined ? "" : text));
   if (bytes > 0) addUse(turn, runId, { calls: 0, bytes });
   const note = readEditedNote(turn, row);
-  if (!runEnded) tellAnswer(turn, { ...context, asks: tellAsks(turn, runId) }, { outcome: state, text, note, callId });
+  if (!runEnded)
+    sendAnswer(turn, { ...context, asks: listAskIds(turn, runId) }, { outcome: state, text, note, callId });
   if (state !== "withdrawn") countCall(turn, row, { failed: state === "failed", refusedBy });
   openCalls.remove(turn, partition, runId, callId);
   turn.stop();
@@ -79,13 +87,13 @@ export function failAsk({ turn, ask, tool, actsAs, code, message }: CallEvent<"a
 /** Refuses a call without recording it. The run only counts the refusal. */
 export function refuseAsk({ turn, ask, why }: CallEvent<"ask.refused">): void {
   const { runId, runnerId, fence, askId, server, tool } = ask;
-  tellAnswer(turn, { runId, runnerId, fence, asks: [askId] }, { outcome: "refused", text: why, callId: null });
+  sendAnswer(turn, { runId, runnerId, fence, asks: [askId] }, { outcome: "refused", text: why, callId: null });
   countCall(turn, { runId, integration: server, tool }, { failed: false, refusedBy: "service" });
-  leaveRun(turn, runId);
+  endWithoutAnswer(turn, runId);
 }
 
 /** Ends the actor without an answer, because the run has ended. */
-export function leaveRun(turn: Turn, runId: string): void {
+export function endWithoutAnswer(turn: Turn, runId: string): void {
   openCalls.remove(turn, turn.self.partition, runId, turn.self.id);
   turn.stop();
 }
@@ -99,7 +107,7 @@ export function fail(turn: Turn, context: ToolCallContext, { code, message }: Ca
 export function failApproved(event: CallEvent<"answer.in-vain">, context: ToolCallContext): void {
   const { turn, code, message } = event;
   recordAnswer(event, { state: "approved", edited: null, note: null });
-  leaveWaiting(turn, context);
+  endWaiting(turn, context);
   fail(turn, context, { code, message });
 }
 
@@ -112,7 +120,7 @@ export function refuseCall(turn: Turn, context: ToolCallContext, why: string): v
 export function dismissCall(event: CallEvent<"answer.dismissed">, context: ToolCallContext): void {
   const { turn, note } = event;
   recordAnswer(event, { state: "dismissed", edited: null, note });
-  leaveWaiting(turn, context);
+  endWaiting(turn, context);
   const name = toName(getCall(turn, context));
   const message = note === null ? `The call of ${name} was dismissed.` : `The call of ${name} was dismissed: ${note}`;
   endCall(turn, context, { state: "dismissed", code: null, message, text: message, refusedBy: "person" });
@@ -121,7 +129,7 @@ export function dismissCall(event: CallEvent<"answer.dismissed">, context: ToolC
 /** Ends a call that nobody may approve any more. */
 export function failUnanswerable(turn: Turn, context: ToolCallContext, problem: CallProblem): void {
   closeApproval(turn, context, problem.message);
-  leaveWaiting(turn, context);
+  endWaiting(turn, context);
   fail(turn, context, problem);
 }
 
@@ -130,7 +138,7 @@ const UNANSWERED = "Nobody answered.";
 /** Ends a call whose approval got no answer in time. */
 export function dismissUnanswered(turn: Turn, context: ToolCallContext): void {
   closeApproval(turn, context, UNANSWERED);
-  leaveWaiting(turn, context);
+  endWaiting(turn, context);
   const name = toName(getCall(turn, context));
   const text = `The call of ${name} was dismissed: nobody answered.`;
   endCall(turn, context, { state: "dismissed", code: null, message: UNANSWERED, text, refusedBy: "service" });
@@ -140,7 +148,7 @@ export function dismissUnanswered(turn: Turn, context: ToolCallContext): void {
 export function withdrawCall(turn: Turn, context: ToolCallContext, reason: string): void {
   if (getCall(turn, context).state === "waiting") {
     closeApproval(turn, context, reason);
-    leaveWaiting(turn, context);
+    endWaiting(turn, context);
   }
   endCall(turn, context, { state: "withdrawn", code: null, message: reason, text: reason, refusedBy: null });
 }

@@ -75,13 +75,13 @@ import {
 import {
   dismissCall,
   dismissUnanswered,
+  endWithoutAnswer,
   fail,
   failApproved,
   failAsk,
   failRequest,
   failUnanswerable,
   finishCall,
-  leaveRun,
   refuseAsk,
   refuseCall,
   withdrawCall,
@@ -92,7 +92,7 @@ const CANCELLED = "The agent gave the call up.";
 
 const { on, machine } = chartOf<ToolCallContext, ToolCallEvent>();
 
-const leave = ({ turn }: InTurn) => turn.stop();
+const stopActor = ({ turn }: InTurn) => turn.stop();
 
 /** Transitions of every state of an open call. */
 const always = {
@@ -101,7 +101,7 @@ const always = {
 };
 
 /** Transitions of the states before the request starts. */
-const notBegun = {
+const beforeStart = {
   ...always,
   ...on("cancel.one", cancelAsk),
   ...on("cancel.last", "withdrawn", ({ turn }, context) => withdrawCall(turn, context, CANCELLED)),
@@ -122,15 +122,15 @@ const callMachine = machine({
         ...on("ask.refused", refuseAsk),
         ...on("ask.repeated", joinCall),
         ...on("ask.recorded", answerRecorded),
-        ...on("ask.late", ({ turn, ask }) => leaveRun(turn, ask.runId)),
-        ...on("cancel.elsewhere", passCancelOn, leave),
-        ...on("answer.refused", ({ turn, refusal }) => turn.reply(refusal), leave),
-        ...on("answer.repeated", ({ turn, approval }) => turn.reply({ approval, replayed: true }), leave),
+        ...on("ask.late", ({ turn, ask }) => endWithoutAnswer(turn, ask.runId)),
+        ...on("cancel.elsewhere", passCancelOn, stopActor),
+        ...on("answer.refused", ({ turn, refusal }) => turn.reply(refusal), stopActor),
+        ...on("answer.repeated", ({ turn, approval }) => turn.reply({ approval, replayed: true }), stopActor),
       },
     },
     vetting: {
       on: {
-        ...notBegun,
+        ...beforeStart,
         ...on("gate.refused", "refused", ({ turn, why }, context) => refuseCall(turn, context, why)),
         ...on("gate.agreed", "running", beginRequest),
         ...on("gate.waits", "waiting", beginWaiting),
@@ -139,7 +139,7 @@ const callMachine = machine({
     },
     waiting: {
       on: {
-        ...notBegun,
+        ...beforeStart,
         ...on("answer.approved", "running", approveCall),
         ...on("answer.in-vain", "failed", failApproved),
         ...on("answer.edited", "vetting", vetEdited),
@@ -157,7 +157,7 @@ const callMachine = machine({
         ...on("call.run-over", ({ ended }, { runEnded }) => ({ runEnded: runEnded || ended })),
         ...on("request.done", "done", finishCall),
         ...on("request.failed", "failed", failRequest),
-        ...on("request.of-nothing", leave),
+        ...on("request.of-nothing", stopActor),
       },
     },
     done: {},

@@ -1,10 +1,10 @@
 import type { Answered, Message } from "../../runtime/turns/turn.js";
 import type { Refusal } from "../refusal.js";
-import type { AnswerApproval, ApprovalTold } from "../runs/run.messages.js";
+import type { AnswerApproval, ApprovalResult } from "../runs/run.messages.js";
 import { toolCallRef as placedToolCallRef } from "../runs/tool-call.messages.js";
 
 /** From the edge: a person answers the call's approval. */
-export interface AnswerCallApproval extends Answered<ApprovalTold | Refusal>, Omit<AnswerApproval, "type"> {
+export interface AnswerCallApproval extends Answered<ApprovalResult | Refusal>, Omit<AnswerApproval, "type"> {
   readonly type: "call.answer";
   readonly runId: string;
 }

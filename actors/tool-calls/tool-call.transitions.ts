@@ -9,12 +9,12 @@ import { runRef } from "../runs/run.messages.js";
 import type { RunOwner } from "../runs/run-owner.js";
 import { readStoredText, toStoredText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
-import { leaveWaiting, recordAnswer, tellGoesOn } from "./call-approval.js";
+import { endWaiting, recordAnswer, sendContinues } from "./call-approval.js";
 import { changeCall, getCall, getRunOfCall, insertCall, readInputs, toName } from "./call-row.js";
 import { addUse, beginWait } from "./call-use.js";
 import { type CallEvent, questionId } from "./classify-tool-call.js";
 import { type TaskValues, toTaskValues } from "./task-values.js";
-import { tellAsks, tellWaiting } from "./tell-runner.js";
+import { listAskIds, sendWaiting } from "./tell-runner.js";
 import type { ToolCallContext } from "./tool-call.js";
 import { toolCallRef } from "./tool-call.messages.js";
 
@@ -44,7 +44,7 @@ export function joinCall({ turn, ask, call }: CallEvent<"ask.repeated">): void {
   if (open === undefined) throw new Error("a call that is joined and not open");
   openCalls.remove(turn, partition, runId, id);
   openCalls.put(turn, partition, [runId, call.id], { ...open, asks: [...open.asks, askId] });
-  if (call.state === "waiting") tellWaiting(turn, { ...ask, callId: call.id, asks: [askId] }, toWaitingFor(call.rule));
+  if (call.state === "waiting") sendWaiting(turn, { ...ask, callId: call.id, asks: [askId] }, toWaitingFor(call.rule));
   turn.stop();
 }
 
@@ -103,7 +103,7 @@ export function beginWaiting(
     answeredBy: null,
   });
   turn.wake("unanswered", beginWait(turn, runId));
-  tellWaiting(turn, { ...context, callId: id, asks: tellAsks(turn, runId) }, toWaitingFor(rule));
+  sendWaiting(turn, { ...context, callId: id, asks: listAskIds(turn, runId) }, toWaitingFor(rule));
   if (rule !== "person") turn.send(runRef(partition, runId), { type: "call.waits" });
 }
 
@@ -111,8 +111,8 @@ export function beginWaiting(
 export function vetEdited(event: CallEvent<"answer.edited">, context: ToolCallContext): ToolCallContext {
   const { turn, inputs, owner } = event;
   recordAnswer(event, { state: "approved", edited: inputs, note: null });
-  leaveWaiting(turn, context);
-  tellGoesOn(turn, context);
+  endWaiting(turn, context);
+  sendContinues(turn, context);
   const edited = toStoredText(turn, turn.self.partition, inputs);
   changeCall(turn, context, { state: "vetting", edited });
   addUse(turn, context.runId, { calls: 0, bytes: Buffer.byteLength(inputs) });
@@ -124,8 +124,8 @@ export function vetEdited(event: CallEvent<"answer.edited">, context: ToolCallCo
 /** A person has approved the call: starts the request. */
 export function approveCall(event: CallEvent<"answer.approved">, context: ToolCallContext): ToolCallContext {
   recordAnswer(event, { state: "approved", edited: null, note: null });
-  leaveWaiting(event.turn, context);
-  tellGoesOn(event.turn, context);
+  endWaiting(event.turn, context);
+  sendContinues(event.turn, context);
   beginRequest(event, context);
   return { ...context, approved: true };
 }

@@ -122,10 +122,10 @@ function poolExchange(options: WorkloadExchangeOptions): Route {
  * REFUSED_AFTER_MS}.
  */
 async function exchanged<Exchanged>(exchange: Promise<Exchanged | null>): Promise<Exchanged> {
-  const begun = performance.now();
+  const started = performance.now();
   const given = await exchange;
   if (given !== null) return given;
-  await wait(Math.max(0, REFUSED_AFTER_MS - (performance.now() - begun)));
+  await wait(Math.max(0, REFUSED_AFTER_MS - (performance.now() - started)));
   throw new Refused({ refused: "unauthenticated", detail: "The exchange was refused." });
 }
 

@@ -8,11 +8,11 @@ const baseAddress = z
   .refine(isBaseAddress, "must be an http or https address without a query")
   .transform((text) => text.replace(/\/+$/, ""));
 
-const printable = (most: number) =>
+const printable = (maxLength: number) =>
   z
     .string()
     .regex(/^[!-~]+$/, "must not contain spaces")
-    .max(most, `must be at most ${most} characters`);
+    .max(maxLength, `must be at most ${maxLength} characters`);
 
 /** The settings of the code host. Each schema checks one setting on its own. */
 export const codeHostSettings = {

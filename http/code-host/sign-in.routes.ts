@@ -40,7 +40,7 @@ const CALLBACK_PATH = "/code-host/callback";
 
 const installationId = z.int("must be the installation's number").positive("must be the installation's number");
 
-const requiredText = (most: number) => z.string().min(1, "must not be empty").max(most, "is too long");
+const requiredText = (maxLength: number) => z.string().min(1, "must not be empty").max(maxLength, "is too long");
 
 const returnBody = z
   .strictObject({

@@ -27,7 +27,7 @@ export interface CallbackRoutesOptions {
 /** The redirect path below the base URL. Register it at each host. */
 export const CALLBACK_PATH = "/api/oauth/callback";
 
-const text = (most: number) => z.string().min(1, "must not be empty").max(most, "is too long");
+const text = (maxLength: number) => z.string().min(1, "must not be empty").max(maxLength, "is too long");
 
 const returnBody = z
   .strictObject({

@@ -42,7 +42,7 @@ export interface ConnectionRoutesOptions {
 
 const listing = z.strictObject({ after: holderCursor, limit: pageSize(200) });
 
-const linkBegunSchema = z.strictObject({
+const linkStartedSchema = z.strictObject({
   /**
    * The address where the person signs in and consents. They must open it in the browser where they are signed in to
    * this service.
@@ -127,7 +127,7 @@ function connectingRoutes(options: ConnectionRoutesOptions, whose: "team" | "own
       operation: isTeams ? "connectTeam" : "connectOwn",
       summary: `Connect or reconnect ${what}: returns the address to open`,
       body: z.strictObject({}),
-      answers: { 200: linkBegunSchema },
+      answers: { 200: linkStartedSchema },
       problems: ["refused-upstream"],
       handle: async (_request, found) => {
         const redirectUri = `${options.baseUrl()}${CALLBACK_PATH}`;

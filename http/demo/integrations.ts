@@ -64,11 +64,11 @@ export async function showIssue(
   line("issue", `its agent asks to call ${approval.tool}, and waits; Ada approves it`);
   await client.post(`/api/runs/${approval.runId}/approvals/${approval.id}/approve`, {});
   await until("the issue's task was not done", isTask("done"), signal);
-  const isTold = async () => {
+  const findClosed = async () => {
     const { comments } = issue;
     return comments.some(({ body }) => body === DONE_COMMENT) ? null : `it has ${comments.length} comments`;
   };
-  await until("the issue was not told that the work is done", isTold, signal);
+  await until("the issue was not told that the work is done", findClosed, signal);
   for (const { by, body } of issue.comments) line("issue", `${issue.identifier}, ${by}: ${body.split("\n")[0]}`);
   const { items } = await client.get<{ items: ToolCall[] }>(`/api/runs/${approval.runId}/tool-calls`);
   // The list is newest first; print it in the order of the calls.

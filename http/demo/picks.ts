@@ -53,14 +53,14 @@ export async function showPick(
     return false;
   }
   line("pick", `the best is picked; the service opened "${pull.title}": ${url}`);
-  for (const text of said(pull.body ?? "")) line("pick", text);
+  for (const text of toSummaryLines(pull.body ?? "")) line("pick", text);
   const diff = await repository.git("diff", `${repository.defaultBranch}...${branch}`);
   for (const text of diff.split("\n").slice(0, MAX_LINES)) line("diff", text);
   return (await repository.commits(repository.defaultBranch, branch)).length === 1;
 }
 
 /** Returns the lines about gains and regressions. */
-function said(body: string): readonly string[] {
+function toSummaryLines(body: string): readonly string[] {
   const lines = body.split("\n").map((text) => text.replaceAll("**", ""));
   return lines.filter((text) => /^- (?!\[)|^### What got worse/.test(text)).map((text) => text.replace(/^(-|#+) /, ""));
 }

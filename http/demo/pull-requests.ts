@@ -49,8 +49,8 @@ export async function connectCodeHost(
   codeHost.repositories.set(INSTALLATION.id, repositories);
   codeHost.hooks.url = `${baseUrl}/api/code-host/deliveries`;
   codeHost.work.tell = (event) => void codeHost.hooks.send(event);
-  const begun = { installationId: INSTALLATION.id };
-  const { body } = await client.post<{ url: string }>("/api/workspaces/acme/code-host/connections", begun);
+  const request = { installationId: INSTALLATION.id };
+  const { body } = await client.post<{ url: string }>("/api/workspaces/acme/code-host/connections", request);
   const back = await codeHost.signIn(body.url, adaThere);
   await client.post("/api/code-host/confirmations", Object.fromEntries(back));
   line(

@@ -94,10 +94,10 @@ function show({ candidate, totals, entries }: Replay): void {
 function showGain({ againstBaseline, pairsAgainstBaseline: pairs }: Replay): boolean {
   if (againstBaseline === null || pairs === null) return false;
   const { gain, verdict, few } = againstBaseline;
-  const told = few ? `${verdict}, though a single task tells little` : verdict;
+  const summary = few ? `${verdict}, though a single task tells little` : verdict;
   line(
     "demo",
-    `gain of ${BETTER.name} over the live config: ${gain.toFixed(2)} (${told}); side by side: ${pairs.wins} win`,
+    `gain of ${BETTER.name} over the live config: ${gain.toFixed(2)} (${summary}); side by side: ${pairs.wins} win`,
   );
   return gain === 1 && verdict === "better" && pairs.wins === 1;
 }

@@ -77,8 +77,11 @@ function hasEnded({ state }: Search): boolean {
 }
 
 function show({ name, searchScore, heldOutScore, searchedGain }: Candidate): void {
-  const told = searchedGain === null ? "" : ` (${searchedGain.verdict})`;
-  line("search", `${name}: ${share(searchScore)} of searched tasks${told}, ${share(heldOutScore)} of held-out ones`);
+  const verdictText = searchedGain === null ? "" : ` (${searchedGain.verdict})`;
+  line(
+    "search",
+    `${name}: ${share(searchScore)} of searched tasks${verdictText}, ${share(heldOutScore)} of held-out ones`,
+  );
 }
 
 function share(score: number | null): string {

@@ -16,9 +16,9 @@ const key = z.strictObject({
 /**
  * How long a receiver may cache these documents, in seconds. Shorter than the time that a replaced key stays published.
  */
-const KEPT_SECONDS = 300;
+const MAX_AGE_SECONDS = 300;
 const keeping = { "cache-control": "How long clients can cache the document." };
-const headers = { "cache-control": `public, max-age=${KEPT_SECONDS}` };
+const headers = { "cache-control": `public, max-age=${MAX_AGE_SECONDS}` };
 
 /** The routes that receivers use to verify hook tokens: an OpenID Connect discovery document and its keys. */
 export function discoveryRoutes({

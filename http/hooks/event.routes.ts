@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { WorkEvent } from "../../actors/events/catalogue.js";
-import { MAX_EVENTS_KEPT } from "../../actors/events/catalogue.js";
+import { MAX_STORED_EVENTS } from "../../actors/events/catalogue.js";
 import { eventsPrunedBefore, findEvent, listLatestEvents } from "../../actors/events/event-log.queries.js";
 import { workEventName } from "../../actors/hooks/hook.js";
 import { type HookMatches, hookMatchSchema, listHookMatches } from "../../actors/hooks/matching/not-fired.view.js";
@@ -42,7 +42,7 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
       path: "/api/teams/{teamId}/events",
       summary: "List the latest events of a team's tasks, newest first",
       description:
-        `The latest ${withThousands(MAX_EVENTS_KEPT)} are stored, and as many tool call events. For inputs and ` +
+        `The latest ${withThousands(MAX_STORED_EVENTS)} are stored, and as many tool call events. For inputs and ` +
         "outputs that `cut` names, only the start is stored. A before event was about to happen when it was " +
         "recorded.",
       access: "any",

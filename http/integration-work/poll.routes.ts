@@ -69,8 +69,8 @@ function nowRoute(options: PollRoutesOptions): Route {
     problems: ["conflict"],
     handle: async (request, { workspaceId, poll: { integrationId } }) => {
       const idempotency = idempotencyOf(sealer, request, `poll.now ${integrationId}`);
-      const told = granted(await runtime.ask(pollRef(workspaceId, integrationId), { type: "poll.now", idempotency }));
-      return { status: 202, body: pollView(told.poll), headers: replayHeaders(told.replayed) };
+      const result = granted(await runtime.ask(pollRef(workspaceId, integrationId), { type: "poll.now", idempotency }));
+      return { status: 202, body: pollView(result.poll), headers: replayHeaders(result.replayed) };
     },
   });
 }
@@ -91,8 +91,8 @@ function cursorRoute(options: PollRoutesOptions): Route {
     problems: ["conflict"],
     handle: async ({ body }, { workspaceId, poll: { integrationId } }) => {
       const message = { type: "poll.cursor", cursor: body.cursor } as const;
-      const told = granted(await runtime.ask(pollRef(workspaceId, integrationId), message));
-      return { status: 200, body: pollView(told.poll) };
+      const result = granted(await runtime.ask(pollRef(workspaceId, integrationId), message));
+      return { status: 200, body: pollView(result.poll) };
     },
   });
 }

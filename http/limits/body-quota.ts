@@ -1,5 +1,5 @@
 /** Limits on the memory that request bodies use. */
-export interface RoomLimits {
+export interface PoolLimits {
   readonly bytes: number;
   /** Reserved for clients that hold no bytes yet, whatever the other clients hold. */
   readonly keptBytes: number;
@@ -11,8 +11,8 @@ const SMALL_BYTES = 64 * 1024;
 /**
  * Limits of small and long bodies. One client's limit fits several bodies of maximum size, or very many ordinary ones.
  */
-const SMALL: RoomLimits = { bytes: 64 * 1024 ** 2, keptBytes: 16 * 1024 ** 2, bytesPerParty: 8 * 1024 ** 2 };
-const LONG: RoomLimits = { bytes: 256 * 1024 ** 2, keptBytes: 64 * 1024 ** 2, bytesPerParty: 32 * 1024 ** 2 };
+const SMALL: PoolLimits = { bytes: 64 * 1024 ** 2, keptBytes: 16 * 1024 ** 2, bytesPerParty: 8 * 1024 ** 2 };
+const LONG: PoolLimits = { bytes: 256 * 1024 ** 2, keptBytes: 64 * 1024 ** 2, bytesPerParty: 32 * 1024 ** 2 };
 
 /** Which limit a body exceeds: its own client's (`party`), or the limit of the whole process. */
 export type Crowd = "party" | "process";
@@ -38,32 +38,32 @@ export interface BodyHold {
  * 3. A party that holds bytes gets no more once only the reserve (`keptBytes`) is left. Only parties that hold none may
  *    use the reserve.
  */
-export class BodyRoom {
-  readonly #small: Room;
-  readonly #long: Room;
+export class BodyQuota {
+  readonly #small: Pool;
+  readonly #long: Pool;
 
-  constructor(small: RoomLimits = SMALL, long: RoomLimits = LONG) {
-    this.#small = new Room(small);
-    this.#long = new Room(long);
+  constructor(small: PoolLimits = SMALL, long: PoolLimits = LONG) {
+    this.#small = new Pool(small);
+    this.#long = new Pool(long);
   }
 
   /** Creates a reservation for one body of the party, or of a share of the party. It is empty at first. */
-  enter(party: string, share: string = party): BodyHold {
-    let room = this.#small;
-    let held = 0;
-    const by = share === party ? [party] : [party, share];
+  enter(client: string, share: string = client): BodyHold {
+    let pool = this.#small;
+    let reserved = 0;
+    const by = share === client ? [client] : [client, share];
     const hold = (bytes: number): Crowd | null => {
-      room.release(by, held);
+      pool.release(by, reserved);
       const next = bytes > SMALL_BYTES ? this.#long : this.#small;
       const crowd = next.take(by, bytes);
-      [room, held] = crowd === null ? [next, bytes] : [room, 0];
+      [pool, reserved] = crowd === null ? [next, bytes] : [pool, 0];
       return crowd;
     };
     return {
       hold,
       end: () => {
-        room.release(by, held);
-        held = 0;
+        pool.release(by, reserved);
+        reserved = 0;
       },
     };
   }
@@ -74,25 +74,25 @@ export class BodyRoom {
   }
 }
 
-class Room {
-  readonly #limits: RoomLimits;
+class Pool {
+  readonly #limits: PoolLimits;
   /** Bytes by party and by share. Zero entries are removed. */
-  readonly #held = new Map<string, number>();
+  readonly #reserved = new Map<string, number>();
   bytes = 0;
 
-  constructor(limits: RoomLimits) {
+  constructor(limits: PoolLimits) {
     this.#limits = limits;
   }
 
   take(by: readonly string[], bytes: number): Crowd | null {
     const { bytes: most, keptBytes, bytesPerParty } = this.#limits;
-    const [party = "", share = party] = by;
-    if (this.#heldBy(party) + bytes > bytesPerParty) return "party";
-    if (share !== party && this.#heldBy(share) + bytes > bytesPerParty / 2) return "party";
-    const holdsNone = this.#heldBy(party) === 0;
+    const [client = "", share = client] = by;
+    if (this.#reservedBy(client) + bytes > bytesPerParty) return "party";
+    if (share !== client && this.#reservedBy(share) + bytes > bytesPerParty / 2) return "party";
+    const holdsNone = this.#reservedBy(client) === 0;
     if (this.bytes + bytes > (holdsNone ? most : most - keptBytes)) return "process";
     this.bytes += bytes;
-    if (bytes > 0) for (const name of by) this.#held.set(name, this.#heldBy(name) + bytes);
+    if (bytes > 0) for (const name of by) this.#reserved.set(name, this.#reservedBy(name) + bytes);
     return null;
   }
 
@@ -100,13 +100,13 @@ class Room {
     if (bytes === 0) return;
     this.bytes -= bytes;
     for (const name of by) {
-      const left = this.#heldBy(name) - bytes;
-      if (left > 0) this.#held.set(name, left);
-      else this.#held.delete(name);
+      const left = this.#reservedBy(name) - bytes;
+      if (left > 0) this.#reserved.set(name, left);
+      else this.#reserved.delete(name);
     }
   }
 
-  #heldBy(name: string): number {
-    return this.#held.get(name) ?? 0;
+  #reservedBy(name: string): number {
+    return this.#reserved.get(name) ?? 0;
   }
 }

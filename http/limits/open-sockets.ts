@@ -11,7 +11,7 @@ export class OpenSockets {
   }
 
   /** Whether the holder may open one more socket. */
-  hasRoom(holder: string): boolean {
+  hasCapacity(holder: string): boolean {
     return this.#max === 0 || (this.#open.get(holder) ?? 0) < this.#max;
   }
 

@@ -1,7 +1,7 @@
 import { Queue } from "../../runtime/schedule/queue.js";
 
 /** With this many started requests waiting, the party starts new requests only rarely. */
-const MANY_BEGUN = 4;
+const MANY_STARTED = 4;
 /**
  * Turns of started requests per newly started request: below {@link MANY_BEGUN} waiting requests, and from that number
  * on.
@@ -51,7 +51,7 @@ export class OwnWork {
 
   /** Grants the next turn. Returns false if no request is waiting. */
   give(nowMs: number): boolean {
-    const after = this.begun.length < MANY_BEGUN ? BEGINS_AFTER : BEGINS_RARELY_AFTER;
+    const after = this.begun.length < MANY_STARTED ? BEGINS_AFTER : BEGINS_RARELY_AFTER;
     const begins = this.fresh.length > 0 && (this.begun.length === 0 || this.#sinceBegin >= after);
     this.#sinceBegin = begins ? 0 : this.#sinceBegin + 1;
     if (begins) {

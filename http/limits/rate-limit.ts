@@ -18,14 +18,14 @@ export interface RateLimitOptions {
  */
 export class RateLimit {
   readonly #intervalMs: number;
-  readonly #roomMs: number;
+  readonly #burstMs: number;
   readonly #clock: Clock;
   readonly #maxSources: number;
   readonly #fullAtMs = new Map<string, number>();
 
   constructor({ max, perMs, burst, clock, maxSources = 100_000 }: RateLimitOptions) {
     this.#intervalMs = max === 0 ? 0 : perMs / max;
-    this.#roomMs = this.#intervalMs * burst;
+    this.#burstMs = this.#intervalMs * burst;
     this.#clock = clock;
     this.#maxSources = maxSources;
   }
@@ -36,12 +36,12 @@ export class RateLimit {
     const now = this.#clock.now();
     const counted = this.#fullAtMs.get(source);
     // No allowance takes longer than this to fill up, so the clock was ahead when the value was stored.
-    const known = counted !== undefined && counted - now > this.#roomMs + this.#intervalMs ? undefined : counted;
+    const known = counted !== undefined && counted - now > this.#burstMs + this.#intervalMs ? undefined : counted;
     const fullAtMs = Math.max(known ?? 0, now) + this.#intervalMs;
-    const overMs = fullAtMs - now - this.#roomMs;
+    const overMs = fullAtMs - now - this.#burstMs;
     // Tolerate rounding errors of fractional intervals.
     if (overMs > 0.001) return Math.max(1, Math.ceil(overMs / 1_000));
-    if (counted === undefined) this.#makeRoom(now);
+    if (counted === undefined) this.#evict(now);
     this.#fullAtMs.set(source, fullAtMs);
     return 0;
   }
@@ -51,7 +51,7 @@ export class RateLimit {
     return this.#fullAtMs.size;
   }
 
-  #makeRoom(now: number): void {
+  #evict(now: number): void {
     if (this.#fullAtMs.size < this.#maxSources) return;
     for (const [source, fullAtMs] of this.#fullAtMs) if (fullAtMs <= now) this.#fullAtMs.delete(source);
     const [oldest] = this.#fullAtMs.keys();

@@ -102,7 +102,7 @@ export async function beginHolding(runtime: Runtime): Promise<boolean> {
 }
 
 /** Holds the store format for which all earlier work was started. */
-const BEGUN_KEY: Key = [GLOBAL_PARTITION, metaSpace, "begun"];
+const STARTED_KEY: Key = [GLOBAL_PARTITION, metaSpace, "begun"];
 
 /** Work that workspaces of an earlier release may lack. Each function returns whether it could read all workspaces. */
 const beginnings = [beginRetention, bringPassesForward, beginIntegrationWork, beginHolding];
@@ -115,13 +115,13 @@ const beginnings = [beginRetention, bringPassesForward, beginIntegrationWork, be
 export async function beginEarlierWork(runtime: Runtime, store: Pick<Store, "commit">): Promise<void> {
   const { reading, clock } = runtime;
   const format = readNumber(reading, FORMAT_KEY);
-  if (format !== undefined && readNumber(reading, BEGUN_KEY) === format) {
+  if (format !== undefined && readNumber(reading, STARTED_KEY) === format) {
     if (wasAhead(reading, clock.now())) await bringPassesForward(runtime);
     return;
   }
   let isWhole = true;
   for (const begin of beginnings) isWhole = (await begin(runtime)) && isWhole;
-  if (isWhole) await store.commit([{ op: "put", key: BEGUN_KEY, value: format }]);
+  if (isWhole) await store.commit([{ op: "put", key: STARTED_KEY, value: format }]);
 }
 
 /** Returns the number at a key; undefined if it is absent or damaged. */

@@ -23,12 +23,12 @@ const httpUrl = z.string().refine((text) => {
 }, "must be an http or https address with nothing after the host");
 
 /** An integer, written with digits only. */
-const digits = (least: number, most: number, message: string) =>
+const digits = (least: number, max: number, message: string) =>
   z
     .string()
     .regex(/^\d{1,6}$/, message)
     .transform(Number)
-    .refine((value) => value >= least && value <= most, message);
+    .refine((value) => value >= least && value <= max, message);
 
 const HOUR_MS = 60 * 60 * 1_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -44,7 +44,7 @@ const duration = z
   .transform((hours) => hours * HOUR_MS);
 
 /** A retention period. `written` is its default in the form of the setting. */
-const kept = (defaultMs: number, description: string) =>
+const retention = (defaultMs: number, description: string) =>
   duration.default(defaultMs).meta({ description, written: `${defaultMs / DAY_MS}d` });
 
 /** Rejects text for which `parse` throws, with the message of that error. */
@@ -120,10 +120,10 @@ export const settings = {
     .describe("WebSockets that one person, token or pool has open at once; 0 for no limit"),
   ...codeHostSettings,
   ...modelSettings,
-  RETENTION_WORK: kept(defaultRetention.work, "how long ended tasks are stored, with their runs"),
-  RETENTION_FACTS: kept(defaultRetention.facts, "how long what figures are made of is stored"),
-  RETENTION_HOOKS: kept(defaultRetention.hooks, "how long firings of hooks are stored"),
-  RETENTION_CHANGES: kept(defaultRetention.changes, "how long the change log is stored"),
+  RETENTION_WORK: retention(defaultRetention.work, "how long ended tasks are stored, with their runs"),
+  RETENTION_FACTS: retention(defaultRetention.facts, "how long what figures are made of is stored"),
+  RETENTION_HOOKS: retention(defaultRetention.hooks, "how long firings of hooks are stored"),
+  RETENTION_CHANGES: retention(defaultRetention.changes, "how long the change log is stored"),
   ARCHIVE_MIB_PER_WORKSPACE: digits(0, 999_999, "must be MiB, 0 to 999999")
     .default(4_096)
     .describe("MiB that the commits of a workspace's replay sets may take"),

@@ -21,11 +21,11 @@ const PREFIX = "SIGNALBOX_";
  * Maximum edit distance between a misspelt name and a setting, by name length. Short names resemble too many other
  * names.
  */
-const MOST_EDITS = [
+const MAX_EDITS = [
   { upTo: 9, edits: 1 },
   { upTo: 15, edits: 2 },
 ] as const;
-const MOST_EDITS_OF_LONG = 3;
+const MAX_EDITS_OF_LONG = 3;
 
 /** A name that is not a setting. */
 export interface UnknownSetting {
@@ -57,16 +57,16 @@ function findMeant(name: string): string | null {
   const plain = name.toUpperCase().replace(/[-.]/g, "_");
   const bare = plain.startsWith(PREFIX) ? plain.slice(PREFIX.length) : plain;
   if (settingNames.includes(bare)) return bare;
-  const near = nearest(bare, settingNames, mostEdits(bare));
-  if (near !== null || !plain.startsWith(PREFIX)) return near ?? findBegun(bare);
-  return nearest(plain, otherNames, mostEdits(plain)) ?? findBegun(bare);
+  const near = nearest(bare, settingNames, maxEdits(bare));
+  if (near !== null || !plain.startsWith(PREFIX)) return near ?? findPrefix(bare);
+  return nearest(plain, otherNames, maxEdits(plain)) ?? findPrefix(bare);
 }
 
 /** Finds the setting with several words that the name starts with, for example for `METRICS_TOKEN_FILE`. */
-function findBegun(name: string): string | null {
+function findPrefix(name: string): string | null {
   return settingNames.find((setting) => setting.includes("_") && name.startsWith(setting)) ?? null;
 }
 
-function mostEdits({ length }: string): number {
-  return MOST_EDITS.find(({ upTo }) => length <= upTo)?.edits ?? MOST_EDITS_OF_LONG;
+function maxEdits({ length }: string): number {
+  return MAX_EDITS.find(({ upTo }) => length <= upTo)?.edits ?? MAX_EDITS_OF_LONG;
 }

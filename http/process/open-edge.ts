@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import type { EdgeParts } from "../access/edge-parts.js";
 import { createAdmission } from "../limits/admission.js";
-import { BodyRoom } from "../limits/body-quota.js";
+import { BodyQuota } from "../limits/body-quota.js";
 import { createClientAddress, parseNetworks } from "../limits/client-address.js";
 import type { FairTurns } from "../limits/fair-turns.js";
 import { OpenSockets } from "../limits/open-sockets.js";
@@ -38,7 +38,7 @@ export function openEdge(
     clientAddress: createClientAddress(parseNetworks(config.trustedProxies)),
     admission: createAdmission(config.rates, runtime.clock),
     openSockets: new OpenSockets(config.socketsPerHolder),
-    bodies: new BodyRoom(),
+    bodies: new BodyQuota(),
     turns,
     isReadOnly,
     hintOf: createHints(parts.kinds),

@@ -232,12 +232,12 @@ function toEdgeParts(parts: ServiceParts, runtime: Runtime): EdgeParts {
 }
 
 /**
- * Resolves when the work is done or after `mostMs`, whichever is first. Resolves at once if `mostMs` is not positive.
+ * Resolves when the work is done or after `maxMs`, whichever is first. Resolves at once if `maxMs` is not positive.
  */
-async function within(mostMs: number, work: Promise<void>): Promise<void> {
+async function within(maxMs: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, mostMs);
+    timer = setTimeout(resolve, maxMs);
   });
   await Promise.race([work, late]);
   clearTimeout(timer);

@@ -35,7 +35,7 @@ function requireCandidate({ jsonSchema }: Documented): void {
   jsonSchema.required = ["candidate", "ceiling"];
 }
 
-function leaveOutDefault({ jsonSchema }: Documented): void {
+function removeDefault({ jsonSchema }: Documented): void {
   delete jsonSchema.default;
 }
 
@@ -43,7 +43,7 @@ const asked = z
   .strictObject({
     candidate: z.string(candidateFault).min(1, candidateFault).prefault("").meta({
       description: "The id of a proposed candidate of the set's station, or `live` for the station's current config.",
-      override: leaveOutDefault,
+      override: removeDefault,
     }),
     ceiling: z.strictObject({
       amount: z

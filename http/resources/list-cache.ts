@@ -12,7 +12,7 @@ const MAX_WORKSPACES = 64;
 const MAX_BYTES = 512 * 1024;
 
 /** The cached lists of one workspace. */
-interface Kept {
+interface CachedLists {
   /** The version of the rows that the lists were created from. */
   readonly version: number;
   readonly texts: LRUCache<string, Uint8Array>;
@@ -29,7 +29,7 @@ interface Making {
  * row changes that it may depend on; a change counts as soon as it may be durable. A text is cached only if it was
  * created from rows whose changes are tracked. Concurrent requests for the same text share one creation.
  */
-export class KeptLists {
+export class ListCache {
   readonly #reading: Reading;
   #workspaces = createWorkspaces();
   /** By workspace and name. */
@@ -51,8 +51,8 @@ export class KeptLists {
   /** Returns the cached text with this name, or undefined. */
   find(workspaceId: string, name: string): Uint8Array | undefined {
     const version = durableVersion(this.#reading, workspaceId);
-    const kept = version === null ? undefined : this.#workspaces.get(workspaceId);
-    return kept?.version === version ? kept?.texts.get(name) : undefined;
+    const cached = version === null ? undefined : this.#workspaces.get(workspaceId);
+    return cached?.version === version ? cached?.texts.get(name) : undefined;
   }
 
   /**
@@ -90,16 +90,16 @@ export class KeptLists {
   }
 
   #keep(workspaceId: string, name: string, version: number, text: Uint8Array): void {
-    let kept = this.#workspaces.get(workspaceId);
-    if (kept?.version !== version) {
+    let cached = this.#workspaces.get(workspaceId);
+    if (cached?.version !== version) {
       // A text above the limit is not cached.
-      kept = { version, texts: new LRUCache({ maxSize: MAX_BYTES, sizeCalculation: ({ length }) => length }) };
-      this.#workspaces.set(workspaceId, kept);
+      cached = { version, texts: new LRUCache({ maxSize: MAX_BYTES, sizeCalculation: ({ length }) => length }) };
+      this.#workspaces.set(workspaceId, cached);
     }
-    kept.texts.set(name, text);
+    cached.texts.set(name, text);
   }
 }
 
-function createWorkspaces(): LRUCache<string, Kept> {
+function createWorkspaces(): LRUCache<string, CachedLists> {
   return new LRUCache({ max: MAX_WORKSPACES });
 }

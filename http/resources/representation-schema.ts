@@ -56,8 +56,8 @@ function remade(schema: z.core.$ZodType, hidden: readonly string[]): z.ZodType {
     return z.record(schema.keyType as z.ZodString, withoutHidden(schema.valueType, hidden));
   if (schema instanceof z.ZodObject) return z.strictObject(shownShape(schema, hidden));
   if (schema instanceof z.ZodUnion) {
-    const kept = schema.options.filter((option) => !isRewritten(option));
-    const [only, ...others] = (kept.length === 0 ? schema.options : kept).map((option) =>
+    const retained = schema.options.filter((option) => !isRewritten(option));
+    const [only, ...others] = (retained.length === 0 ? schema.options : retained).map((option) =>
       withoutHidden(option, hidden),
     );
     if (only === undefined) return z.unknown();

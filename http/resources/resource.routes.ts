@@ -16,11 +16,11 @@ import { type Answer, EXAMPLE_ULID, type Route, type RouteRequest, route, type S
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 import { exampleBodyOf } from "./kind-examples.js";
 import { withArticle } from "./kind-name.js";
-import { KeptLists } from "./list-cache.js";
+import { ListCache } from "./list-cache.js";
 import { takeOut } from "./prepare.js";
 import { representationSchema } from "./representation-schema.js";
 import { createOne, type ResourceWriter, removeOne, replaceOne } from "./resource-writes.js";
-import { KeptTexts, type ResourceText } from "./text-cache.js";
+import { type ResourceText, TextCache } from "./text-cache.js";
 
 export interface ResourceRoutesOptions extends ResourceWriter {
   readonly kinds: readonly Kind[];
@@ -44,23 +44,23 @@ const stationQuery = z.strictObject({
 /** The six operations of every kind, derived from the table of kinds (configuration API, Endpoints). */
 export function resourceRoutes(options: ResourceRoutesOptions): readonly Route[] {
   const { reading } = options.runtime;
-  const kept = { lists: new KeptLists(reading), texts: new KeptTexts(reading) };
+  const caches = { lists: new ListCache(reading), texts: new TextCache(reading) };
   options.allowList.onChange?.(() => {
-    kept.lists.clear();
-    kept.texts.clear();
+    caches.lists.clear();
+    caches.texts.clear();
   });
   return options.kinds.flatMap((kind) =>
-    routesOf({ ...partsOf(kind, options), ...kept }).map((made) => ({ ...made, tag: kind.name })),
+    routesOf({ ...partsOf(kind, options), ...caches }).map((made) => ({ ...made, tag: kind.name })),
   );
 }
 
 /** The caches of read responses. */
-interface KeptAnswers {
-  readonly lists: KeptLists;
-  readonly texts: KeptTexts;
+interface ResponseCaches {
+  readonly lists: ListCache;
+  readonly texts: TextCache;
 }
 
-function routesOf(parts: KindParts & KeptAnswers): Route[] {
+function routesOf(parts: KindParts & ResponseCaches): Route[] {
   const { kind } = parts;
   return [
     createRoute(parts),
@@ -130,7 +130,7 @@ function createRoute({ kind, writer, named, all, example, answer, tagged }: Kind
   });
 }
 
-function readRoute({ kind, texts, named, one, answer, subject }: KindParts & KeptAnswers): Route {
+function readRoute({ kind, texts, named, one, answer, subject }: KindParts & ResponseCaches): Route {
   return subjectRoute(subject, {
     method: "GET",
     path: one,
@@ -179,7 +179,7 @@ function removeRoute({ kind, writer, named, one }: KindParts): Route {
   });
 }
 
-function importRoute({ kind, writer, texts, named, all, answer }: KindParts & KeptAnswers): Route {
+function importRoute({ kind, writer, texts, named, all, answer }: KindParts & ResponseCaches): Route {
   const { reading } = writer.runtime;
   return route({
     method: "GET",
@@ -197,7 +197,7 @@ function importRoute({ kind, writer, texts, named, all, answer }: KindParts & Ke
   });
 }
 
-function listRoute({ kind, writer, named, all, answer, lists, texts }: KindParts & KeptAnswers): Route {
+function listRoute({ kind, writer, named, all, answer, lists, texts }: KindParts & ResponseCaches): Route {
   const { reading } = writer.runtime;
   const whole = `${kind.name} `;
   return route({
@@ -219,8 +219,8 @@ function listRoute({ kind, writer, named, all, answer, lists, texts }: KindParts
         writeItems(rows, request, (row) => texts.find(row) ?? texts.make(kind, row, trace));
       if (!isSeenByAll(kind)) return write(pages).then(listed);
       const name = listing.station === undefined ? whole : whole + listing.station;
-      const kept = lists.find(listing.workspaceId, name);
-      if (kept !== undefined) return listed(kept);
+      const caches = lists.find(listing.workspaceId, name);
+      if (caches !== undefined) return listed(caches);
       const make = (trace: CoverTrace) => write(listPages(kind, trace, listing), trace);
       return lists.make(listing.workspaceId, name, make).then(listed);
     },
@@ -257,7 +257,7 @@ async function writeItems(
   return Buffer.from(`{"items":[${pieces.join(",")}]}`);
 }
 
-function show(kind: Kind, texts: KeptTexts, row: VisibleResource): Answer {
+function show(kind: Kind, texts: TextCache, row: VisibleResource): Answer {
   const { json, headers } = texts.find(row) ?? texts.make(kind, row);
   return { status: 200, json, headers };
 }

@@ -20,7 +20,7 @@ export interface ResourceText {
   readonly headers: { readonly etag: string };
 }
 
-interface Kept extends ResourceText {
+interface CachedText extends ResourceText {
   readonly row: VisibleResource;
   /**
    * The version of the rows that the warnings were created from. Null for a kind without warnings, whose text depends
@@ -36,10 +36,13 @@ interface Kept extends ResourceText {
  * 2. A text with warnings is cached only if the warnings come from rows whose changes are tracked. It is valid until
  *    one of those rows changes.
  */
-export class KeptTexts {
+export class TextCache {
   readonly #reading: Runtime["reading"];
   /** By the resource's id. */
-  readonly #texts = new LRUCache<string, Kept>({ maxSize: MAX_CHARACTERS, sizeCalculation: ({ json }) => json.length });
+  readonly #texts = new LRUCache<string, CachedText>({
+    maxSize: MAX_CHARACTERS,
+    sizeCalculation: ({ json }) => json.length,
+  });
 
   constructor(reading: Runtime["reading"]) {
     this.#reading = reading;
@@ -52,19 +55,19 @@ export class KeptTexts {
 
   /** Returns the cached text of the row's resource, or undefined. */
   find(row: VisibleResource): ResourceText | undefined {
-    const kept = this.#texts.get(row.id);
-    if (kept?.row !== row) return undefined;
-    const isValid = kept.version === null || kept.version === coveredVersion(this.#reading, row.workspaceId);
-    return isValid ? kept : undefined;
+    const cached = this.#texts.get(row.id);
+    if (cached?.row !== row) return undefined;
+    const isValid = cached.version === null || cached.version === coveredVersion(this.#reading, row.workspaceId);
+    return isValid ? cached : undefined;
   }
 
   /** Encodes the row's resource, reading through the trace. Caches the text if that is allowed. */
   make(kind: Kind, row: VisibleResource, trace = new CoverTrace(this.#reading, row.workspaceId)): ResourceText {
     const version = kind.warnings === undefined ? null : coveredVersion(this.#reading, row.workspaceId);
     const json = writeJson(toRepresentation(kind, row, trace));
-    const kept = { row, version, json, headers: { etag: `"${row.version}"` } };
+    const cached = { row, version, json, headers: { etag: `"${row.version}"` } };
     const isKnown = kind.warnings === undefined || (version !== null && trace.isCovered);
-    if (isKnown && json.length <= MAX_TEXT) this.#texts.set(row.id, kept);
-    return kept;
+    if (isKnown && json.length <= MAX_TEXT) this.#texts.set(row.id, cached);
+    return cached;
   }
 }

@@ -8,7 +8,7 @@ import { toBase } from "./checkout/checkout.js";
 import { cwdOf, layOutCheckouts } from "./checkout/lay-out.js";
 import type { Mirrors } from "./checkout/mirrors.js";
 import { RunFolder } from "./checkout/run-folder.js";
-import { Dialogue, type SaidToAgent } from "./harness/dialogue.js";
+import { Dialogue, type MessageToAgent } from "./harness/dialogue.js";
 import { type AgentResult, type Harness, HarnessNotFound } from "./harness/harness.js";
 import { maskedStep, maskOf } from "./harness/mask.js";
 import type { PermissionAnswer, PermissionWish } from "./harness/permissions.js";
@@ -18,13 +18,13 @@ import { errorMessage, JobFailed, toFailure } from "./job-failed.js";
 import type { Place, ShellCommand } from "./place.js";
 import { type CommandResult, runShell } from "./process/command.js";
 import { Halt } from "./process/halt.js";
-import { isKeptIn } from "./process/isolated-run.js";
+import { isIsolated } from "./process/isolated-run.js";
 import { endMarked } from "./process/process-marks.js";
 import { environmentOf } from "./process/run-environment.js";
 import { TimeLimit } from "./process/time-limit.js";
 import { pullRequestTool } from "./push/pull-request-tool.js";
 import { openPushSite, type PushSite } from "./push/push-site.js";
-import { Pushes, type SaidOfPushes } from "./push/pushes.js";
+import { Pushes, type PushMessage } from "./push/pushes.js";
 import { collect, remarksOn, toSummary } from "./run-report.js";
 import type { SearchClient } from "./search/search-client.js";
 import { beginSearch, type SearchRun } from "./search/search-run.js";
@@ -58,7 +58,7 @@ export type EndCause = "stop" | "drop" | "timeout" | "question";
 
 type CheckResult = CommandResult & { readonly passed: boolean };
 
-const NO_LEAVE = "Nobody can approve calls in a replay or a search.";
+const NO_APPROVAL = "Nobody can approve calls in a replay or a search.";
 
 /**
  * The work on one claim, from the checkouts to the report.
@@ -88,7 +88,7 @@ export class JobRun {
   #check: CheckResult | null = null;
   #question: string | null = null;
   /** The agent's last message. */
-  #said = "";
+  #lastMessage = "";
   /** Whether the agent ended without a step, a question or a handover. */
   #isSilent = false;
   #summary = "aborted: the run was withdrawn, or this runner lost its claim";
@@ -106,7 +106,7 @@ export class JobRun {
     });
     const pushing = { claim: this.claim, clock: options.clock, mask: this.#mask, signal: this.#dropped.signal };
     this.#pushes =
-      job.push && !isKeptIn(job) ? new Pushes({ ...pushing, send: (message) => this.#send(message) }) : null;
+      job.push && !isIsolated(job) ? new Pushes({ ...pushing, send: (message) => this.#send(message) }) : null;
   }
 
   get claim() {
@@ -133,7 +133,7 @@ export class JobRun {
   }
 
   /** Handles a message for the agent, or about a push. */
-  take(message: SaidToAgent | SaidOfPushes): void {
+  take(message: MessageToAgent | PushMessage): void {
     if (message.type === "run.push" || message.type === "run.pull-request-answered") this.#pushes?.take(message);
     else this.#dialogue.take(message);
   }
@@ -171,7 +171,7 @@ export class JobRun {
 
   async #step(step: Omit<RunStep, "index" | "spent">): Promise<void> {
     await this.#options.room(this.#halt.stopping);
-    if (step.kind === "message") this.#said = step.text;
+    if (step.kind === "message") this.#lastMessage = step.text;
     this.#hasOutput ||= step.kind === "tool" || step.text.trim() !== "";
     this.#sendStep(step);
   }
@@ -295,7 +295,7 @@ export class JobRun {
     await this.#passCheck(place);
     const [only, ...others] = this.job.station.next;
     // The agent's last message is the result of a review.
-    const found = this.job.task?.review === undefined ? "" : this.#mask(this.#said).slice(0, 20_000);
+    const found = this.job.task?.review === undefined ? "" : this.#mask(this.#lastMessage).slice(0, 20_000);
     if (only === undefined) return { kind: "finish", note: found };
     if (others.length > 0) return { kind: "finish", note: "The agent handed over to none of the next stations." };
     const refused = await this.#dialogue.handovers.ask({ to: only, note: "" });
@@ -305,7 +305,7 @@ export class JobRun {
 
   #takeQuestion(question: string): void {
     this.#question = question;
-    if (isKeptIn(this.job) && this.#dialogue.handovers.given === null) this.end("question");
+    if (isIsolated(this.job) && this.#dialogue.handovers.given === null) this.end("question");
   }
 
   #asked(): RunEnding {
@@ -326,7 +326,7 @@ export class JobRun {
 
   async #askPermission(wish: PermissionWish, answered: (answer: PermissionAnswer) => void): Promise<void> {
     await this.#options.room(this.#halt.stopping);
-    if (isKeptIn(this.job)) return answered({ dismissed: NO_LEAVE });
+    if (isIsolated(this.job)) return answered({ dismissed: NO_APPROVAL });
     if (!this.#options.knows("permissions")) {
       return answered({ dismissed: "This release of the service does not support permission requests." });
     }

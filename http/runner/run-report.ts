@@ -4,7 +4,7 @@ import { type LeftOut, shownPath } from "./changes/place.js";
 import { OutputTooLong } from "./checkout/git.js";
 import { errorMessage, JobFailed } from "./job-failed.js";
 import { withinLimit } from "./process/time-limit.js";
-import { begunTree, type PushSite, type Snapshot, takeSnapshot } from "./push/push-site.js";
+import { type PushSite, type Snapshot, startTree, takeSnapshot } from "./push/push-site.js";
 
 /** Reserved size for the parts of a report besides its diffs, in bytes of JSON. */
 const REST_OF_FRAME = 2 * 1024 * 1024;
@@ -42,22 +42,22 @@ export async function collect(sites: readonly PushSite[], options: CollectOption
   const remarks: string[] = [];
   let failed: JobFailed | null = null;
   let isUnchanged = true;
-  let room = MAX_FRAME_BYTES - REST_OF_FRAME;
+  let remaining = MAX_FRAME_BYTES - REST_OF_FRAME;
   for (const site of sites) {
     const { repository, base, tree, merged } = site.checkout;
     const own = (options.own || merged !== null) && tree !== null;
     try {
-      const maxJsonBytes = room - JSON.stringify({ repository, base }).length;
+      const maxJsonBytes = remaining - JSON.stringify({ repository, base }).length;
       const snapshot = await withinLimit(options, READ_MS, (signal) =>
         takeSnapshot(site, { signal, own, maxJsonBytes }),
       );
       const { diff, own: mine, leftOut } = snapshot;
       const result: CheckoutResult = { repository, base, diff, ...(mine !== undefined && { own: mine }) };
-      room -= Buffer.byteLength(JSON.stringify(result));
+      remaining -= Buffer.byteLength(JSON.stringify(result));
       results.push(result);
       snapshots.set(repository, snapshot);
       if (leftOut.length > 0) remarks.push(toRemark(repository, leftOut));
-      isUnchanged &&= leftOut.length === 0 && snapshot.tree === begunTree(site);
+      isUnchanged &&= leftOut.length === 0 && snapshot.tree === startTree(site);
     } catch (error) {
       failed ??= unread(repository, error);
       isUnchanged = false;

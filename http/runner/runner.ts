@@ -55,7 +55,7 @@ const SETTLE_MS = 10_000;
  */
 export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const { workFolder, clock, log } = options;
-  const leave = await takeFolder(workFolder);
+  const releaseFolder = await takeFolder(workFolder);
   const left = await clearLeftovers(workFolder);
   if (left > 0) log(`cleaned up ${left} ${left === 1 ? "run" : "runs"} of an earlier runner`);
   for (const line of [...(await describeGit()), ...(await programFault(options.command))]) log(line);
@@ -78,7 +78,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     searches,
     hidden: () => [...options.credential.hidden(), ...credentialsOf(options.gitUrl)],
     send: (message) => connection.send(message),
-    room: (signal) => connection.room(signal),
+    room: (signal) => connection.waitForCapacity(signal),
     knows: (feature) => connection.knows(feature),
   });
   const requests = createRequests();
@@ -108,7 +108,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     if (jobs.isWorking || !connection.isIdleAndAway) await settle(jobs, connection, clock);
     connection.close();
     await Promise.all([requests.close(), commits.close()]);
-    await leave();
+    await releaseFolder();
   };
   return {
     drain,

@@ -1,5 +1,5 @@
 import { isRefusal } from "../../actors/refusal.js";
-import { findHeldAttachment } from "../../actors/runs/run.queries.js";
+import { findClaimedAttachment } from "../../actors/runs/run.queries.js";
 import { findBlob } from "../../actors/tables/blobs.js";
 import { findCallingRunner, type PoolSource } from "../access/pool-bearer.js";
 import { type Outcome, type Route, type RouteRequest, route } from "../wire/route.js";
@@ -33,7 +33,7 @@ function getAttachment(source: PoolSource, request: Pick<RouteRequest<"public">,
   const { workspaceId, runnerId } = calling;
   const claim = { runnerId, runId: header("service-run") ?? "", fence: Number(header("service-run-fence")) };
   if (!Number.isSafeInteger(claim.fence)) return { refused: "not-found" };
-  const digest = findHeldAttachment(reading, workspaceId, claim, params.attachmentId ?? "");
+  const digest = findClaimedAttachment(reading, workspaceId, claim, params.attachmentId ?? "");
   const content = digest === undefined ? undefined : findBlob(reading, workspaceId, digest);
   return content === undefined
     ? { refused: "not-found" }

@@ -36,7 +36,7 @@ export class OutboxSender {
   readonly #options: OutboxSenderOptions;
   #sent: number;
   /** True while a run is notified that its job cannot be sent, and while a push token is created. */
-  #isHeld = false;
+  #isPaused = false;
 
   constructor(options: OutboxSenderOptions) {
     this.#options = options;
@@ -51,7 +51,7 @@ export class OutboxSender {
   /** Sends the waiting messages. Call it when there are new ones and when the socket's buffer has drained. */
   flush(): void {
     const { runtime, source, runner, features, socket, isOpen, isAdmitted } = this.#options;
-    if (!isOpen() || this.#isHeld) return;
+    if (!isOpen() || this.#isPaused) return;
     for (const waiting of listOutgoing(runtime.reading, runner, { after: this.#sent })) {
       if (socket.bufferedBytes > MAX_FRAME_BYTES) return;
       const { n, message: stored } = waiting;
@@ -107,10 +107,10 @@ export class OutboxSender {
 
   /** Sends nothing until the work is done, so that no message number is skipped. */
   #holdFor(work: Promise<unknown>): void {
-    this.#isHeld = true;
+    this.#isPaused = true;
     work.then(
       () => {
-        this.#isHeld = false;
+        this.#isPaused = false;
         this.flush();
       },
       () => this.#options.end(AGAIN, "try again"),

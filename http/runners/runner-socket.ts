@@ -131,10 +131,10 @@ class RunnerConnection implements SocketHandler {
     this.#unlisten?.();
     this.#unlistenWanted();
     // Runs after a pending hello, because that hello's runner must be notified of the close too.
-    this.#inbound.closed(() => this.#leave());
+    this.#inbound.closed(() => this.#disconnect());
   }
 
-  async #leave(): Promise<void> {
+  async #disconnect(): Promise<void> {
     const left: RunnerLeft = { type: "runner.left", connection: this.#connection };
     if (this.#runner !== null) await this.#options.runtime.ask(toRef(this.#runner), left);
   }
@@ -152,9 +152,9 @@ class RunnerConnection implements SocketHandler {
       case "message": {
         const { n, ack, message } = frame;
         const follows = this.#handedOver === null ? {} : { follows: this.#handedOver };
-        const said: RunnerReported = { type: "runner.said", connection, n, ack, ...follows, message };
+        const report: RunnerReported = { type: "runner.said", connection, n, ack, ...follows, message };
         this.#handedOver = n;
-        await runtime.ask(toRef(runner), said);
+        await runtime.ask(toRef(runner), report);
         this.#received = Math.max(this.#received, n);
         return this.#acknowledge();
       }

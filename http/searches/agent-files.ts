@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Refusal } from "../../actors/refusal.js";
-import { findSight } from "../../actors/searches/agent/agent-context.js";
+import { findAgentContext } from "../../actors/searches/agent/agent-context.js";
 import { type AgentFile, findAgentFile, listFileNames } from "../../actors/searches/agent/agent-files.js";
 import { MAX_BYTES, MAX_FILES } from "../../actors/searches/agent/bounds.js";
 import { fileNameText, parseFileName } from "../../actors/searches/agent/file-name.js";
@@ -30,23 +30,23 @@ export async function listFiles(
   { workspaceId, iteration }: Shown,
   { pause, maxBytes = MAX_BYTES, maxFiles = MAX_FILES }: Listing,
 ) {
-  const sight = findSight(reading, workspaceId, iteration);
-  if (sight === undefined) return NOTHING;
+  const context = findAgentContext(reading, workspaceId, iteration);
+  if (context === undefined) return NOTHING;
   const files: { file: string; path: string; bytes: number; digest: string }[] = [];
-  let room = maxBytes;
-  const names = listFileNames(sight);
+  let remaining = maxBytes;
+  const names = listFileNames(context);
   let leftOut = Math.max(0, names.length - maxFiles);
   for (const name of names.slice(0, maxFiles)) {
     await pause();
-    const made = findAgentFile(sight, name);
+    const made = findAgentFile(context, name);
     if (made === undefined) continue;
     const { path, content } = made;
     const bytes = Buffer.byteLength(content);
-    if (bytes > room) {
+    if (bytes > remaining) {
       leftOut += 1;
       continue;
     }
-    room -= bytes;
+    remaining -= bytes;
     const digest = createHash("sha256").update(content).digest("hex");
     files.push({ file: fileNameText(name), path, bytes, digest });
   }
@@ -60,7 +60,7 @@ export function fileOf(
   text: string,
 ): AgentFile | Refusal {
   const name = parseFileName(text);
-  const sight = name === null ? undefined : findSight(reading, workspaceId, iteration);
-  const file = name === null || sight === undefined ? undefined : findAgentFile(sight, name);
+  const context = name === null ? undefined : findAgentContext(reading, workspaceId, iteration);
+  const file = name === null || context === undefined ? undefined : findAgentFile(context, name);
   return file ?? NOTHING;
 }

@@ -5,8 +5,8 @@ import type { RunnerClaim } from "../../actors/runs/run.queries.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import { MAX_FILE_BYTES } from "../../actors/searches/agent/bounds.js";
 import { causeSchema, recordsNone } from "../../actors/searches/agent/cause.js";
-import { findHeldIteration } from "../../actors/searches/agent/claimed-iteration.js";
-import { MOST_PER_RUN, type Proposed, proposalSchema } from "../../actors/searches/agent/proposal.js";
+import { findClaimedIteration } from "../../actors/searches/agent/claimed-iteration.js";
+import { MAX_PER_RUN, type Proposed, proposalSchema } from "../../actors/searches/agent/proposal.js";
 import { searchIterationRef } from "../../actors/searches/iterations/search-iteration.messages.js";
 import type { SearchIterationRow } from "../../actors/searches/search/search.js";
 import { bearerToken } from "../access/authenticate.js";
@@ -17,7 +17,7 @@ import { idempotencyWithin, replayedHeader, replayHeaders } from "../wire/repeat
 import { type Outcome, type Route, type RouteRequest, route } from "../wire/route.js";
 import { fileOf, listFiles } from "./agent-files.js";
 
-const held =
+const claimNote =
   "Only for the runner that has claimed the run, with its pool token; it sends its id in `service-runner` and " +
   "its claim in `service-run-fence`. Other authenticated callers get 404.";
 const ofRunners = { access: "public", credential: "pool", problems: ["unauthenticated", "not-found"] } as const;
@@ -66,7 +66,7 @@ export function searchAgentRoutes(options: AgentRoutesOptions): readonly Route[]
       operation: "proposeSearchCandidates",
       summary: "Propose candidates as a search's agent",
       description:
-        `${held} Takes a list or one candidate. Either all are accepted, or none (422, faults at \`[i].…\`); an ` +
+        `${claimNote} Takes a list or one candidate. Either all are accepted, or none (422, faults at \`[i].…\`); an ` +
         "attempt counts either way. `check`, `judge`, `runners` and `diffs` keep their live values; `profile` is " +
         "the live config's, or null. Refused (409) for the run of a reflection.",
       ...ofRunners,
@@ -91,7 +91,7 @@ export function searchAgentRoutes(options: AgentRoutesOptions): readonly Route[]
       path: "/api/runs/{runId}/search-causes",
       operation: "recordSearchCause",
       summary: "Record why a task failed, as a reflection's agent",
-      description: `${held} A second cause for a task replaces the first. Refused (409) for a run that proposes candidates.`,
+      description: `${claimNote} A second cause for a task replaces the first. Refused (409) for a run that proposes candidates.`,
       ...ofRunners,
       headers: repeatable,
       body: z.unknown(),
@@ -106,8 +106,8 @@ export function searchAgentRoutes(options: AgentRoutesOptions): readonly Route[]
         const parsed = parseBy(causeSchema, request.body);
         if ("errors" in parsed) throw new Refused({ refused: "invalid", errors: parsed.errors });
         const { suggestion, ...rest } = parsed.data;
-        const said = { ...rest, suggestion: suggestion?.trim() ? suggestion : null };
-        const message = { type: "cause.record", ...claim, ...said, idempotency } as const;
+        const failureCause = { ...rest, suggestion: suggestion?.trim() ? suggestion : null };
+        const message = { type: "cause.record", ...claim, ...failureCause, idempotency } as const;
         const answer = await runtime.ask(searchIterationRef(workspaceId, iteration.id), message);
         const { replayed, taskId, cause, replayRunId } = granted(answer);
         return { status: 201, body: { taskId, cause, replayRunId }, headers: replayHeaders(replayed) };
@@ -125,7 +125,7 @@ function fileRoutes(source: PoolSource): readonly Route[] {
       path: "/api/runs/{runId}/search-files",
       operation: "listSearchFiles",
       summary: "List the files for a search's agent",
-      description: `${held} Derived from the searched runs only, at most 16 MiB together.`,
+      description: `${claimNote} Derived from the searched runs only, at most 16 MiB together.`,
       ...ofRunners,
       answers: { 200: filesAnswer },
       handle: async (request) => {
@@ -139,7 +139,7 @@ function fileRoutes(source: PoolSource): readonly Route[] {
       path: "/api/runs/{runId}/search-files/{file}",
       operation: "getSearchFile",
       summary: "Download one of these files",
-      description: `${held} At most ${MAX_FILE_BYTES} bytes.`,
+      description: `${claimNote} At most ${MAX_FILE_BYTES} bytes.`,
       ...ofRunners,
       answers: { 200: { body: null, text: "text/plain" } },
       handle: (request): Outcome => {
@@ -175,7 +175,7 @@ function findCalling(source: PoolSource, request: RouteRequest<"public">): Calli
   if (pool === null || !/^\d{1,15}$/.test(fence) || !isRunnerOf(reading, pool, runnerId)) return NOTHING;
   const { workspaceId } = pool;
   const claim = { runId: params.runId ?? "", runnerId, fence: Number(fence) };
-  const iteration = findHeldIteration(reading, workspaceId, claim);
+  const iteration = findClaimedIteration(reading, workspaceId, claim);
   return iteration === undefined ? NOTHING : { workspaceId, claim, iteration };
 }
 
@@ -200,8 +200,8 @@ export function readProposed(body: unknown): Proposed {
   const { candidates } = body;
   if (!Array.isArray(candidates)) return faulty("candidates", "must be a list");
   if (candidates.length === 0) return faulty("candidates", "must not be empty");
-  if (candidates.length > MOST_PER_RUN) {
-    return faulty(`[${MOST_PER_RUN}]`, `is one too many: a run may propose at most ${MOST_PER_RUN} candidates`);
+  if (candidates.length > MAX_PER_RUN) {
+    return faulty(`[${MAX_PER_RUN}]`, `is one too many: a run may propose at most ${MAX_PER_RUN} candidates`);
   }
   return readList(candidates);
 }

@@ -12,11 +12,11 @@ interface Documented {
 }
 
 /** A number that the document describes as an integer from 1 to `most`. */
-function countTo(most: number, description: string) {
+function countTo(max: number, description: string) {
   const override = ({ jsonSchema }: Documented): void => {
     jsonSchema.type = "integer";
   };
-  return z.number("must be a number").meta({ description, minimum: 1, maximum: most, override });
+  return z.number("must be a number").meta({ description, minimum: 1, maximum: max, override });
 }
 
 /** A nullable text that the document describes as one of these texts. */

@@ -17,7 +17,7 @@ export interface Announced {
 }
 
 /** What a reader gets for an entry: a message in UTF-8, or the reason why there is none. */
-export type Told = Uint8Array | "nothing-for-them" | "may-not-see-topic" | "credential-over";
+export type AnnouncementResult = Uint8Array | "nothing-for-them" | "may-not-see-topic" | "credential-over";
 
 /**
  * Creates the messages that feed entries cause for the readers of their topics. All readers of an entry are served in
@@ -33,7 +33,7 @@ export class Announcements {
   }
 
   /** Returns what a reader gets for the entry now. Throws if a required row is damaged. */
-  tell(announced: Announced, entry: FeedEntry, reader: StreamReader): Told {
+  tell(announced: Announced, entry: FeedEntry, reader: StreamReader): AnnouncementResult {
     let latest = this.#latest;
     if (latest?.entry !== entry) {
       latest = new Announcement(this.#options, announced, entry);
@@ -71,7 +71,7 @@ class Announcement {
     this.#messages = this.#audience === undefined ? [] : messagesOf(announced, options, entry);
   }
 
-  tell(reader: StreamReader): Told {
+  tell(reader: StreamReader): AnnouncementResult {
     const rights = this.#rights.of(reader);
     if (rights === null) return "credential-over";
     if (this.#audience === undefined || !isAmong(rights, this.#audience)) return "may-not-see-topic";

@@ -15,13 +15,13 @@ import type { ExpiredCredentials } from "../access/expired-credentials.js";
 /** The reader behind a socket: its credential, and the last rights that were found for it. */
 export interface StreamReader {
   readonly credential: Credential;
-  held: HeldRights | null;
+  held: CachedRights | null;
 }
 
 /** Rights that depend on two rows only. They are valid while these rows are unchanged. */
-interface HeldRights {
-  readonly token: HeldRow<IssuedToken>;
-  readonly workspace: HeldRow<object>;
+interface CachedRights {
+  readonly token: CachedRow<IssuedToken>;
+  readonly workspace: CachedRow<object>;
   readonly rights: ReaderRights;
 }
 
@@ -29,7 +29,7 @@ interface HeldRights {
  * A row, and the version of the workspace's rows of that kind when the row was last compared; null if the version is
  * unknown.
  */
-interface HeldRow<Row> {
+interface CachedRow<Row> {
   readonly row: Row;
   version: number | null;
 }
@@ -76,20 +76,20 @@ export class RightsNow {
     return held !== null && this.#isSame(held, credential);
   }
 
-  #isSame(held: HeldRights, { hash }: Credential): boolean {
+  #isSame(held: CachedRights, { hash }: Credential): boolean {
     if (held.token.row.workspaceId !== this.#workspaceId) return false;
     if (hash === null || this.#options.expired.has(hash)) return false;
     return this.#isSameWorkspace(held) && this.#isSameToken(held);
   }
 
-  #isSameWorkspace({ workspace }: HeldRights): boolean {
+  #isSameWorkspace({ workspace }: CachedRights): boolean {
     if (workspace.version !== null && workspace.version === this.#workspaceVersion) return true;
     if (workspace.row !== findReadWorkspace(this.#options.runtime.reading, this.#workspaceId)) return false;
     workspace.version = this.#workspaceVersion;
     return true;
   }
 
-  #isSameToken({ token }: HeldRights): boolean {
+  #isSameToken({ token }: CachedRights): boolean {
     if (token.version !== null && token.version === this.#tokenVersion) return !hasExpired(token.row, this.#nowMs);
     if (!isSameToken(this.#options.runtime.reading, token.row, this.#nowMs)) return false;
     token.version = this.#tokenVersion;
@@ -108,7 +108,7 @@ export class RightsNow {
     return rights;
   }
 
-  #hold(caller: Caller, rights: ReaderRights): HeldRights | null {
+  #hold(caller: Caller, rights: ReaderRights): CachedRights | null {
     if (caller.kind !== "token" || caller.workspaceId !== this.#workspaceId) return null;
     const { reading } = this.#options.runtime;
     const token = findIssuedToken(reading, caller);

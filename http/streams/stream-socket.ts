@@ -237,11 +237,11 @@ class Stream implements SocketHandler {
       subscription.behind = "reset";
       return;
     }
-    const told = this.#options.announcements.tell(subscription, entry, this.#reader);
-    if (told === "credential-over") return this.#endNotAdmitted();
-    if (told === "may-not-see-topic") return this.#gone(subscription.name);
+    const result = this.#options.announcements.tell(subscription, entry, this.#reader);
+    if (result === "credential-over") return this.#endNotAdmitted();
+    if (result === "may-not-see-topic") return this.#gone(subscription.name);
     subscription.seq = entry.seq;
-    if (told !== "nothing-for-them") this.#socket.send(told);
+    if (result !== "nothing-for-them") this.#socket.send(result);
   }
 
   #gone(name: string): void {

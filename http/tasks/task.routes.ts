@@ -34,7 +34,7 @@ import { type Subject, subjectRoute } from "../wire/subject-route.js";
 import { teamRoute } from "../wire/team-route.js";
 import { taskPage } from "./task-page.js";
 
-const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
+const text = (maxLength: number) => z.string().max(maxLength, `must be at most ${maxLength} characters`);
 const speech = z.strictObject({ text: text(20_000).min(1, "must not be empty") });
 
 const opening = z.strictObject({

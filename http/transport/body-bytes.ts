@@ -18,7 +18,7 @@ export class BodyBytes {
     if (declared !== null && declared > limitBytes) throw new BodyTooLarge();
     this.#limitBytes = limitBytes;
     this.#holdBytes = holdBytes;
-    this.#bytes = this.#roomFor(declared ?? Math.min(FIRST_BYTES, limitBytes));
+    this.#bytes = this.#allocate(declared ?? Math.min(FIRST_BYTES, limitBytes));
   }
 
   /** Copies the chunk, so the caller may reuse its memory. Throws {@link BodyTooLarge} or {@link BodyCrowded}. */
@@ -37,12 +37,12 @@ export class BodyBytes {
 
   #grow(length: number): void {
     const doubled = Math.min(Math.max(length, this.#bytes.length * 2), this.#limitBytes);
-    const grown = this.#roomFor(doubled);
+    const grown = this.#allocate(doubled);
     grown.set(this.whole());
     this.#bytes = grown;
   }
 
-  #roomFor(bytes: number): Buffer {
+  #allocate(bytes: number): Buffer {
     if (!this.#holdBytes(bytes)) throw new BodyCrowded();
     return Buffer.allocUnsafe(bytes);
   }

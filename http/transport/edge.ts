@@ -1,4 +1,4 @@
-import type { BodyRoom } from "../limits/body-quota.js";
+import type { BodyQuota } from "../limits/body-quota.js";
 import type { FairTurns } from "../limits/fair-turns.js";
 import type { OpenSockets } from "../limits/open-sockets.js";
 import type { HintOf } from "../wire/id-hints.js";
@@ -14,7 +14,7 @@ export interface ServerOptions extends EntryOptions {
   readonly sockets: readonly SocketRoute[];
   readonly openSockets: OpenSockets;
   readonly turns: FairTurns;
-  readonly bodies: BodyRoom;
+  readonly bodies: BodyQuota;
   readonly newRequestId: () => string;
   /** Seconds since any fixed point, to measure durations. */
   readonly seconds: () => number;

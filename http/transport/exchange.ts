@@ -46,7 +46,7 @@ export class Exchange {
   readonly #incoming: TransportRequest;
   readonly #send: SendAnswer;
   readonly #requestId: string;
-  readonly #begunSeconds: number;
+  readonly #startedSeconds: number;
   /** Null when no route matched. */
   readonly #route: Route | null;
   readonly #entry: Entry | Reason;
@@ -55,7 +55,7 @@ export class Exchange {
   /** Whether the request has waited since its credential was read. */
   #hasWaited = false;
   /** The memory reservation for the body. */
-  #room: BodyHold | null = null;
+  #reservation: BodyHold | null = null;
 
   constructor(edge: Edge, found: Found | Reason, incoming: TransportRequest, send: SendAnswer) {
     const { options } = edge;
@@ -63,8 +63,8 @@ export class Exchange {
     this.#incoming = incoming;
     this.#send = send;
     this.#requestId = options.newRequestId();
-    this.#begunSeconds = options.seconds();
-    this.#askedSeconds = this.#begunSeconds;
+    this.#startedSeconds = options.seconds();
+    this.#askedSeconds = this.#startedSeconds;
     this.#route = "route" in found ? found.route : null;
     this.#entry = this.#enter(found);
   }
@@ -89,9 +89,9 @@ export class Exchange {
 
   #receive({ route, source, party }: Entry): void {
     const { bodies, seconds } = this.#edge.options;
-    const room = bodies.enter(source, party);
-    this.#room = room;
-    receiveBody(route, this.#incoming, room, (body) => {
+    const reservation = bodies.enter(source, party);
+    this.#reservation = reservation;
+    receiveBody(route, this.#incoming, reservation, (body) => {
       this.#askedSeconds = seconds();
       this.#hasWaited = true;
       this.#takeTurn(body);
@@ -194,7 +194,7 @@ export class Exchange {
 
   /** Responds with the outcome. If the client is still sending the body, waits for the rest of it first. */
   #answer(handled: Outcome): void {
-    this.#room?.end();
+    this.#reservation?.end();
     if (!this.#incoming.isSending) this.#finish(handled);
     else this.#incoming.dropBody().then(() => this.#finish(handled));
   }
@@ -239,7 +239,7 @@ export class Exchange {
 
   #record(status: number, isCut: boolean): void {
     const { options } = this.#edge;
-    const seconds = options.seconds() - this.#begunSeconds;
+    const seconds = options.seconds() - this.#startedSeconds;
     const { method } = this.#incoming;
     options.served({ requestId: this.#requestId, method, route: this.#route?.path ?? null, status, seconds, isCut });
   }

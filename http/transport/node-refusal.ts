@@ -4,16 +4,16 @@ import type { Duplex } from "node:stream";
 import { DROP_BYTES, DROP_IDLE_MS, DROP_MS, type TransportHandlers, type WholeAnswer } from "./transport.js";
 
 /** The byte count at which each refused connection is cut off. */
-const mostBytes = new WeakMap<Duplex, number>();
+const maxBytes = new WeakMap<Duplex, number>();
 
 /**
  * Responds to bytes that are not an HTTP request and closes the connection. Reads and drops the rest from the client,
  * within the limits of `TransportRequest.dropBody`. Node calls this function again for each further packet.
  */
 export function refuseBytes(handlers: TransportHandlers, error: NodeJS.ErrnoException, connection: Duplex): void {
-  const most = mostBytes.get(connection);
-  if (most !== undefined) {
-    if (bytesFrom(connection) > most) connection.destroy();
+  const max = maxBytes.get(connection);
+  if (max !== undefined) {
+    if (bytesFrom(connection) > max) connection.destroy();
     return;
   }
   if (!connection.writable || error.code === "ECONNRESET") {
@@ -27,7 +27,7 @@ export function refuseBytes(handlers: TransportHandlers, error: NodeJS.ErrnoExce
         ? [408, "the request did not arrive in time"]
         : [400, "this is not an HTTP request"];
   connection.end(rawAnswer(handlers.malformed({ refused: "bad-request", detail }, status)));
-  mostBytes.set(connection, bytesFrom(connection) + DROP_BYTES);
+  maxBytes.set(connection, bytesFrom(connection) + DROP_BYTES);
   cutOff(connection);
 }
 

@@ -179,9 +179,9 @@ interface NodeRequest extends TransportRequest {
 }
 
 function toRequest(incoming: IncomingMessage, response: ServerResponse, signal: AbortSignal): NodeRequest {
-  let isHeldBack = isAwaited(incoming);
+  let isUnrequested = isAwaited(incoming);
   let isFlooding = false;
-  const isSending = () => hasBody(incoming) && !incoming.complete && !incoming.destroyed && !isHeldBack;
+  const isSending = () => hasBody(incoming) && !incoming.complete && !incoming.destroyed && !isUnrequested;
   return {
     method: incoming.method ?? "GET",
     ...splitUrl(incoming.url ?? "/"),
@@ -196,15 +196,15 @@ function toRequest(incoming: IncomingMessage, response: ServerResponse, signal: 
       if (!hasBody(incoming)) return new Uint8Array();
       const declared = incoming.headers["content-length"];
       const bytes = new BodyBytes(declared === undefined ? null : Number(declared), limitBytes, holdBytes);
-      if (isHeldBack) response.writeContinue();
-      isHeldBack = false;
+      if (isUnrequested) response.writeContinue();
+      isUnrequested = false;
       return readBody(incoming, bytes, timeoutMs);
     },
     get isSending() {
       return isSending();
     },
     isFlooding: () => isFlooding,
-    rest: () => (isHeldBack && hasBody(incoming) ? () => dropBody(incoming, DROP_IDLE_MS) : null),
+    rest: () => (isUnrequested && hasBody(incoming) ? () => dropBody(incoming, DROP_IDLE_MS) : null),
     dropBody: async (idleMs = DROP_IDLE_MS) => {
       if (!isSending()) return;
       isFlooding = await dropBody(incoming, idleMs);
@@ -270,17 +270,17 @@ function beat(sockets: ReadonlySet<WebSocket>): void {
 
 function connect(ws: WebSocket, open: (socket: Socket) => SocketHandler): void {
   alive.add(ws);
-  let held = false;
+  let isBuffering = false;
   const socket: Socket = {
     send: (text) => {
       if (ws.readyState !== ws.OPEN) return;
       ws.send(text, { binary: false }, () => {
-        if (held && ws.bufferedAmount === 0) {
-          held = false;
+        if (isBuffering && ws.bufferedAmount === 0) {
+          isBuffering = false;
           handler.drained();
         }
       });
-      held = held || ws.bufferedAmount > 0;
+      isBuffering = isBuffering || ws.bufferedAmount > 0;
       if (ws.bufferedAmount > SOCKET_BUFFER_BYTES) ws.close(1013, "too slow");
     },
     get bufferedBytes() {

@@ -38,7 +38,7 @@ const TOO_MANY_BYTES: Refusal = {
 };
 /** Never sent to a client. The server recognizes this object by identity and counts such requests separately. */
 export const CLIENT_GONE: Refusal = { refused: "bad-request", detail: "The client went away." };
-const NO_ROOM: EdgeRefusal = {
+const NO_CAPACITY: EdgeRefusal = {
   refused: "unavailable",
   detail: "Too many bytes of request bodies are in progress.",
   retryAfterSeconds: 1,
@@ -56,7 +56,7 @@ export type Received = Uint8Array | Refusal | EdgeRefusal | null;
 export function receiveBody(
   { rawBodyBytes, access, credential }: Pick<Route, "rawBodyBytes" | "access" | "credential">,
   incoming: TransportRequest,
-  room: BodyHold,
+  reservation: BodyHold,
   received: (body: Received) => void,
 ): void {
   const encoding = incoming.header("content-encoding")?.trim().toLowerCase();
@@ -68,12 +68,12 @@ export function receiveBody(
   const limitBytes = rawBodyBytes ?? (isOpen ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES);
   let crowd: Crowd | null = null;
   const holdBytes = (bytes: number): boolean => {
-    crowd = room.hold(bytes);
+    crowd = reservation.hold(bytes);
     return crowd === null;
   };
   incoming.body(limitBytes, BODY_TIMEOUT_MS, holdBytes).then(received, (error) => {
     if (!(error instanceof BodyCrowded)) received(bodyRefusal(error, limitBytes));
-    else received(crowd === "process" ? NO_ROOM : TOO_MANY_BYTES);
+    else received(crowd === "process" ? NO_CAPACITY : TOO_MANY_BYTES);
   });
 }
 

@@ -64,9 +64,9 @@ async function answerUpgrade(
   incoming: SocketRequest,
 ): Promise<UpgradeAnswer> {
   const requestId = options.newRequestId();
-  const begun = options.seconds();
+  const started = options.seconds();
   const record = (status: number) => {
-    const seconds = options.seconds() - begun;
+    const seconds = options.seconds() - started;
     options.served({ requestId, method: "GET", route: socket?.path ?? null, status, seconds, isCut: false });
   };
   const admitted = await admitSocket(options, socket, incoming, requestId);
@@ -105,7 +105,7 @@ async function admitSocket(
       const isFailure = admitted.refused === "unauthenticated";
       return (isFailure ? options.admission.ofFailure(remoteAddress) : null) ?? admitted;
     }
-    if (!options.openSockets.hasRoom(admitted.holder)) {
+    if (!options.openSockets.hasCapacity(admitted.holder)) {
       return { refused: "too-many-requests", detail: "Too many sockets are open.", retryAfterSeconds: 5 };
     }
     return { maxMessageBytes: socket.maxMessageBytes, open: options.openSockets.counted(admitted) };

@@ -34,10 +34,10 @@ export class TimeLimits {
   }
 
   /**
-   * Calls one of `ends`, once: when `work` settles, or after `mostMs`. Ignores an error that `work` throws after that.
+   * Calls one of `ends`, once: when `work` settles, or after `maxMs`. Ignores an error that `work` throws after that.
    */
-  watch<Result>(work: Promise<Result>, mostMs: number, ends: Ends<Result>): void {
-    const latestMs = this.#options.elapsedMs() + mostMs;
+  watch<Result>(work: Promise<Result>, maxMs: number, ends: Ends<Result>): void {
+    const latestMs = this.#options.elapsedMs() + maxMs;
     const limited: Limited = { place: ABSENT, latestMs, expire: ends.late };
     this.#pending.add(limited);
     this.#wakeBy(latestMs);

@@ -58,12 +58,12 @@ export class IncomingBody {
   }
 
   /**
-   * Reads the body into the buffer that `roomFor` creates. Rejects with an error that the buffer throws, {@link
+   * Reads the body into the buffer that `allocate` creates. Rejects with an error that the buffer throws, {@link
    * BodyTimeout} or {@link ClientGone}.
    */
-  read(roomFor: () => BodyBytes, timeoutMs: number): Promise<Uint8Array> {
+  read(allocate: () => BodyBytes, timeoutMs: number): Promise<Uint8Array> {
     try {
-      const bytes = roomFor();
+      const bytes = allocate();
       for (const chunk of this.#early.splice(0)) bytes.add(chunk);
       this.#bytes = bytes;
       return this.#over({ timeoutMs, idleMs: timeoutMs }, () => bytes.whole());

@@ -75,7 +75,7 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
       else if (message.byteLength > data.maxMessageBytes) ws.end(1009, "the message is too long");
       else data.handler?.message(Buffer.from(message).toString("utf8"));
     },
-    drain: (ws) => tellDrained(ws, sockets),
+    drain: (ws) => notifyDrained(ws, sockets),
     close: (ws) => {
       sockets.delete(ws);
       const { socket, handler } = ws.getUserData();
@@ -287,7 +287,7 @@ async function upgrade(
  * Notifies the handler that the send buffer is empty. It does so after the library's own drain handler: if a message
  * sent inside that handler is only partly sent, the library forgets the rest until the next send.
  */
-function tellDrained(ws: UwsSocket, open: ReadonlySet<UwsSocket>): void {
+function notifyDrained(ws: UwsSocket, open: ReadonlySet<UwsSocket>): void {
   if (ws.getBufferedAmount() > 0) return;
   setImmediate(() => {
     if (open.has(ws) && ws.getBufferedAmount() === 0) ws.getUserData().handler?.drained();

@@ -98,10 +98,10 @@ function safeParse<Schema extends z.ZodType>(schema: Schema, value: unknown) {
 function withoutOddLengths(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOddLengths);
   if (typeof value !== "object" || value === null) return value;
-  const kept = Object.entries(value).filter(
+  const entries = Object.entries(value).filter(
     ([name, inner]) => !(["length", "size"].includes(name) && typeof inner === "object" && inner !== null),
   );
-  return Object.fromEntries(kept.map(([name, inner]) => [name, withoutOddLengths(inner)]));
+  return Object.fromEntries(entries.map(([name, inner]) => [name, withoutOddLengths(inner)]));
 }
 
 /** `root` is the whole body. A missing field is reported as missing, even if the schema has its own message. */

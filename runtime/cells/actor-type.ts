@@ -2,7 +2,7 @@ import type { AnyStateMachine } from "xstate";
 import type { Reading } from "../../storage/store.js";
 import type { LaneLimits } from "../effects/lane.js";
 import type { RunSignal } from "../effects/run-signal.js";
-import type { Picture } from "../rows/row-view.js";
+import type { RowView } from "../rows/row-view.js";
 import type { Fact, GateQuestion, Message, Turn, TurnReading } from "../turns/turn.js";
 import type { Address } from "./address.js";
 
@@ -29,7 +29,7 @@ export interface ActorType {
   readonly migrate?: (snapshot: StoredState, fromVersion: number) => StoredState;
   readonly supervision?: Supervision;
   /** The pictures that actors of this kind may cache in memory. */
-  readonly pictures?: readonly Picture<unknown>[];
+  readonly pictures?: readonly RowView<unknown>[];
 }
 
 /** The stored state of a machine between two turns. */

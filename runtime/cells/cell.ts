@@ -127,10 +127,10 @@ export class Cell {
   /** Builds the record, without its effects. */
   #record(): Writable<CellRecord> {
     const { state, stored, timers, suspendedUntilMs, behaviour } = this;
-    const keptState = state !== null && behaviour !== undefined ? behaviour.store(state) : stored?.state;
+    const storedState = state !== null && behaviour !== undefined ? behaviour.store(state) : stored?.state;
     const version = state === null && stored !== null ? stored.version : (behaviour?.version ?? 0);
     const record: Writable<CellRecord> = { version };
-    if (keptState !== undefined) record.state = keptState;
+    if (storedState !== undefined) record.state = storedState;
     if (timers !== null && timers.size > 0) record.timers = Object.fromEntries(timers);
     if (suspendedUntilMs > 0) record.restingUntilMs = suspendedUntilMs;
     return record;

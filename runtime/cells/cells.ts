@@ -4,7 +4,7 @@ import { type Change, isDamage, type Reading } from "../../storage/store.js";
 import type { Effects } from "../effects/effects.js";
 import { type EffectRow, effectsPrefix } from "../effects/pending-effect.js";
 import type { Origin, RowMemory } from "../rows/row-memory.js";
-import type { Pictures } from "../rows/row-views.js";
+import type { RowViews } from "../rows/row-views.js";
 import { RoundRobin } from "../schedule/round-robin.js";
 import { TurnoverMap } from "../schedule/turnover-map.js";
 import { type Address, address, addressText } from "./address.js";
@@ -21,7 +21,7 @@ export interface CellsParts {
   readonly reading: Reading;
   readonly behaviours: Behaviours;
   readonly effects: Pick<Effects, "mayBePending">;
-  readonly pictures: Pick<Pictures, "drop">;
+  readonly pictures: Pick<RowViews, "drop">;
   /** Number of idle cells to keep in memory. */
   readonly idleCells: number;
   /** Whether to look up new actors in the store anyway. A stored record for a new actor is a bug, and throws. */

@@ -9,9 +9,9 @@ import { checkDerived } from "../../storage/check-derived.js";
 import { type Finding, listEntries } from "../../storage/finding.js";
 import {
   actorSpace,
-  begunSpace,
   effectSpace,
   GLOBAL_PARTITION,
+  startedSpace,
   timerSpace,
   undeliveredSpace,
 } from "../../storage/keys.js";
@@ -39,7 +39,7 @@ export function* checkActors(damageable: Reading, catalogue: Catalogue): Generat
     for (const { key, value } of listEntries<EffectRow>(reading, [partition, effectSpace])) {
       yield* checkEffect(reading, { key, row: value, behaviours });
     }
-    for (const { key } of listEntries(reading, [partition, begunSpace])) {
+    for (const { key } of listEntries(reading, [partition, startedSpace])) {
       if (reading.get(effectKey(toAddress(key), String(key[4]))) !== undefined) continue;
       yield { what: "a mark of an effect that is not pending", key, repair: [{ op: "remove", key }] };
     }

@@ -1,6 +1,6 @@
 import type { Change } from "../../storage/store.js";
 import { TurnoverMap } from "../schedule/turnover-map.js";
-import { begunKey, type PendingEffect } from "./pending-effect.js";
+import { type PendingEffect, startedKey } from "./pending-effect.js";
 
 /** A run that has its place and waits until its mark is flushed. Exactly one of the two methods is called. */
 interface WaitingBegin {
@@ -53,7 +53,7 @@ export class BeginMarks {
 
   /** Returns the changes that remove the marks of all waiting runs, for the last batch of a stopping process. */
   removals(): Change[] {
-    return [...this.#waiting.keys()].map(({ owner, id }) => ({ op: "remove", key: begunKey(owner, id) }));
+    return [...this.#waiting.keys()].map(({ owner, id }) => ({ op: "remove", key: startedKey(owner, id) }));
   }
 
   #take(pending: PendingEffect): WaitingBegin | undefined {

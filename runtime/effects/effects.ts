@@ -142,7 +142,7 @@ export class Effects {
   }
 
   /** Yields the names of pending effects without marks whose runs may have begun, including aborted runs. */
-  *begun(): Generator<string> {
+  *listStarted(): Generator<string> {
     for (const known of this.#pending.values()) {
       for (const pending of known.values()) {
         const mayHaveBegun = pending.abort !== null || pending.mayHaveBegun;
@@ -248,7 +248,7 @@ export class Effects {
 
   /** Aborts a cancelled effect if it is running, and ends its wait. */
   #abort(pending: PendingEffect): void {
-    this.#waiting.leave(pending);
+    this.#waiting.endWait(pending);
     this.#marks.cancel(pending);
     pending.abort?.abort(new Error("the effect was cancelled"));
   }
@@ -335,11 +335,11 @@ export class Effects {
   #wait(kind: Kind, waiting: RunPlace, run: PreparedRun): void {
     const { pending, lane } = waiting;
     this.#waiting.add(waiting, run, {
-      granted: (kept) => {
+      granted: (cachedRun) => {
         if (pending.cancelled) {
           lane.release(waiting);
-        } else if (kept !== null && !this.#isLate(kept.place)) {
-          this.#run(pending, kept, waiting);
+        } else if (cachedRun !== null && !this.#isLate(cachedRun.place)) {
+          this.#run(pending, cachedRun, waiting);
         } else {
           kind.granted.push(waiting);
           this.#prepareNext(kind);

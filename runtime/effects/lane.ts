@@ -52,16 +52,16 @@ interface Target {
   isQueued: boolean;
 }
 
-interface Party {
+interface Client {
   readonly name: string;
   taken: number;
   readonly targets: TurnoverMap<string, Target>;
   /** Targets with waiters that have not reached `perTarget`. They take turns. */
   readonly queue: Queue<Target>;
   /** The queue that currently serves this party; null for none. The party's entries in other queues are outdated. */
-  standsIn: Queue<Party> | null;
+  standsIn: Queue<Client> | null;
   /** All queues that contain this party, including outdated entries. A queue contains it at most once. */
-  readonly heldBy: Set<Queue<Party>>;
+  readonly heldBy: Set<Queue<Client>>;
 }
 
 /**
@@ -75,10 +75,10 @@ interface Party {
  *    target, waiters are served in order of arrival.
  */
 export class Lane {
-  readonly #parties = new TurnoverMap<string, Party>();
+  readonly #clients = new TurnoverMap<string, Client>();
   /** Parties with a queued target: those that have no place, and the others. */
-  readonly #without = new Queue<Party>();
-  readonly #with = new Queue<Party>();
+  readonly #without = new Queue<Client>();
+  readonly #with = new Queue<Client>();
   #waiting = 0;
   #taken = 0;
   /** Number of places beyond each party's first. */
@@ -102,36 +102,36 @@ export class Lane {
   take(place: PlaceFor): boolean {
     // While the lane grants free places, new requests must wait their turn.
     if (this.#granting || this.boundOf(place) !== null) return false;
-    const party = this.#partyOf(place.party);
-    this.#occupy(party, targetOf(party, place.target));
+    const client = this.#getClient(place.party);
+    this.#occupy(client, targetOf(client, place.target));
     return true;
   }
 
   /** Waits for a place. Call it after `take` returned false. */
   wait(waiter: PlaceWaiter): void {
-    const party = this.#partyOf(waiter.party);
-    const target = targetOf(party, waiter.target);
+    const client = this.#getClient(waiter.party);
+    const target = targetOf(client, waiter.target);
     target.waiters.push(waiter);
     waiter.isWaiting = true;
     this.#waiting += 1;
-    this.#queue(party, target);
+    this.#queue(client, target);
   }
 
   /** Ends a wait. A waiter whose place was already granted keeps the place. */
   cancel(waiter: PlaceWaiter): void {
-    this.#leave(waiter);
+    this.#endWait(waiter);
   }
 
   /** Returns a place, and grants free places to the next waiters. */
   release(place: PlaceFor): void {
-    const party = this.#partyOf(place.party);
-    const target = targetOf(party, place.target);
+    const client = this.#getClient(place.party);
+    const target = targetOf(client, place.target);
     this.#taken -= 1;
-    party.taken -= 1;
-    if (party.taken > 0) this.#further -= 1;
+    client.taken -= 1;
+    if (client.taken > 0) this.#further -= 1;
     target.taken -= 1;
-    this.#queue(party, target);
-    this.#forget(party, target);
+    this.#queue(client, target);
+    this.#forget(client, target);
     // A waiter may release its place while it is being granted. The loop below then continues, without recursion.
     if (this.#granting) return;
     this.#granting = true;
@@ -145,9 +145,9 @@ export class Lane {
   /** Returns the limit that keeps this request from getting a place; null if a place is available. */
   boundOf({ party: name, target }: PlaceFor): LaneBound | null {
     const { places, kept, perParty, perTarget } = this.limits;
-    const party = this.#parties.get(name);
-    if ((party?.targets.get(target)?.taken ?? 0) >= perTarget) return "target";
-    const taken = party?.taken ?? 0;
+    const client = this.#clients.get(name);
+    if ((client?.targets.get(target)?.taken ?? 0) >= perTarget) return "target";
+    const taken = client?.taken ?? 0;
     if (taken >= perParty) return "party";
     return this.#taken < places && (taken === 0 || this.#further < places - kept) ? null : "process";
   }
@@ -156,83 +156,83 @@ export class Lane {
   #grant(): boolean {
     const { places, kept } = this.limits;
     if (this.#taken >= places) return false;
-    const party = this.#next(this.#without) ?? (this.#further < places - kept ? this.#next(this.#with) : undefined);
-    if (party === undefined) return false;
-    party.standsIn = null;
-    const target = party.queue.take();
+    const client = this.#next(this.#without) ?? (this.#further < places - kept ? this.#next(this.#with) : undefined);
+    if (client === undefined) return false;
+    client.standsIn = null;
+    const target = client.queue.take();
     if (target === undefined) return true;
     target.isQueued = false;
     const waiter = this.#nextWaiter(target);
-    if (waiter !== undefined) this.#occupy(party, target);
-    this.#queue(party, target);
-    this.#forget(party, target);
+    if (waiter !== undefined) this.#occupy(client, target);
+    this.#queue(client, target);
+    this.#forget(client, target);
     waiter?.granted();
     return true;
   }
 
-  #next(queue: Queue<Party>): Party | undefined {
+  #next(queue: Queue<Client>): Client | undefined {
     // Skip parties that have moved to the other queue, or that have reached a limit.
-    for (let party = queue.take(); party !== undefined; party = queue.take()) {
-      party.heldBy.delete(queue);
-      if (party.standsIn === queue) return party;
-      this.#forgetParty(party);
+    for (let client = queue.take(); client !== undefined; client = queue.take()) {
+      client.heldBy.delete(queue);
+      if (client.standsIn === queue) return client;
+      this.#forgetClient(client);
     }
     return undefined;
   }
 
   #nextWaiter(target: Target): PlaceWaiter | undefined {
     for (let waiter = target.waiters.take(); waiter !== undefined; waiter = target.waiters.take()) {
-      if (this.#leave(waiter)) return waiter;
+      if (this.#endWait(waiter)) return waiter;
     }
     return undefined;
   }
 
   /** Ends a wait. Returns whether it was still waiting. */
-  #leave(waiter: PlaceWaiter): boolean {
+  #endWait(waiter: PlaceWaiter): boolean {
     const { isWaiting } = waiter;
     if (isWaiting) this.#waiting -= 1;
     waiter.isWaiting = false;
     return isWaiting;
   }
 
-  #occupy(party: Party, target: Target): void {
+  #occupy(client: Client, target: Target): void {
     this.#taken += 1;
-    if (party.taken > 0) this.#further += 1;
-    party.taken += 1;
+    if (client.taken > 0) this.#further += 1;
+    client.taken += 1;
     target.taken += 1;
   }
 
   /** Adds the target to its party's queue if it has waiters and is below its limit. */
-  #queue(party: Party, target: Target): void {
+  #queue(client: Client, target: Target): void {
     if (!target.isQueued && target.waiters.length > 0 && target.taken < this.limits.perTarget) {
       target.isQueued = true;
-      party.queue.push(target);
+      client.queue.push(target);
     }
-    this.#stand(party);
+    this.#stand(client);
   }
 
-  #stand(party: Party): void {
-    const isReady = party.queue.length > 0 && party.taken < this.limits.perParty;
-    const queue = isReady ? (party.taken === 0 ? this.#without : this.#with) : null;
-    party.standsIn = queue;
-    if (queue === null || party.heldBy.has(queue)) return;
-    party.heldBy.add(queue);
-    queue.push(party);
+  #stand(client: Client): void {
+    const isReady = client.queue.length > 0 && client.taken < this.limits.perParty;
+    const queue = isReady ? (client.taken === 0 ? this.#without : this.#with) : null;
+    client.standsIn = queue;
+    if (queue === null || client.heldBy.has(queue)) return;
+    client.heldBy.add(queue);
+    queue.push(client);
   }
 
-  #forget(party: Party, target: Target): void {
-    if (target.taken === 0 && target.waiters.length === 0) party.targets.delete(target.name);
-    this.#forgetParty(party);
+  #forget(client: Client, target: Target): void {
+    if (target.taken === 0 && target.waiters.length === 0) client.targets.delete(target.name);
+    this.#forgetClient(client);
   }
 
-  #forgetParty(party: Party): void {
-    if (party.targets.size === 0 && party.heldBy.size === 0) this.#parties.delete(party.name);
+  #forgetClient(client: Client): void {
+    if (client.targets.size === 0 && client.heldBy.size === 0) this.#clients.delete(client.name);
   }
 
-  #partyOf(name: string): Party {
-    const known = this.#parties.get(name);
+  #getClient(name: string): Client {
+    const known = this.#clients.get(name);
     if (known !== undefined) return known;
-    const party: Party = {
+    const client: Client = {
       name,
       taken: 0,
       targets: new TurnoverMap(),
@@ -240,15 +240,15 @@ export class Lane {
       standsIn: null,
       heldBy: new Set(),
     };
-    this.#parties.set(name, party);
-    return party;
+    this.#clients.set(name, client);
+    return client;
   }
 }
 
-function targetOf(party: Party, name: string): Target {
-  const known = party.targets.get(name);
+function targetOf(client: Client, name: string): Target {
+  const known = client.targets.get(name);
   if (known !== undefined) return known;
   const target: Target = { name, taken: 0, waiters: new Queue(), isQueued: false };
-  party.targets.set(name, target);
+  client.targets.set(name, target);
   return target;
 }

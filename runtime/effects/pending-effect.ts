@@ -1,4 +1,4 @@
-import { begunSpace, effectSpace } from "../../storage/keys.js";
+import { effectSpace, startedSpace } from "../../storage/keys.js";
 import type { Entry, Key } from "../../storage/store.js";
 import { type Address, address } from "../cells/address.js";
 import { type CellRecord, cellName } from "../cells/cell-record.js";
@@ -11,7 +11,7 @@ export interface EffectRow {
   readonly input: unknown;
   /** When the effect was started, in milliseconds since the epoch; absent in rows from earlier releases. */
   readonly atMs?: number;
-  /** Set if a mark under `begunKey` shows whether the effect may have begun; absent for effects without marks. */
+  /** Set if a mark under `startedKey` shows whether the effect may have begun; absent for effects without marks. */
   readonly marks?: true;
   /** The actor's record, if the actor started with this effect and waits for nothing else; see `Cell`. */
   readonly actor?: CellRecord;
@@ -51,8 +51,8 @@ export function effectKey(owner: Address, id: string): Key {
 }
 
 /** Returns the key of the mark that a pending effect may have begun. */
-export function begunKey(owner: Address, id: string): Key {
-  return [owner.partition, begunSpace, owner.kind, owner.id, id];
+export function startedKey(owner: Address, id: string): Key {
+  return [owner.partition, startedSpace, owner.kind, owner.id, id];
 }
 
 /** Converts a row to a pending effect. Its input stays on disk. */

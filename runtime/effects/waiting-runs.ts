@@ -8,7 +8,7 @@ import type { PendingEffect } from "./pending-effect.js";
  * Maximum size of waiting prepared runs in memory, in bytes, for all partitions together. Runs beyond it are prepared
  * again.
  */
-const MAX_HELD_BYTES = 32 * 1024 * 1024;
+const MAX_CACHED_BYTES = 32 * 1024 * 1024;
 /** Maximum age of a prepared run, in milliseconds. Older runs are prepared again, because they may contain a time. */
 const PREPARED_LASTS_MS = 30_000;
 
@@ -57,7 +57,7 @@ interface Entry {
 export class WaitingRuns {
   readonly #clock: Clock;
   readonly #entries = new TurnoverMap<PendingEffect, Entry>();
-  #heldBytes = 0;
+  #cachedBytes = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -76,7 +76,7 @@ export class WaitingRuns {
       patience === undefined
         ? () => undefined
         : this.#clock.at(patience.untilMs, () => {
-            this.leave(pending);
+            this.endWait(pending);
             givenUp(patience.output);
           });
     const waiter: PlaceWaiter = {
@@ -84,20 +84,20 @@ export class WaitingRuns {
       target,
       isWaiting: false,
       granted: () => {
-        const kept = this.#entries.get(pending)?.run ?? null;
+        const cachedRun = this.#entries.get(pending)?.run ?? null;
         this.#remove(pending);
-        granted(this.#clock.now() - preparedMs <= PREPARED_LASTS_MS ? kept : null);
+        granted(this.#clock.now() - preparedMs <= PREPARED_LASTS_MS ? cachedRun : null);
       },
     };
-    const isHeld = this.#heldBytes + bytes <= MAX_HELD_BYTES;
-    const entry: Entry = { waiting, waiter, run: isHeld ? run : null, bytes: isHeld ? bytes : 0, cancelTimers };
-    this.#heldBytes += entry.bytes;
+    const isCached = this.#cachedBytes + bytes <= MAX_CACHED_BYTES;
+    const entry: Entry = { waiting, waiter, run: isCached ? run : null, bytes: isCached ? bytes : 0, cancelTimers };
+    this.#cachedBytes += entry.bytes;
     this.#entries.set(pending, entry);
     lane.wait(waiter);
   }
 
   /** Ends the wait of an effect that no longer needs a place. */
-  leave(pending: PendingEffect): void {
+  endWait(pending: PendingEffect): void {
     const entry = this.#entries.get(pending);
     if (entry === undefined) return;
     entry.waiting.lane.cancel(entry.waiter);
@@ -106,14 +106,14 @@ export class WaitingRuns {
 
   /** Ends all waits. */
   stop(): void {
-    for (const pending of [...this.#entries.keys()]) this.leave(pending);
+    for (const pending of [...this.#entries.keys()]) this.endWait(pending);
   }
 
   #remove(pending: PendingEffect): void {
     const entry = this.#entries.get(pending);
     if (entry === undefined) return;
     entry.cancelTimers();
-    this.#heldBytes -= entry.bytes;
+    this.#cachedBytes -= entry.bytes;
     this.#entries.delete(pending);
   }
 }

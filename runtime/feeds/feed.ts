@@ -77,14 +77,14 @@ const ROWS_REMOVED = 32;
  */
 export class ChangeFeed implements Feed, RowMemory {
   readonly #reading: Reading;
-  readonly #kept: FeedLimits;
+  readonly #limits: FeedLimits;
   readonly #ends = new Map<string, Ends>();
   /** Listeners by partition, then by topic. */
   readonly #listeners = new Map<string, Map<string, Set<(entry: FeedEntry) => void>>>();
 
   constructor(reading: Reading, { entries, bytes }: FeedLimits) {
     this.#reading = reading;
-    this.#kept = { entries: Math.max(1, entries), bytes };
+    this.#limits = { entries: Math.max(1, entries), bytes };
   }
 
   /** Creates an entry with the next sequence number. `batch` is the number of its batch, whose close writes the row. */
@@ -171,7 +171,7 @@ export class ChangeFeed implements Feed, RowMemory {
 
   /** Reads the first or last undamaged row. */
   #endRow(partition: string, end: "first" | "last"): FeedRow | undefined {
-    const range = { prefix: [partition, feedSpace], limit: 1, reverse: end === "last", onDamaged: leaveOut };
+    const range = { prefix: [partition, feedSpace], limit: 1, reverse: end === "last", onDamaged: skipDamaged };
     return this.#reading.range<FeedRow>(range)[0]?.value;
   }
 
@@ -212,8 +212,8 @@ export class ChangeFeed implements Feed, RowMemory {
   /** Whether to remove the oldest row, which ends at `oldest`. The last row stays, so that the numbering continues. */
   #isOver({ total, trimmed }: Ends, last: number, oldest: RowEnd): boolean {
     if (oldest.seq === last) return false;
-    const isOld = last - oldest.seq >= this.#kept.entries;
-    return isOld || total - trimmed > this.#kept.bytes || oldest.total === undefined;
+    const isOld = last - oldest.seq >= this.#limits.entries;
+    return isOld || total - trimmed > this.#limits.bytes || oldest.total === undefined;
   }
 
   /** Returns the queue whose first item is the oldest row. */
@@ -222,7 +222,7 @@ export class ChangeFeed implements Feed, RowMemory {
     if (first >= writtenFrom) return written;
     if (read.length > 0) return read;
     const bounds = { after: feedKey(partition, first - 1), before: feedKey(partition, writtenFrom) };
-    const range = { prefix: [partition, feedSpace], ...bounds, limit: ROWS_READ, onDamaged: leaveOut };
+    const range = { prefix: [partition, feedSpace], ...bounds, limit: ROWS_READ, onDamaged: skipDamaged };
     for (const { key, value } of this.#reading.range<FeedRow>(range)) {
       read.push({ seq: Number(key[2]), total: value.at(-1)?.total });
     }
@@ -233,7 +233,7 @@ export class ChangeFeed implements Feed, RowMemory {
   }
 }
 
-function leaveOut(): void {
+function skipDamaged(): void {
   // The doctor removes damaged rows.
 }
 

@@ -19,7 +19,7 @@ export class DeadLetterLimit {
   }
 
   /** Returns the changes that remove old dead letters, if needed, before one more is added. */
-  makeRoom({ partition }: Pick<Address, "partition">): Change[] {
+  evictOldest({ partition }: Pick<Address, "partition">): Change[] {
     const known = this.#counts.get(partition);
     if (known !== undefined && known < MAX_DEAD_LETTERS) {
       this.#counts.set(partition, known + 1);

@@ -3,13 +3,13 @@ import { LRUCache } from "lru-cache";
 import { rowSpace } from "../../storage/keys.js";
 import type { Change, Key, Reading } from "../../storage/store.js";
 import type { Overlay } from "../turns/overlay.js";
-import type { ReadPicture } from "./read-view.js";
+import type { ReadView } from "./read-view.js";
 
 /** Maximum number of partitions to cache per picture. Beyond it, the least recently read one is dropped. */
-const MAX_HELD_PARTITIONS = 64;
+const MAX_CACHED_PARTITIONS = 64;
 
 /** A picture of one partition. */
-interface HeldPicture {
+interface CachedView {
   readonly value: unknown;
   /** The number of the batch being committed, if the picture already includes it; otherwise 0 or an earlier number. */
   batch: number;
@@ -22,17 +22,17 @@ interface Committing {
 }
 
 /**
- * The cached pictures of durable state (see {@link ReadPicture}). The code that commits batches must call
+ * The cached pictures of durable state (see {@link ReadView}). The code that commits batches must call
  * {@link committing} and {@link flushed}.
  *
  * 1. A picture equals the result of `build` for the rows that are durable now. A batch may be durable before its commit
  *    resolves. The next read detects this by comparing the batch's rows with the store, and applies the batch.
  * 2. Caches a limited number of pictures, and only for partitions that were read.
  */
-export class ReadPictures {
+export class ReadViews {
   readonly #durable: Reading;
   /** Pictures by kind and partition. */
-  readonly #held = new Map<ReadPicture<unknown>, LRUCache<string, HeldPicture>>();
+  readonly #cached = new Map<ReadView<unknown>, LRUCache<string, CachedView>>();
   #committing: Committing | null = null;
   #batches = 0;
 
@@ -40,15 +40,15 @@ export class ReadPictures {
     this.#durable = durable;
   }
 
-  get<Held>(picture: ReadPicture<Held>, partition: string): Held {
-    const partitions = this.#held.get(picture) ?? new LRUCache({ max: MAX_HELD_PARTITIONS });
-    this.#held.set(picture, partitions);
+  get<View>(view: ReadView<View>, partition: string): View {
+    const partitions = this.#cached.get(view) ?? new LRUCache({ max: MAX_CACHED_PARTITIONS });
+    this.#cached.set(view, partitions);
     const known = partitions.get(partition);
     partitions.delete(partition);
-    const isKnown = known !== undefined && this.#catchUp(picture, partition, known);
-    const held = isKnown ? known : { value: picture.build(this.#durable, partition), batch: 0 };
-    partitions.set(partition, held);
-    return held.value as Held;
+    const isKnown = known !== undefined && this.#catchUp(view, partition, known);
+    const cached = isKnown ? known : { value: view.build(this.#durable, partition), batch: 0 };
+    partitions.set(partition, cached);
+    return cached.value as View;
   }
 
   /** Call this when the commit of a batch begins. */
@@ -64,25 +64,25 @@ export class ReadPictures {
 
   /** Applies durable changes to the pictures. Drops pictures that cannot apply them. */
   applied(changes: readonly Change[]): void {
-    for (const [picture, partitions] of this.#held) {
+    for (const [view, partitions] of this.#cached) {
       if (partitions.size === 0) continue;
       for (const change of changes) {
         const partition = String(change.key[0]);
-        const held = partitions.peek(partition);
-        if (held === undefined || !isBuiltFrom(picture, change.key)) continue;
-        if (!applyChange(picture, held, change)) partitions.delete(partition);
+        const cached = partitions.peek(partition);
+        if (cached === undefined || !isBuiltFrom(view, change.key)) continue;
+        if (!applyChange(view, cached, change)) partitions.delete(partition);
       }
     }
   }
 
   /** Applies the batch being committed if it is already durable. Returns false if the picture must be rebuilt. */
-  #catchUp(picture: ReadPicture<unknown>, partition: string, held: HeldPicture): boolean {
-    if (this.#committing === null || held.batch === this.#committing.number) return true;
-    const changes = changesOf(this.#committing.changes, picture, partition);
+  #catchUp(view: ReadView<unknown>, partition: string, cached: CachedView): boolean {
+    if (this.#committing === null || cached.batch === this.#committing.number) return true;
+    const changes = changesOf(this.#committing.changes, view, partition);
     // A batch is durable as a whole or not at all. If one row differs from the batch, no row of it is durable.
     if (!changes.every((change) => isAsWritten(this.#durable, change))) return true;
-    held.batch = this.#committing.number;
-    return changes.every((change) => applyChange(picture, held, change));
+    cached.batch = this.#committing.number;
+    return changes.every((change) => applyChange(view, cached, change));
   }
 }
 
@@ -91,15 +91,15 @@ export function isAsWritten(durable: Reading, change: Change): boolean {
   return isDeepStrictEqual(durable.get(change.key), change.op === "put" ? change.value : undefined);
 }
 
-function changesOf(batch: Overlay, picture: ReadPicture<unknown>, partition: string): Change[] {
+function changesOf(batch: Overlay, view: ReadView<unknown>, partition: string): Change[] {
   const changes: Change[] = [];
-  for (const [table] of picture.rows) {
+  for (const [table] of view.rows) {
     for (const group of batch.groupsBelow([partition, rowSpace, table])) changes.push(...group.values());
   }
-  return changes.filter(({ key }) => isBuiltFrom(picture, key));
+  return changes.filter(({ key }) => isBuiltFrom(view, key));
 }
 
-function isBuiltFrom({ rows }: ReadPicture<unknown>, key: Key): boolean {
+function isBuiltFrom({ rows }: ReadView<unknown>, key: Key): boolean {
   return key[1] === rowSpace && rows.some((row) => row.every((part, index) => key[index + 2] === part));
 }
 
@@ -107,9 +107,9 @@ function isBuiltFrom({ rows }: ReadPicture<unknown>, key: Key): boolean {
  * Applies a change. Returns false if that is not possible or throws. In that case the next read rebuilds the picture
  * and reports the error.
  */
-function applyChange(picture: ReadPicture<unknown>, { value }: HeldPicture, change: Change): boolean {
+function applyChange(view: ReadView<unknown>, { value }: CachedView, change: Change): boolean {
   try {
-    return picture.apply(value, change);
+    return view.apply(value, change);
   } catch {
     return false;
   }

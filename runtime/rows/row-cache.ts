@@ -3,8 +3,8 @@ import type { Change, Entry, Key, KeyPart, Range, Reading } from "../../storage/
 import { freeze } from "../cells/freeze.js";
 import { getOrCreateMap, keyName, Overlay } from "../turns/overlay.js";
 import type { CoveringReading } from "./covered-reading.js";
-import type { PictureReading, ReadPicture } from "./read-view.js";
-import { isAsWritten, ReadPictures } from "./read-views.js";
+import type { ReadView, ViewReading } from "./read-view.js";
+import { isAsWritten, ReadViews } from "./read-views.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 import { estimateWeight } from "./weight.js";
 
@@ -41,7 +41,7 @@ const MAX_VERSIONS = 8_192;
  * 2. It caches a limited number of rows and ranges, only of the given tables, and the rows of one batch.
  * 3. A value that is derived only from cached tables stays valid while the partition's version is unchanged.
  */
-export class RowCache implements PictureReading, CoveringReading, RowMemory {
+export class RowCache implements ViewReading, CoveringReading, RowMemory {
   readonly #durable: Reading;
   readonly #tables: ReadonlySet<string>;
   /**
@@ -55,7 +55,7 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
   /** Ranges by table and partition. */
   readonly #ranges = new Map<KeyPart | undefined, Map<KeyPart | undefined, CachedRanges>>();
 
-  readonly #pictures: ReadPictures;
+  readonly #readViews: ReadViews;
   readonly #freezes: boolean;
   #committing: Overlay | null = null;
   /** The last durable batch, without its bodies. Its rows are current until another batch writes the same key. */
@@ -73,7 +73,7 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
 
   constructor(durable: Reading, options: { readonly tables: readonly string[]; readonly freezes: boolean }) {
     this.#durable = durable;
-    this.#pictures = new ReadPictures(durable);
+    this.#readViews = new ReadViews(durable);
     this.#tables = new Set(options.tables);
     this.#freezes = options.freezes;
   }
@@ -85,8 +85,8 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
     if (!this.covers(key)) return this.#durable.get<Value>(key);
     const group = groupOf(key);
     const name = nameIn(group, key);
-    const held = this.#rows.get(key[2])?.get(key[0])?.get(group)?.get(name);
-    if (held !== undefined) return held as Value;
+    const cached = this.#rows.get(key[2])?.get(key[0])?.get(group)?.get(name);
+    if (cached !== undefined) return cached as Value;
     const value = this.#durable.get<Value>(key);
     if (value !== undefined && estimateWeight(value, MAX_CACHED_WEIGHT) <= MAX_CACHED_WEIGHT)
       this.#cacheRow(key, value);
@@ -100,9 +100,9 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
     const [partition, , table] = range.prefix;
     const name = keyName(range.prefix);
     const { limit = Number.POSITIVE_INFINITY } = range;
-    const held = this.#ranges.get(table)?.get(partition)?.byPrefix.get(name);
-    if (held !== undefined && (held.areAll || limit <= held.entries.length)) {
-      return held.entries.slice(0, range.limit) as Entry<Value>[];
+    const cached = this.#ranges.get(table)?.get(partition)?.byPrefix.get(name);
+    if (cached !== undefined && (cached.areAll || limit <= cached.entries.length)) {
+      return cached.entries.slice(0, range.limit) as Entry<Value>[];
     }
     const entries = this.#durable.range<Value>(range);
     const weight = estimateWeight(entries, MAX_RANGE_WEIGHT);
@@ -111,8 +111,8 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
     return [...entries];
   }
 
-  readPicture<Held>(picture: ReadPicture<Held>, partition: string): Held {
-    return this.#pictures.get(picture, partition);
+  readView<View>(view: ReadView<View>, partition: string): View {
+    return this.#readViews.get(view, partition);
   }
 
   covers(key: Key): boolean {
@@ -160,16 +160,16 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
   committing(batch: Overlay): void {
     this.#committing = batch;
     this.#wroteElsewhere = false;
-    this.#pictures.committing(batch);
+    this.#readViews.committing(batch);
   }
 
   /** Call this when that batch is durable. */
   flushed(): void {
     const batch = this.#committing;
-    const isHeld = batch !== null && batch.size <= MAX_WRITTEN_ROWS && !this.#wroteElsewhere;
-    this.#written = isHeld ? batch : new Overlay();
+    const isCached = batch !== null && batch.size <= MAX_WRITTEN_ROWS && !this.#wroteElsewhere;
+    this.#written = isCached ? batch : new Overlay();
     this.#committing = null;
-    this.#pictures.flushed();
+    this.#readViews.flushed();
   }
 
   applied(changes: readonly Change[], origin: Origin): void {
@@ -177,7 +177,7 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
       this.#written = new Overlay();
       this.#wroteElsewhere = true;
     }
-    this.#pictures.applied(changes);
+    this.#readViews.applied(changes);
     for (const change of changes) {
       const { key } = change;
       if (change.op === "put" && ArrayBuffer.isView(change.value)) this.#written.unset(change);

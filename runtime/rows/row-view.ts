@@ -11,14 +11,14 @@ import type { Address } from "../cells/address.js";
  * 1. a turn of the actor throws, or the actor is dropped from memory;
  * 2. another actor or another node (`Runtime.applied`) writes a row that the picture is built from.
  */
-export interface Picture<Held> {
+export interface RowView<View> {
   /**
    * The rows that the picture is built from: a whole table, or the rows whose ids begin with the parts after the
    * table's name.
    */
   readonly rows: readonly (readonly [table: string, ...under: KeyPart[]])[];
   /** Builds the picture from the current rows. */
-  build(reading: Reading, self: Address): Held;
+  build(reading: Reading, self: Address): View;
   /** Whether two pictures are equal; by default a deep comparison. Only tests and simulation compare pictures. */
-  isSame?(held: Held, built: Held): boolean;
+  isSame?(cached: View, built: View): boolean;
 }

@@ -8,11 +8,11 @@ import { coveredVersion } from "./covered-reading.js";
  */
 const MAX_PARTITION_BYTES = 1024 * 1024;
 /** Maximum size of all cached values, in bytes. Beyond it, the partitions that were cached first are dropped. */
-const MAX_HELD_BYTES = 16 * 1024 * 1024;
+const MAX_CACHED_BYTES = 16 * 1024 * 1024;
 /** Fixed overhead of a partition, and of each value in addition to its weight, in bytes. */
 const ENTRY_BYTES = 256;
 
-type Partitions<Value> = Map<string, HeldPartition<Value>>;
+type Partitions<Value> = Map<string, CachedPartition<Value>>;
 
 /**
  * Caches values that are derived only from the covered rows of one partition, until any of these rows changes.
@@ -20,67 +20,67 @@ type Partitions<Value> = Map<string, HeldPartition<Value>>;
  * 1. A reading finds only values that were cached for it, in the version that it currently sees.
  * 2. The sizes of one partition's values and of all values are limited. Callers compute dropped values again.
  */
-export class HeldByVersion<Value> {
+export class VersionCache<Value> {
   readonly #byReading = new WeakMap<Reading, Partitions<Value>>();
   /** All cached partitions in creation order, each with the map of its reading that contains it. */
-  readonly #begun = new Map<HeldPartition<Value>, Partitions<Value>>();
+  readonly #byAge = new Map<CachedPartition<Value>, Partitions<Value>>();
   #bytes = 0;
 
   /**
    * Returns the cache of a partition at the version that the reading currently sees. Returns null while that version is
    * unknown, because nothing can be cached then.
    */
-  of(reading: Reading, name: string): HeldPartition<Value> | null {
+  of(reading: Reading, name: string): CachedPartition<Value> | null {
     const version = coveredVersion(reading, name);
     if (version === null) return null;
-    const held = this.#byReading.get(reading)?.get(name);
-    return held?.version === version ? held : this.#begin(reading, name, version);
+    const cached = this.#byReading.get(reading)?.get(name);
+    return cached?.version === version ? cached : this.#begin(reading, name, version);
   }
 
-  #begin(reading: Reading, name: string, version: number): HeldPartition<Value> {
+  #begin(reading: Reading, name: string, version: number): CachedPartition<Value> {
     const partitions: Partitions<Value> = this.#byReading.get(reading) ?? new Map();
     this.#byReading.set(reading, partitions);
     const earlier = partitions.get(name);
     if (earlier !== undefined) this.#drop(earlier, partitions);
-    const held = new HeldPartition<Value>(name, version, (grown, bytes) => this.#grew(grown, bytes));
-    partitions.set(name, held);
-    this.#begun.set(held, partitions);
-    this.#grew(held, held.bytes);
-    return held;
+    const cached = new CachedPartition<Value>(name, version, (grown, bytes) => this.#grew(grown, bytes));
+    partitions.set(name, cached);
+    this.#byAge.set(cached, partitions);
+    this.#grew(cached, cached.bytes);
+    return cached;
   }
 
-  #grew(held: HeldPartition<Value>, bytes: number): void {
+  #grew(cached: CachedPartition<Value>, bytes: number): void {
     // A dropped partition no longer counts toward the total.
-    if (!this.#begun.has(held)) return;
+    if (!this.#byAge.has(cached)) return;
     this.#bytes += bytes;
-    if (this.#bytes > MAX_HELD_BYTES) this.#dropOldest();
+    if (this.#bytes > MAX_CACHED_BYTES) this.#dropOldest();
   }
 
   /** Frees more memory than currently needed, because a `Map` scans past its deleted entries to find the first one. */
   #dropOldest(): void {
-    for (const [oldest, partitions] of this.#begun) {
-      if (this.#bytes <= MAX_HELD_BYTES - MAX_PARTITION_BYTES) return;
+    for (const [oldest, partitions] of this.#byAge) {
+      if (this.#bytes <= MAX_CACHED_BYTES - MAX_PARTITION_BYTES) return;
       this.#drop(oldest, partitions);
     }
   }
 
-  #drop(held: HeldPartition<Value>, partitions: Partitions<Value>): void {
-    partitions.delete(held.name);
-    this.#begun.delete(held);
-    this.#bytes -= held.bytes;
+  #drop(cached: CachedPartition<Value>, partitions: Partitions<Value>): void {
+    partitions.delete(cached.name);
+    this.#byAge.delete(cached);
+    this.#bytes -= cached.bytes;
   }
 }
 
 /** The cached values of one partition at one version. Use it immediately: the next flush may change the version. */
-export class HeldPartition<Value> {
+export class CachedPartition<Value> {
   readonly name: string;
   readonly version: number;
-  readonly #grew: (held: HeldPartition<Value>, bytes: number) => void;
+  readonly #grew: (cached: CachedPartition<Value>, bytes: number) => void;
   /** Values by group, then by key. Two maps save each lookup a string concatenation. */
   readonly #values = new Map<string, Map<string, Value>>();
   #bytes = ENTRY_BYTES;
 
-  constructor(name: string, version: number, grew: (held: HeldPartition<Value>, bytes: number) => void) {
+  constructor(name: string, version: number, grew: (cached: CachedPartition<Value>, bytes: number) => void) {
     this.name = name;
     this.version = version;
     this.#grew = grew;

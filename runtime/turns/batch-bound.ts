@@ -26,7 +26,7 @@ export class BatchBound {
   readonly #overlays: Pick<Overlays, "openRows">;
   readonly #isShared: () => boolean;
   readonly #elapsedMs: () => number;
-  #begunMs = 0;
+  #startedMs = 0;
   #flushMs = 0;
 
   constructor(
@@ -41,7 +41,7 @@ export class BatchBound {
   }
 
   /** Whether another turn may join the open batch. */
-  hasRoom({ turns }: Pick<Batch, "turns">): boolean {
+  hasCapacity({ turns }: Pick<Batch, "turns">): boolean {
     return turns < this.#turns && this.#overlays.openRows < MAX_ROWS;
   }
 
@@ -52,12 +52,12 @@ export class BatchBound {
 
   /** Call this when a flush begins. */
   begin(): void {
-    this.#begunMs = this.#elapsedMs();
+    this.#startedMs = this.#elapsedMs();
   }
 
   /** Call this when the flush ends. Returns its duration in milliseconds. */
   flushed(): number {
-    this.#flushMs = this.#elapsedMs() - this.#begunMs;
+    this.#flushMs = this.#elapsedMs() - this.#startedMs;
     return this.#flushMs;
   }
 }

@@ -1,6 +1,6 @@
 import type { Change, Writing } from "../../storage/store.js";
 import type { Cell } from "../cells/cell.js";
-import { begunKey, type PendingEffect } from "../effects/pending-effect.js";
+import { type PendingEffect, startedKey } from "../effects/pending-effect.js";
 import type { PendingEntry } from "../feeds/feed.js";
 import type { Asker, Envelope } from "../messages/envelope.js";
 
@@ -33,7 +33,7 @@ export class Batch {
 
   /** Writes the mark of an effect that begins after the flush. */
   mark(pending: PendingEffect, writing: Pick<Writing, "put">): void {
-    writing.put(begunKey(pending.owner, pending.id), true);
+    writing.put(startedKey(pending.owner, pending.id), true);
     this.marked.push(pending);
   }
 

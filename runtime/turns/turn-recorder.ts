@@ -8,8 +8,8 @@ import { freeze } from "../cells/freeze.js";
 import { type DirectoryEntry, directoryKey } from "../directories/directory.js";
 import type { ChangeEntry, Topic } from "../feeds/topic.js";
 import { type CoveringReading, coveredVersion, covers } from "../rows/covered-reading.js";
-import type { Picture } from "../rows/row-view.js";
-import type { Pictures } from "../rows/row-views.js";
+import type { RowView } from "../rows/row-view.js";
+import type { RowViews } from "../rows/row-views.js";
 import type { Identities } from "./ids.js";
 import { keyName } from "./overlay.js";
 import type { UndoableWriting } from "./overlays.js";
@@ -59,13 +59,13 @@ export class TurnRecorder implements Turn, CoveringReading {
   #firstRows = new Map<string, unknown>();
   #writing: UndoableWriting | null = null;
   readonly #identities: Identities;
-  readonly #pictures: Pictures;
+  readonly #rowViews: RowViews;
   readonly #options: TurnRecorderOptions;
   readonly #freezes: boolean;
 
-  constructor(identities: Identities, pictures: Pictures, options: TurnRecorderOptions) {
+  constructor(identities: Identities, pictures: RowViews, options: TurnRecorderOptions) {
     this.#identities = identities;
-    this.#pictures = pictures;
+    this.#rowViews = pictures;
     this.#options = options;
     this.#freezes = options.freezes;
   }
@@ -164,13 +164,13 @@ export class TurnRecorder implements Turn, CoveringReading {
       this.watched.length = watched;
       // The failed work may have changed the picture in memory. Drop it, so that its next use rebuilds it from the
       // rows.
-      this.#pictures.drop(this.self);
+      this.#rowViews.drop(this.self);
       return false;
     }
   }
 
-  picture<Held>(picture: Picture<Held>): Held {
-    return this.#pictures.get(picture, this.self, this.#open());
+  rowView<View>(rowView: RowView<View>): View {
+    return this.#rowViews.get(rowView, this.self, this.#open());
   }
 
   newId(prefix: string): string {
@@ -259,7 +259,7 @@ export class TurnRecorder implements Turn, CoveringReading {
 
   #noteWritten(key: Key): void {
     this.wrote = true;
-    if (this.#pictures.watches(key)) this.watched.push(key);
+    if (this.#rowViews.watches(key)) this.watched.push(key);
   }
 
   #record(intent: Intent): void {

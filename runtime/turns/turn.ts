@@ -3,7 +3,7 @@ import type { Address } from "../cells/address.js";
 import type { MessageTo, Reference } from "../cells/reference.js";
 import type { DirectedWriting } from "../directories/directory.js";
 import type { ChangeEntry, Topic } from "../feeds/topic.js";
-import type { Picture } from "../rows/row-view.js";
+import type { RowView } from "../rows/row-view.js";
 
 /** A message to an actor: a type, and plain serializable data. It must never contain a secret. */
 export interface Message {
@@ -117,7 +117,7 @@ export interface Turn<in Answer = never> extends DirectedWriting {
    * Returns the actor's in-memory state that is derived from rows. The actor must update it when it writes these rows.
    * See {@link Picture}.
    */
-  picture<Held>(picture: Picture<Held>): Held;
+  rowView<View>(rowView: RowView<View>): View;
   /** Returns `<prefix>_<ULID>`. ULIDs increase within a process. */
   newId(prefix: string): string;
   /** Returns a random number in [0, 1). */

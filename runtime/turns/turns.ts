@@ -8,18 +8,18 @@ import { backoffTimer, type Supervisor } from "../cells/supervisor.js";
 import type { Clock } from "../clock.js";
 import type { Effects } from "../effects/effects.js";
 import {
-  begunKey,
   createPendingEffect,
   type EffectRow,
   effectKey,
   type PendingEffect,
+  startedKey,
 } from "../effects/pending-effect.js";
 import type { ChangeFeed } from "../feeds/feed.js";
 import { DeadLetterLimit } from "../messages/dead-letter-limit.js";
 import type { Envelope } from "../messages/envelope.js";
 import type { MessageRouter } from "../messages/message-router.js";
 import type { UndeliveredMessages } from "../messages/undelivered.js";
-import type { Pictures } from "../rows/row-views.js";
+import type { RowViews } from "../rows/row-views.js";
 import { NotAccepted, Overloaded } from "../runtime.js";
 import { type Timers, timerKey } from "../schedule/timers.js";
 import type { Batch } from "./batch.js";
@@ -33,7 +33,7 @@ export interface TurnParts {
   readonly clock: Clock;
   readonly overlays: Overlays;
   readonly recorder: TurnRecorder;
-  readonly pictures: Pictures;
+  readonly pictures: RowViews;
   readonly router: MessageRouter;
   readonly undelivered: UndeliveredMessages;
   readonly timers: Timers;
@@ -130,7 +130,7 @@ export class Turns {
     else if (envelope.wakeUp === null && envelope.effect === null) {
       undelivered.remove(envelope);
       const letter = supervisor.setAside(envelope, "the actor's record is damaged in the store", clock.now());
-      batch.changes.push(...this.#deadLetters.makeRoom(envelope.to), letter);
+      batch.changes.push(...this.#deadLetters.evictOldest(envelope.to), letter);
     }
     return true;
   }
@@ -311,7 +311,7 @@ export class Turns {
     if (decision.rejection !== null && envelope.asker !== null) batch.reject(envelope.asker, decision.rejection);
     if (decision.deadLetter !== null) {
       this.#consume(cell, envelope, batch);
-      batch.changes.push(...this.#deadLetters.makeRoom(cell.to), decision.deadLetter);
+      batch.changes.push(...this.#deadLetters.evictOldest(cell.to), decision.deadLetter);
     }
     if (decision.retryAtMs !== null && envelope.wakeUp !== null) {
       this.#consume(cell, envelope, batch);
@@ -343,7 +343,7 @@ export class Turns {
 /** Removes the stored rows of a pending effect. */
 function removeRows(overlays: Overlays, { to }: Cell, { id, isMarked }: Pick<PendingEffect, "id" | "isMarked">): void {
   overlays.remove(effectKey(to, id));
-  if (isMarked) overlays.remove(begunKey(to, id));
+  if (isMarked) overlays.remove(startedKey(to, id));
 }
 
 function checkWake(cell: Cell, name: string): void {

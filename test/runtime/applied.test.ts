@@ -2,7 +2,7 @@ import t from "tap";
 import { cellKey } from "../../runtime/cells/cell-record.js";
 import { feedKey } from "../../runtime/feeds/feed.js";
 import { topic } from "../../runtime/feeds/topic.js";
-import type { Picture } from "../../runtime/rows/row-view.js";
+import type { RowView } from "../../runtime/rows/row-view.js";
 import type { FeedEntry } from "../../runtime/runtime.js";
 import type { Change } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
@@ -11,7 +11,7 @@ import { type Note, probe } from "../support/probe.js";
 
 const things = table<{ readonly n: number }>("thing");
 
-const sum: Picture<{ total: number }> = {
+const sum: RowView<{ total: number }> = {
   rows: [["thing"]],
   build: (reading, self) => ({ total: things.list(reading, self.partition).reduce((all, { n }) => all + n, 0) }),
 };
@@ -20,12 +20,12 @@ const owner = probe(
   "owner",
   {
     put: ({ puts }, { id, n }, turn) => {
-      turn.picture(sum).total += Number(n) - (things.get(turn, partition, String(id))?.n ?? 0);
+      turn.rowView(sum).total += Number(n) - (things.get(turn, partition, String(id))?.n ?? 0);
       things.put(turn, partition, String(id), { n: Number(n) });
       turn.publishChange(topic<unknown>("thing")("1"), n);
       return { puts: Number(puts ?? 0) + 1 };
     },
-    total: ({ puts }, _message, turn) => turn.reply({ total: turn.picture(sum).total, puts: puts ?? 0 }),
+    total: ({ puts }, _message, turn) => turn.reply({ total: turn.rowView(sum).total, puts: puts ?? 0 }),
   },
   { pictures: [sum] },
 );

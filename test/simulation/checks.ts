@@ -4,12 +4,12 @@ import { gateKind } from "../../runtime/cells/gate.machine.js";
 import { directoryKey } from "../../runtime/directories/directory.js";
 import { listStoredEntries } from "../../runtime/feeds/feed.js";
 import { listDeadLetters } from "../../runtime/messages/dead-letters.js";
-import { readPicture } from "../../runtime/rows/read-view.js";
+import { readView } from "../../runtime/rows/read-view.js";
 import {
   actorSpace,
-  begunSpace,
   effectSpace,
   GLOBAL_PARTITION,
+  startedSpace,
   timerSpace,
   undeliveredSpace,
 } from "../../storage/keys.js";
@@ -29,7 +29,7 @@ export function checkAcknowledged(durable: Reading, told: Told): string[] {
 export function checkReads(reading: Reading, durable: Reading): string[] {
   return partitions
     .filter((partition) => {
-      const held = readPicture(reading, durableLedger, partition);
+      const held = readView(reading, durableLedger, partition);
       return !isDeepStrictEqual(held, durableLedger.build(durable, partition));
     })
     .map((partition) => `reads of ${partition} are told of other operations than are durable`);
@@ -134,7 +134,7 @@ function checkLeftovers(durable: Reading): string[] {
   const spaces = [...partitions, GLOBAL_PARTITION].flatMap((partition) => [
     [partition, undeliveredSpace],
     [partition, effectSpace],
-    [partition, begunSpace],
+    [partition, startedSpace],
     [partition, actorSpace, gateKind],
     [partition, actorSpace, "payer"],
   ]);

@@ -1,9 +1,9 @@
 import {
-  begunSpace,
   dedupSpace,
   effectSpace,
   feedSpace,
   rowSpace,
+  startedSpace,
   timerSpace,
   undeliveredSpace,
 } from "../../storage/keys.js";
@@ -32,7 +32,7 @@ export const faults: readonly Fault[] = [
   dropping("a disk that loses wake-ups", (change) => change.op === "put" && change.key[1] === timerSpace, 1),
   dropping("a disk that loses pending effects", (change) => change.op === "put" && change.key[1] === effectSpace, 1),
   dropping("a disk that does not end effects", (change) => change.op === "remove" && change.key[1] === effectSpace, 1),
-  dropping("a disk that loses marks of effects", (change) => change.op === "put" && change.key[1] === begunSpace, 1),
+  dropping("a disk that loses marks of effects", (change) => change.op === "put" && change.key[1] === startedSpace, 1),
   dropping("a disk that forgets message ids", (change) => change.op === "put" && change.key[1] === dedupSpace, 1),
   dropping("a disk that loses feed entries", (change) => change.op === "put" && change.key[1] === feedSpace, 5),
   dropping("a disk that loses single rows", (change) => change.op === "put" && change.key[1] === rowSpace, 30),

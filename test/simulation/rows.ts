@@ -1,6 +1,6 @@
 import { directory } from "../../runtime/directories/directory.js";
-import type { ReadPicture } from "../../runtime/rows/read-view.js";
-import type { Picture } from "../../runtime/rows/row-view.js";
+import type { ReadView } from "../../runtime/rows/read-view.js";
+import type { RowView } from "../../runtime/rows/row-view.js";
 import type { Turn } from "../../runtime/turns/turn.js";
 import type { Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
@@ -21,7 +21,7 @@ export const takenAt = directory<{ readonly partition: string }>("taken-at");
  * The operations of a partition as each of its accounts caches them. After every turn, the runtime compares the picture
  * with the rows.
  */
-export const ledger: Picture<{ count: number; created: number }> = {
+export const ledger: RowView<{ count: number; created: number }> = {
   rows: [[operations.name]],
   build: (reading, { partition }) => {
     const all = operations.list(reading, partition);
@@ -29,7 +29,7 @@ export const ledger: Picture<{ count: number; created: number }> = {
   },
 };
 /** The same operations as reads cache them: the amount of new money by operation. */
-export const durableLedger: ReadPicture<Map<string, number>> = {
+export const durableLedger: ReadView<Map<string, number>> = {
   rows: [[operations.name]],
   build: (reading, partition) =>
     new Map(operations.entries(reading, partition).map(({ key, value }) => [String(key[3]), value.created])),
@@ -65,7 +65,7 @@ export function arrive(
 /** Writes an operation and its directory entry. */
 export function recordOperation(turn: Turn, op: string, row: OperationRow): void {
   const { partition } = turn.self;
-  const held = turn.picture(ledger);
+  const held = turn.rowView(ledger);
   held.count += operations.get(turn, partition, op) === undefined ? 1 : 0;
   held.created += row.created - (operations.get(turn, partition, op)?.created ?? 0);
   operations.put(turn, partition, op, row);

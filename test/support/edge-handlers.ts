@@ -1,7 +1,7 @@
 import type { Test } from "tap";
 import type { Refusal } from "../../actors/refusal.js";
 import { createAdmission } from "../../http/limits/admission.js";
-import { BodyRoom } from "../../http/limits/body-quota.js";
+import { BodyQuota } from "../../http/limits/body-quota.js";
 import { FairTurns } from "../../http/limits/fair-turns.js";
 import { OpenSockets } from "../../http/limits/open-sockets.js";
 import { createHandlers } from "../../http/transport/server.js";
@@ -40,7 +40,7 @@ export function edge(routes: readonly Route[], scheduler: Scheduler = createEven
   let elapsedMs = 0;
   const served: ServedRequest[] = [];
   const limits = { bytes: 200, keptBytes: 100, bytesPerParty: 120 };
-  const bodies = new BodyRoom(limits, limits);
+  const bodies = new BodyQuota(limits, limits);
   const failed: unknown[] = [];
   const dropped: string[] = [];
   let requests = 0;

@@ -2,7 +2,7 @@ import { toText, ZERO } from "../../actors/fraction.js";
 import { sumMoney } from "../../actors/money.js";
 import { isRefusal } from "../../actors/refusal.js";
 import { putReplay } from "../../actors/replays/budget/search-budget.js";
-import { replayPurses } from "../../actors/replays/budget/search-budget.table.js";
+import { searchBudgets } from "../../actors/replays/budget/search-budget.table.js";
 import { replayCopies } from "../../actors/replays/copies/replay-copy.table.js";
 import { judgesNothing } from "../../actors/replays/judging/model-terms.js";
 import { replays } from "../../actors/replays/replay/replay.table.js";
@@ -108,7 +108,7 @@ export class InstantSearch {
 
   /** The amount counted against the ceiling, as a fraction (`toText`). */
   get counted(): string {
-    return replayPurses.get(this.#rows, workspaceId, SEARCH_ID)?.counted ?? toText(ZERO);
+    return searchBudgets.get(this.#rows, workspaceId, SEARCH_ID)?.counted ?? toText(ZERO);
   }
 
   #openSet(): void {

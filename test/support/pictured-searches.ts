@@ -1,4 +1,4 @@
-import { replayPurses } from "../../actors/replays/budget/search-budget.table.js";
+import { searchBudgets } from "../../actors/replays/budget/search-budget.table.js";
 import type { ReplayRow } from "../../actors/replays/replay/replay.js";
 import { measureHeldOutRuns, measureSearchedRuns } from "../../actors/searches/candidates/measure-candidate.js";
 import { searchCandidates } from "../../actors/searches/candidates/search-candidate.table.js";
@@ -47,7 +47,7 @@ export function picturedSearch({ seed, heldOut, isSeedEnded = true, candidates =
   searches.insert(rows, workspaceId, search);
   searchInputs.insert(rows, workspaceId, searchInput({}, { split }));
   const ceiling = search.budget.ceiling;
-  replayPurses.put(rows, workspaceId, search.id, { searchId: search.id, ceiling, counted: "7/2", spent: "5/2" });
+  searchBudgets.put(rows, workspaceId, search.id, { searchId: search.id, ceiling, counted: "7/2", spent: "5/2" });
   const replay = (
     id: string,
     pictured: Pictured | undefined,

@@ -1,4 +1,4 @@
-import { replayPurses } from "../../actors/replays/budget/search-budget.table.js";
+import { searchBudgets } from "../../actors/replays/budget/search-budget.table.js";
 import { searchCandidates } from "../../actors/searches/candidates/search-candidate.table.js";
 import type {
   SearchCandidateRow,
@@ -145,7 +145,7 @@ export async function storeSearch(
   searchInputs.insert(rows, partition, searchInput({}, { searchId: row.id }));
   searchCandidates.insert(rows, partition, seedRow({ searchId: row.id }));
   const none = { counted: "0/1", spent: "0/1" };
-  replayPurses.put(rows, partition, row.id, { searchId: row.id, ceiling: row.budget.ceiling, ...none });
+  searchBudgets.put(rows, partition, row.id, { searchId: row.id, ceiling: row.budget.ceiling, ...none });
   await store.commit(rows.range({ prefix: [] }).map(({ key, value }) => ({ op: "put", key, value }) as const));
   return { searchId: row.id, candidateId: row.seedCandidateId };
 }

@@ -4,7 +4,7 @@ import { amountIn } from "../../actors/money.js";
 import type { Refusal } from "../../actors/refusal.js";
 import { isRefusal } from "../../actors/refusal.js";
 import { countSpent } from "../../actors/replays/budget/replay-ceiling.js";
-import { type ReplayPurseRow, replayPurses } from "../../actors/replays/budget/search-budget.table.js";
+import { type SearchBudgetRow, searchBudgets } from "../../actors/replays/budget/search-budget.table.js";
 import { findCopyOfRun } from "../../actors/replays/copies/replay-copy.table.js";
 import { isUnderWay, replays } from "../../actors/replays/replay/replay.table.js";
 import type { RunRow } from "../../actors/runs/run.js";
@@ -105,8 +105,8 @@ export class SearchWorld {
     return listIterations(this.world.harness.durable, workspaceId, this.searchId);
   }
 
-  purse(): ReplayPurseRow | undefined {
-    return replayPurses.get(this.world.harness.durable, workspaceId, this.searchId);
+  purse(): SearchBudgetRow | undefined {
+    return searchBudgets.get(this.world.harness.durable, workspaceId, this.searchId);
   }
 
   /** Returns the iteration of an agent's job; undefined for a copy's job. */

@@ -1,5 +1,5 @@
 import { runOwners } from "../../actors/catalogue.js";
-import { replayPurses } from "../../actors/replays/budget/search-budget.table.js";
+import { searchBudgets } from "../../actors/replays/budget/search-budget.table.js";
 import { judgesNothing } from "../../actors/replays/judging/model-terms.js";
 import { replayActor } from "../../actors/replays/replay/replay.machine.js";
 import { replayRef } from "../../actors/replays/replay/replay.messages.js";
@@ -231,7 +231,7 @@ export class SteppedSearch {
   }
 
   get purse() {
-    return replayPurses.get(this.rows, workspaceId, SEARCH_ID);
+    return searchBudgets.get(this.rows, workspaceId, SEARCH_ID);
   }
 
   stopReplay(id: string): void {

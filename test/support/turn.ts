@@ -5,8 +5,8 @@ import type { Address } from "../../runtime/cells/address.js";
 import { freeze } from "../../runtime/cells/freeze.js";
 import { createActorStepper, type MachineState } from "../../runtime/cells/step.js";
 import { type DirectedWriting, type DirectoryEntry, directoryKey } from "../../runtime/directories/directory.js";
-import type { Picture } from "../../runtime/rows/row-view.js";
-import { Pictures } from "../../runtime/rows/row-views.js";
+import type { RowView } from "../../runtime/rows/row-view.js";
+import { RowViews } from "../../runtime/rows/row-views.js";
 import { createIdentities } from "../../runtime/turns/ids.js";
 import { Overlays } from "../../runtime/turns/overlays.js";
 import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "../../runtime/turns/turn.js";
@@ -61,7 +61,7 @@ export interface TurnTaken {
 
 export interface SteppingOptions {
   /** Options of {@link withTurn} other than rows. */
-  readonly pictures?: readonly Picture<unknown>[];
+  readonly pictures?: readonly RowView<unknown>[];
   /** Time of the first turn, in milliseconds since the epoch. */
   readonly now?: number;
   readonly seed?: number;
@@ -122,7 +122,7 @@ interface Hand {
 function handTurn(self: Address, rows: Writing, options: SteppingOptions): Hand {
   const start = options.now ?? Date.parse("2026-01-01T00:00:00.000Z");
   let nowMs = start;
-  const pictures = new Pictures(options.pictures ?? []);
+  const pictures = new RowViews(options.pictures ?? []);
   const identities = createIdentities(() => nowMs, seededBytes(options.seed ?? 1));
   const recorder = new TurnRecorder(identities, pictures, { freezes: true, damageMet: () => undefined });
   return {

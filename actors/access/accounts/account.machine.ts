@@ -25,12 +25,12 @@ import { accountRef, type CloseSession, type OpenSession, type SendLink } from "
 import { SESSION_MS } from "./session.queries.js";
 import { SIGN_IN_LINK_MS, sessions, signInLinks, users } from "./session.table.js";
 
-interface Kept {
+interface ExpiringHash {
   readonly hash: string;
   readonly expiresAtMs: number;
 }
 
-interface Link extends Kept {
+interface Link extends ExpiringHash {
   /** The source of the request; absent in links of earlier releases. */
   readonly source?: string;
 }
@@ -39,7 +39,7 @@ interface AccountContext {
   readonly email: string;
   readonly userId: string | null;
   readonly links: readonly Link[];
-  readonly sessions: readonly Kept[];
+  readonly sessions: readonly ExpiringHash[];
   /** Mails that are not confirmed as sent. */
   readonly mails: readonly OpenMail[];
 }
@@ -106,10 +106,10 @@ function tooMany(links: readonly Link[], { turn, source }: Delivered<SendLink>):
   // A link with more than the full lifetime left was sent while the clock was ahead. It does not count.
   const live = links.filter(({ expiresAtMs }) => expiresAtMs > turn.now && expiresAtMs <= turn.now + SIGN_IN_LINK_MS);
   const own = live.filter((link) => link.source === source);
-  const most = live.length < MANY_LINKS ? MAX_LINKS_OF_SOURCE : 1;
-  const isRoom = live.length < MAX_LINKS && own.length < most;
+  const maxOwn = live.length < MANY_LINKS ? MAX_LINKS_OF_SOURCE : 1;
+  const isBelowLimit = live.length < MAX_LINKS && own.length < maxOwn;
   const [first] = live.length < MAX_LINKS ? own : live;
-  if (isRoom || first === undefined) return null;
+  if (isBelowLimit || first === undefined) return null;
   return {
     refused: "too-many-requests",
     detail: "Too many sign-in mails were asked for; use the last one or try again later.",
@@ -149,11 +149,11 @@ function openSession({ turn, linkHash, sessionHash }: Delivered<OpenSession>, co
   const expiresAtMs = turn.now + SESSION_MS;
   const session = { sessionId: turn.newId("ses"), userId, email, expiresAtMs };
   sessions.put(turn, GLOBAL_PARTITION, sessionHash, session);
-  const kept = [...context.sessions, { hash: sessionHash, expiresAtMs }];
-  for (const { hash } of kept.slice(0, -MAX_SESSIONS)) sessions.remove(turn, GLOBAL_PARTITION, hash);
+  const retained = [...context.sessions, { hash: sessionHash, expiresAtMs }];
+  for (const { hash } of retained.slice(0, -MAX_SESSIONS)) sessions.remove(turn, GLOBAL_PARTITION, hash);
   turn.reply({ userId });
   const links = context.links.filter(({ hash }) => hash !== linkHash);
-  return expire({ ...context, userId, links, sessions: kept.slice(-MAX_SESSIONS) }, turn);
+  return expire({ ...context, userId, links, sessions: retained.slice(-MAX_SESSIONS) }, turn);
 }
 
 function isLive({ linkHash, turn }: Delivered<OpenSession>, { links }: AccountContext): boolean {
@@ -176,7 +176,7 @@ function closeSession({ turn, sessionHash }: Delivered<CloseSession>, context: A
 
 /** Removes expired links and sessions, and sets the wake-up for the next expiry. */
 function expire(context: AccountContext, turn: Turn): AccountContext {
-  const isLive = ({ expiresAtMs }: Kept) => expiresAtMs > turn.now;
+  const isLive = ({ expiresAtMs }: ExpiringHash) => expiresAtMs > turn.now;
   for (const { hash } of context.links.filter((link) => !isLive(link))) {
     signInLinks.remove(turn, GLOBAL_PARTITION, hash);
   }
@@ -184,9 +184,9 @@ function expire(context: AccountContext, turn: Turn): AccountContext {
     sessions.remove(turn, GLOBAL_PARTITION, hash);
   }
   const links = context.links.filter(isLive);
-  const kept = context.sessions.filter(isLive);
+  const retained = context.sessions.filter(isLive);
   const mails = context.mails.filter(({ expiresAtMs }) => expiresAtMs > turn.now);
-  const next = Math.min(...[...links, ...kept].map(({ expiresAtMs }) => expiresAtMs));
+  const next = Math.min(...[...links, ...retained].map(({ expiresAtMs }) => expiresAtMs));
   if (Number.isFinite(next)) turn.wake("expire", next);
-  return { ...context, links, sessions: kept, mails };
+  return { ...context, links, sessions: retained, mails };
 }

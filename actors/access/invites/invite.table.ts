@@ -31,7 +31,7 @@ export const inviteSource = rowSource(invites, (invite, { partition }) =>
 export const inviteRetention = retain(invites, {
   period: "work",
   cost: 4,
-  begunAtMs: ({ createdAtMs }) => createdAtMs,
+  startedAtMs: ({ createdAtMs }) => createdAtMs,
   endedAtMs: ({ state, expiresAtMs }) => (state === "open" ? null : expiresAtMs),
   remove: (turn, { email }) => {
     turn.send(inviteRef(turn.self.partition, email), { type: "invite.forget" });

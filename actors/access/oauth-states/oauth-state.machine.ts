@@ -21,13 +21,13 @@ import type { Delivered, Turn, Woken } from "../../../runtime/turns/turn.js";
 import type { Refusal } from "../../refusal.js";
 import {
   type BeginOAuthState,
-  type OAuthStateBegun,
+  type OAuthStateStarted,
   type OAuthStateTerms,
   oauthStateRef,
   type UseOAuthState,
 } from "./oauth-state.messages.js";
 
-interface Begun extends OAuthStateTerms {
+interface StartedState extends OAuthStateTerms {
   readonly stateHash: string;
   readonly sessionId: string;
   readonly expiresAtMs: number;
@@ -35,13 +35,13 @@ interface Begun extends OAuthStateTerms {
 
 interface OAuthStateContext {
   /** Oldest first. */
-  readonly begun: readonly Begun[];
+  readonly begun: readonly StartedState[];
 }
 
 /** Lifetime of a state, in milliseconds. */
 const STATE_LIFETIME_MS = 10 * 60 * 1_000;
 /** Maximum number of states per user. */
-const MAX_BEGUN = 20;
+const MAX_STARTED = 20;
 
 const unknownState: Refusal = {
   refused: "conflict",
@@ -81,10 +81,10 @@ export const oauthStateActor = defineActor(oauthStateRef, { machine: oauthStateM
 function begin(event: Delivered<BeginOAuthState>, { begun }: OAuthStateContext): OAuthStateContext {
   const { turn, purpose, subject, sealed, stateHash, sessionId } = event;
   const expiresAtMs = turn.now + STATE_LIFETIME_MS;
-  const answer: OAuthStateBegun = { expiresAtMs };
+  const answer: OAuthStateStarted = { expiresAtMs };
   turn.reply(answer);
   const all = [...begun, { purpose, subject, sealed, stateHash, sessionId, expiresAtMs }];
-  return expire(all.slice(-MAX_BEGUN), turn);
+  return expire(all.slice(-MAX_STARTED), turn);
 }
 
 function use(event: Delivered<UseOAuthState>, { begun }: OAuthStateContext): OAuthStateContext {
@@ -98,7 +98,7 @@ function use(event: Delivered<UseOAuthState>, { begun }: OAuthStateContext): OAu
   return { begun: begun.filter((one) => one.stateHash !== stateHash) };
 }
 
-function findState(event: Delivered<UseOAuthState>, { begun }: OAuthStateContext): Begun | undefined {
+function findState(event: Delivered<UseOAuthState>, { begun }: OAuthStateContext): StartedState | undefined {
   return begun.find(
     ({ stateHash, sessionId, purpose, expiresAtMs }) =>
       stateHash === event.stateHash &&
@@ -119,7 +119,7 @@ function stopWhenEmpty({ turn }: InTurn, { begun }: OAuthStateContext): void {
 }
 
 /** Removes expired states and sets the wake-up for the next expiry. */
-function expire(begun: readonly Begun[], turn: Turn): OAuthStateContext {
+function expire(begun: readonly StartedState[], turn: Turn): OAuthStateContext {
   const live = begun.filter(({ expiresAtMs }) => expiresAtMs > turn.now);
   const [first] = live;
   if (first !== undefined) turn.wake("expire", first.expiresAtMs);

@@ -14,13 +14,13 @@ export interface OAuthStateTerms {
 }
 
 /** Stores a started link, under the SHA-256 (hex) of a state that the HTTP layer created. */
-export interface BeginOAuthState extends Answered<OAuthStateBegun>, OAuthStateTerms {
+export interface BeginOAuthState extends Answered<OAuthStateStarted>, OAuthStateTerms {
   readonly type: "link.begin";
   readonly stateHash: string;
   readonly sessionId: string;
 }
 
-export interface OAuthStateBegun {
+export interface OAuthStateStarted {
   readonly expiresAtMs: number;
 }
 

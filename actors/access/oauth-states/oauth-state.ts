@@ -13,14 +13,14 @@ import type { Refusal } from "../../refusal.js";
 import { sha256Hex } from "../../sealer.js";
 import {
   type BeginOAuthState,
-  type OAuthStateBegun,
+  type OAuthStateStarted,
   type OAuthStateTerms,
   oauthStateRef,
   type UseOAuthState,
 } from "./oauth-state.messages.js";
 
 /** A started OAuth link. */
-export interface OAuthState extends OAuthStateBegun {
+export interface OAuthState extends OAuthStateStarted {
   /** Only the hash of the state is stored. */
   readonly state: string;
 }
@@ -47,8 +47,8 @@ export async function beginOAuthState(
   const state = Buffer.from(runtime.randomBytes(32)).toString("base64url");
   const { sessionId } = caller;
   const message: BeginOAuthState = { type: "link.begin", stateHash: sha256Hex(state), sessionId, ...terms };
-  const begun = await runtime.ask(oauthStateRef(caller.userId), message);
-  return { state, ...begun };
+  const started = await runtime.ask(oauthStateRef(caller.userId), message);
+  return { state, ...started };
 }
 
 /** Consumes the state and returns the terms of the link. Works only once. */

@@ -26,10 +26,10 @@ export interface ReaderRights {
 
 /** Returns the caller's rights in the workspace; none if they cannot see it, or if it is closed. */
 export function findReaderRights(reading: Reading, caller: Caller, workspaceId: string): ReaderRights {
-  const held = listPermissions(reading, caller, workspaceId);
+  const granted = listPermissions(reading, caller, workspaceId);
   const isPerson = caller.kind === "person";
   const teams = isPerson ? findMember(reading, workspaceId, caller.userId)?.teams : undefined;
-  return { isPerson, reads: held.includes("read"), administers: held.includes("administer"), teams: teams ?? [] };
+  return { isPerson, reads: granted.includes("read"), administers: granted.includes("administer"), teams: teams ?? [] };
 }
 
 /** Returns the row of an open workspace, which the rights in it depend on. Every change creates a new row object. */

@@ -36,8 +36,8 @@ const known = new WeakMap<readonly Scope[], readonly Permission[]>();
 
 /** Returns the combined permissions of a token's scopes. */
 export function listScopePermissions(scopes: readonly Scope[]): readonly Permission[] {
-  const held = known.get(scopes);
-  if (held !== undefined) return held;
+  const granted = known.get(scopes);
+  if (granted !== undefined) return granted;
   const allowed = scopes.flatMap((scope) => scopePermissions[scope]);
   known.set(scopes, allowed);
   return allowed;
@@ -54,8 +54,8 @@ const alsoGrants: Readonly<Record<Scope, readonly Scope[]>> = {
 };
 
 /** Returns whether the held scopes, and those they also grant, include all wanted scopes. */
-export function holdsScopes(held: readonly Scope[], wanted: readonly Scope[]): boolean {
-  return wanted.every((scope) => held.some((own) => own === scope || alsoGrants[own].includes(scope)));
+export function holdsScopes(granted: readonly Scope[], wanted: readonly Scope[]): boolean {
+  return wanted.every((scope) => granted.some((own) => own === scope || alsoGrants[own].includes(scope)));
 }
 
 /** Returns the title of a 403 for a missing permission. `about` is the resource kind (configuration API, Titles). */

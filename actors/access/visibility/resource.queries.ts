@@ -22,7 +22,7 @@ import { listPermissions, permit, seesOutcomes } from "./visibility.js";
 export type VisibleResource = ResourceRow;
 
 const STATION = /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+$/;
-const HELD_BY_STATION = /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+\/[^/]+$/;
+const STATION_ADDRESS = /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+\/[^/]+$/;
 
 /** Finds the resource of the kind with this id; refuses with `not-found` if the caller cannot see it. */
 export function findVisibleResource(
@@ -94,7 +94,7 @@ export function findVisibleResourceAt(
   if (workspaceId === undefined) return { refused: "not-found" };
   const refused = permit(reading, caller, workspaceId, "read", kind.name);
   if (refused !== null) return refused;
-  if (kind.heldBy === "station" && !HELD_BY_STATION.test(address)) {
+  if (kind.heldBy === "station" && !STATION_ADDRESS.test(address)) {
     return invalid("address", "must be <team key>/<line key>/<station key>/<name>");
   }
   const row = findResourceAt(reading, workspaceId, kind.name, address);

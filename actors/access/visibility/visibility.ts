@@ -8,8 +8,8 @@ import { forbiddenTitle, listScopePermissions, rolePermissions } from "./permiss
 
 /** Lists the caller's permissions in the workspace; none if they cannot see it, or if it is closed. */
 export function listPermissions(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
-  const held = listHeldPermissions(reading, caller, workspaceId);
-  return held.length > 0 && isOpen(reading, workspaceId) ? held : [];
+  const granted = listGrantedPermissions(reading, caller, workspaceId);
+  return granted.length > 0 && isOpen(reading, workspaceId) ? granted : [];
 }
 
 /**
@@ -22,7 +22,7 @@ function isOpen(reading: Reading, workspaceId: string): boolean {
 }
 
 /** Lists the caller's permissions, whether the workspace is open or closed. */
-function listHeldPermissions(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
+function listGrantedPermissions(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
   if (caller.kind === "token") {
     return caller.workspaceId === workspaceId ? listScopePermissions(caller.scopes) : [];
   }
@@ -42,9 +42,9 @@ export function permit(
   permission: Permission,
   about: string,
 ): Refusal | null {
-  const held = listPermissions(reading, caller, workspaceId);
-  if (held.length === 0) return { refused: "not-found" };
-  return held.includes(permission) ? null : forbid(permission, about);
+  const granted = listPermissions(reading, caller, workspaceId);
+  if (granted.length === 0) return { refused: "not-found" };
+  return granted.includes(permission) ? null : forbid(permission, about);
 }
 
 /** Returns the 403 for a missing permission. */
@@ -64,9 +64,9 @@ export function isOnTeam(reading: Reading, userId: string, workspaceId: string, 
 
 /** Returns whether the caller can read the team's outcomes (configuration API, Visibility). */
 export function seesOutcomes(reading: Reading, caller: Caller, workspaceId: string, teamId: string): boolean {
-  const held = listPermissions(reading, caller, workspaceId);
-  if (!held.includes("read")) return false;
+  const granted = listPermissions(reading, caller, workspaceId);
+  if (!granted.includes("read")) return false;
   return (
-    caller.kind === "token" || held.includes("administer") || isOnTeam(reading, caller.userId, workspaceId, teamId)
+    caller.kind === "token" || granted.includes("administer") || isOnTeam(reading, caller.userId, workspaceId, teamId)
   );
 }

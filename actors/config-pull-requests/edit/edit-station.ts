@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Asked, Told } from "./edit-worker.js";
+import type { Asked, ReadResponse } from "./edit-worker.js";
 import { packList } from "./packed-list.js";
 import type { EditOutcome, EditRun, SourceTree, WantedStation } from "./station-edit.js";
 import { withWanted } from "./wanted-values.js";
@@ -8,9 +8,9 @@ import { withWanted } from "./wanted-values.js";
  * Maximum total computing time of an edit in milliseconds, after its parsers are loaded. Time spent waiting for reads
  * does not count.
  */
-const MOST_MS = 10_000;
+const MAX_MS = 10_000;
 /** Maximum total time of an edit in milliseconds, including its start and all reads. */
-const MOST_WHOLE_MS = 120_000;
+const MAX_WHOLE_MS = 120_000;
 
 /**
  * Finds the changes that make a line's source contain the wanted station. Changes only the values that differ, or
@@ -34,7 +34,7 @@ export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRu
     });
     let isOver = false;
     let parsed = wanted.path;
-    const stopwatch = new Stopwatch(clock, MOST_MS, () => give(notProven(wanted, parsed, "takes too long")));
+    const stopwatch = new Stopwatch(clock, MAX_MS, () => give(notProven(wanted, parsed, "takes too long")));
     const end = (settle: () => void): void => {
       if (isOver) return;
       isOver = true;
@@ -45,7 +45,7 @@ export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRu
     };
     const abort = (): void => end(() => reject(signal.reason));
     const give = (outcome: EditOutcome): void => end(() => resolve(outcome));
-    const stopWhole = clock.at(clock.now() + MOST_WHOLE_MS, () => give(notProven(wanted, parsed, "takes too long")));
+    const stopWhole = clock.at(clock.now() + MAX_WHOLE_MS, () => give(notProven(wanted, parsed, "takes too long")));
     let reading = 0;
     const answer = async (asked: Extract<Asked, { readonly id: number }>): Promise<void> => {
       stopwatch.stop();
@@ -53,7 +53,7 @@ export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRu
       const value = asked.path === null ? packList(await tree.list()) : await tree.read(asked.path);
       if (isOver) return;
       reading -= 1;
-      worker.postMessage({ id: asked.id, value } satisfies Told);
+      worker.postMessage({ id: asked.id, value } satisfies ReadResponse);
       if (reading === 0) stopwatch.start();
     };
     signal.addEventListener("abort", abort);
@@ -75,9 +75,9 @@ class Stopwatch {
   #sinceMs: number | null = null;
   #cancel = (): void => undefined;
 
-  constructor(clock: EditRun["clock"], mostMs: number, onEnd: () => void) {
+  constructor(clock: EditRun["clock"], maxMs: number, onEnd: () => void) {
     this.#clock = clock;
-    this.#leftMs = mostMs;
+    this.#leftMs = maxMs;
     this.#onEnd = onEnd;
   }
 

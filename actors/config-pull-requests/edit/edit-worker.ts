@@ -16,7 +16,7 @@ export type Asked =
   | { readonly outcome: EditOutcome };
 
 /** The response to a read request. */
-export interface Told {
+export interface ReadResponse {
   readonly id: number;
   readonly value: PackedList | string | UnreadFile | null;
 }
@@ -24,14 +24,14 @@ export interface Told {
 const port = parentPort;
 if (port === null) throw new Error("this is the thread of an edit");
 
-const waiting = new Map<number, (value: Told["value"]) => void>();
+const waiting = new Map<number, (value: ReadResponse["value"]) => void>();
 let asked = 0;
-port.on("message", ({ id, value }: Told) => {
+port.on("message", ({ id, value }: ReadResponse) => {
   waiting.get(id)?.(value);
   waiting.delete(id);
 });
 
-function ask(path: string | null): Promise<Told["value"]> {
+function ask(path: string | null): Promise<ReadResponse["value"]> {
   asked += 1;
   const id = asked;
   return new Promise((resolve) => {

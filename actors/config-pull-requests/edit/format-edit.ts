@@ -22,11 +22,11 @@ export async function formatEdit(before: Formatted, after: Formatted): Promise<s
   const part = [before.resource, before.station].findIndex((each) =>
     linesOf(before, each).every(({ line, index }) => line === old[index]),
   );
-  const kept = [after.resource, after.station][part];
-  const now = kept === undefined ? null : await formatted(after);
-  if (kept === undefined || now === null) return after.text;
-  const lines = linesOf(after, kept);
-  const start = lineStart(after.text, kept.start);
+  const location = [after.resource, after.station][part];
+  const now = location === undefined ? null : await formatted(after);
+  if (location === undefined || now === null) return after.text;
+  const lines = linesOf(after, location);
+  const start = lineStart(after.text, location.start);
   const put = lines.map(({ index }) => now[index] ?? "").join("\n");
   return `${after.text.slice(0, start)}${put}${after.text.slice(start + lines.map(({ line }) => line).join("\n").length)}`;
 }

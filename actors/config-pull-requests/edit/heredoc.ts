@@ -6,7 +6,7 @@
  */
 export function writeHeredoc(text: string, written: string, newline: string): string | null {
   const [, flush = "", word = ""] = /^<<(-?)([^\s]*)/.exec(written) ?? [];
-  if (!isHeld(text, newline)) return null;
+  if (!isRepresentable(text, newline)) return null;
   const lines = text === "" ? [] : text.slice(0, -newline.length).split(newline);
   if (flush !== "" && !keepsIndentation(lines)) return null;
   const indent = flush === "" ? "" : indentOf(written);
@@ -24,7 +24,7 @@ export function newHeredoc(text: string, indent: string, newline: string): strin
   return writeHeredoc(text, ["<<-EOT", `${indent}  .`, `${indent}EOT`].join(newline), newline);
 }
 
-function isHeld(text: string, newline: string): boolean {
+function isRepresentable(text: string, newline: string): boolean {
   const joined = text.replaceAll(newline, "");
   // HCL would read a `$` or `%` before an escaped `${` or `%{` as part of a template.
   const isSure = !/\$\$\{|%%\{/.test(text) && !/[\p{Cc}\ufeff\u2028\u2029]/u.test(joined.replaceAll("\t", ""));

@@ -154,7 +154,7 @@ export function mayName(written: WrittenPath, file: string, of: ReadTarget): boo
     if (followed === undefined) return true;
     const fits = (name: string): boolean => mayBe(pattern, name) || (isAbsolute && mayEndWith(pattern, name));
     const isNamed = (name: string): boolean => (path === null ? links.namesOf(name).some(fits) : followed === name);
-    if (isNamed(target)) return written.use === "read" || isTold(written, pattern, { file, target });
+    if (isNamed(target)) return written.use === "read" || isPath(written, pattern, { file, target });
     return (
       (written.use !== "text" || path === null || path !== base) && foldersNamed(written, pattern, of).some(isNamed)
     );
@@ -166,7 +166,7 @@ export function mayName(written: WrittenPath, file: string, of: ReadTarget): boo
  * a name. Otherwise its last part must be known. A single text without a slash counts only if it is the target's path,
  * from the file's folder or from the root.
  */
-function isTold(
+function isPath(
   { parts, use }: WrittenPath,
   pattern: PathPattern,
   { file, target }: { readonly file: string; readonly target: string },

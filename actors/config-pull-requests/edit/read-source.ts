@@ -65,8 +65,8 @@ async function parseShortened({ parseValues }: Parsers, file: File): Promise<Par
   if ("fault" in parsed && endless !== null && parsed.fault.includes(NO_END)) {
     return { fault: `${placeOf(file, { start: endless - 1 })}: the heredoc that begins here has no end` };
   }
-  const said = "values" in parsed && endless === null ? JSON.stringify(parsed.values) : null;
-  return said !== null && short.digests.every((digest) => said.includes(digest))
+  const output = "values" in parsed && endless === null ? JSON.stringify(parsed.values) : null;
+  return output !== null && short.digests.every((digest) => output.includes(digest))
     ? parsed
     : parseValues(file.path, file.text);
 }
@@ -127,8 +127,8 @@ function shorten({ text, root }: File, end: number | null): Shortened {
     cuts.push({ line, lines: countLines(text.slice(start, last)) - countLines(now) });
     at = last;
   }
-  const kept = end === null ? splices : [...splices, { start: end, end: text.length, text: "" }];
-  return { text: spliced(text, kept), digests: splices.map(({ digest }) => digest), cuts };
+  const shortened = end === null ? splices : [...splices, { start: end, end: text.length, text: "" }];
+  return { text: spliced(text, shortened), digests: splices.map(({ digest }) => digest), cuts };
 }
 
 function cutOf(
@@ -176,6 +176,6 @@ function withOwnLines(fault: string, { cuts }: Shortened): string {
 
 /** Returns the parser's message without its prefix: `lines/main.tf:1,3-4: Unclosed block; …`. */
 function toMessage(fault: string, path: string): string {
-  const said = /^parse config: \[(.*)\]$/s.exec(fault)?.[1] ?? fault;
-  return said.includes(`${path}:`) ? said : `${path}:1: ${said}`;
+  const output = /^parse config: \[(.*)\]$/s.exec(fault)?.[1] ?? fault;
+  return output.includes(`${path}:`) ? output : `${path}:1: ${output}`;
 }

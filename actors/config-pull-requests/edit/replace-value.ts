@@ -85,11 +85,11 @@ function replaceElements(
   const elements = elementsOf(list);
   const had = json.map((each) => replacing.meaning(plainValue(each)));
   const has = now.map((each) => replacing.meaning(toJson(each)));
-  const most = Math.min(had.length, has.length);
+  const maxShared = Math.min(had.length, has.length);
   let begin = 0;
-  while (begin < most && had[begin] === has[begin]) begin += 1;
+  while (begin < maxShared && had[begin] === has[begin]) begin += 1;
   let end = 0;
-  while (end < most - begin && had.at(-1 - end) === has.at(-1 - end)) end += 1;
+  while (end < maxShared - begin && had.at(-1 - end) === has.at(-1 - end)) end += 1;
   const [oldEnd, newEnd] = [had.length - end, has.length - end];
   const paired = Math.min(oldEnd, newEnd) - begin;
 

@@ -136,19 +136,19 @@ async function deliver(
   signal: RunSignal,
 ): Promise<DeliveryResult> {
   const { url, headers, body, step, from } = prepared;
-  const begunMs = clock.now();
-  const about = { step, at: timeText(begunMs), requestHeaders: toRecordedHeaders(headers) };
+  const startedMs = clock.now();
+  const about = { step, at: timeText(startedMs), requestHeaders: toRecordedHeaders(headers) };
   const maxBodyBytes = isBefore ? MAX_BEFORE_ANSWER_BYTES : MAX_OUTPUT_BYTES;
   try {
     const request = { url, headers, body, timeoutMs, signal, maxBodyBytes };
     const answer = await (from === "network" ? network.post(workspaceId, request) : outbound.post(request));
     const read = readHookAnswer(answer, isBefore);
-    const tookMs = clock.now() - begunMs;
+    const tookMs = clock.now() - startedMs;
     const retryAfterMs = read.code === null ? null : requestedWaitMs(answer.retryAfter, clock.now());
     return { ...about, tookMs, status: answer.status, ...read, retryAfterMs };
   } catch (error) {
     const { code, reason } = toFailure(error);
-    return { ...about, tookMs: clock.now() - begunMs, status: null, body: "", code, reason };
+    return { ...about, tookMs: clock.now() - startedMs, status: null, body: "", code, reason };
   }
 }
 

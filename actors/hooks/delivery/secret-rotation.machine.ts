@@ -23,7 +23,7 @@ import type { HookFields } from "../hook.js";
 /** The hidden field with the sealed signing secret. */
 export const SIGNING_SECRET = "signing.secret";
 
-interface RotationBegun extends Message {
+interface RotationStarted extends Message {
   readonly type: "rotation.begun";
   readonly untilMs: number;
 }
@@ -31,7 +31,7 @@ interface RotationOver extends Message {
   readonly type: "rotation.over";
 }
 
-const hookRotationRef = reference<RotationBegun | RotationOver>("hook-rotation");
+const hookRotationRef = reference<RotationStarted | RotationOver>("hook-rotation");
 
 interface PreviousSecret {
   readonly sealed: string;
@@ -73,14 +73,14 @@ export const secretRotationSubscriber: Subscriber<ResourceChanged<"hook">> = {
     const previous = previousSecrets.get(turn, turn.self.partition, id);
     if (previous === undefined) return;
     const isGone = findResource(turn, turn.self.partition, "hook", id) === undefined;
-    const message: RotationBegun | RotationOver = isGone
+    const message: RotationStarted | RotationOver = isGone
       ? { type: "rotation.over" }
       : { type: "rotation.begun", untilMs: previous.untilMs };
     turn.send(hookRotationRef(turn.self.partition, id), message);
   },
 };
 
-const { on, machine } = chartOf<NoContext, RotationBegun | RotationOver | Woken>();
+const { on, machine } = chartOf<NoContext, RotationStarted | RotationOver | Woken>();
 
 const always = {
   ...on("rotation.begun", "keeping", ({ turn, untilMs }) => turn.wake("over", untilMs)),

@@ -1,4 +1,4 @@
-import { HeldByVersion } from "../../../runtime/rows/version-cache.js";
+import { VersionCache } from "../../../runtime/rows/version-cache.js";
 import { estimateWeight } from "../../../runtime/rows/weight.js";
 import type { Reading } from "../../../storage/store.js";
 import type { WorkEvent } from "../../events/catalogue.js";
@@ -152,7 +152,7 @@ interface FewHooks {
 }
 
 /** The cached hooks per lookup key, by team. */
-const heldHooks = new HeldByVersion<HookRows>();
+const cachedHooks = new VersionCache<HookRows>();
 
 /**
  * Lists the hooks of a team with a lookup key, by id. Short lists are cached until the workspace's configuration
@@ -164,13 +164,13 @@ function listHooks(
   key: string,
 ): Iterable<ResourceRow<HookFields>> {
   const list = () => listByLookupKey<HookFields>(reading, workspaceId, { kind: "hook", teamId, key }, null);
-  const held = heldHooks.of(reading, workspaceId);
-  if (held === null) return list();
-  const known = held.find(teamId, key);
+  const cached = cachedHooks.of(reading, workspaceId);
+  if (cached === null) return list();
+  const known = cached.find(teamId, key);
   if (known !== undefined) return known;
   const few = readFew(list());
   if (few === null) return list();
-  held.hold(teamId, key, few.hooks, few.weight);
+  cached.hold(teamId, key, few.hooks, few.weight);
   return few.hooks;
 }
 

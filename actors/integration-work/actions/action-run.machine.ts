@@ -53,7 +53,7 @@ const actionRunMachine = machine({
   states: {
     new: {
       on: {
-        ...on("run.begun", "attempting", ({ turn, ...begun }) => begin(turn, begun)),
+        ...on("run.begun", "attempting", ({ turn, ...start }) => begin(turn, start)),
         ...on("run.skipped", stop),
         ...on("run.repeated", stop),
         ...on("resend.begun", "attempting", beginAgain),

@@ -65,7 +65,7 @@ const retention = retain(actionRuns, {
   period: "hooks",
   cost: 2,
   lineParts: 1,
-  begunAtMs: ({ begunAt }) => Date.parse(begunAt),
+  startedAtMs: ({ begunAt }) => Date.parse(begunAt),
   endedAtMs: ({ endedAt }) => (endedAt === null ? null : Date.parse(endedAt)),
   remove: (turn, row) => {
     removeActionRun(turn, row);

@@ -48,8 +48,8 @@ interface AttemptEnded extends InTurn {
 }
 
 /** Stores the run and starts its first request. */
-export function begin(turn: Turn, begun: Beginning, resends: string | null = null): ActionRunContext {
-  const { integration, action, binding, mostAttempts } = begun;
+export function begin(turn: Turn, start: Beginning, resends: string | null = null): ActionRunContext {
+  const { integration, action, binding, mostAttempts } = start;
   const row: ActionRunRow = {
     id: turn.self.id,
     integrationId: integration.id,
@@ -61,7 +61,7 @@ export function begin(turn: Turn, begun: Beginning, resends: string | null = nul
     endedAt: null,
     retryAt: null,
     attempts: [],
-    values: toStoredText(turn, turn.self.partition, begun.values),
+    values: toStoredText(turn, turn.self.partition, start.values),
     resends,
     resentAs: null,
   };
@@ -76,11 +76,11 @@ export function beginAgain({
   turn,
   before,
   idempotency,
-  ...begun
+  ...start
 }: Beginning & Keyed & { readonly turn: Turn<RunResent>; readonly before: ActionRunRow }): ActionRunContext {
   recordRequest(turn, { idempotency }, turn.self.id);
   actionRuns.put(turn, turn.self.partition, before, { ...before, resentAs: turn.self.id });
-  const context = begin(turn, begun, before.id);
+  const context = begin(turn, start, before.id);
   turn.reply({ id: turn.self.id, replayed: false });
   return context;
 }

@@ -1,5 +1,5 @@
 import type { Subscriber } from "../../../runtime/cells/actor-type.js";
-import { HeldByVersion } from "../../../runtime/rows/version-cache.js";
+import { VersionCache } from "../../../runtime/rows/version-cache.js";
 import { estimateWeight } from "../../../runtime/rows/weight.js";
 import type { Turn } from "../../../runtime/turns/turn.js";
 import type { Reading } from "../../../storage/store.js";
@@ -69,7 +69,7 @@ interface PlacedBinding {
 }
 
 /** The cached bindings of teams. All bindings of a team are under one key. */
-const heldBindings = new HeldByVersion<readonly PlacedBinding[]>();
+const cachedBindings = new VersionCache<readonly PlacedBinding[]>();
 const KEY = "on";
 
 /**
@@ -77,11 +77,11 @@ const KEY = "on";
  * configuration changes, because every task event needs it.
  */
 export function listBindings(reading: Reading, workspaceId: string, teamId: string): readonly PlacedBinding[] {
-  const held = heldBindings.of(reading, workspaceId);
-  const known = held?.find(teamId, KEY);
+  const cached = cachedBindings.of(reading, workspaceId);
+  const known = cached?.find(teamId, KEY);
   if (known !== undefined) return known;
   const bindings = readBindings(reading, workspaceId, teamId);
-  held?.hold(teamId, KEY, bindings, estimateWeight(bindings));
+  cached?.hold(teamId, KEY, bindings, estimateWeight(bindings));
   return bindings;
 }
 

@@ -1,6 +1,6 @@
 import type { Turn } from "../../../runtime/turns/turn.js";
 import { readPastDamage } from "../../../storage/past-damage.js";
-import { leaveRows } from "../../tables/owned-rows.js";
+import { releaseRows } from "../../tables/owned-rows.js";
 import { type IntakeContext, MAX_ENDED, MAX_STORED_BYTES } from "../intake/delivery-intake.js";
 import { type DeliveryRow, isOver } from "./delivery.js";
 import { deliveries } from "./delivery.table.js";
@@ -92,7 +92,7 @@ export function removeRows(turn: Turn, row: DeliveryRow): void {
   deliveries.remove(turn, turn.self.partition, row);
   removeOwnBody(turn, row);
   forgetFailed(turn, row);
-  leaveRows(turn, deliveries.name, row.id);
+  releaseRows(turn, deliveries.name, row.id);
 }
 
 /** Removes a finished delivery. The delivery stays if its removal needs a damaged row. */

@@ -37,11 +37,11 @@ function queue(turn: Turn, context: IntakeContext, ids: readonly string[]): Inta
   const { queued, upcoming } = context;
   const last = upcoming.length === queued ? null : (upcoming.at(-1) ?? "");
   const first = [...upcoming, ...ids.filter((id) => last === null || id < last)].sort();
-  const most = Math.max(MAX_UPCOMING, upcoming.length);
-  const later = [...first.slice(most), ...ids.filter((id) => last !== null && id >= last)];
+  const max = Math.max(MAX_UPCOMING, upcoming.length);
+  const later = [...first.slice(max), ...ids.filter((id) => last !== null && id >= last)];
   const [next] = later;
   if (next !== undefined) queuedDeliveries.put(turn, turn.self.partition, [turn.self.id, next], later);
-  return { ...context, queued: queued + ids.length, upcoming: first.slice(0, most) };
+  return { ...context, queued: queued + ids.length, upcoming: first.slice(0, max) };
 }
 
 /**

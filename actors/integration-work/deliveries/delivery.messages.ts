@@ -96,7 +96,7 @@ export interface CheckIntake extends Message {
   readonly type: "intake.check";
 }
 
-type ToldIntake =
+type SentToIntake =
   | TakeDeliveries
   | RefuseDelivery
   | DeliveryRecorded
@@ -108,10 +108,10 @@ type ToldIntake =
   | CheckIntake;
 
 /** The messages to an intake, including its wake-up. */
-export type IntakeMessage = ToldIntake | Woken;
+export type IntakeMessage = SentToIntake | Woken;
 
 /** The actor that accepts an integration's deliveries and schedules their processing. Its id is the integration's. */
-export const deliveryIntakeRef = reference<ToldIntake>("delivery-intake");
+export const deliveryIntakeRef = reference<SentToIntake>("delivery-intake");
 
 /** The delivery has a slot and can be evaluated. */
 export interface WorkDelivery extends Message {

@@ -64,7 +64,7 @@ export function wait({ turn, progress, row }: Progressed): DeliveryContext {
   turn.wake("retry", turn.now + waitMs);
   const retryAt = timeText(turn.now + waitMs);
   update(turn, row, { state: "waiting", reason: context.lookupNote, attempts: context.attempt - 1, retryAt });
-  leavePlace(turn, row, false);
+  releaseSlot(turn, row, false);
   return context;
 }
 
@@ -81,7 +81,7 @@ export function end({ turn, progress, row }: Progressed): void {
     update(turn, row, { ...ended, skipped, attempts: 0, endedAt: timeText(turn.now) });
     turn.count(deliveryCounters[ended.state]);
   }
-  leavePlace(turn, row, true);
+  releaseSlot(turn, row, true);
   turn.stop();
 }
 
@@ -89,7 +89,7 @@ function intakeOf(turn: Turn, { integrationId }: Pick<DeliveryRow, "integrationI
   return deliveryIntakeRef(turn.self.partition, integrationId);
 }
 
-function leavePlace(turn: Turn, row: DeliveryRow, isOver: boolean): void {
+function releaseSlot(turn: Turn, row: DeliveryRow, isOver: boolean): void {
   const bytes = row.body?.bytes ?? 0;
   turn.send(intakeOf(turn, row), { type: "delivery.left", id: row.id, isOver, bytes });
 }
@@ -157,7 +157,7 @@ function toRaisedFiles(
   row: DeliveryRow,
   { event, values, files, left = 0 }: EvaluatedFiles & { readonly event: number },
 ): RaisedFiles {
-  const seen = { values: toHeldText(turn, values), bodyDigest: toSharedBody(turn, row) };
+  const seen = { values: toMessageText(turn, values), bodyDigest: toSharedBody(turn, row) };
   return { source: row.block, event, ...seen, files, left };
 }
 
@@ -169,7 +169,7 @@ function toSharedBody(turn: Turn, row: DeliveryRow): string | null {
 }
 
 /** Converts text for a message. Long text is held as a blob for the row that will refer to it. */
-function toHeldText(turn: Turn, text: string): StoredText {
+function toMessageText(turn: Turn, text: string): StoredText {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_TEXT_IN_ROW_BYTES) return text;
   return { digest: holdBlob(turn, turn.self.partition, bytes), length: bytes.length };

@@ -7,7 +7,14 @@ import { writeJson } from "../../exact-json.js";
 import { DYN } from "../../expressions/cel-types.js";
 import type { Budget, Names, Outcome } from "../../expressions/evaluate.js";
 import { evaluateText } from "../../expressions/templates.js";
-import { createRawRoom, type Json, type SizeBudget, toText, toValue, type Value } from "../../expressions/values.js";
+import {
+  createRawSizeBudget,
+  type Json,
+  type SizeBudget,
+  toText,
+  toValue,
+  type Value,
+} from "../../expressions/values.js";
 import type { IntegrationFields } from "../../integrations/definition.js";
 import type { IntegrationEvent } from "../../integrations/events.js";
 import { cutText } from "../../well-formed.js";
@@ -69,7 +76,7 @@ export function* evaluateDelivery(scene: EvaluationScene): Generator<void, Evalu
   const { fields, block, received } = scene;
   const definition = fields[block];
   if (definition === null) return { kind: "over", state: "failed", reason: "definition-gone" };
-  const budget: EntryBudget = { units: scene.units, room: createRawRoom() };
+  const budget: EntryBudget = { units: scene.units, room: createRawSizeBudget() };
   const names = (field: string) => received.namesFor(field);
   let routed: RoutedPlace | null = null;
   if (block === "webhook" && fields.webhook !== null) {
@@ -187,7 +194,7 @@ class Evaluation {
   ): boolean {
     const { received, from, captures: given, places, leavesOutLookups = false } = this.#scene;
     const budget = this.#budget;
-    budget.room = createRawRoom();
+    budget.room = createRawSizeBudget();
     const named: Names = item === null ? {} : { item: toValue(item.value, DYN) };
     const names = (field: string): Names => ({ ...received.namesFor(field), ...named });
     const unmet = event.when === null ? null : whyUnmet(evaluateText(event.when, names(event.when), budget));

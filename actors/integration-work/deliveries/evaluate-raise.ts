@@ -93,7 +93,7 @@ export function evaluateRaise({ raise }: IntegrationEvent, scene: RaiseScene): E
   const unread = new UnreadFields();
   const read = (place: string, field: string | null): string =>
     toText(field === null ? null : unread.value(place, evaluateText(field, names(field), budget)));
-  const text = (place: string, field: string | null, most: number) => cutText(read(place, field), most);
+  const text = (place: string, field: string | null, max: number) => cutText(read(place, field), max);
   const opening = evaluateOpening(raise.opens, scene, text);
   const marks = Object.entries(raise.marks).flatMap(([kind, { value: field }]): TaskMark[] => {
     const found = read(`marks.${kind}`, field);
@@ -123,7 +123,7 @@ export function evaluateRaise({ raise }: IntegrationEvent, scene: RaiseScene): E
 function evaluateOpening(
   opens: IntegrationEvent["raise"]["opens"],
   { places, routed }: RaiseScene,
-  text: (place: string, field: string | null, most: number) => string,
+  text: (place: string, field: string | null, max: number) => string,
 ): { readonly opens: RaisedOpening | null; readonly unrouted: string | null } {
   if (opens === null) return { opens: null, unrouted: null };
   const line = opens.line ?? routed?.line ?? null;

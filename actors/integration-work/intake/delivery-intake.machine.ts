@@ -37,7 +37,14 @@ import { deliveryIntakeRef, type IntakeMessage } from "../deliveries/delivery.me
 import { startRaising } from "../deliveries/delivery-slots.js";
 import { addPeriod, redeliver } from "../deliveries/redeliver.js";
 import { emptyIntake, type IntakeContext } from "./delivery-intake.js";
-import { clearSome, countRecorded, countRefused, leave, queueDue, wakeUp } from "./delivery-intake.transitions.js";
+import {
+  clearSome,
+  countRecorded,
+  countRefused,
+  queueDue,
+  releaseDelivery,
+  wakeUp,
+} from "./delivery-intake.transitions.js";
 import { takeAll, takeNone } from "./take-deliveries.js";
 
 const { on, machine } = chartOf<IntakeContext, ReturnType<typeof classifyIntake>>();
@@ -53,7 +60,7 @@ const intakeMachine = machine({
         ...on("delivery.recorded", countRecorded),
         ...on("delivery.refuse", countRefused),
         ...on("delivery.ready", startRaising),
-        ...on("delivery.left", leave),
+        ...on("delivery.left", releaseDelivery),
         ...on("delivery.due", queueDue),
         ...on("delivery.redeliver", redeliver),
         ...on("deliveries.redeliver", addPeriod),

@@ -9,7 +9,7 @@ import { deliveryKeys, removeOldKeys } from "../deliveries/delivery-key.table.js
 import { count, remove, removeOldest, removeRows, SWEEP_MS } from "../deliveries/delivery-quota.js";
 import { enqueue, fill, vacate, watch } from "../deliveries/delivery-slots.js";
 import { redeliverNext } from "../deliveries/redeliver.js";
-import { type IntakeContext, KEPT_MS } from "./delivery-intake.js";
+import { type IntakeContext, RETENTION_MS } from "./delivery-intake.js";
 import { queuedDeliveries, refusedDeliveries } from "./delivery-intake.table.js";
 
 /** Number of rejected deliveries to store, and the maximum characters of headers for each. */
@@ -27,8 +27,8 @@ export function countRefused({ turn, count, latest }: Delivered<RefuseDelivery>)
   const before = refusedDeliveries.get(turn, partition, id) ?? { count: 0, latest: [] };
   const at = timeText(turn.now);
   const refused = latest.map(({ headers, bytes, reason = null }) => ({ at, headers: toShort(headers), bytes, reason }));
-  const kept = [...refused, ...before.latest].slice(0, MAX_REFUSED);
-  refusedDeliveries.put(turn, partition, id, { count: before.count + count, latest: kept });
+  const recent = [...refused, ...before.latest].slice(0, MAX_REFUSED);
+  refusedDeliveries.put(turn, partition, id, { count: before.count + count, latest: recent });
 }
 
 function toShort(headers: Readonly<Record<string, string>>): Record<string, string> {
@@ -42,7 +42,10 @@ function toShort(headers: Readonly<Record<string, string>>): Record<string, stri
 }
 
 /** Frees the slot of a delivery. Finished deliveries stay stored up to a limit. */
-export function leave({ turn, id, isOver, bytes }: Delivered<DeliveryLeft>, context: IntakeContext): IntakeContext {
+export function releaseDelivery(
+  { turn, id, isOver, bytes }: Delivered<DeliveryLeft>,
+  context: IntakeContext,
+): IntakeContext {
   const vacated = vacate(turn, context, id);
   if (!isOver) return vacated;
   const ended = {
@@ -69,7 +72,7 @@ export function wakeUp({ turn, name }: Delivered<Woken>, context: IntakeContext)
 
 function sweep(turn: Turn, context: IntakeContext): IntakeContext {
   const { partition, id } = turn.self;
-  const before = timeText(turn.now - KEPT_MS);
+  const before = timeText(turn.now - RETENTION_MS);
   const rows = deliveries.list(readPastDamage(turn), partition, [id], { limit: SWEPT_AT_ONCE });
   const old = rows.filter(({ state, receivedAt }) => isOver(state) && receivedAt < before);
   const swept = old.reduce((left, row) => remove(turn, left, row), context);

@@ -68,7 +68,7 @@ export const MAX_STORED_BYTES = 256 * 1024 * 1024;
 /** Maximum number of finished deliveries stored for an integration. */
 export const MAX_ENDED = 10_000;
 /** How long a delivery is stored, in milliseconds. */
-export const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
+export const RETENTION_MS = 30 * 24 * 60 * 60 * 1_000;
 
 /**
  * Returns how many deliveries may have a slot: one in a burst, because senders wait for a response to their deliveries,

@@ -52,7 +52,7 @@ export function insertDelivery(
     redeliveryOf,
     redeliveredAs: null,
   };
-  const told = keyProblem === undefined ? row : { ...row, keyProblem };
-  deliveries.insert(turn, turn.self.partition, told);
-  return told;
+  const recorded = keyProblem === undefined ? row : { ...row, keyProblem };
+  deliveries.insert(turn, turn.self.partition, recorded);
+  return recorded;
 }

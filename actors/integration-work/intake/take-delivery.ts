@@ -5,7 +5,7 @@ import { evaluateText } from "../../expressions/templates.js";
 import { type Json, toText } from "../../expressions/values.js";
 import type { IntegrationFields } from "../../integrations/definition.js";
 import { readReceivedBody } from "../../integrations/received-body.js";
-import { toKeptHeaders } from "../../integrations/stored-headers.js";
+import { toStorableHeaders } from "../../integrations/stored-headers.js";
 import { findResource, findResourceAt, isWorkspaceOpen, type ResourceRow } from "../../resources/resource.table.js";
 import { findWorkspaceOf } from "../../resources/resource-location.table.js";
 import { type Sealer, sha256Hex } from "../../sealer.js";
@@ -174,5 +174,5 @@ function evaluateKey(field: string, received: ReceivedDelivery): string {
 
 /** Returns the headers of a delivery to store. */
 export function toStoredHeaders({ webhook: { verify } }: DeliveryReceiver, received: ReceivedDelivery) {
-  return toKeptHeaders(received.headers, credentialHeader(verify));
+  return toStorableHeaders(received.headers, credentialHeader(verify));
 }

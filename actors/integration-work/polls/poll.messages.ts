@@ -9,19 +9,19 @@ export interface CheckPoll extends Message {
   readonly type: "poll.check";
 }
 
-export interface PollTold {
+export interface PollAnswer {
   readonly poll: PollRow;
   /** Whether the message was accepted before, under the same key. */
   readonly replayed: boolean;
 }
 
 /** Polls at once. A running request continues. */
-export interface PollNow extends Answered<PollTold | Refusal>, Keyed {
+export interface PollNow extends Answered<PollAnswer | Refusal>, Keyed {
   readonly type: "poll.now";
 }
 
 /** Sets the cursor. The response to a running request is still recorded, but does not change the cursor. */
-export interface SetCursor extends Answered<PollTold | Refusal> {
+export interface SetCursor extends Answered<PollAnswer | Refusal> {
   readonly type: "poll.cursor";
   readonly cursor: string;
 }

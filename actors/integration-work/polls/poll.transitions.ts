@@ -12,7 +12,7 @@ import { timeText } from "../../time-text.js";
 import { members } from "../../workspaces/member.table.js";
 import { recordDelivery } from "../intake/record-delivery.js";
 import { pollCounters } from "../work-counters.js";
-import type { PollTold, SetCursor } from "./poll.messages.js";
+import type { PollAnswer, SetCursor } from "./poll.messages.js";
 
 /** The transitions of a poll. `poll.machine.ts` lists when each one runs. */
 
@@ -20,7 +20,7 @@ const DUE = "due";
 /** Timeout of a poll's request, in milliseconds. */
 const POLL_TIMEOUT_MS = 30_000;
 /** Maximum number of owners who get a mail. */
-const MAX_OWNERS_TOLD = 20;
+const MAX_NOTIFIED_OWNERS = 20;
 
 const UNLINKED: PollResult = {
   success: false,
@@ -154,15 +154,15 @@ export function fail(turn: Turn, set: SetPoll, result: PollResult | null): PollC
   const waitMs = failureWaitMs(set.everyMs, { failures, random: turn.random(), retryAfterMs });
   const problem = { code: code ?? "errored", reason: reason ?? "it went wrong" };
   rest(turn, turn.now + waitMs, { lastAt: timeText(turn.now), lastStatus: status, failures, problem });
-  if (failures === POLL_FAILS_FROM) tellOwners(turn, set, problem.reason);
+  if (failures === POLL_FAILS_FROM) notifyOwners(turn, set, problem.reason);
   return { askId: null, sinceMs: turn.now, notBeforeMs: turn.now + (retryAfterMs ?? 0), isCursorSet: false };
 }
 
 /** Sends one mail to each owner. The next mail is sent only after a success and new failures. */
-function tellOwners(turn: Turn, { integration }: SetPoll, reason: string): void {
+function notifyOwners(turn: Turn, { integration }: SetPoll, reason: string): void {
   const { partition } = turn.self;
   const workspace = findResource(turn, partition, "workspace", partition)?.address ?? "";
-  const owners = members.all(turn, partition, { role: "owner" }, { limit: MAX_OWNERS_TOLD });
+  const owners = members.all(turn, partition, { role: "owner" }, { limit: MAX_NOTIFIED_OWNERS });
   for (const { email: to } of owners) {
     const mail = failingPollMail({ to, workspace, integration, reason, failures: POLL_FAILS_FROM });
     turn.start(MAIL_EFFECT.request(turn.newId("mail"), mail));
@@ -188,13 +188,13 @@ export function setCursor(event: Delivered<SetCursor>, context: PollContext): Po
 }
 
 /** Answers a request to poll now, and records its key. */
-export function answerNow({ turn, idempotency }: Keyed & { readonly turn: Turn<PollTold> }): void {
+export function answerNow({ turn, idempotency }: Keyed & { readonly turn: Turn<PollAnswer> }): void {
   recordRequest(turn, { idempotency }, turn.self.id);
   turn.reply({ poll: pollRow(turn), replayed: false });
 }
 
 /** Answers a repeated request to poll now. */
-export function answerAgain({ turn }: { readonly turn: Turn<PollTold> }): void {
+export function answerAgain({ turn }: { readonly turn: Turn<PollAnswer> }): void {
   turn.reply({ poll: pollRow(turn), replayed: true });
 }
 

@@ -53,8 +53,8 @@ export function findActing(
   if (linked === null) {
     const whose = actsAs.kind === "team" ? "the team" : "the person whose task it is";
     const reason = `${whose} has no usable connection to ${integration.fields.name}`;
-    const held = findIntegrationConnection(reading, workspaceId, integrationId, holder);
-    const isRenewed = held?.state === "connected" || held?.state === "refreshing";
+    const ownConnection = findIntegrationConnection(reading, workspaceId, integrationId, holder);
+    const isRenewed = ownConnection?.state === "connected" || ownConnection?.state === "refreshing";
     return { code: "not-connected", reason, ...(isRenewed ? { retryAfterMs: RENEWAL_MS } : {}) };
   }
   const { access, refresh } = openTokens(sealer, linked.sealed);

@@ -6,7 +6,7 @@ import { type Json, toText, toValue } from "../../expressions/values.js";
 import type { Unread } from "../../outbound/http/http-exchange.js";
 import { whyJsonIsUnread } from "../../outbound/http/json-answer.js";
 import { cutText, toWellFormedJson } from "../../well-formed.js";
-import { createJsonRoom, parseBounded } from "../bounded-json.js";
+import { createJsonBudget, parseBounded } from "../bounded-json.js";
 import { whyNoMark } from "../mark-value.js";
 import { findRefusal } from "./find-refusal.js";
 import type { FoundRequest } from "./find-request.js";
@@ -90,8 +90,8 @@ export function readAnswer(answer: Answer, { found, input, names, mask }: Readin
   if (failure !== null) return { ...read, success: false, ...failure };
   const later: Names = { ...seen, capture: toValue(captures, DYN) };
   const follows = follow({ found, input }, { text, response }, later, { allowance, unread });
-  const told = unread.length === 0 ? {} : { unread: cutText(unread.join("; "), MAX_UNREAD) };
-  return { ...read, success: true, code: null, reason: null, ...follows, ...told };
+  const unreadNote = unread.length === 0 ? {} : { unread: cutText(unread.join("; "), MAX_UNREAD) };
+  return { ...read, success: true, code: null, reason: null, ...follows, ...unreadNote };
 }
 
 /** Maximum length of the text about expressions without a value, in characters. */
@@ -119,7 +119,7 @@ const MAX_LEVELS = 200;
  * An empty or blank body is null.
  */
 function toResponse(text: string): { readonly read: Json; readonly isJson: boolean } {
-  const parsed = text.trim() === "" ? null : parseBounded(text, createJsonRoom(), MAX_LEVELS);
+  const parsed = text.trim() === "" ? null : parseBounded(text, createJsonBudget(), MAX_LEVELS);
   return parsed === undefined ? { read: text, isJson: false } : { read: parsed as Json, isJson: true };
 }
 
@@ -171,12 +171,12 @@ function evaluateCaptures(
   names: Names,
   evaluation: Evaluation,
 ): Record<string, Json> {
-  let room = MAX_RESPONSE_BYTES;
+  let remaining = MAX_RESPONSE_BYTES;
   const captured = Object.entries(capture).map(([name, expression]): [string, Json] => {
     const value = evaluate(`capture.${name}`, expression, names, evaluation);
     const bytes = Buffer.byteLength(writeJson(value));
-    if (bytes > room) return [name, null];
-    room -= bytes;
+    if (bytes > remaining) return [name, null];
+    remaining -= bytes;
     return [name, value];
   });
   return Object.fromEntries(captured);

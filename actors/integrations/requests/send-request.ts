@@ -9,7 +9,7 @@ import { requestedWaitMs } from "../../outbound/http/retry-after.js";
 import { coversAddress } from "../../resources/fields.js";
 import { timeText } from "../../time-text.js";
 import { cutText } from "../../well-formed.js";
-import { toKeptHeaders } from "../stored-headers.js";
+import { toStorableHeaders } from "../stored-headers.js";
 import type { NotSent } from "./credentials.js";
 import {
   type IntegrationRequestInput,
@@ -76,7 +76,7 @@ function toShownHeaders(headers: BytesAnswer["headers"], mask: Mask): Record<str
   const named = Object.entries(headers).map(
     ([name, value]) => [name.toLowerCase(), mask.text([value ?? ""].flat().join(", "))] as const,
   );
-  return toKeptHeaders(named);
+  return toStorableHeaders(named);
 }
 
 type NoAnswer = Pick<IntegrationRequestResult, "code" | "reason" | "isUnsent">;

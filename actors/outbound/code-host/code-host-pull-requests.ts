@@ -116,7 +116,7 @@ export function createPullRequests(parts: RepositoryCallParts): CodeHostPullRequ
       await parts.paced(there.installationId);
       const json = { ...wanted, head: branch, base: into };
       const answer = await call(there, { what: "a new pull request", method: "POST", path: "/pulls", json });
-      if (answer.status === 422 && saysThatItExists(answer.json)) return null;
+      if (answer.status === 422 && isAlreadyExists(answer.json)) return null;
       return readAs(name, hostedPullRequestSchema, expectStatus(name, answer, 201));
     },
     async read(there, number, etag) {
@@ -154,7 +154,7 @@ async function readDefaultBranch(parts: RepositoryCallParts, there: RepositoryTh
   return repository.defaultBranch;
 }
 
-function saysThatItExists(json: unknown): boolean {
+function isAlreadyExists(json: unknown): boolean {
   return /already[ _]exists/i.test(whyRefused(json));
 }
 

@@ -59,7 +59,7 @@ const tokenSchema = z.object({
     .catch(undefined),
 });
 
-interface Held {
+interface CachedToken {
   readonly token: string;
   /** The name of the single repository that the token is limited to; otherwise null. */
   readonly name: string | null;
@@ -68,10 +68,10 @@ interface Held {
 
 /** Creates a cache that fetches access tokens. */
 export function createInstallationTokens(options: InstallationTokensOptions): InstallationTokens {
-  const held = new LRUCache<number, Held>({ max: MAX_REMEMBERED });
-  const asking = new Map<number, Promise<Held>>();
+  const cache = new LRUCache<number, CachedToken>({ max: MAX_REMEMBERED });
+  const asking = new Map<number, Promise<CachedToken>>();
 
-  const fetchToken = async (installationId: number, wanted: object = {}): Promise<Held> => {
+  const fetchToken = async (installationId: number, wanted: object = {}): Promise<CachedToken> => {
     const { ask, apiUrl, name } = options;
     const url = `${apiUrl}/app/installations/${installationId}/access_tokens`;
     const body = { type: "application/json", text: JSON.stringify(wanted) } as const;
@@ -86,10 +86,10 @@ export function createInstallationTokens(options: InstallationTokensOptions): In
     const { token, expires_at, repositories } = readAs(name, tokenSchema, json);
     return { token, name: repositories?.[0].full_name ?? null, expiresAtMs: Date.parse(expires_at) };
   };
-  const renew = async (installationId: number): Promise<Held> => {
+  const renew = async (installationId: number): Promise<CachedToken> => {
     try {
       const fetched = await fetchToken(installationId);
-      held.set(installationId, fetched);
+      cache.set(installationId, fetched);
       return fetched;
     } finally {
       asking.delete(installationId);
@@ -98,9 +98,9 @@ export function createInstallationTokens(options: InstallationTokensOptions): In
 
   return {
     async of(installationId) {
-      const known = held.get(installationId);
+      const known = cache.get(installationId);
       if (known !== undefined && known.expiresAtMs - options.now() >= MIN_REMAINING_MS) return known.token;
-      held.delete(installationId);
+      cache.delete(installationId);
       const pending = asking.get(installationId) ?? renew(installationId);
       asking.set(installationId, pending);
       return (await pending).token;
@@ -113,6 +113,6 @@ export function createInstallationTokens(options: InstallationTokensOptions): In
       const { token, name } = await fetchToken(installationId, { ...named, permissions });
       return { token, name };
     },
-    forget: (installationId) => void held.delete(installationId),
+    forget: (installationId) => void cache.delete(installationId),
   };
 }

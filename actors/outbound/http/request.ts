@@ -96,10 +96,10 @@ export function createOutbound({ allowList, resolve = resolveNames, maxBodyBytes
     return exchange.answer;
   };
   return {
-    post: ({ url, headers, body, timeoutMs, signal, maxBodyBytes: most = maxBodyBytes }) =>
-      send({ url, headers, body, timeoutMs, signal, method: "POST", maxBodyBytes: most }).then(toTextAnswer),
-    get: ({ url, headers, timeoutMs, signal, maxBodyBytes: most = maxBodyBytes }) =>
-      send({ url, headers, body: null, timeoutMs, signal, method: "GET", maxBodyBytes: most }).then(toTextAnswer),
+    post: ({ url, headers, body, timeoutMs, signal, maxBodyBytes: maxBytes = maxBodyBytes }) =>
+      send({ url, headers, body, timeoutMs, signal, method: "POST", maxBodyBytes: maxBytes }).then(toTextAnswer),
+    get: ({ url, headers, timeoutMs, signal, maxBodyBytes: maxBytes = maxBodyBytes }) =>
+      send({ url, headers, body: null, timeoutMs, signal, method: "GET", maxBodyBytes: maxBytes }).then(toTextAnswer),
     send,
     close: async () => {
       await Promise.all([agents.guarded.destroy(), agents.named.destroy()]);

@@ -78,10 +78,10 @@ function mayAsk(known: Known, nowMs: number): boolean {
   const agedMs = nowMs - known.askedMs;
   if (known.failure !== null) return agedMs < 0 || agedMs >= TRY_AGAIN_MS;
   if (known.keys === null) return true;
-  const roomMs = MAX_LOOK_UPS * LOOK_UP_MS;
-  const fullMs = known.lookUpsFullMs - nowMs > roomMs ? 0 : known.lookUpsFullMs;
+  const capacityMs = MAX_LOOK_UPS * LOOK_UP_MS;
+  const fullMs = known.lookUpsFullMs - nowMs > capacityMs ? 0 : known.lookUpsFullMs;
   const nextMs = Math.max(fullMs, nowMs) + LOOK_UP_MS;
-  if (nextMs - nowMs > roomMs) return false;
+  if (nextMs - nowMs > capacityMs) return false;
   known.lookUpsFullMs = nextMs;
   return true;
 }

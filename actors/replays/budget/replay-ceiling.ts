@@ -14,14 +14,14 @@ export function countSpent(replay: ReplayRow): Fraction {
 }
 
 /** A search's ceiling, and the amount that everything except one of its replays counts against it. */
-export interface PurseLeft {
+export interface BudgetLeft {
   readonly ceiling: Money;
   readonly others: Fraction;
 }
 
 /** Whether copies that never ran may no longer start. `purse` is null for a replay outside a search. */
-export function isAtCeiling(replay: ReplayRow, purse: PurseLeft | null): boolean {
-  return !mayStart(replay, { priced: true }, purse);
+export function isAtCeiling(replay: ReplayRow, budget: BudgetLeft | null): boolean {
+  return !mayStart(replay, { priced: true }, budget);
 }
 
 /**
@@ -33,12 +33,13 @@ export function isAtCeiling(replay: ReplayRow, purse: PurseLeft | null): boolean
 export function mayStart(
   replay: ReplayRow,
   { priced }: Pick<ReplayCopyRow, "priced">,
-  purse: PurseLeft | null,
+  budget: BudgetLeft | null,
 ): boolean {
   const own = priced ? ZERO : unpricedRun(replay);
   const rest = subtract(countSpent(replay), own);
   return (
-    !reachesCeiling(rest, replay.ceiling) && (purse === null || !reachesCeiling(add(rest, purse.others), purse.ceiling))
+    !reachesCeiling(rest, replay.ceiling) &&
+    (budget === null || !reachesCeiling(add(rest, budget.others), budget.ceiling))
   );
 }
 

@@ -4,7 +4,7 @@ import { isRefusal, type Refusal } from "../../refusal.js";
 import { findLeaving } from "../../tables/row-quota.js";
 import type { ReplayRow } from "../replay/replay.js";
 import { replayRef } from "../replay/replay.messages.js";
-import { isKeptReplay } from "../replay/replay.retention.js";
+import { isRetainedReplay } from "../replay/replay.retention.js";
 import { isUnderWay, replays } from "../replay/replay.table.js";
 import type { ReplaySetRow } from "../sets/replay-set.js";
 
@@ -23,15 +23,15 @@ interface Wanted {
  * before any copy was scored or had a cost go first. If too few are removable, refuses and removes none. Runs in a turn
  * of the team's sets.
  */
-export function makeRoom(turn: Turn, set: ReplaySetRow, wanted: Wanted): Refusal | null {
-  const found = findRoom(turn, set, wanted);
+export function freeReplayQuota(turn: Turn, set: ReplaySetRow, wanted: Wanted): Refusal | null {
+  const found = findRemovableReplays(turn, set, wanted);
   if (isRefusal(found)) return found;
-  tellToGo(turn, found);
+  requestRemoval(turn, found);
   return null;
 }
 
 /** Tells replays to remove themselves. */
-export function tellToGo(turn: Turn, replayIds: readonly string[]): void {
+export function requestRemoval(turn: Turn, replayIds: readonly string[]): void {
   for (const id of replayIds) turn.send(replayRef(turn.self.partition, id), { type: "replay.forget" });
 }
 
@@ -40,7 +40,7 @@ export function tellToGo(turn: Turn, replayIds: readonly string[]): void {
  * removable while it runs or is judged, if another replay is paired with it or answers it, or if its set's figures need
  * it.
  */
-export function findRoom(
+export function findRemovableReplays(
   turn: TurnReading,
   set: Pick<ReplaySetRow, "id">,
   { count, beside }: Wanted,
@@ -49,7 +49,7 @@ export function findRoom(
   const stored = replays.all(turn, partition, { setId: set.id });
   const named = new Set(stored.flatMap(({ pairedWith, answers }) => [pairedWith, answers, beside]));
   const mayGo = (replay: ReplayRow) =>
-    !isUnderWay(replay) && replay.judged && !named.has(replay.id) && !isKeptReplay(turn, replay);
+    !isUnderWay(replay) && replay.judged && !named.has(replay.id) && !isRetainedReplay(turn, replay);
   const leaving = findLeaving(inOrder(stored), { most: MAX_REPLAYS, count, mayGo });
   return leaving === null ? full : leaving.map(({ id }) => id);
 }

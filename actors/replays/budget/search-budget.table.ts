@@ -2,7 +2,7 @@ import { table } from "../../../storage/table.js";
 import type { Money } from "../../money.js";
 
 /** The shared budget of a search's replays and its agent's runs, with their spending. */
-export interface ReplayPurseRow {
+export interface SearchBudgetRow {
   readonly searchId: string;
   readonly ceiling: Money;
   /** The amount that counts against the ceiling, as a fraction in its currency (`fraction.ts`, `toText`). */
@@ -15,4 +15,4 @@ export interface ReplayPurseRow {
 }
 
 /** Key: `[search]` */
-export const replayPurses = table<ReplayPurseRow>("replay-purse");
+export const searchBudgets = table<SearchBudgetRow>("replay-purse");

@@ -6,8 +6,8 @@ import { reachesCeiling } from "../../statistics/spending.js";
 import type { ReplayRow } from "../replay/replay.js";
 import { replayRef } from "../replay/replay.messages.js";
 import { isUnderWay, replays } from "../replay/replay.table.js";
-import { countSpent, type PurseLeft } from "./replay-ceiling.js";
-import { type ReplayPurseRow, replayPurses } from "./search-budget.table.js";
+import { type BudgetLeft, countSpent } from "./replay-ceiling.js";
+import { type SearchBudgetRow, searchBudgets } from "./search-budget.table.js";
 
 /**
  * The budget of a search: one ceiling for all its replays and its agent's runs.
@@ -26,20 +26,20 @@ export interface Counted {
 }
 
 /** Creates the budget of a search that starts. */
-export function openPurse(turn: Turn, { searchId, ceiling }: Pick<ReplayPurseRow, "searchId" | "ceiling">): void {
+export function openBudget(turn: Turn, { searchId, ceiling }: Pick<SearchBudgetRow, "searchId" | "ceiling">): void {
   const none = toText(ZERO);
-  replayPurses.put(turn, turn.self.partition, searchId, { searchId, ceiling, counted: none, spent: none });
+  searchBudgets.put(turn, turn.self.partition, searchId, { searchId, ceiling, counted: none, spent: none });
 }
 
 /**
  * Returns the search's ceiling and the amount that everything except this replay counts against it; null for a replay
  * outside a search. `stored` must be the stored row.
  */
-export function findPurseLeft(turn: TurnReading, stored: ReplayRow): PurseLeft | null {
+export function findBudgetLeft(turn: TurnReading, stored: ReplayRow): BudgetLeft | null {
   if (stored.search === null) return null;
-  const purse = replayPurses.get(turn, turn.self.partition, stored.search.searchId);
-  if (purse === undefined) return null;
-  return { ceiling: purse.ceiling, others: subtract(fromText(purse.counted), countSpent(stored)) };
+  const budget = searchBudgets.get(turn, turn.self.partition, stored.search.searchId);
+  if (budget === undefined) return null;
+  return { ceiling: budget.ceiling, others: subtract(fromText(budget.counted), countSpent(stored)) };
 }
 
 /** Writes a replay, and adds the change of its spending to its search's budget. */
@@ -48,23 +48,23 @@ export function putReplay(turn: Turn, before: ReplayRow, after: ReplayRow): void
   if (after.search === null || before.spending === after.spending) return;
   const counted = subtract(countSpent(after), countSpent(before));
   const spent = subtract(reported(after), reported(before));
-  countInPurse(turn, after.search.searchId, { counted, spent });
+  addToBudget(turn, after.search.searchId, { counted, spent });
 }
 
 /**
  * Adds to a search's spending; negative amounts subtract. Notifies the other replays in progress when the budget
  * becomes full, or is no longer full.
  */
-export function countInPurse(turn: Turn, searchId: string, more: Counted): void {
+export function addToBudget(turn: Turn, searchId: string, more: Counted): void {
   if (compare(more.counted, ZERO) === 0 && compare(more.spent, ZERO) === 0) return;
   const { partition, id: self } = turn.self;
-  const purse = replayPurses.get(turn, partition, searchId);
-  if (purse === undefined) return;
-  const counted = add(fromText(purse.counted), more.counted);
-  const spent = add(fromText(purse.spent), more.spent);
-  replayPurses.put(turn, partition, searchId, { ...purse, counted: toText(counted), spent: toText(spent) });
-  publishSpent(turn, purse, spent);
-  if (isFull(fromText(purse.counted), purse.ceiling) === isFull(counted, purse.ceiling)) return;
+  const budget = searchBudgets.get(turn, partition, searchId);
+  if (budget === undefined) return;
+  const counted = add(fromText(budget.counted), more.counted);
+  const spent = add(fromText(budget.spent), more.spent);
+  searchBudgets.put(turn, partition, searchId, { ...budget, counted: toText(counted), spent: toText(spent) });
+  publishSpent(turn, budget, spent);
+  if (isFull(fromText(budget.counted), budget.ceiling) === isFull(counted, budget.ceiling)) return;
   const others = replays
     .all(turn, partition, { searchId })
     .filter((replay) => isUnderWay(replay) && replay.id !== self);
@@ -76,7 +76,7 @@ const searchTopic = topic<{ readonly type: "spent"; readonly spent: Money }>("se
 
 function publishSpent(
   turn: Turn,
-  { searchId, ceiling: { currency }, spent: before }: ReplayPurseRow,
+  { searchId, ceiling: { currency }, spent: before }: SearchBudgetRow,
   spent: Fraction,
 ): void {
   const [was, now] = [toAmount(fromText(before)), toAmount(spent)];

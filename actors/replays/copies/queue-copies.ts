@@ -5,7 +5,7 @@ import { runRef, type StartRun } from "../../runs/run.messages.js";
 import { getRunInput, type InputCheckout, type RunBeginning, type RunInputRow } from "../../runs/run-input.table.js";
 import { toRunNeeds } from "../../tasks/next-run.js";
 import { isAtCeiling, mayStart } from "../budget/replay-ceiling.js";
-import { findPurseLeft } from "../budget/search-budget.js";
+import { findBudgetLeft } from "../budget/search-budget.js";
 import type { CopyName, ReplayContext, ReplayCopyRow, ReplayRow } from "../replay/replay.js";
 import { laneOfReplay, replayRef } from "../replay/replay.messages.js";
 import type { ReplayInputRow } from "../replay/replay-input.table.js";
@@ -40,15 +40,15 @@ export function queueCopies(turn: Turn, { row, input, context, nameOf }: Queuing
     changes.push({ before, after: { ...before, state: "queued", runId: queueCopy(turn, row, input, before) } });
   };
   let { next } = context;
-  const purse = findPurseLeft(turn, row);
-  for (; next < context.made && hasPlace() && !isAtCeiling(row, purse); next++) {
+  const budget = findBudgetLeft(turn, row);
+  for (; next < context.made && hasPlace() && !isAtCeiling(row, budget); next++) {
     const copy = find(nameOf(next));
     if (copy?.state === "waiting") queue(copy);
   }
   if (context.made < row.runs * row.repeats) return { next, back: context.back, changes };
   const back = context.back.filter((name) => {
     const copy = hasPlace() ? find(name) : undefined;
-    if (!hasPlace() || (copy?.state === "waiting" && !mayStart(row, copy, purse))) return true;
+    if (!hasPlace() || (copy?.state === "waiting" && !mayStart(row, copy, budget))) return true;
     if (copy?.state === "waiting") queue(copy);
     return false;
   });
@@ -102,12 +102,12 @@ function toBeginning(
     replay: { ...toReplayTerms("repeat", config, live), ...(answer && { answer }) },
     checkouts: config.repositories.map(({ name: repository }) => {
       const known = original.checkouts.find((checkout) => checkout.repository === repository);
-      return known === undefined ? { repository, base: null, diff: null } : asBegun(known);
+      return known === undefined ? { repository, base: null, diff: null } : toStartingPoint(known);
     }),
   };
 }
 
 /** Returns a checkout's starting point by commit only: the branches may have moved since. */
-function asBegun({ repository, base, diff, merges }: InputCheckout): InputCheckout {
+function toStartingPoint({ repository, base, diff, merges }: InputCheckout): InputCheckout {
   return { repository, base, diff, ...(merges !== undefined && merges.commit !== null && { merges }) };
 }

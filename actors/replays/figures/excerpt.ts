@@ -35,18 +35,18 @@ export function excerptReasons<Reason extends { readonly text: string }>(
   reasons: readonly Reason[],
   max: number,
 ): readonly Reason[] {
-  const kept: Reason[] = [];
-  let room = max;
+  const fitting: Reason[] = [];
+  let remaining = max;
   for (const reason of reasons) {
     const size = sizeOf(reason);
-    if (size > room) {
-      const cut = cutTo(reason, room);
-      return cut.text === "" ? kept : [...kept, cut];
+    if (size > remaining) {
+      const cut = cutTo(reason, remaining);
+      return cut.text === "" ? fitting : [...fitting, cut];
     }
-    kept.push(reason);
-    room -= size;
+    fitting.push(reason);
+    remaining -= size;
   }
-  return kept;
+  return fitting;
 }
 
 /**

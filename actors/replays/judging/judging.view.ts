@@ -14,7 +14,7 @@ import type { ReplayCopyRow } from "../replay/replay.js";
 import type { ReplayPairRow, StoredReading } from "./replay-pair.table.js";
 import type { ReplayRecheckRow } from "./replay-recheck.table.js";
 import type { ReplayVerdictRow, StoredVerdict } from "./replay-verdict.table.js";
-import { type KeptReasons, readReasons } from "./stored-reasons.js";
+import { readReasons, type StoredReasons } from "./stored-reasons.js";
 
 /**
  * How much of each text to read: `brief` reads only the text inside the rows, for entries; otherwise the complete texts
@@ -103,7 +103,7 @@ function toResult(look: { readonly passed: boolean } | null): LookResult | null 
   return look === null ? null : look.passed ? "passed" : "failed";
 }
 
-function readAll<Reason>(reasons: KeptReasons<Reason>, form: z.ZodType<Reason>, texts: Texts): Reason[] {
+function readAll<Reason>(reasons: StoredReasons<Reason>, form: z.ZodType<Reason>, texts: Texts): Reason[] {
   return [...(texts === "brief" ? reasons.brief : readReasons(texts.reading, texts.workspaceId, reasons, form))];
 }
 

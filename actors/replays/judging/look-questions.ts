@@ -17,12 +17,12 @@ import { addMoney, type Money } from "../../money.js";
 import { modelLane } from "../../outbound/http/lanes.js";
 import { askModel, type ModelOutcome } from "../../outbound/models/model.effects.js";
 import type { ModelAsking } from "../../outbound/models/model-asking.js";
-import { findPurseLeft } from "../budget/search-budget.js";
+import { findBudgetLeft } from "../budget/search-budget.js";
 import { changeReplay, getReplay, type JudgingScene, type PreparedQuestion } from "./judging-scene.js";
 import { estimateCost } from "./model-terms.js";
 import { preparePair, refusePair, takeReading } from "./pairs.js";
 import { type AskedLook, type Look, type ReplayJudgingRow, replayJudgings } from "./replay-judging.table.js";
-import { hasRoom, recount } from "./spending.js";
+import { fitsBudget, recount } from "./spending.js";
 import { prepareVerdict, refuseVerdict, takeVerdict } from "./verdicts.js";
 
 /**
@@ -145,7 +145,7 @@ function askNext(scene: JudgingScene): Step {
     writeRow(scene, { ...readRow(scene), wanted: rest });
     return "skipped";
   }
-  if (!hasRoomFor(scene, prepared)) return asked.length > 0 ? "rests" : skip(scene, next, rest);
+  if (!canAfford(scene, prepared)) return asked.length > 0 ? "rests" : skip(scene, next, rest);
   ask(scene, next, { prepared, mark, asking: { sinceMs: downSinceMs ?? turn.now, waits: 0 } });
   return "made";
 }
@@ -189,13 +189,13 @@ function ask(scene: JudgingScene, look: Look, { prepared, mark, asking }: Asking
   writeRow(scene, { wanted: wanted.filter(isOther), asked: [...others, question], downSinceMs });
 }
 
-function hasRoomFor(scene: JudgingScene, prepared: PreparedQuestion): boolean {
+function canAfford(scene: JudgingScene, prepared: PreparedQuestion): boolean {
   const { needs } = prepared;
   const replay = getReplay(scene);
-  return hasRoom(
+  return fitsBudget(
     replay,
     needs === "estimates" ? estimateOf(scene, prepared) : needs,
-    findPurseLeft(scene.turn, replay),
+    findBudgetLeft(scene.turn, replay),
   );
 }
 

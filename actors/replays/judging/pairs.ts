@@ -26,7 +26,7 @@ import type { AskedReading, PairLook } from "./replay-judging.table.js";
 import { type ReplayPairRow, replayPairs } from "./replay-pair.table.js";
 import type { CopyKey } from "./replay-verdict.table.js";
 import { addAsking, NOTHING_SPENT } from "./spending.js";
-import { keepReasons } from "./stored-reasons.js";
+import { storeReasons } from "./stored-reasons.js";
 
 /** Records that a copy is to be compared with a copy of the other replay. */
 export function insertPair(turn: Turn, key: CopyKey): void {
@@ -78,7 +78,7 @@ export function takeReading(scene: JudgingScene, asked: AskedReading, outcome: M
     return { state: "over" };
   }
   const { reading, model } = next.answer;
-  const stored = { ...reading, reasons: keepReasons(turn, turn.self.partition, reading.reasons) };
+  const stored = { ...reading, reasons: storeReasons(turn, turn.self.partition, reading.reasons) };
   const row = getPair(scene, asked);
   const [first] = row.readings;
   const readings = [...row.readings, stored];

@@ -5,11 +5,11 @@ import type { Stored } from "../../view.js";
 import type { listedPairSchema } from "../reads/copy-schemas.js";
 import { copyChange } from "../reads/replay-changes.js";
 import type { CopyKey } from "./replay-verdict.table.js";
-import { bodiesOfReasons, type KeptReasons } from "./stored-reasons.js";
+import { bodiesOfReasons, type StoredReasons } from "./stored-reasons.js";
 
 /** A reading of a pair, in one of the two orders. */
 export interface StoredReading extends Omit<PairReading, "reasons"> {
-  readonly reasons: KeptReasons<PairReason>;
+  readonly reasons: StoredReasons<PairReason>;
 }
 
 /** The comparison of a copy's change with that of a copy in the paired replay. */

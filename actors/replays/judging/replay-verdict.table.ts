@@ -2,7 +2,7 @@ import type { JudgeReason, JudgeVerdict } from "../../judging/verdict.js";
 import type { ModelSpent } from "../../outbound/models/model-cost.js";
 import { indexedTable } from "../../tables/indexed-table.js";
 import { secondLookChanges } from "../reads/second-look-changes.js";
-import { bodiesOfReasons, type KeptReasons } from "./stored-reasons.js";
+import { bodiesOfReasons, type StoredReasons } from "./stored-reasons.js";
 
 /**
  * Key of a replay copy: the place of the original run in the set, and the copy's number among copies of that run, from
@@ -32,7 +32,7 @@ export type NoVerdict =
 
 /** A verdict without the fields that the replay's config holds: the claims, and the share of claims to meet. */
 export interface StoredVerdict extends Omit<JudgeVerdict, "reasons" | "claims" | "passShare"> {
-  readonly reasons: KeptReasons<JudgeReason>;
+  readonly reasons: StoredReasons<JudgeReason>;
 }
 
 /** A judging of a copy's change. */

@@ -1,16 +1,16 @@
 import { add, compare, decimal, type Fraction, fromText, subtract, toText, ZERO } from "../../fraction.js";
 import { amountIn, type Money } from "../../money.js";
 import { addModelSpent, type ModelSpent } from "../../outbound/models/model-cost.js";
-import { countSpent, type PurseLeft } from "../budget/replay-ceiling.js";
+import { type BudgetLeft, countSpent } from "../budget/replay-ceiling.js";
 import type { ReplayRow } from "../replay/replay.js";
 
 /** Whether a cost fits under the replay's ceiling and its search's ceiling. A cost that counts nothing always fits. */
-export function hasRoom(replay: ReplayRow, cost: Money | null, purse: PurseLeft | null): boolean {
+export function fitsBudget(replay: ReplayRow, cost: Money | null, budget: BudgetLeft | null): boolean {
   const count = amountIn(cost, replay.ceiling.currency);
   if (compare(count, ZERO) === 0) return true;
   const counted = add(countSpent(replay), count);
   const fits = (all: Fraction, ceiling: Money) => compare(all, decimal(ceiling.amount)) <= 0;
-  return fits(counted, replay.ceiling) && (purse === null || fits(add(counted, purse.others), purse.ceiling));
+  return fits(counted, replay.ceiling) && (budget === null || fits(add(counted, budget.others), budget.ceiling));
 }
 
 /**

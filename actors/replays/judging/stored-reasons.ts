@@ -4,7 +4,7 @@ import { getText, storeText } from "../../tables/text-blobs.js";
 import { excerptReasons, REASONS_BYTES } from "../figures/excerpt.js";
 
 /** Reasons in the form that a row stores. */
-export interface KeptReasons<Reason> {
+export interface StoredReasons<Reason> {
   /** The first reasons, for entries and lists: at most `REASONS_BYTES` as JSON. */
   readonly brief: readonly Reason[];
   /** Digest of a blob with all reasons as JSON; null when `brief` is complete. */
@@ -12,11 +12,11 @@ export interface KeptReasons<Reason> {
 }
 
 /** Stores reasons for a row that this turn writes. */
-export function keepReasons<Reason extends { readonly text: string }>(
+export function storeReasons<Reason extends { readonly text: string }>(
   writing: Writing,
   workspaceId: string,
   reasons: readonly Reason[],
-): KeptReasons<Reason> {
+): StoredReasons<Reason> {
   const brief = excerptReasons(reasons, REASONS_BYTES);
   const isWhole = brief.length === reasons.length && brief.at(-1)?.text === reasons.at(-1)?.text;
   return { brief, whole: isWhole ? null : storeText(writing, workspaceId, JSON.stringify(reasons)) };
@@ -26,13 +26,13 @@ export function keepReasons<Reason extends { readonly text: string }>(
 export function readReasons<Reason>(
   reading: Reading,
   workspaceId: string,
-  { brief, whole }: KeptReasons<Reason>,
+  { brief, whole }: StoredReasons<Reason>,
   form: z.ZodType<Reason>,
 ): readonly Reason[] {
   return whole === null ? brief : z.array(form).parse(JSON.parse(getText(reading, workspaceId, whole)));
 }
 
 /** Lists the digests of the blobs that a row with these reasons refers to. */
-export function bodiesOfReasons({ whole }: KeptReasons<unknown>): readonly string[] {
+export function bodiesOfReasons({ whole }: StoredReasons<unknown>): readonly string[] {
   return whole === null ? [] : [whole];
 }

@@ -27,7 +27,7 @@ import {
   type WhichJudging,
 } from "./replay-verdict.table.js";
 import { addAsking, NOTHING_SPENT, recount } from "./spending.js";
-import { keepReasons } from "./stored-reasons.js";
+import { storeReasons } from "./stored-reasons.js";
 
 /** Records that a copy is to be judged. */
 export function insertVerdict(turn: Turn, key: CopyKey, which: WhichJudging): void {
@@ -102,7 +102,7 @@ function toStored(
   { turn }: JudgingScene,
   { reasons, claims: _claims, passShare: _passShare, ...verdict }: JudgeVerdict,
 ): StoredVerdict {
-  return { ...verdict, reasons: keepReasons(turn, turn.self.partition, reasons) };
+  return { ...verdict, reasons: storeReasons(turn, turn.self.partition, reasons) };
 }
 
 /** Gives a copy its result once its first judging ends, and adds the judging's cost to the copy's spending. */

@@ -2,7 +2,7 @@ import type { Turn, TurnReading } from "../../../runtime/turns/turn.js";
 import type { JudgingSetup, RunConfig } from "../../lines/fingerprint.js";
 import type { RunAnswer } from "../../runs/run-answer.js";
 import { storeText } from "../../tables/text-blobs.js";
-import { makeRoom } from "../budget/replay-quota.js";
+import { freeReplayQuota } from "../budget/replay-quota.js";
 import { toConfig, toFingerprints, toJudgeModel } from "../candidates/station-config.js";
 import type { ReplayRow } from "../replay/replay.js";
 import { listUnderWay, replays } from "../replay/replay.table.js";
@@ -63,7 +63,7 @@ export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): 
   const now = configNow(turn, set, judging);
   if (now === undefined || !isOf(live, now) || !isScored(now.config, judging)) return;
   const entries = listAnswered(turn, set);
-  if (entries.length === 0 || makeRoom(turn, set, { count: 1, beside: live.id }) !== null) return;
+  if (entries.length === 0 || freeReplayQuota(turn, set, { count: 1, beside: live.id }) !== null) return;
   const { line, station: block, config, fingerprints } = now;
   orderReplay(turn, {
     set,

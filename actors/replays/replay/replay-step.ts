@@ -1,7 +1,7 @@
 import type { TurnReading } from "../../../runtime/turns/turn.js";
 import type { RunRow } from "../../runs/run.js";
-import { addReported, addSpending, isAtCeiling, mayStart, type PurseLeft } from "../budget/replay-ceiling.js";
-import { findPurseLeft } from "../budget/search-budget.js";
+import { addReported, addSpending, type BudgetLeft, isAtCeiling, mayStart } from "../budget/replay-ceiling.js";
+import { findBudgetLeft } from "../budget/search-budget.js";
 import { MAX_ATTEMPTS, toCopyResult } from "../copies/copy-result.js";
 import { listCopies } from "../copies/replay-copy.table.js";
 import { lastBytes, OUTPUT_BYTES } from "../figures/excerpt.js";
@@ -44,15 +44,15 @@ export function stepReplay(turn: TurnReading, before: ReplayRow, change: CopyCha
   const row = countChanges(before, changes);
   if (!isUnderWay(row)) return { row, changes, withdrawn: [], leads: "on" };
   if (isComplete(row)) return { row, changes, withdrawn: [], leads: "finished" };
-  const purse = findPurseLeft(turn, before);
-  if (!isAtCeiling(row, purse)) return { row, changes, withdrawn: [], leads: "on" };
+  const budget = findBudgetLeft(turn, before);
+  if (!isAtCeiling(row, budget)) return { row, changes, withdrawn: [], leads: "on" };
   const copies = listCopies(turn, turn.self.partition, row.id).map((copy) =>
     change !== null && isSameCopy(copy, change.after) ? change.after : copy,
   );
-  const back = takeBack(copies.filter((copy) => !mayStart(row, copy, purse)));
+  const back = takeBack(copies.filter((copy) => !mayStart(row, copy, budget)));
   const left = countChanges(row, back.changes);
   const isOver =
-    left.counts.running === 0 && left.counts.settled === countResults(left) && !canGoOn(left, copies, purse);
+    left.counts.running === 0 && left.counts.settled === countResults(left) && !canGoOn(left, copies, budget);
   return {
     row: left,
     changes: [...changes, ...back.changes],
@@ -62,8 +62,8 @@ export function stepReplay(turn: TurnReading, before: ReplayRow, change: CopyCha
 }
 
 /** Whether a copy may still start although the replay is at its ceiling, because its runner was lost. */
-function canGoOn(row: ReplayRow, copies: readonly ReplayCopyRow[], purse: PurseLeft | null): boolean {
-  return copies.some((copy) => (copy.state === "waiting" || copy.state === "queued") && mayStart(row, copy, purse));
+function canGoOn(row: ReplayRow, copies: readonly ReplayCopyRow[], budget: BudgetLeft | null): boolean {
+  return copies.some((copy) => (copy.state === "waiting" || copy.state === "queued") && mayStart(row, copy, budget));
 }
 
 function isSameCopy(one: ReplayCopyRow, { place, repeat }: ReplayCopyRow): boolean {

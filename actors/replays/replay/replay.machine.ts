@@ -58,7 +58,7 @@ import { findRequestBefore } from "../../resources/repeated-request.js";
 import type { RunClaimed, RunOver } from "../../runs/run.messages.js";
 import { runs } from "../../runs/run.table.js";
 import { mayStart } from "../budget/replay-ceiling.js";
-import { findPurseLeft } from "../budget/search-budget.js";
+import { findBudgetLeft } from "../budget/search-budget.js";
 import { findCopyOfRun } from "../copies/replay-copy.table.js";
 import type { JudgingScene } from "../judging/judging-scene.js";
 import { JUDGING_WAKE, type QuestionEnded } from "../judging/look-questions.js";
@@ -91,7 +91,7 @@ import {
 } from "./replay.transitions.js";
 import { getReplayInput } from "./replay-input.table.js";
 import { countChanges, endAttempt, isComplete, type ReplayStep, stepReplay } from "./replay-step.js";
-import { telling } from "./tell-watchers.js";
+import { notifyingWatchers } from "./tell-watchers.js";
 
 const OTHER = toEvent("replay.other");
 
@@ -166,7 +166,7 @@ function toTaken(turn: TurnReading, row: ReplayRow, { runId }: RunClaimed) {
   const copy = findCopyOfRun(turn, turn.self.partition, { replayId: row.id, runId });
   if (copy?.state !== "queued") return OTHER;
   // The search reached its ceiling after this copy was queued. The copy's agent has not started, so withdraw the run.
-  if (row.search !== null && !mayStart(row, copy, findPurseLeft(turn, row))) return toSettled(turn, row);
+  if (row.search !== null && !mayStart(row, copy, findBudgetLeft(turn, row))) return toSettled(turn, row);
   const change = { before: copy, after: { ...copy, state: "running" } } as const;
   const counted = countChanges(row, [change]);
   const startedAt = row.startedAt ?? new Date(turn.now).toISOString();
@@ -234,9 +234,9 @@ const underWay = {
   ...on("judging.on", judgeNext),
   ...on("step.finished", "finished", takeStep, finish),
   ...on("step.over-budget", "over-budget", takeStep, (event) =>
-    telling(event.turn, () => endReplay(toScene(event), "over-budget")),
+    notifyingWatchers(event.turn, () => endReplay(toScene(event), "over-budget")),
   ),
-  ...on("replay.stop", "stopped", (event) => telling(event.turn, () => stopReplay(event, event.terms))),
+  ...on("replay.stop", "stopped", (event) => notifyingWatchers(event.turn, () => stopReplay(event, event.terms))),
 };
 
 /** Transitions of the end states. */
@@ -247,8 +247,16 @@ const ended = {
   ...on("judging.answered", judgeAnswer, release),
   ...on("judging.on", judgeNext, release),
   ...on("judging.end", (event) => endJudging(toScene(event))),
-  ...on("recheck.over", (event) => telling(event.turn, () => takeRecheckRunOver(toScene(event), event.run)), release),
-  ...on("counterpart.ended", (event) => telling(event.turn, () => takeCounterpartEnded(toScene(event))), release),
+  ...on(
+    "recheck.over",
+    (event) => notifyingWatchers(event.turn, () => takeRecheckRunOver(toScene(event), event.run)),
+    release,
+  ),
+  ...on(
+    "counterpart.ended",
+    (event) => notifyingWatchers(event.turn, () => takeCounterpartEnded(toScene(event))),
+    release,
+  ),
 };
 
 const replayMachine = machine({
@@ -259,9 +267,9 @@ const replayMachine = machine({
     new: {
       on: {
         ...on("replay.begin", "queued", ({ turn }) => beginReplay(turn)),
-        ...on("stop.refused", ({ turn, refusal }) => turn.reply(refusal), leave),
+        ...on("stop.refused", ({ turn, refusal }) => turn.reply(refusal), stopActor),
         ...on("replay.forget", "removing", ({ turn }) => beginRemoval(turn)),
-        ...on("replay.other", leave),
+        ...on("replay.other", stopActor),
       },
     },
     queued: {
@@ -286,28 +294,28 @@ const replayMachine = machine({
 });
 
 function takeStep(event: Judged & { readonly step: ReplayStep }, context: ReplayContext): ReplayContext {
-  return telling(event.turn, () => applyStep(toScene(event), context, event.step));
+  return notifyingWatchers(event.turn, () => applyStep(toScene(event), context, event.step));
 }
 
 function judgeAnswer(event: Judged & { readonly ended: QuestionEnded }): void {
   const scene = toScene(event);
-  telling(event.turn, () => judgeOn(scene, () => takeAnswer(scene, event.ended)));
+  notifyingWatchers(event.turn, () => judgeOn(scene, () => takeAnswer(scene, event.ended)));
 }
 
 function judgeNext(event: Judged): void {
   const scene = toScene(event);
-  telling(event.turn, () => judgeOn(scene, () => goOnJudging(scene)));
+  notifyingWatchers(event.turn, () => judgeOn(scene, () => goOnJudging(scene)));
 }
 
 function finish(event: Judged): void {
-  telling(event.turn, () => endReplay(toScene(event), "finished"));
+  notifyingWatchers(event.turn, () => endReplay(toScene(event), "finished"));
 }
 
 function release({ turn }: Judged): void {
   releaseWhenJudged(turn);
 }
 
-function leave({ turn }: Judged): void {
+function stopActor({ turn }: Judged): void {
   turn.stop();
 }
 

@@ -55,7 +55,7 @@ interface EndReplay extends Message {
 }
 
 /** Sent by the search, or by another of its replays, when the search's budget becomes full or is no longer full. */
-interface PurseMoved extends Message {
+interface BudgetMoved extends Message {
   readonly type: "purse.moved";
 }
 
@@ -66,7 +66,7 @@ export type ReplayMessage =
   | EndReplay
   | ForgetReplay
   | CounterpartEnded
-  | PurseMoved
+  | BudgetMoved
   | OwnerMessage
   | RunClaimed;
 

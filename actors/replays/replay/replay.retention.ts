@@ -22,9 +22,9 @@ export const replayRetention = retain(replays, {
   after: [runs.name],
   // The replay then removes its copies.
   cost: 50,
-  begunAtMs: ({ createdAt }) => Date.parse(createdAt),
+  startedAtMs: ({ createdAt }) => Date.parse(createdAt),
   endedAtMs: ({ endedAt }) => (endedAt === null ? null : Date.parse(endedAt)),
-  isKept: isKeptReplay,
+  isRetained: isRetainedReplay,
   remove: (turn, { id }) => {
     turn.send(replayRef(turn.self.partition, id), { type: "replay.forget" });
     return true;
@@ -32,7 +32,7 @@ export const replayRetention = retain(replays, {
 });
 
 /** Whether an ended replay must stay: a replay in progress is paired with it, or the figures of its set need it. */
-export function isKeptReplay(turn: TurnReading, replay: ReplayRow): boolean {
+export function isRetainedReplay(turn: TurnReading, replay: ReplayRow): boolean {
   return isPinned(turn, { of: replays.name, id: replay.id }) || isNamed(turn, replay);
 }
 

@@ -13,7 +13,7 @@ import type { JudgingScene } from "../judging/judging-scene.js";
 import type { ModelTerms } from "../judging/model-terms.js";
 import { judgeCopy, lookAfterEnd, stopJudging } from "../judging/replay-judging.transitions.js";
 import { replayTopic, searchedReplayTopic } from "../reads/replay-changes.js";
-import { letGoOfCommits } from "../sets/entry-commits.js";
+import { releaseCommits } from "../sets/entry-commits.js";
 import { replaySetsRef } from "../sets/replay-set.messages.js";
 import { runRefusals } from "../sets/run-refusal.js";
 import type { CopyName, ReplayContext, ReplayCopyRow, ReplayRow, ReplayState } from "./replay.js";
@@ -22,7 +22,7 @@ import { isUnderWay, replays } from "./replay.table.js";
 import { getReplayInput, type ReplayEntry, type ReplayInputRow, replayInputs } from "./replay-input.table.js";
 import { listPinned } from "./replay-pins.js";
 import { type CopyChange, countChanges, type ReplayStep, stepReplay, withdrawQueued } from "./replay-step.js";
-import { tellRemoved } from "./tell-watchers.js";
+import { notifyRemoved } from "./tell-watchers.js";
 
 /** The actions of the replay's transitions. `replay.machine.ts` defines when they run. */
 
@@ -195,7 +195,7 @@ function releasePinned(turn: Turn, row: ReplayRow): void {
   const { partition, id } = turn.self;
   const { entries } = getReplayInput(turn, partition, id);
   for (const pinned of listPinned(row, entries)) unpin(turn, partition, { ...pinned, by: id });
-  for (const { runId } of entries) letGoOfCommits(turn, { runId, holder: id });
+  for (const { runId } of entries) releaseCommits(turn, { runId, holder: id });
 }
 
 /** Stops the replay and withdraws its runs. Copies that were running settle when their runs end. */
@@ -264,7 +264,7 @@ export function beginRemoval(turn: Turn): void {
     removeMade(turn, row);
     replayInputs.remove(turn, partition, input);
     removePins(turn, { of: replays.name, id });
-    tellRemoved(turn);
+    notifyRemoved(turn);
   }
   turn.cancelWake(wakeUps.make);
   turn.cancelWake(wakeUps.settle);

@@ -8,7 +8,7 @@ import { type ReplayWatcherRow, replayWatchers } from "./replay-watcher.table.js
  * Does the work of a replay's turn, then notifies the replay's watchers of `settled`, `ended` and `judged`, each at
  * most once per turn. Costs one look-up without watchers.
  */
-export function telling<Result>(turn: Turn, work: () => Result): Result {
+export function notifyingWatchers<Result>(turn: Turn, work: () => Result): Result {
   const watchers = listWatchers(turn);
   if (watchers.length === 0) return work();
   const before = findRow(turn);
@@ -21,7 +21,7 @@ export function telling<Result>(turn: Turn, work: () => Result): Result {
 }
 
 /** Notifies the watchers that the replay is removed, and unsubscribes them. */
-export function tellRemoved(turn: Turn): void {
+export function notifyRemoved(turn: Turn): void {
   const watchers = listWatchers(turn);
   tell(turn, watchers, "removed");
   for (const { replayId, watcher } of watchers) {

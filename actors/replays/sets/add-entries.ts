@@ -58,10 +58,10 @@ function refuseRuns(turn: Turn, set: ReplaySetRow, found: readonly Found[]): Ref
   const station = findStationNow(turn, partition, set);
   if (station.station === undefined) return stationLeft;
   const entries = replayEntries.list(turn, partition, [set.id]);
-  const held = new Set(entries.map(({ runId }) => runId));
+  const existing = new Set(entries.map(({ runId }) => runId));
   const refused = found.flatMap(({ run, runId, path }): (Named & { readonly code: RunRefusalCode })[] => {
     const code = refuseRun(turn, partition, run, station);
-    if (code !== "other-station" && held.has(runId)) return [{ code: "in-set", runId, path }];
+    if (code !== "other-station" && existing.has(runId)) return [{ code: "in-set", runId, path }];
     return code === null ? [] : [{ code, runId, path }];
   });
   const elsewhere = refused.filter(({ code }) => code === "other-station");

@@ -8,7 +8,7 @@ interface Entry {
 }
 
 /** Lists the entries whose commits have no hold yet. Each team's sets add the holds at the next start. */
-export const heldCommitWalks: readonly Walk[] = [
+export const commitHoldWalks: readonly Walk[] = [
   eachRow<Entry>("replay-entry", ({ setId, runId }, place) => {
     const set = place.reading.get<{ readonly teamId: string }>([place.partition, rowSpace, "replay-set", setId]);
     return set === undefined ? [] : [putRow(place, "entry-commits-due", [set.teamId, setId, runId], true)];

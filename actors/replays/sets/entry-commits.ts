@@ -8,14 +8,14 @@ import { basesOf, runInputs } from "../../runs/run-input.table.js";
 export const dueHolds = table<true>("entry-commits-due");
 
 /** A run whose commits a set or a replay needs. */
-interface HeldRun {
+interface CommitHold {
   readonly runId: string;
   /** The id of the set or replay that needs the commits. It has a separate hold for each run. */
   readonly holder: string;
 }
 
 /** Holds the commits that a run started from for `holder`, even if their branches change or disappear. Idempotent. */
-export function holdCommits(turn: Turn, { runId, holder }: HeldRun): void {
+export function holdCommits(turn: Turn, { runId, holder }: CommitHold): void {
   for (const { repository, commit } of listCommits(turn, runId)) {
     const to = archiveRef(turn.self.partition, toArchiveId(repository, commit));
     turn.send(to, { type: "archive.hold", holder: `${holder}/${runId}`, repository, commit });
@@ -23,7 +23,7 @@ export function holdCommits(turn: Turn, { runId, holder }: HeldRun): void {
 }
 
 /** Releases the hold. Call it in a turn that can read the run's input: each holder pins that input. */
-export function letGoOfCommits(turn: Turn, { runId, holder }: HeldRun): void {
+export function releaseCommits(turn: Turn, { runId, holder }: CommitHold): void {
   for (const { repository, commit } of listCommits(turn, runId)) {
     const to = archiveRef(turn.self.partition, toArchiveId(repository, commit));
     turn.send(to, { type: "archive.release", holder: `${holder}/${runId}` });

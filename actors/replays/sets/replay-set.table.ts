@@ -5,7 +5,7 @@ import { changedMembers } from "../../tables/changed-members.js";
 import { indexedTable } from "../../tables/indexed-table.js";
 import { pin, unpin } from "../../tables/pins.js";
 import type { ReplayRow } from "../replay/replay.js";
-import { holdCommits, letGoOfCommits } from "./entry-commits.js";
+import { holdCommits, releaseCommits } from "./entry-commits.js";
 import type { ReplayEntryRow, ReplaySetRow } from "./replay-set.js";
 
 /** Maximum number of sets in a team. Lists of sets are not paginated. */
@@ -75,7 +75,7 @@ export function removeSet(turn: Turn, set: ReplaySetRow): void {
 function releaseEntry(turn: Turn, entry: ReplayEntryRow): void {
   replayEntries.remove(turn, turn.self.partition, entry);
   unpin(turn, turn.self.partition, pinOf(entry.setId, entry.runId));
-  letGoOfCommits(turn, { runId: entry.runId, holder: entry.setId });
+  releaseCommits(turn, { runId: entry.runId, holder: entry.setId });
 }
 
 function pinOf(setId: string, runId: string) {

@@ -41,8 +41,8 @@ export const proposedBlockSchema = z
  */
 export function resolveBlock(proposed: ProposedBlock, live: StationBody): StationBody {
   if (!("from" in proposed)) return passingAs(proposed, live);
-  const { id: _id, ...kept } = live;
-  return passingAs({ ...kept, ...proposed.changes }, live);
+  const { id: _id, ...block } = live;
+  return passingAs({ ...block, ...proposed.changes }, live);
 }
 
 function withoutDefault(field: z.ZodType): z.core.$ZodType {

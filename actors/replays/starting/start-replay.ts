@@ -6,7 +6,7 @@ import { isRefusal, type Refusal } from "../../refusal.js";
 import { recordChange } from "../../resources/change-record.table.js";
 import { findRequestBefore, recordRequest } from "../../resources/repeated-request.js";
 import { findResource } from "../../resources/resource.table.js";
-import { makeRoom } from "../budget/replay-quota.js";
+import { freeReplayQuota } from "../budget/replay-quota.js";
 import { toBlockScope } from "../candidates/block-scope.js";
 import { checkBlock, type LineRow } from "../candidates/candidate-rules.js";
 import type { ReplayCandidateFields } from "../candidates/replay-candidate.kind.js";
@@ -62,7 +62,7 @@ function prepare(event: Delivered<StartReplay>, set: ReplaySetRow, judging: Repl
 /** Starts a replay of the live config, which becomes the set's new baseline. */
 function startLive(start: Start): ReplayRow | Refusal {
   if (start.entries.length === 0) return noRuns;
-  return makeRoom(start.event.turn, start.set, { count: 1, beside: null }) ?? startBaseline(start);
+  return freeReplayQuota(start.event.turn, start.set, { count: 1, beside: null }) ?? startBaseline(start);
 }
 
 function startBaseline({ event, judging, ...point }: Start): ReplayRow {
@@ -85,10 +85,10 @@ function startCandidate(start: Start): ReplayRow | Refusal {
   const errors = checkAgain(start, block);
   if (errors !== null) return errors;
   const wanted = { live: fingerprints, repeats };
-  const standing = findBaseline(turn, partition, set, wanted);
-  const full = makeRoom(turn, set, { count: standing === undefined ? 2 : 1, beside: standing?.id ?? null });
+  const existing = findBaseline(turn, partition, set, wanted);
+  const full = freeReplayQuota(turn, set, { count: existing === undefined ? 2 : 1, beside: existing?.id ?? null });
   if (full !== null) return full;
-  const baseline = standing ?? startBaseline(start);
+  const baseline = existing ?? startBaseline(start);
   const config = toConfig(turn, { workspaceId: partition, teamId: set.teamId, line }, block);
   return order(event, {
     set,
@@ -107,7 +107,7 @@ function startCandidate(start: Start): ReplayRow | Refusal {
     pairedWith: baseline.id,
     answers: null,
     search: null,
-    startedBaseline: standing === undefined ? baseline.id : null,
+    startedBaseline: existing === undefined ? baseline.id : null,
   });
 }
 

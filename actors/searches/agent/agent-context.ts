@@ -24,7 +24,7 @@ export type ShownCandidate = Pick<
  * The data of a search that an iteration's agent may see. All of the agent's files are made from it, so they show only
  * searched runs. No field names a held-out run.
  */
-export interface Sight {
+export interface AgentContext {
   readonly reading: Reading;
   readonly workspaceId: string;
   readonly search: SearchRow;
@@ -47,7 +47,11 @@ export interface SeenCopy {
 }
 
 /** Reads the data that the iteration's agent may see; undefined if the search is gone. */
-export function findSight(reading: Reading, workspaceId: string, iteration: SearchIterationRow): Sight | undefined {
+export function findAgentContext(
+  reading: Reading,
+  workspaceId: string,
+  iteration: SearchIterationRow,
+): AgentContext | undefined {
   const search = searches.get(reading, workspaceId, iteration.searchId);
   if (search === undefined) return undefined;
   const { split, config, block } = getSearchInput(reading, workspaceId, search.id);
@@ -79,13 +83,13 @@ function toShown(row: SearchCandidateRow): ShownCandidate {
 }
 
 /** Lists the copies of searched runs in a candidate's replay. */
-export function listSeen(sight: Sight, candidate: ShownCandidate): readonly SeenCopy[] {
-  return [...sight.places.keys()].flatMap((taskId) => listSeenOf(sight, candidate, taskId));
+export function listSeen(context: AgentContext, candidate: ShownCandidate): readonly SeenCopy[] {
+  return [...context.places.keys()].flatMap((taskId) => listSeenOf(context, candidate, taskId));
 }
 
 /** Lists the copies of one task's searched runs in a candidate's replay. */
-export function listSeenOf(sight: Sight, candidate: ShownCandidate, taskId: string): readonly SeenCopy[] {
-  const { reading, workspaceId, searched, places } = sight;
+export function listSeenOf(context: AgentContext, candidate: ShownCandidate, taskId: string): readonly SeenCopy[] {
+  const { reading, workspaceId, searched, places } = context;
   const { replayId } = candidate;
   if (replayId === null) return [];
   return (places.get(taskId) ?? [])
@@ -96,7 +100,7 @@ export function listSeenOf(sight: Sight, candidate: ShownCandidate, taskId: stri
 
 /** Finds a copy of a searched run; undefined for any other copy. */
 export function findSeen(
-  { reading, workspaceId, searched, candidates }: Sight,
+  { reading, workspaceId, searched, candidates }: AgentContext,
   name: { readonly candidateId: string; readonly place: number; readonly repeat: number },
 ): SeenCopy | undefined {
   const candidate = candidates.find(({ candidateId }) => candidateId === name.candidateId);
@@ -106,8 +110,8 @@ export function findSeen(
 }
 
 /** Returns the station block of a candidate, in the form that a line stores. */
-export function blockOf(sight: Sight, { seed, candidateId }: ShownCandidate): StationBody {
-  const { reading, workspaceId, search, live } = sight;
+export function blockOf(context: AgentContext, { seed, candidateId }: ShownCandidate): StationBody {
+  const { reading, workspaceId, search, live } = context;
   const input = seed ? live : searchCandidateInputs.get(reading, workspaceId, search.id, candidateId);
   if (input === undefined) throw new Error("a candidate without its input");
   return toBlock(input.config, input.block);

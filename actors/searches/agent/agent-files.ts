@@ -1,7 +1,7 @@
 import { firstBytes } from "../../replays/figures/excerpt.js";
 import { runInputs } from "../../runs/run-input.table.js";
 import { readStoredText } from "../../tables/text-blobs.js";
-import { findSeen, listSeen, listSeenOf, type SeenCopy, type Sight } from "./agent-context.js";
+import { type AgentContext, findSeen, listSeen, listSeenOf, type SeenCopy } from "./agent-context.js";
 import { briefFile, detailedOf } from "./brief.view.js";
 import { candidateFile } from "./candidate-file.view.js";
 import { diffFile, resultFile } from "./copy-file.view.js";
@@ -12,11 +12,11 @@ import { fitJson } from "./fit.js";
  * Lists the names of the files for an iteration's agent: the brief, candidates, tasks, then the files of each copy,
  * starting with copies that did not succeed. If there are too many files or too many bytes, the last ones are omitted.
  */
-export function listFileNames(sight: Sight): readonly FileName[] {
-  const { candidates, places, iteration } = sight;
+export function listFileNames(context: AgentContext): readonly FileName[] {
+  const { candidates, places, iteration } = context;
   const tasks = iteration.reflection?.tasks.map(({ taskId }) => taskId) ?? [...places.keys()];
-  const seen = detailedOf(sight)
-    .flatMap((candidate) => listSeen(sight, candidate))
+  const seen = detailedOf(context)
+    .flatMap((candidate) => listSeen(context, candidate))
     .filter(({ copy }) => tasks.includes(copy.taskId) && copy.runId !== null);
   const ordered = [...seen].sort((left, right) => Number(hasSucceeded(left)) - Number(hasSucceeded(right)));
   return [
@@ -48,50 +48,52 @@ export interface AgentFile {
  * Returns one file; undefined if the agent may not see it, or if it has no content. The agent sees only candidates,
  * searched tasks and searched runs.
  */
-export function findAgentFile(sight: Sight, name: FileName): AgentFile | undefined {
+export function findAgentFile(context: AgentContext, name: FileName): AgentFile | undefined {
   switch (name.kind) {
     case "brief":
-      return { path: "brief.json", content: briefFile(sight) };
+      return { path: "brief.json", content: briefFile(context) };
     case "candidate": {
-      const candidate = sight.candidates.find(({ candidateId }) => candidateId === name.candidateId);
+      const candidate = context.candidates.find(({ candidateId }) => candidateId === name.candidateId);
       if (candidate === undefined) return undefined;
-      return { path: `candidates/${folderName(candidate.name)}.json`, content: candidateFile(sight, candidate) };
+      return { path: `candidates/${folderName(candidate.name)}.json`, content: candidateFile(context, candidate) };
     }
     case "task":
-      if (!sight.places.has(name.taskId)) return undefined;
-      return { path: `runs/${folderName(name.taskId)}/task.json`, content: taskFile(sight, name.taskId) };
+      if (!context.places.has(name.taskId)) return undefined;
+      return { path: `runs/${folderName(name.taskId)}/task.json`, content: taskFile(context, name.taskId) };
     case "result":
     case "diff":
-      return findCopyFile(sight, name);
+      return findCopyFile(context, name);
   }
 }
 
-function findCopyFile(sight: Sight, name: CopyFileName): AgentFile | undefined {
-  const seen = findSeen(sight, name);
+function findCopyFile(context: AgentContext, name: CopyFileName): AgentFile | undefined {
+  const seen = findSeen(context, name);
   if (seen === undefined) return undefined;
   const { taskId, place, repeat } = seen.copy;
   const folder = `runs/${folderName(taskId)}/${folderName(seen.candidate.name)}/${place}-${repeat}`;
-  if (name.kind === "result") return { path: `${folder}/result.json`, content: resultFile(sight, seen) };
-  const content = diffFile(sight, seen);
+  if (name.kind === "result") return { path: `${folder}/result.json`, content: resultFile(context, seen) };
+  const content = diffFile(context, seen);
   return content === "" ? undefined : { path: `${folder}/change.diff`, content };
 }
 
 /** Maximum number of a candidate's copies to list. */
-const MOST_COPIES = 10;
+const MAX_COPIES = 10;
 /** Usual maximum sizes of a task's description and title, in bytes. */
 const DESCRIPTION_BYTES = 32 * 1024;
 const TITLE_BYTES = 512;
 
 /** Writes the file of a searched task: the task that its agents received, and the results of each candidate. */
-function taskFile(sight: Sight, taskId: string): string {
-  const brief = briefOf(sight, taskId);
-  const results = sight.candidates.map((candidate) => resultsOf(candidate.name, listSeenOf(sight, candidate, taskId)));
-  return fitJson((room) => ({
+function taskFile(context: AgentContext, taskId: string): string {
+  const brief = briefOf(context, taskId);
+  const results = context.candidates.map((candidate) =>
+    resultsOf(candidate.name, listSeenOf(context, candidate, taskId)),
+  );
+  return fitJson((limit) => ({
     taskId,
-    title: firstBytes(brief.title, room(TITLE_BYTES)),
-    description: firstBytes(brief.description, room(DESCRIPTION_BYTES)),
+    title: firstBytes(brief.title, limit(TITLE_BYTES)),
+    description: firstBytes(brief.description, limit(DESCRIPTION_BYTES)),
     results: results.filter(({ of }) => of > 0),
-    cut: `A long description is cut. Of many copies ${MOST_COPIES} are named. Folders are here as brief.json says.`,
+    cut: `A long description is cut. Of many copies ${MAX_COPIES} are named. Folders are here as brief.json says.`,
   }));
 }
 
@@ -101,7 +103,7 @@ function taskFile(sight: Sight, taskId: string): string {
  */
 function resultsOf(candidate: string, seen: readonly SeenCopy[]) {
   const rank = ({ copy }: SeenCopy) => Number(copy.result === "succeeded");
-  const first = [...seen].sort((left, right) => rank(left) - rank(right)).slice(0, MOST_COPIES);
+  const first = [...seen].sort((left, right) => rank(left) - rank(right)).slice(0, MAX_COPIES);
   return {
     candidate,
     of: seen.length,
@@ -116,8 +118,8 @@ function resultsOf(candidate: string, seen: readonly SeenCopy[]) {
 }
 
 /** Returns the task in the form that the agents of its searched runs received. */
-function briefOf(sight: Sight, taskId: string): { readonly title: string; readonly description: string } {
-  const { reading, workspaceId, searched } = sight;
+function briefOf(context: AgentContext, taskId: string): { readonly title: string; readonly description: string } {
+  const { reading, workspaceId, searched } = context;
   for (const [runId, of] of searched) {
     const brief = of === taskId ? runInputs.get(reading, workspaceId, runId)?.claimed?.brief : null;
     if (brief) {

@@ -1,46 +1,46 @@
 import { decimal, fromText, subtract } from "../../fraction.js";
 import { toAmount } from "../../money.js";
-import { replayPurses } from "../../replays/budget/search-budget.table.js";
+import { searchBudgets } from "../../replays/budget/search-budget.table.js";
 import { firstBytes } from "../../replays/figures/excerpt.js";
 import { findParents } from "../rules/parents.js";
 import { type Contender, searchFrontier } from "../rules/ranking.js";
 import { toBlock } from "../search/search.js";
-import type { ShownCandidate, Sight } from "./agent-context.js";
+import type { AgentContext, ShownCandidate } from "./agent-context.js";
 import { scoresOf, shownBlock } from "./candidate-file.view.js";
 import { folderName } from "./file-name.js";
 import { fitJson } from "./fit.js";
 
 /** Maximum number of parent configs to name, starting with those that are best at the most tasks. */
-const MOST_PARENTS = 10;
+const MAX_PARENTS = 10;
 /** Usual maximum size of a cause's evidence, and of its suggestion, in bytes. */
 const CAUSE_BYTES = 4 * 1024;
 
 /** Writes `brief.json`: the agent's assignment for the iteration, with the data for it. */
-export function briefFile(sight: Sight): string {
-  const { search, iteration, candidates, places } = sight;
+export function briefFile(context: AgentContext): string {
+  const { search, iteration, candidates, places } = context;
   const { kind, number, reflection } = iteration;
   const { objective, minGain } = search;
   const nameOf = (id: string) => candidates.find(({ candidateId }) => candidateId === id)?.name ?? null;
-  const { frontier, parents, tasks } = lineageOf(sight);
+  const { frontier, parents, tasks } = lineageOf(context);
   const best = (id: string) =>
     tasks.filter(({ candidateIds }) => candidateIds.includes(id)).map(({ taskId }) => taskId);
-  const causes = sight.earlier.flatMap((before) => before.reflection?.causes ?? []);
-  return fitJson((room) => ({
+  const causes = context.earlier.flatMap((before) => before.reflection?.causes ?? []);
+  return fitJson((limit) => ({
     kind,
     iteration: number,
-    left: leftOf(sight),
+    left: leftOf(context),
     objective,
     minGain,
-    ...shownBlock("live", toBlock(sight.live.config, sight.live.block), room),
+    ...shownBlock("live", toBlock(context.live.config, context.live.block), limit),
     candidates: candidates.map(scoresOf),
     frontier: frontier.map(nameOf),
-    parents: parents.slice(0, MOST_PARENTS).map((id) => ({ name: nameOf(id), bestAt: best(id).map(folderName) })),
+    parents: parents.slice(0, MAX_PARENTS).map((id) => ({ name: nameOf(id), bestAt: best(id).map(folderName) })),
     searchedTasks: [...places.keys()].map((taskId) => ({ taskId, folder: `runs/${folderName(taskId)}` })),
     causes: causes.map(({ taskId, cause, evidence, suggestion }) => ({
       taskId,
       cause,
-      evidence: firstBytes(evidence, room(CAUSE_BYTES)),
-      suggestion: suggestion === null ? null : firstBytes(suggestion, room(CAUSE_BYTES)),
+      evidence: firstBytes(evidence, limit(CAUSE_BYTES)),
+      suggestion: suggestion === null ? null : firstBytes(suggestion, limit(CAUSE_BYTES)),
     })),
     ...(reflection === null
       ? {}
@@ -48,29 +48,29 @@ export function briefFile(sight: Sight): string {
           standing: nameOf(reflection.standing),
           tasks: reflection.tasks.map(({ taskId }) => ({ taskId, folder: `runs/${folderName(taskId)}` })),
         }),
-    detailed: detailedOf(sight).map(({ name }) => name),
+    detailed: detailedOf(context).map(({ name }) => name),
   }));
 }
 
 /** Maximum number of candidates whose copies are shown individually. The live config comes first. */
-const MOST_DETAILED = 6;
+const MAX_DETAILED = 6;
 
 /**
  * Lists the candidates whose copies are shown individually: the seed, and the standing candidate of a reflection or
  * otherwise the configs to start from.
  */
-export function detailedOf(sight: Sight): readonly ShownCandidate[] {
-  const { candidates, iteration } = sight;
-  const { frontier, parents } = lineageOf(sight);
+export function detailedOf(context: AgentContext): readonly ShownCandidate[] {
+  const { candidates, iteration } = context;
+  const { frontier, parents } = lineageOf(context);
   const { reflection } = iteration;
   const ids = reflection === null ? [...parents, ...frontier] : [reflection.standing];
   const chosen = candidates.filter(({ seed, candidateId }) => seed || ids.includes(candidateId));
   const rank = ({ seed, candidateId }: ShownCandidate) => (seed ? -1 : ids.indexOf(candidateId));
-  return [...chosen].sort((left, right) => rank(left) - rank(right)).slice(0, MOST_DETAILED);
+  return [...chosen].sort((left, right) => rank(left) - rank(right)).slice(0, MAX_DETAILED);
 }
 
 /** Returns the frontier, and the configs to start from with the tasks that they are best at, by id. */
-function lineageOf({ candidates, search: { objective } }: Sight) {
+function lineageOf({ candidates, search: { objective } }: AgentContext) {
   const contenders = candidates.map(toContender);
   const { parents, tasks } = findParents(contenders, objective);
   return { frontier: searchFrontier(contenders, objective), parents: parents.map((one) => one.candidateId), tasks };
@@ -81,9 +81,9 @@ function toContender({ candidateId, seed, replayEnded, searched }: ShownCandidat
   return { candidateId, seed, replayState: replayEnded, searched, heldOut: null };
 }
 
-function leftOf({ reading, workspaceId, search, iteration }: Sight) {
+function leftOf({ reading, workspaceId, search, iteration }: AgentContext) {
   const { iterations, perIteration, ceiling } = search.budget;
-  const counted = replayPurses.get(reading, workspaceId, search.id)?.counted ?? null;
+  const counted = searchBudgets.get(reading, workspaceId, search.id)?.counted ?? null;
   const left = counted === null ? null : subtract(decimal(ceiling.amount), fromText(counted));
   return {
     candidates: iteration.kind === "propose" ? perIteration - iteration.proposed.length : 0,

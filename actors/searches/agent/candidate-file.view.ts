@@ -1,21 +1,21 @@
 import type { StationBody } from "../../lines/station.js";
 import { excerptTexts, firstBytes } from "../../replays/figures/excerpt.js";
-import { blockOf, type ShownCandidate, type Sight } from "./agent-context.js";
-import { fitJson, type Room } from "./fit.js";
+import { type AgentContext, blockOf, type ShownCandidate } from "./agent-context.js";
+import { fitJson, type TextLimit } from "./fit.js";
 
 /** Usual maximum size of a prompt, and of a rubric with its claims, in bytes. */
 const PROMPT_BYTES = 192 * 1024;
 const RUBRIC_BYTES = 32 * 1024;
 
 /** Writes the file of a candidate or the live config: its block, and its results on searched runs. */
-export function candidateFile(sight: Sight, candidate: ShownCandidate): string {
+export function candidateFile(context: AgentContext, candidate: ShownCandidate): string {
   const { hypothesis, changes } = candidate;
-  const block = blockOf(sight, candidate);
-  return fitJson((room) => ({
+  const block = blockOf(context, candidate);
+  return fitJson((limit) => ({
     ...scoresOf(candidate),
     hypothesis,
     changes,
-    ...shownBlock("station", block, room),
+    ...shownBlock("station", block, limit),
   }));
 }
 
@@ -39,9 +39,9 @@ export function scoresOf({ name, seed, iteration, replayEnded, searched }: Shown
  * Returns a block under this member name. `cut` lists its shortened texts, which the agent must not copy; absent if
  * complete.
  */
-export function shownBlock(member: string, block: StationBody, room: Room) {
-  const prompt = firstBytes(block.prompt, room(PROMPT_BYTES));
-  const judge = block.judge === null ? null : shownJudge(block.judge, room);
+export function shownBlock(member: string, block: StationBody, limit: TextLimit) {
+  const prompt = firstBytes(block.prompt, limit(PROMPT_BYTES));
+  const judge = block.judge === null ? null : shownJudge(block.judge, limit);
   const cut = [
     ...(prompt === block.prompt ? [] : [`${member}.prompt`]),
     ...(JSON.stringify(judge) === JSON.stringify(block.judge) ? [] : [`${member}.judge`]),
@@ -49,8 +49,8 @@ export function shownBlock(member: string, block: StationBody, room: Room) {
   return { [member]: { ...block, prompt, judge }, ...(cut.length === 0 ? {} : { cut }) };
 }
 
-function shownJudge(judge: NonNullable<StationBody["judge"]>, room: Room): NonNullable<StationBody["judge"]> {
+function shownJudge(judge: NonNullable<StationBody["judge"]>, limit: TextLimit): NonNullable<StationBody["judge"]> {
   const { rubric, claims } = judge;
-  const shown = claims.join("").length <= room(RUBRIC_BYTES) ? claims : excerptTexts(claims, room(RUBRIC_BYTES));
-  return { ...judge, rubric: firstBytes(rubric, room(RUBRIC_BYTES)), claims: [...shown] };
+  const shown = claims.join("").length <= limit(RUBRIC_BYTES) ? claims : excerptTexts(claims, limit(RUBRIC_BYTES));
+  return { ...judge, rubric: firstBytes(rubric, limit(RUBRIC_BYTES)), claims: [...shown] };
 }

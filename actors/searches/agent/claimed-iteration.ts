@@ -1,5 +1,5 @@
 import type { Reading } from "../../../storage/store.js";
-import { findHeldRun, type RunnerClaim } from "../../runs/run.queries.js";
+import { findClaimedRun, type RunnerClaim } from "../../runs/run.queries.js";
 import { findIteration } from "../iterations/search-iteration.table.js";
 import type { SearchIterationRow } from "../search/search.js";
 
@@ -7,12 +7,12 @@ import type { SearchIterationRow } from "../search/search.js";
  * Finds the iteration whose agent run the runner holds with this claim. Undefined for another runner, run or fence, and
  * after the run or the iteration has ended.
  */
-export function findHeldIteration(
+export function findClaimedIteration(
   reading: Reading,
   workspaceId: string,
   claim: RunnerClaim,
 ): SearchIterationRow | undefined {
-  const run = findHeldRun(reading, workspaceId, claim);
+  const run = findClaimedRun(reading, workspaceId, claim);
   if (run?.owner.kind !== "search") return undefined;
   const iteration = findIteration(reading, workspaceId, run.owner.id);
   const isOver = iteration?.state === "ended" || iteration?.state === "failed";

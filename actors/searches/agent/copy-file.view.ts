@@ -4,10 +4,10 @@ import { partsOf, readReplayRows } from "../../replays/reads/replay-parts.js";
 import { runCheckouts, runs } from "../../runs/run.table.js";
 import { listSteps } from "../../runs/run-steps.js";
 import { getText } from "../../tables/text-blobs.js";
-import type { SeenCopy, Sight } from "./agent-context.js";
+import type { AgentContext, SeenCopy } from "./agent-context.js";
 import { MAX_FILE_BYTES, MAX_STEPS } from "./bounds.js";
 import { folderName } from "./file-name.js";
-import { fitJson, type Room } from "./fit.js";
+import { fitJson, type TextLimit } from "./fit.js";
 
 /**
  * Usual maximum sizes of texts in a result, in bytes: a check's output, all reasons, all claims, one step, and the
@@ -20,22 +20,22 @@ const STEP_BYTES = 2 * 1024;
 const WHY_BYTES = 2 * 1024;
 
 /** Writes the result of one copy of a searched run: its result, check, judge and last steps. */
-export function resultFile(sight: Sight, seen: SeenCopy): string {
-  const { reading, workspaceId } = sight;
+export function resultFile(context: AgentContext, seen: SeenCopy): string {
+  const { reading, workspaceId } = context;
   const { candidate, copy } = seen;
   const { replayId, place, taskId, repeat, runId, result, why, outcome, priced, steps, ms, toolMisses } = copy;
   const rows = readReplayRows(reading, workspaceId, { replayId, place });
   const { check, judge } = partsOf(rows, copy, { reading, workspaceId });
-  const last = lastSteps(sight, runId);
-  return fitJson((room) => ({
+  const last = lastSteps(context, runId);
+  return fitJson((limit) => ({
     task: folderName(taskId),
     candidate: candidate.name,
     copy: repeat,
     result,
-    why: why === null ? null : { code: why.code, text: firstBytes(why.text, room(WHY_BYTES)) },
+    why: why === null ? null : { code: why.code, text: firstBytes(why.text, limit(WHY_BYTES)) },
     outcome,
-    check: check === null ? null : { ...check, output: lastBytes(check.output, room(OUTPUT_BYTES)) },
-    judge: judge.scale === null ? null : judgeOf(judge, room),
+    check: check === null ? null : { ...check, output: lastBytes(check.output, limit(OUTPUT_BYTES)) },
+    judge: judge.scale === null ? null : judgeOf(judge, limit),
     spent: boundMoney(copy.spent),
     priced,
     ms,
@@ -45,13 +45,13 @@ export function resultFile(sight: Sight, seen: SeenCopy): string {
       index,
       kind,
       tool,
-      text: firstBytes(text, room(STEP_BYTES)),
+      text: firstBytes(text, limit(STEP_BYTES)),
     })),
     cut: `Of steps the last ${MAX_STEPS} are here; long texts are cut.`,
   }));
 }
 
-function judgeOf(judge: ReturnType<typeof partsOf>["judge"], room: Room) {
+function judgeOf(judge: ReturnType<typeof partsOf>["judge"], limit: TextLimit) {
   const { scale, passed, score, marks, passShare, claims, reasons } = judge;
   return {
     scale,
@@ -59,12 +59,12 @@ function judgeOf(judge: ReturnType<typeof partsOf>["judge"], room: Room) {
     score,
     marks,
     passShare,
-    claims: claims.length === 0 ? [] : excerptTexts(claims, room(CLAIMS_BYTES)),
-    reasons: excerptReasons(reasons, room(REASONS_BYTES)).map(({ text, claim }) => ({ text, claim })),
+    claims: claims.length === 0 ? [] : excerptTexts(claims, limit(CLAIMS_BYTES)),
+    reasons: excerptReasons(reasons, limit(REASONS_BYTES)).map(({ text, claim }) => ({ text, claim })),
   };
 }
 
-function lastSteps({ reading, workspaceId }: Sight, runId: string | null) {
+function lastSteps({ reading, workspaceId }: AgentContext, runId: string | null) {
   const run = runId === null ? undefined : runs.get(reading, workspaceId, runId);
   if (run === undefined) return [];
   const after = run.steps - MAX_STEPS - 1;
@@ -77,7 +77,7 @@ function lastSteps({ reading, workspaceId }: Sight, runId: string | null) {
 /**
  * Returns the change that the copy's agent made; empty for no change. A long change is cut, with a note that says so.
  */
-export function diffFile({ reading, workspaceId }: Sight, { copy: { runId } }: SeenCopy): string {
+export function diffFile({ reading, workspaceId }: AgentContext, { copy: { runId } }: SeenCopy): string {
   if (runId === null) return "";
   const parts = runCheckouts.list(reading, workspaceId, [runId]).map(({ repository, digest, own = digest }) => {
     const diff = getText(reading, workspaceId, own);
@@ -86,6 +86,6 @@ export function diffFile({ reading, workspaceId }: Sight, { copy: { runId } }: S
   const whole = parts.join("");
   const bytes = Buffer.byteLength(whole);
   if (bytes <= MAX_FILE_BYTES) return whole;
-  const said = `\n# cut: the whole change has ${bytes} bytes\n`;
-  return `${firstBytes(whole, MAX_FILE_BYTES - Buffer.byteLength(said))}${said}`;
+  const note = `\n# cut: the whole change has ${bytes} bytes\n`;
+  return `${firstBytes(whole, MAX_FILE_BYTES - Buffer.byteLength(note))}${note}`;
 }

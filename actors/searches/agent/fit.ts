@@ -2,22 +2,22 @@ import { writeJson } from "../../exact-json.js";
 import { MAX_FILE_BYTES } from "./bounds.js";
 
 /** Scales the usual maximum size of a text, in bytes, to the current attempt. */
-export type Room = (bytes: number) => number;
+export type TextLimit = (bytes: number) => number;
 
 /** Maximum number of halvings. After them any text is negligibly short. */
-const MOST_TRIES = 12;
+const MAX_TRIES = 12;
 
 /**
  * Writes a file as JSON of at most {@link MAX_FILE_BYTES}. Calls `make` with half the previous text sizes until the
  * file fits, because a text's size in JSON depends on its characters. The file without its texts must fit.
  */
-export function fitJson(make: (room: Room) => object): string {
+export function fitJson(make: (limit: TextLimit) => object): string {
   for (let tried = 0; ; tried++) {
     const text = `${writeJson(
       make((bytes) => Math.floor(bytes / 2 ** tried)),
       2,
     )}\n`;
     if (Buffer.byteLength(text) <= MAX_FILE_BYTES) return text;
-    if (tried === MOST_TRIES) throw new Error("a file that does not fit without its texts");
+    if (tried === MAX_TRIES) throw new Error("a file that does not fit without its texts");
   }
 }

@@ -8,7 +8,7 @@ import { slug } from "../../resources/fields.js";
 const MAX_HYPOTHESIS_CHARACTERS = 2_000;
 
 /** Maximum number of candidates that one agent run may propose (replays, Limits). */
-export const MOST_PER_RUN = 5;
+export const MAX_PER_RUN = 5;
 
 const tooLong = `must be at most ${MAX_HYPOTHESIS_CHARACTERS} characters`;
 

@@ -10,7 +10,7 @@ export const SEED = "seed";
 const MAX_FAULTS = 200;
 
 /** The data that new candidates are compared with. */
-export interface Standing {
+export interface ProposalContext {
   /** The station block that the search stored at its start. */
   readonly live: StationBody;
   /** Number of candidates that this agent run may still propose. */
@@ -24,7 +24,7 @@ export interface Standing {
 }
 
 /** The fields that score and run a search's replays. They are the same for all of its candidates. */
-const KEPT = ["check", "judge", "runners", "diffs"] as const;
+const FIXED_FIELDS = ["check", "judge", "runners", "diffs"] as const;
 
 /** A candidate that may be replayed. */
 export interface Admitted extends Proposal {
@@ -38,16 +38,16 @@ export interface Admitted extends Proposal {
  */
 export function admitProposals(
   candidates: readonly Proposal[],
-  standing: Standing,
+  context: ProposalContext,
 ): { readonly admitted: readonly Admitted[] } | { readonly faults: readonly FieldError[] } {
-  const { left } = standing;
+  const { left } = context;
   if (candidates.length > left) return { faults: [{ path: `[${left}]`, message: leftMessage(left) }] };
-  const known = new Map(standing.known);
+  const known = new Map(context.known);
   const admitted: Admitted[] = [];
   const faults = candidates.flatMap((proposal, index) => {
-    const found = [...nameFaults(proposal, known), ...blockFaults(proposal, standing)];
+    const found = [...nameFaults(proposal, known), ...blockFaults(proposal, context)];
     if (found.length > 0) return found.map(({ path, message }) => ({ path: `[${index}].${path}`, message }));
-    const runningFingerprint = standing.fingerprintOf(proposal.station);
+    const runningFingerprint = context.fingerprintOf(proposal.station);
     const same = [...known].find(([, fingerprint]) => fingerprint === runningFingerprint);
     known.set(proposal.name, runningFingerprint);
     admitted.push({ ...proposal, runningFingerprint });
@@ -71,15 +71,15 @@ function nameFaults({ name }: Proposal, known: ReadonlyMap<string, string>): Fie
   return known.has(name) ? [{ path: "name", message: "is taken by another candidate of this search" }] : [];
 }
 
-function blockFaults({ station }: Proposal, { live, check }: Standing): readonly FieldError[] {
-  const changed = KEPT.filter((field) => canonicalJson(station[field]) !== canonicalJson(live[field]));
-  const kept = changed.map((field) => ({
+function blockFaults({ station }: Proposal, { live, check }: ProposalContext): readonly FieldError[] {
+  const changed = FIXED_FIELDS.filter((field) => canonicalJson(station[field]) !== canonicalJson(live[field]));
+  const fixedFaults = changed.map((field) => ({
     path: `station.${field}`,
     message: "must stay as the live config has it: it is the same for all candidates of a search",
   }));
   const profile = profileFaults(station, live);
   const found = check(station).filter(({ path }) => profile.every((fault) => fault.path !== path));
-  return [...kept, ...found, ...profile];
+  return [...fixedFaults, ...found, ...profile];
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Turn, TurnReading } from "../../../runtime/turns/turn.js";
 import { findLine } from "../../lines/line.queries.js";
 import type { Money } from "../../money.js";
-import { makeRoom } from "../../replays/budget/replay-quota.js";
+import { freeReplayQuota } from "../../replays/budget/replay-quota.js";
 import { listCopies } from "../../replays/copies/replay-copy.table.js";
 import type { ReplayRow } from "../../replays/replay/replay.js";
 import { laneOfSearch, replayRef } from "../../replays/replay/replay.messages.js";
@@ -46,7 +46,7 @@ export function limitSearchLane(turn: Turn, searchId: string, maxClaims: number 
 }
 
 /** Stops checking a replay that has ended. */
-export function leaveReplay(turn: Turn, replayId: string): void {
+export function stopReplayCheck(turn: Turn, replayId: string): void {
   turn.cancelWake(`${IDLE}${replayId}`);
 }
 
@@ -55,7 +55,7 @@ export function releaseReplays(turn: Turn, search: SearchRow, candidates: readon
   const { partition } = turn.self;
   for (const replayId of candidates.flatMap(replaysOf)) {
     unpin(turn, partition, { of: replays.name, id: replayId, by: search.id });
-    leaveReplay(turn, replayId);
+    stopReplayCheck(turn, replayId);
   }
   unpin(turn, partition, { of: replaySets.name, id: search.setId, by: search.id });
 }
@@ -99,7 +99,7 @@ export function orderCandidate(
   const own = searchCandidateInputs.get(turn, partition, search.id, candidateId);
   if (set === undefined || line === undefined || own === undefined)
     throw new Error("a candidate that cannot be replayed");
-  if (makeRoom(turn, set, { count: 1, beside: search.seedReplayId }) !== null) return null;
+  if (freeReplayQuota(turn, set, { count: 1, beside: search.seedReplayId }) !== null) return null;
   const wanted = new Set(input.split[of].map(({ runId }) => runId));
   const replay = orderReplay(turn, {
     set,

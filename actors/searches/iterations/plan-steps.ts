@@ -1,6 +1,6 @@
 import { toText, ZERO } from "../../fraction.js";
 import type { Money } from "../../money.js";
-import { decideNext, type NextStep, type SearchPicture } from "../rules/decide-next.js";
+import { decideNext, type NextStep, type SearchSnapshot } from "../rules/decide-next.js";
 
 /** The steps of a search in one turn, and its state after them. */
 export interface PlannedSteps {
@@ -15,9 +15,9 @@ const MAX_STEPS = 60;
  * Plans the steps of a search until it waits or ends. `hasFailures` returns whether a reflection has failures to
  * investigate; without any, it ends at once. Pure.
  */
-export function planSteps(picture: SearchPicture, hasFailures: () => boolean): PlannedSteps {
+export function planSteps(snapshot: SearchSnapshot, hasFailures: () => boolean): PlannedSteps {
   const steps: NextStep[] = [];
-  let now = picture;
+  let now = snapshot;
   for (let count = 0; count < MAX_STEPS; count++) {
     const step = decideNext(now);
     if (step.step === "wait") return { steps, leads: now.state };
@@ -30,47 +30,47 @@ export function planSteps(picture: SearchPicture, hasFailures: () => boolean): P
 
 /** Returns the picture after a step. */
 function afterStep(
-  picture: SearchPicture,
+  snapshot: SearchSnapshot,
   step: Exclude<NextStep, { readonly step: "wait" | "end" }>,
   hasFailures: () => boolean,
-): SearchPicture {
+): SearchSnapshot {
   switch (step.step) {
     case "replay":
       return {
-        ...reserve(picture, step.ceiling),
-        ...change(picture, step.candidateId, { replayState: "queued" }),
+        ...reserve(snapshot, step.ceiling),
+        ...change(snapshot, step.candidateId, { replayState: "queued" }),
         state: "searching",
       };
     case "hold-out": {
-      const held = change(picture, step.candidateId, { heldOutReplayState: "queued" });
-      return { ...reserve(picture, step.ceiling), ...held, state: "holding-out", ending: step.ending };
+      const queued = change(snapshot, step.candidateId, { heldOutReplayState: "queued" });
+      return { ...reserve(snapshot, step.ceiling), ...queued, state: "holding-out", ending: step.ending };
     }
     case "propose":
     case "reflect": {
       const isOver = step.step === "reflect" && !hasFailures();
-      const number = picture.iterations.length + 1;
+      const number = snapshot.iterations.length + 1;
       const iteration = { number, kind: step.step, admitted: 0 } as const;
       const iterations = [
-        ...picture.iterations,
+        ...snapshot.iterations,
         { ...iteration, state: isOver ? "ended" : "wanted", outcome: isOver ? "no-failures" : null } as const,
       ];
-      return { ...(isOver ? picture : reserve(picture, step.allotted)), state: "searching", iterations };
+      return { ...(isOver ? snapshot : reserve(snapshot, step.allotted)), state: "searching", iterations };
     }
   }
 }
 
-function reserve(picture: SearchPicture, allotted: Money): SearchPicture {
-  const { spending } = picture;
+function reserve(snapshot: SearchSnapshot, allotted: Money): SearchSnapshot {
+  const { spending } = snapshot;
   const underWay = [...spending.underWay, { allotted, counted: toText(ZERO) }];
-  return { ...picture, spending: { ...spending, underWay } };
+  return { ...snapshot, spending: { ...spending, underWay } };
 }
 
-type Pictured = SearchPicture["candidates"][number];
+type Candidate = SearchSnapshot["candidates"][number];
 
 function change(
-  { candidates }: SearchPicture,
+  { candidates }: SearchSnapshot,
   candidateId: string,
-  more: Partial<Pick<Pictured, "replayState" | "heldOutReplayState">>,
-): Pick<SearchPicture, "candidates"> {
+  more: Partial<Pick<Candidate, "replayState" | "heldOutReplayState">>,
+): Pick<SearchSnapshot, "candidates"> {
   return { candidates: candidates.map((each) => (each.candidateId === candidateId ? { ...each, ...more } : each)) };
 }

@@ -48,7 +48,7 @@ import { getSearchInput, searches } from "../search/search.table.js";
 import {
   type CandidatesProposed,
   type CauseRecorded,
-  type HeldRun,
+  type ClaimedRun,
   type ProposeCandidates,
   type RecordCause,
   type SearchIterationMessage,
@@ -167,13 +167,13 @@ function toProposal(
   judging: ReplayJudging,
 ) {
   const refuse = (refusal: Refusal) => toEvent("agent.refused", { ...message, refusal });
-  const held = findHeld(turn, scene, message);
-  if (isRefusal(held)) return refuse(held);
-  const { search, iteration } = held;
+  const claimed = findClaimed(turn, scene, message);
+  if (isRefusal(claimed)) return refuse(claimed);
+  const { search, iteration } = claimed;
   if (iteration.kind === "reflect") return refuse(reflects);
   const before = findRequestBefore(turn, message);
   if (isRefusal(before)) return refuse(before);
-  if (before !== null) return repeat(answerProposal(turn, held, before.split(" "), true));
+  if (before !== null) return repeat(answerProposal(turn, claimed, before.split(" "), true));
   if (iteration.attempts >= MAX_PROPOSALS) return refuse(tooOften);
   const input = getSearchInput(turn, turn.self.partition, search.id);
   const found = admitCandidates(turn, { search, input, iteration, judging }, message.proposed);
@@ -183,9 +183,9 @@ function toProposal(
 
 function toCause(turn: TurnReading, scene: IterationScene | undefined, message: RecordCause) {
   const refuse = (refusal: Refusal) => toEvent("agent.refused", { ...message, refusal });
-  const held = findHeld(turn, scene, message);
-  if (isRefusal(held)) return refuse(held);
-  const { reflection } = held.iteration;
+  const claimed = findClaimed(turn, scene, message);
+  if (isRefusal(claimed)) return refuse(claimed);
+  const { reflection } = claimed.iteration;
   if (reflection === null) return refuse(recordsNone);
   const task = reflection.tasks.find(({ taskId }) => taskId === message.taskId);
   if (task === undefined) return refuse(taskNotFound(message.taskId));
@@ -201,17 +201,17 @@ function repeat(answer: AgentRepeated["answer"]): AgentRepeated {
 }
 
 /** Returns the iteration if the requesting runner holds its run now; otherwise refuses as if the run did not exist. */
-function findHeld(
+function findClaimed(
   turn: TurnReading,
   scene: IterationScene | undefined,
-  { runId, runnerId, fence }: HeldRun,
+  { runId, runnerId, fence }: ClaimedRun,
 ): IterationScene | Refusal {
   const notFound: Refusal = { refused: "not-found", detail: `Run ${runId} not found.` };
   if (scene === undefined || scene.iteration.runId !== runId || !isUnderWay(scene.iteration)) return notFound;
   if (!isSearchUnderWay(scene.search)) return notFound;
   const run = runs.get(turn, turn.self.partition, runId);
-  const isHeld = run !== undefined && run.state !== "ended" && run.runnerId === runnerId && run.fence === fence;
-  return isHeld ? scene : notFound;
+  const isClaimed = run !== undefined && run.state !== "ended" && run.runnerId === runnerId && run.fence === fence;
+  return isClaimed ? scene : notFound;
 }
 
 const reflects: Refusal = {

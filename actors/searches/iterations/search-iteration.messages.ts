@@ -7,7 +7,7 @@ import type { Proposed } from "../agent/proposal.js";
 import type { FailureCause } from "../rules/reflection.js";
 
 /** The runner that claims to hold the run, and the fence of its claim. The turn checks both again. */
-export interface HeldRun {
+export interface ClaimedRun {
   readonly runId: string;
   readonly runnerId: string;
   readonly fence: number;
@@ -19,7 +19,7 @@ interface BeginIteration extends Message {
 }
 
 /** Sent by the edge: the agent's proposal, or the faults in its form. Either counts as an attempt. */
-export interface ProposeCandidates extends Answered<CandidatesProposed | Refusal>, Keyed, HeldRun {
+export interface ProposeCandidates extends Answered<CandidatesProposed | Refusal>, Keyed, ClaimedRun {
   readonly type: "candidates.propose";
   readonly proposed: Proposed;
 }
@@ -37,7 +37,7 @@ export interface CandidatesProposed {
 }
 
 /** Sent by the edge: a reflection's agent records a cause. A second cause for a task replaces the first. */
-export interface RecordCause extends Answered<CauseRecorded | Refusal>, Keyed, HeldRun {
+export interface RecordCause extends Answered<CauseRecorded | Refusal>, Keyed, ClaimedRun {
   readonly type: "cause.record";
   readonly taskId: string;
   readonly cause: FailureCause;

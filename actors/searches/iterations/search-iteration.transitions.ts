@@ -5,7 +5,7 @@ import type { JudgingSetup } from "../../lines/fingerprint.js";
 import { storeSkills } from "../../lines/run-setup.js";
 import { amountIn } from "../../money.js";
 import type { Refusal } from "../../refusal.js";
-import { countInPurse } from "../../replays/budget/search-budget.js";
+import { addToBudget } from "../../replays/budget/search-budget.js";
 import { listConfigChanges } from "../../replays/candidates/config-changes.js";
 import { recordSearched } from "../../replays/candidates/made-candidate.table.js";
 import { toJudgeModel } from "../../replays/candidates/station-config.js";
@@ -85,7 +85,7 @@ export function countAgent(turn: Turn, after: SearchIterationRow): void {
   const spent = subtract(amountIn(after.agentSpent, currency), amountIn(before.agentSpent, currency));
   const counted = subtract(countIteration(after), countIteration(before));
   putRow(turn, after);
-  countInPurse(turn, before.searchId, { counted, spent });
+  addToBudget(turn, before.searchId, { counted, spent });
 }
 
 /** Ends the iteration and notifies its search. */

@@ -1,7 +1,7 @@
 import type { Reading } from "../../../storage/store.js";
 import { fromText } from "../../fraction.js";
 import { type Money, toAmount } from "../../money.js";
-import { replayPurses } from "../../replays/budget/search-budget.table.js";
+import { searchBudgets } from "../../replays/budget/search-budget.table.js";
 import { defineView, type Shown } from "../../view.js";
 import { bestReasonTexts } from "../rules/best.js";
 import type { SearchRow } from "../search/search.js";
@@ -26,6 +26,9 @@ export function searchItemView(row: SearchRow, spent: Money): SearchItemView {
 
 /** Returns the spending of a search's replays and agent runs, in the ceiling's currency. */
 export function readSpent(reading: Reading, workspaceId: string, { id, budget: { ceiling } }: SearchRow): Money {
-  const purse = replayPurses.get(reading, workspaceId, id);
-  return { amount: purse === undefined ? 0 : toAmount(fromText(purse.spent)), currency: ceiling.currency };
+  const searchBudget = searchBudgets.get(reading, workspaceId, id);
+  return {
+    amount: searchBudget === undefined ? 0 : toAmount(fromText(searchBudget.spent)),
+    currency: ceiling.currency,
+  };
 }

@@ -9,7 +9,7 @@ import { type Contender, findLeader, hasGain, rankToHoldOut } from "./ranking.js
 import { endingOfReflection, type ReflectionOutcome } from "./reflection.js";
 
 /** A candidate in the picture of a search. */
-export interface PicturedCandidate extends Contender {
+export interface SnapshotCandidate extends Contender {
   /** The iteration that proposed it, from 1; null for the seed. */
   readonly iteration: number | null;
   /** The state of its replay on held-out runs; null until the replay starts, and for the seed. */
@@ -17,7 +17,7 @@ export interface PicturedCandidate extends Contender {
 }
 
 /** An iteration in the picture of a search. */
-export interface PicturedIteration {
+export interface SnapshotIteration {
   /** Starts at 1. */
   readonly number: number;
   readonly kind: "propose" | "reflect";
@@ -29,7 +29,7 @@ export interface PicturedIteration {
 }
 
 /** All data that decides the next step of a search, at one moment. */
-export interface SearchPicture {
+export interface SearchSnapshot {
   readonly state: "seeding" | "searching" | "holding-out";
   /** Why it stopped searching; null until it holds out. */
   readonly ending: SearchEnding | null;
@@ -43,9 +43,9 @@ export interface SearchPicture {
    */
   readonly live: "unchanged" | "changed" | "gone";
   /** The seed first, then the candidates in the order of admission. */
-  readonly candidates: readonly PicturedCandidate[];
+  readonly candidates: readonly SnapshotCandidate[];
   /** Ordered by number. */
-  readonly iterations: readonly PicturedIteration[];
+  readonly iterations: readonly SnapshotIteration[];
 }
 
 /**
@@ -76,50 +76,50 @@ export type NextStep =
 const WAIT: NextStep = { step: "wait" };
 
 /** Decides the next step of a search. Pure. */
-export function decideNext(picture: SearchPicture): NextStep {
-  const seed = picture.candidates.find((each) => each.seed);
-  if (picture.live === "gone") return end("station-left");
-  if (picture.ending !== null) return holdOut(picture, picture.ending);
+export function decideNext(snapshot: SearchSnapshot): NextStep {
+  const seed = snapshot.candidates.find((each) => each.seed);
+  if (snapshot.live === "gone") return end("station-left");
+  if (snapshot.ending !== null) return holdOut(snapshot, snapshot.ending);
   if (isUnderWay(seed?.replayState ?? null)) return WAIT;
   // Without a scored copy of the seed, nothing can be compared with it.
   if (seed?.replayState !== "finished" || (seed.searched?.score ?? null) === null) return end("seed-failed");
-  return replayNext(picture) ?? iterateNext(picture);
+  return replayNext(snapshot) ?? iterateNext(snapshot);
 }
 
 /** Starts the replay of the candidate that waits longest, or waits for work in progress; null if there is neither. */
-function replayNext(picture: SearchPicture): NextStep | null {
-  const { candidates, iterations } = picture;
+function replayNext(snapshot: SearchSnapshot): NextStep | null {
+  const { candidates, iterations } = snapshot;
   const waiting = candidates.find(({ seed, replayState }) => !seed && replayState === null);
   if (waiting !== undefined) {
-    const ceiling = grantPart("searchReplay", termsOf(picture));
+    const ceiling = grantPart("searchReplay", termsOf(snapshot));
     if (ceiling !== null) return { step: "replay", candidateId: waiting.candidateId, ceiling };
   }
   const isBusy =
     candidates.some(({ replayState }) => replayState !== null && isUnderWay(replayState)) ||
     iterations.some(({ state }) => state === "wanted" || state === "running");
   if (isBusy) return WAIT;
-  return waiting === undefined ? null : holdOut(picture, "ceiling");
+  return waiting === undefined ? null : holdOut(snapshot, "ceiling");
 }
 
 /** Ends searching or starts an iteration. Called when no work is in progress. */
-function iterateNext(picture: SearchPicture): NextStep {
-  const ending = findEnding(picture);
-  if (ending !== null) return holdOut(picture, ending);
-  const allotted = grantPart("agentRun", termsOf(picture));
-  if (allotted === null) return holdOut(picture, "ceiling");
-  if (shallReflect(picture)) return { step: "reflect", allotted };
-  return canPropose(picture) ? { step: "propose", allotted } : holdOut(picture, "ceiling");
+function iterateNext(snapshot: SearchSnapshot): NextStep {
+  const ending = findEnding(snapshot);
+  if (ending !== null) return holdOut(snapshot, ending);
+  const allotted = grantPart("agentRun", termsOf(snapshot));
+  if (allotted === null) return holdOut(snapshot, "ceiling");
+  if (shallReflect(snapshot)) return { step: "reflect", allotted };
+  return canPropose(snapshot) ? { step: "propose", allotted } : holdOut(snapshot, "ceiling");
 }
 
 /**
  * Returns why searching ends instead of starting an iteration, apart from its budget; null if it continues. The first
  * matching reason applies.
  */
-function findEnding(picture: SearchPicture): SearchEnding | null {
-  const { objective, iterations, candidates, live } = picture;
-  const reflection = findReflection(picture);
+function findEnding(snapshot: SearchSnapshot): SearchEnding | null {
+  const { objective, iterations, candidates, live } = snapshot;
+  const reflection = findReflection(snapshot);
   if (reflection?.outcome) {
-    const ending = endingOfReflection(reflection.outcome, iterationsLeft(picture) > 0);
+    const ending = endingOfReflection(reflection.outcome, iterationsLeft(snapshot) > 0);
     if (ending !== null) return ending;
   }
   if (objective === "success" && isFlawless(candidates)) return "nothing-to-improve";
@@ -128,8 +128,8 @@ function findEnding(picture: SearchPicture): SearchEnding | null {
     return lastTwo.every(({ state }) => state === "failed") ? "agent-failed" : "no-proposals";
   }
   const mayReflect = reflection === undefined && !hasGain(candidates, objective);
-  if (countStale(picture) >= MAX_STALE && !mayReflect) return "no-improvement";
-  if (iterationsLeft(picture) === 0) return "iterations-used";
+  if (countStale(snapshot) >= MAX_STALE && !mayReflect) return "no-improvement";
+  if (iterationsLeft(snapshot) === 0) return "iterations-used";
   return live === "changed" ? "config-changed" : null;
 }
 
@@ -140,20 +140,20 @@ const MAX_STALE = 2;
  * Whether the next iteration reflects. A search reflects at most once: if candidates were proposed but none beats the
  * live config, and either two iterations in a row brought no improvement or only one iteration is left.
  */
-function shallReflect(picture: SearchPicture): boolean {
-  const { candidates, objective } = picture;
-  if (findReflection(picture) !== undefined || hasGain(candidates, objective)) return false;
+function shallReflect(snapshot: SearchSnapshot): boolean {
+  const { candidates, objective } = snapshot;
+  if (findReflection(snapshot) !== undefined || hasGain(candidates, objective)) return false;
   const hasProposed = candidates.some(({ seed }) => !seed);
-  return hasProposed && (countStale(picture) >= MAX_STALE || iterationsLeft(picture) === 1);
+  return hasProposed && (countStale(snapshot) >= MAX_STALE || iterationsLeft(snapshot) === 1);
 }
 
 /**
  * Counts the latest proposing iterations in a row, since any reflection, without a candidate better than every earlier
  * config.
  */
-function countStale({ iterations, candidates, objective }: SearchPicture): number {
+function countStale({ iterations, candidates, objective }: SearchSnapshot): number {
   const reflected = iterations.find(({ kind }) => kind === "reflect")?.number ?? 0;
-  const fruitless = ({ number }: PicturedIteration): boolean => {
+  const fruitless = ({ number }: SnapshotIteration): boolean => {
     const upToIt = candidates.filter(({ iteration }) => (iteration ?? 0) <= number);
     return findLeader(upToIt, objective)?.iteration !== number;
   };
@@ -162,38 +162,38 @@ function countStale({ iterations, candidates, objective }: SearchPicture): numbe
   return lastFruitful === -1 ? proposing.length : lastFruitful;
 }
 
-function findReflection({ iterations }: SearchPicture): PicturedIteration | undefined {
+function findReflection({ iterations }: SearchSnapshot): SnapshotIteration | undefined {
   return iterations.find(({ kind }) => kind === "reflect");
 }
 
 /** Whether the seed succeeded on every scored copy of the searched runs. */
-function isFlawless(candidates: readonly PicturedCandidate[]): boolean {
+function isFlawless(candidates: readonly SnapshotCandidate[]): boolean {
   return candidates.find(({ seed }) => seed)?.searched?.score === "1/1";
 }
 
 /** Whether an iteration is left, and the budget covers an agent run that proposes and one replay of a candidate. */
-export function canPropose(picture: SearchPicture): boolean {
-  const { allotments, spending } = picture;
+export function canPropose(snapshot: SearchSnapshot): boolean {
+  const { allotments, spending } = snapshot;
   const parts = { searchReplay: 1, heldOutReplay: 0, agentRun: 1 };
-  return iterationsLeft(picture) > 0 && paysParts(allotments, spending, parts);
+  return iterationsLeft(snapshot) > 0 && paysParts(allotments, spending, parts);
 }
 
 /**
  * Starts the remaining held-out replays as far as the budget allows, waits for them, and then ends the search. If the
  * budget does not cover one of the best three, the later ones wait with it until no work in progress can free budget.
  */
-function holdOut(picture: SearchPicture, ending: SearchEnding): NextStep {
+function holdOut(snapshot: SearchSnapshot, ending: SearchEnding): NextStep {
   if (endState(ending) === "stopped") return end(ending);
-  const next = listHeldOut(picture).find(({ heldOutReplayState }) => heldOutReplayState === null);
+  const next = listHeldOut(snapshot).find(({ heldOutReplayState }) => heldOutReplayState === null);
   if (next !== undefined) {
-    const ceiling = grantPart("heldOutReplay", termsOf({ ...picture, ending }));
+    const ceiling = grantPart("heldOutReplay", termsOf({ ...snapshot, ending }));
     if (ceiling !== null) return { step: "hold-out", ending, candidateId: next.candidateId, ceiling };
   }
-  return picture.candidates.some(({ heldOutReplayState }) => isUnderWay(heldOutReplayState)) ? WAIT : end(ending);
+  return snapshot.candidates.some(({ heldOutReplayState }) => isUnderWay(heldOutReplayState)) ? WAIT : end(ending);
 }
 
 /** Lists the candidates to hold out once searching ends: the best three on the frontier. */
-function listHeldOut({ candidates, objective }: SearchPicture): readonly PicturedCandidate[] {
+function listHeldOut({ candidates, objective }: SearchSnapshot): readonly SnapshotCandidate[] {
   return rankToHoldOut(candidates, objective).slice(0, MAX_HELD_OUT);
 }
 
@@ -205,22 +205,22 @@ function isUnderWay(state: ReplayState | null): boolean {
   return state === "queued" || state === "running";
 }
 
-function iterationsLeft({ budget, iterations }: SearchPicture): number {
+function iterationsLeft({ budget, iterations }: SearchSnapshot): number {
   return Math.max(0, budget.iterations - iterations.length);
 }
 
-function termsOf(picture: SearchPicture) {
-  return { allotments: picture.allotments, spending: picture.spending, toCome: countToCome(picture) };
+function termsOf(snapshot: SearchSnapshot) {
+  return { allotments: snapshot.allotments, spending: snapshot.spending, toCome: countToCome(snapshot) };
 }
 
 /** Counts the parts that a search may still start, at most. */
-function countToCome(picture: SearchPicture): PartsToCome {
-  const { budget, candidates, iterations } = picture;
-  if (picture.ending !== null) {
-    const left = listHeldOut(picture).filter(({ heldOutReplayState }) => heldOutReplayState === null).length;
+function countToCome(snapshot: SearchSnapshot): PartsToCome {
+  const { budget, candidates, iterations } = snapshot;
+  if (snapshot.ending !== null) {
+    const left = listHeldOut(snapshot).filter(({ heldOutReplayState }) => heldOutReplayState === null).length;
     return { searchReplay: 0, heldOutReplay: left, agentRun: 0 };
   }
-  const left = iterationsLeft(picture);
+  const left = iterationsLeft(snapshot);
   const open = iterations.filter(
     ({ kind, state }) => kind === "propose" && (state === "wanted" || state === "running"),
   );

@@ -31,10 +31,12 @@ export interface Parents {
  */
 export function findParents(contenders: readonly Contender[], objective: Objective): Parents {
   const configs = rank(contenders).map(({ id, figures }) => ({ id, tasks: tasksOf(figures.tasks, objective) }));
-  const kept = configs.filter((config) => !configs.some((other) => other !== config && dominates(other, config)));
-  const taskIds = [...new Set(kept.flatMap(({ tasks }) => [...tasks.keys()]))].sort(compareText);
-  const tasks = taskIds.map((taskId) => ({ taskId, candidateIds: bestAt(taskId, kept) }));
-  const parents = kept.map(({ id }) => ({
+  const undominated = configs.filter(
+    (config) => !configs.some((other) => other !== config && dominates(other, config)),
+  );
+  const taskIds = [...new Set(undominated.flatMap(({ tasks }) => [...tasks.keys()]))].sort(compareText);
+  const tasks = taskIds.map((taskId) => ({ taskId, candidateIds: bestAt(taskId, undominated) }));
+  const parents = undominated.map(({ id }) => ({
     candidateId: id,
     tasks: tasks.filter(({ candidateIds }) => candidateIds.includes(id)).length,
   }));

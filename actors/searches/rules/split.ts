@@ -93,7 +93,7 @@ function stratify(setId: string, entries: readonly SplitEntry[]): readonly Strat
 /** Returns the most common outcome of a task's runs; ties go to the first in the order of outcomes. */
 function commonest(outcomes: readonly TaskOutcome[]): TaskOutcome {
   const count = (outcome: TaskOutcome): number => outcomes.filter((each) => each === outcome).length;
-  return taskOutcomes.reduce((most, outcome) => (count(outcome) > count(most) ? outcome : most));
+  return taskOutcomes.reduce((largest, outcome) => (count(outcome) > count(largest) ? outcome : largest));
 }
 
 /** Returns how many tasks of each stratum are held out: its share rounded down, plus one for the largest remainders. */
@@ -104,6 +104,6 @@ function apportion(strata: readonly Stratum[], wanted: number): readonly number[
     return { n, rank, whole: Math.floor(times / all), left: times % all };
   });
   const missing = wanted - parts.reduce((sum, { whole }) => sum + whole, 0);
-  const most = [...parts].sort((a, b) => b.left - a.left || compareText(a.rank, b.rank)).slice(0, missing);
-  return parts.map((part) => part.whole + (most.includes(part) ? 1 : 0));
+  const largest = [...parts].sort((a, b) => b.left - a.left || compareText(a.rank, b.rank)).slice(0, missing);
+  return parts.map((part) => part.whole + (largest.includes(part) ? 1 : 0));
 }

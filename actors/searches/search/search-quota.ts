@@ -8,7 +8,7 @@ import { searches } from "./search.table.js";
 const MAX_SEARCHES = 50;
 
 /** Makes space for a search at a station that has none running: tells the oldest searches to remove themselves. */
-export function makeSearchRoom(turn: Turn, { lineId, stationId }: Pick<SearchRow, "lineId" | "stationId">): void {
+export function removeOldestSearches(turn: Turn, { lineId, stationId }: Pick<SearchRow, "lineId" | "stationId">): void {
   const { partition } = turn.self;
   const oldestFirst = searches.all(turn, partition, { lineId, stationId }).toReversed();
   const leaving = findLeaving(oldestFirst, { most: MAX_SEARCHES, count: 1, mayGo: () => true }) ?? [];

@@ -2,7 +2,7 @@ import type { TurnReading } from "../../../runtime/turns/turn.js";
 import { toText, ZERO } from "../../fraction.js";
 import type { JudgingSetup } from "../../lines/fingerprint.js";
 import { countSpent } from "../../replays/budget/replay-ceiling.js";
-import { replayPurses } from "../../replays/budget/search-budget.table.js";
+import { searchBudgets } from "../../replays/budget/search-budget.table.js";
 import { findLiveFingerprints } from "../../replays/candidates/station-config.js";
 import { listCopies } from "../../replays/copies/replay-copy.table.js";
 import type { ReplayState } from "../../replays/replay/replay.js";
@@ -13,7 +13,7 @@ import { replaysOf } from "../candidates/search-replays.js";
 import { countIteration } from "../iterations/iteration-spending.js";
 import { listIterations } from "../iterations/search-iteration.table.js";
 import type { SearchSpending, UnderWay } from "../rules/ceiling.js";
-import type { PicturedCandidate, PicturedIteration, SearchPicture } from "../rules/decide-next.js";
+import type { SearchSnapshot, SnapshotCandidate, SnapshotIteration } from "../rules/decide-next.js";
 import { type FailedTask, findFailedTasks } from "../rules/reflection.js";
 import type { SearchCandidateRow, SearchInputRow, SearchIterationRow, SearchRow } from "./search.js";
 import { isSearchUnderWay } from "./search.js";
@@ -40,7 +40,7 @@ export function readScene(turn: TurnReading, search: SearchRow): SearchScene {
 }
 
 /** Builds the picture that decides the next step (`rules/decide-next.ts`). The search must be running. */
-export function toPicture(turn: TurnReading, scene: SearchScene, judging: JudgingSetup): SearchPicture {
+export function toSnapshot(turn: TurnReading, scene: SearchScene, judging: JudgingSetup): SearchSnapshot {
   const { search, input, candidates, iterations } = scene;
   const { state, ending, budget, objective } = search;
   if (!isSearchUnderWay(search) || state === "finished" || state === "stopped") throw new Error("a search that ended");
@@ -52,12 +52,12 @@ export function toPicture(turn: TurnReading, scene: SearchScene, judging: Judgin
     allotments: input.allotments,
     spending: toSpending(turn, scene),
     live: findLive(turn, search, input, judging),
-    candidates: candidates.map((candidate) => toPictured(turn, candidate)),
-    iterations: iterations.map(toPicturedIteration),
+    candidates: candidates.map((candidate) => toSnapshotCandidate(turn, candidate)),
+    iterations: iterations.map(toSnapshotIteration),
   };
 }
 
-function toPictured(turn: TurnReading, candidate: SearchCandidateRow): PicturedCandidate {
+function toSnapshotCandidate(turn: TurnReading, candidate: SearchCandidateRow): SnapshotCandidate {
   const { candidateId, seed, iteration, searched, heldOut } = candidate;
   return {
     candidateId,
@@ -74,7 +74,7 @@ function findState(turn: TurnReading, replayId: string | null): ReplayState | nu
   return replayId === null ? null : (replays.get(turn, turn.self.partition, replayId)?.state ?? "stopped");
 }
 
-function toPicturedIteration({ number, kind, state, proposed, reflection }: SearchIterationRow): PicturedIteration {
+function toSnapshotIteration({ number, kind, state, proposed, reflection }: SearchIterationRow): SnapshotIteration {
   return { number, kind, state, admitted: proposed.length, outcome: reflection?.outcome ?? null };
 }
 
@@ -84,7 +84,7 @@ function findLive(
   search: SearchRow,
   { runningFingerprint, scoringFingerprint }: SearchInputRow,
   judging: JudgingSetup,
-): SearchPicture["live"] {
+): SearchSnapshot["live"] {
   const { partition } = turn.self;
   const live = findLiveFingerprints(turn, partition, search, judging);
   if (live === undefined || replaySets.get(turn, partition, search.setId) === undefined) return "gone";
@@ -105,7 +105,7 @@ function toSpending(turn: TurnReading, { search, candidates, iterations }: Searc
     if (iteration.state !== "wanted" && iteration.state !== "running") return [];
     return [{ allotted: iteration.allotted, counted: toText(countIteration(iteration)) }];
   });
-  const counted = replayPurses.get(turn, partition, search.id)?.counted ?? toText(ZERO);
+  const counted = searchBudgets.get(turn, partition, search.id)?.counted ?? toText(ZERO);
   return { ceiling, counted, underWay: [...ofReplays, ...ofAgent] };
 }
 

@@ -52,7 +52,7 @@ import { isSearchUnderWay, type SearchIterationRow, type SearchRow } from "./sea
 import { type SearchMessage, type StartSearch, type StopSearch, searchRef } from "./search.messages.js";
 import { searches } from "./search.table.js";
 import { putCandidate, type RowChange, removeSearch, stopSearch, takeSteps } from "./search.transitions.js";
-import { findFailures, readScene, type SearchScene, toPicture } from "./search-snapshot.js";
+import { findFailures, readScene, type SearchScene, toSnapshot } from "./search-snapshot.js";
 
 const OTHER = toEvent("search.other");
 
@@ -132,8 +132,8 @@ function toSteps(turn: TurnReading, search: SearchRow, judging: ReplayJudging) {
   const scene = readScene(turn, search);
   const measured = measureScene(turn, scene);
   const reflected = closeReflection(turn, measured, judging);
-  const picture = toPicture(turn, reflected, judging);
-  const { steps, leads } = planSteps(picture, () => findFailures(turn, reflected).length > 0);
+  const snapshot = toSnapshot(turn, reflected, judging);
+  const { steps, leads } = planSteps(snapshot, () => findFailures(turn, reflected).length > 0);
   const candidates = listChanges(scene.candidates, reflected.candidates);
   const iterations = listChanges(scene.iterations, reflected.iterations);
   return toEvent(`steps.${leads}`, { candidates, iterations, steps });
@@ -162,7 +162,7 @@ function closeReflection(turn: TurnReading, scene: SearchScene, judging: ReplayJ
     const { reflection, state } = row;
     if (reflection === null || reflection.outcome !== null || state === "wanted" || state === "running") return row;
     const { tasks, causes } = reflection;
-    const canGoOn = canPropose(toPicture(turn, scene, judging));
+    const canGoOn = canPropose(toSnapshot(turn, scene, judging));
     const outcome = reflectionOutcome({ tasks: tasks.length, ran: state === "ended", causes, canGoOn });
     return { ...row, reflection: { ...reflection, outcome } };
   };
@@ -205,10 +205,10 @@ const searchMachine = machine({
       on: {
         ...always,
         ...on("search.starts", "seeding", (event) => answerStart(event, event.start, event.judging)),
-        ...on("start.refused", ({ turn, refusal }) => turn.reply(refusal), leave),
-        ...on("start.repeated", ({ turn, answer }) => turn.reply(answer), leave),
-        ...on("stop.refused", ({ turn, refusal }) => turn.reply(refusal), leave),
-        ...on("search.other", leave),
+        ...on("start.refused", ({ turn, refusal }) => turn.reply(refusal), stopActor),
+        ...on("start.repeated", ({ turn, answer }) => turn.reply(answer), stopActor),
+        ...on("stop.refused", ({ turn, refusal }) => turn.reply(refusal), stopActor),
+        ...on("search.other", stopActor),
       },
     },
     seeding: { on: { ...underWay, ...on("steps.seeding", (event) => takeSteps(event.turn, event)) } },
@@ -219,7 +219,7 @@ const searchMachine = machine({
   },
 });
 
-function leave({ turn }: InTurn): void {
+function stopActor({ turn }: InTurn): void {
   turn.stop();
 }
 

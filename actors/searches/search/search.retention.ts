@@ -9,7 +9,7 @@ export const searchRetention = retain(searches, {
   after: [replays.name],
   // Its iterations and candidates are removed in the same turn.
   cost: 120,
-  begunAtMs: ({ startedAt }) => Date.parse(startedAt),
+  startedAtMs: ({ startedAt }) => Date.parse(startedAt),
   endedAtMs: ({ endedAt }) => (endedAt === null ? null : Date.parse(endedAt)),
   remove: (turn, { id }) => {
     turn.send(searchRef(turn.self.partition, id), { type: "search.forget" });

@@ -1,7 +1,7 @@
 import type { Delivered, Turn } from "../../../runtime/turns/turn.js";
 import { configPullRequestRef } from "../../config-pull-requests/config-pull-request.messages.js";
 import { findPullRequestOf } from "../../config-pull-requests/config-pull-request.table.js";
-import { replayPurses } from "../../replays/budget/search-budget.table.js";
+import { searchBudgets } from "../../replays/budget/search-budget.table.js";
 import { removeSearched } from "../../replays/candidates/made-candidate.table.js";
 import { unwatchReplay } from "../../replays/replay/replay-watcher.table.js";
 import { recordRequest } from "../../resources/repeated-request.js";
@@ -9,11 +9,11 @@ import { removePins } from "../../tables/pins.js";
 import { searchCandidateInputs, searchCandidates } from "../candidates/search-candidate.table.js";
 import {
   endReplays,
-  leaveReplay,
   limitSearchLane,
   orderCandidate,
   releaseReplays,
   replaysOf,
+  stopReplayCheck,
 } from "../candidates/search-replays.js";
 import { searchIterationRef } from "../iterations/search-iteration.messages.js";
 import { searchIterations } from "../iterations/search-iteration.table.js";
@@ -78,10 +78,10 @@ export function takeSteps(turn: Turn, { candidates, iterations, steps }: SearchS
 export function putCandidate(turn: Turn, { before, after }: RowChange<SearchCandidateRow>): void {
   searchCandidates.put(turn, turn.self.partition, before, after);
   if (before.replayEnded === null && after.replayEnded !== null && after.replayId !== null) {
-    leaveReplay(turn, after.replayId);
+    stopReplayCheck(turn, after.replayId);
   }
   if (before.heldOutEnded === null && after.heldOutEnded !== null && after.heldOutReplayId !== null) {
-    leaveReplay(turn, after.heldOutReplayId);
+    stopReplayCheck(turn, after.heldOutReplayId);
   }
 }
 
@@ -235,7 +235,7 @@ export function removeSearch(turn: Turn): void {
     const stored = searches.get(turn, partition, id);
     if (stored !== undefined) searches.remove(turn, partition, stored);
     searchInputs.remove(turn, partition, scene.input);
-    replayPurses.remove(turn, partition, id);
+    searchBudgets.remove(turn, partition, id);
     removePins(turn, { of: searches.name, id });
     turn.publishChange(searchTopic(id), { type: "deleted" });
   }

@@ -1,8 +1,8 @@
 import type { EventWith } from "../../../runtime/cells/chart.js";
 import type { Turn, TurnReading } from "../../../runtime/turns/turn.js";
 import { type FieldError, isRefusal, type Refusal } from "../../refusal.js";
-import { makeRoom } from "../../replays/budget/replay-quota.js";
-import { openPurse } from "../../replays/budget/search-budget.js";
+import { freeReplayQuota } from "../../replays/budget/replay-quota.js";
+import { openBudget } from "../../replays/budget/search-budget.js";
 import { toJudgeModel } from "../../replays/candidates/station-config.js";
 import type { ReplayJudging } from "../../replays/judging/model-terms.js";
 import type { ReplayRow } from "../../replays/replay/replay.js";
@@ -30,7 +30,7 @@ import type { SearchAgent, SearchCandidateRow, SearchInputRow, SearchRow, Search
 import type { SearchStarted, StartSearch } from "../search/search.messages.js";
 import { findSearchUnderWay, searches, searchInputs } from "../search/search.table.js";
 import { type BasisEntry, readSearchBasis } from "../search/search-basis.js";
-import { makeSearchRoom } from "../search/search-quota.js";
+import { removeOldestSearches } from "../search/search-quota.js";
 import { refuseBudget, refuseForSet, toObjective, toSearchAgent } from "./refuse-terms.js";
 
 /** The data for a search that nothing refuses. */
@@ -158,10 +158,10 @@ function startSearch(
   const { turn, terms } = event;
   const { partition, id: searchId } = turn.self;
   const { point, allotments } = start;
-  const full = makeRoom(turn, point.set, { count: 1, beside: null });
+  const full = freeReplayQuota(turn, point.set, { count: 1, beside: null });
   if (full !== null) return full;
-  makeSearchRoom(turn, point.set);
-  openPurse(turn, { searchId, ceiling: terms.budget.ceiling });
+  removeOldestSearches(turn, point.set);
+  openBudget(turn, { searchId, ceiling: terms.budget.ceiling });
   limitSearchLane(turn, searchId, terms.budget.concurrency);
   const search = { searchId, candidateName: SEED };
   const plan = planLive(turn, point, judging, { repeats: terms.budget.repeats, ceiling: allotments.seed, search });

@@ -168,22 +168,22 @@ function gather(key: string, before: readonly string[] = []): string[] {
 }
 
 /** Parses an integer of at most nine digits. The error message states `most` if it is given. */
-function wholeFrom(least: number, most: number | null = null): (text: string) => number {
-  const range = most === null ? `from ${least}` : `from ${least} to ${most}`;
+function wholeFrom(least: number, max: number | null = null): (text: string) => number {
+  const range = max === null ? `from ${least}` : `from ${least} to ${max}`;
   return (text) => {
     const value = Number(text);
-    if (!/^\d{1,9}$/.test(text) || value < least || (most !== null && value > most))
+    if (!/^\d{1,9}$/.test(text) || value < least || (max !== null && value > max))
       throw new InvalidArgumentError(`It must be a whole number ${range}.`);
     return value;
   };
 }
 
 /** Parses a number above 0. The limit is needed because a timer can run at most about 24 days. */
-function upTo(most: number): (text: string) => number {
+function upTo(max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (!/^\d+(\.\d+)?$/.test(text) || value <= 0 || value > most) {
-      throw new InvalidArgumentError(`It must be above 0, and ${most} at most.`);
+    if (!/^\d+(\.\d+)?$/.test(text) || value <= 0 || value > max) {
+      throw new InvalidArgumentError(`It must be above 0, and ${max} at most.`);
     }
     return value;
   };

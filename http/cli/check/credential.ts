@@ -17,7 +17,7 @@ export interface Credential {
 }
 
 /** Returns the credential for a fixed workspace token. */
-export function keptToken(token: string): Credential {
+export function fixedToken(token: string): Credential {
   return { token: async () => token, refused: () => false, hidden: () => [token] };
 }
 
@@ -50,10 +50,10 @@ const exchanged = z.looseObject({ token: z.string().min(1), expiresAt: z.string(
  */
 export function trustedToken({ requests, url, trust, proof }: TrustOptions): Credential {
   const seen = new Set<string>();
-  let held: { readonly token: string; readonly untilMs: number } | null = null;
+  let cached: { readonly token: string; readonly untilMs: number } | null = null;
   return {
     async token() {
-      if (held !== null && requests.nowMs() < held.untilMs) return held.token;
+      if (cached !== null && requests.nowMs() < cached.untilMs) return cached.token;
       const token = await proof.get();
       seen.add(token);
       const answer = await requests.send({
@@ -76,11 +76,11 @@ export function trustedToken({ requests, url, trust, proof }: TrustOptions): Cre
       seen.add(given.token);
       const untilMs = Date.parse(given.expiresAt) - SPARE_MS;
       // If this machine's clock is wrong, the token is used until the service rejects it with 401.
-      held = { token: given.token, untilMs: untilMs > requests.nowMs() ? untilMs : Number.POSITIVE_INFINITY };
-      return held.token;
+      cached = { token: given.token, untilMs: untilMs > requests.nowMs() ? untilMs : Number.POSITIVE_INFINITY };
+      return cached.token;
     },
     refused() {
-      held = null;
+      cached = null;
       return true;
     },
     hidden: () => [...seen, ...proof.hidden()],

@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { checkPlan } from "./check-plan.js";
 import { type Access, type CheckWish, createCommandLine, readCommandLine } from "./command-line.js";
 import { CouldNotAsk } from "./could-not-ask.js";
-import { type Credential, fileProof, githubProof, keptToken, trustedToken } from "./credential.js";
+import { type Credential, fileProof, fixedToken, githubProof, trustedToken } from "./credential.js";
 import { Ending, signalCodes } from "./ending.js";
 import { verdictText } from "./figures.js";
 import { exitCodes, type Outcome, verdictOf, worstOf } from "./outcome.js";
@@ -25,15 +25,15 @@ import { writeSummary } from "./summary.js";
  */
 
 /** Maximum size of a plan, in bytes. */
-const MOST_BYTES = 256 * 1024 ** 2;
+const MAX_BYTES = 256 * 1024 ** 2;
 /** Maximum length of a printed line, in characters. */
-const MOST_CHARACTERS = 2_000;
+const MAX_CHARACTERS = 2_000;
 
 /** Returns the values that must not be printed. The list grows as tokens are exchanged. */
 let secrets: () => readonly string[] = () => [];
 
 function say(line: string): void {
-  console.log(withoutSecrets(toLogLine(line, MOST_CHARACTERS), secrets()));
+  console.log(withoutSecrets(toLogLine(line, MAX_CHARACTERS), secrets()));
 }
 
 async function main(): Promise<number> {
@@ -87,7 +87,7 @@ async function settle(wish: CheckWish, ending: Ending): Promise<readonly Outcome
 }
 
 function credentialOf(access: Access, requests: Requests, url: string): Credential {
-  if (access.kind === "token") return keptToken(access.token);
+  if (access.kind === "token") return fixedToken(access.token);
   const { trust } = access;
   const proof = access.kind === "file" ? fileProof(access.file) : githubProof({ requests, ...access });
   return trustedToken({ requests, url, trust, proof });
@@ -96,7 +96,7 @@ function credentialOf(access: Access, requests: Requests, url: string): Credenti
 async function readText(file: string): Promise<string> {
   try {
     const bytes = file === "-" ? await buffer(process.stdin) : await readFile(file);
-    if (bytes.length > MOST_BYTES) throw new CouldNotAsk(`The plan is larger than ${MOST_BYTES} bytes.`);
+    if (bytes.length > MAX_BYTES) throw new CouldNotAsk(`The plan is larger than ${MAX_BYTES} bytes.`);
     return bytes.toString("utf8");
   } catch (error) {
     if (error instanceof CouldNotAsk) throw error;
@@ -115,8 +115,9 @@ function linesOf(outcome: Outcome, url: string): readonly string[] {
     return [`${title}: ${verdictOf(outcome)}: ${outcome.why} The check continues.`, ...where];
   }
   const { check: ended } = outcome;
-  const kept = ended.keptLive.length === 0 ? [] : [`${title}: kept at the live values: ${ended.keptLive.join(", ")}`];
-  return [`${title}: ${verdictText(ended)}`, ...kept, ...where];
+  const liveFields =
+    ended.keptLive.length === 0 ? [] : [`${title}: kept at the live values: ${ended.keptLive.join(", ")}`];
+  return [`${title}: ${verdictText(ended)}`, ...liveFields, ...where];
 }
 
 function summarise(file: string | null, text: string): void {

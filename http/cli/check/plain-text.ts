@@ -7,14 +7,14 @@
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;
 
 /** Converts text to one line of at most `most` characters. */
-export function oneLine(text: string, most: number): string {
+export function oneLine(text: string, max: number): string {
   const characters = [...text.replace(UNSEEN, " ").trim()];
-  return characters.length <= most ? characters.join("") : `${characters.slice(0, most - 1).join("")}…`;
+  return characters.length <= max ? characters.join("") : `${characters.slice(0, max - 1).join("")}…`;
 }
 
 /** Converts text to a line that is safe in a terminal and a CI log. */
-export function toLogLine(text: string, most: number): string {
-  return oneLine(text, most)
+export function toLogLine(text: string, max: number): string {
+  return oneLine(text, max)
     .replaceAll("##[", "## [")
     .replace(/^:+/, (colons) => " ".repeat(colons.length))
     .trimStart();

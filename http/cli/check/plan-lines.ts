@@ -52,29 +52,29 @@ async function planLine(
   { service, whyEnded }: PlanLinesOptions,
 ): Promise<LinePlan> {
   const { place: title, what, id } = line;
-  const told = (what: "nothing-to-replay" | "not-asked", why: string): LinePlan => ({
+  const notReplayed = (what: "nothing-to-replay" | "not-asked", why: string): LinePlan => ({
     planned: [{ title, station: null, what, why }],
     keys: [],
   });
   if (what === "not-replayed") {
-    return told(
+    return notReplayed(
       "nothing-to-replay",
       "A check replays the station's block and the repositories. The plan changes neither.",
     );
   }
   if (named !== null && (what === "added" || (id !== null && id !== named.id))) return nowhere;
   if (what === "added") {
-    return told("nothing-to-replay", "The plan creates or replaces this line: it has no past runs.");
+    return notReplayed("nothing-to-replay", "The plan creates or replaces this line: it has no past runs.");
   }
-  if (what === "removed") return told("nothing-to-replay", "The plan removes this line.");
+  if (what === "removed") return notReplayed("nothing-to-replay", "The plan removes this line.");
   try {
     const live = await findLive(line, named, service);
     if (named !== null && live.id !== named.id) return nowhere;
     return { planned: planChecks(line, live), keys: [...keysOf(live), ...line.stations.map(({ key }) => key)] };
   } catch (error) {
-    if (error instanceof Interrupted) return told("not-asked", whyEnded());
+    if (error instanceof Interrupted) return notReplayed("not-asked", whyEnded());
     if (!(error instanceof CouldNotAsk)) throw error;
-    return told("not-asked", error.message);
+    return notReplayed("not-asked", error.message);
   }
 }
 

@@ -26,9 +26,9 @@ export function writeProgress(say: (line: string) => void, nowMs: () => number):
       if (before.what !== "still-running") return;
       for (const text of newWarnings(before.check, checkOf(after))) say(`${after.title}: warning: ${text}`);
       if (after.what !== "still-running") return;
-      const said = last.get(after.title);
+      const reported = last.get(after.title);
       const text = progressText(after.check);
-      if (said !== undefined && (nowMs() - said.ms < BETWEEN_MS || said.text === text)) return;
+      if (reported !== undefined && (nowMs() - reported.ms < BETWEEN_MS || reported.text === text)) return;
       say(`${after.title}: ${text}`);
       last.set(after.title, { ms: nowMs(), text });
     },
@@ -46,9 +46,9 @@ function newWarnings(before: CheckAnswer, after: CheckAnswer | null): readonly s
 }
 
 function startLines({ id, attempt, reused, tasks, repeats, threshold, warnings }: CheckAnswer): readonly string[] {
-  const begun = reused ? "the check that this change already had" : "started";
+  const status = reused ? "the check that this change already had" : "started";
   const what = `${tasks} tasks, ${copiesText(repeats)} of each run, at most ${moneyText(threshold.ceiling)} a replay`;
-  return [`${id} ${begun} (attempt ${attempt}): ${what}`, ...warnings.map(({ text }) => `warning: ${text}`)];
+  return [`${id} ${status} (attempt ${attempt}): ${what}`, ...warnings.map(({ text }) => `warning: ${text}`)];
 }
 
 /** What a check waits for, by the service's keyword. A later release may have others. */

@@ -48,7 +48,7 @@ export interface RequestsOptions {
 /** Timeout of one request, in milliseconds. */
 const ANSWER_MS = 30_000;
 /** Maximum size of a response body, in bytes. A check of 50 tasks with reasons is far smaller. */
-const MOST_BYTES = 16 * 1024 ** 2;
+const MAX_BYTES = 16 * 1024 ** 2;
 /** The wait before the first retry, and the maximum to which it doubles, in milliseconds. */
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
@@ -72,14 +72,14 @@ export function createRequests({ nowMs, wait, ended, log }: RequestsOptions): Re
     nowMs,
     wait: checked,
     async send(asked) {
-      const begun = nowMs();
+      const started = nowMs();
       for (let times = 0; ; times++) {
         if (ended.aborted) throw new Interrupted();
         const tried = await attempt(asked, ended);
         if (tried.answer !== null && !passing.has(tried.answer.status)) return tried.answer;
         const why = tried.answer === null ? "does not respond" : `answered ${tried.answer.status}`;
         const waitMs = Math.max(tried.retryAfterMs ?? 0, Math.min(FIRST_WAIT_MS * 2 ** times, LONGEST_WAIT_MS));
-        const isLong = waitMs > LONGEST_RETRY_AFTER_MS || nowMs() + waitMs - begun > PATIENCE_MS;
+        const isLong = waitMs > LONGEST_RETRY_AFTER_MS || nowMs() + waitMs - started > PATIENCE_MS;
         if (isLong) throw new CouldNotAsk(`${capitalised(asked.what)} ${why}, and ${times + 1} attempts failed.`);
         log(`${asked.what} ${why}: retrying`);
         await checked(waitMs);
@@ -119,7 +119,7 @@ async function textOf(answer: Response): Promise<string> {
   let bytes = 0;
   for await (const part of answer.body ?? []) {
     bytes += part.byteLength;
-    if (bytes > MOST_BYTES) return "";
+    if (bytes > MAX_BYTES) return "";
     parts.push(part);
   }
   return Buffer.concat(parts).toString("utf8");

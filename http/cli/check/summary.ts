@@ -6,10 +6,10 @@ import { oneLine } from "./plain-text.js";
 import { checkPath } from "./run-checks.js";
 
 /** Maximum counts and text lengths of a check in the summary. A job summary may have 1 MiB. */
-const MOST = { regressions: 20, reasons: 3, title: 200, why: 1_000, detail: 300, word: 100 };
+const MAX = { regressions: 20, reasons: 3, title: 200, why: 1_000, detail: 300, word: 100 };
 
 /** Maximum number of bytes of sections, and of sections and one-line entries together. One more line may follow. */
-const MOST_BYTES = { sections: 512 * 1024, page: 768 * 1024 };
+const MAX_BYTES = { sections: 512 * 1024, page: 768 * 1024 };
 
 const marks: Readonly<Record<Verdict, string>> = {
   failed: "❌",
@@ -30,8 +30,8 @@ export function writeSummary(outcomes: readonly Outcome[], url: string): string 
   const parts = [`## ${marks[worst]} Replay check: ${worst}\n`];
   let bytes = 0;
   for (const [index, outcome] of outcomes.entries()) {
-    const part = fit(bytes, sectionOf(outcome, url), MOST_BYTES.sections) ?? `- ${headOf(outcome)}\n`;
-    if (fit(bytes, part, MOST_BYTES.page) === null) {
+    const part = fit(bytes, sectionOf(outcome, url), MAX_BYTES.sections) ?? `- ${headOf(outcome)}\n`;
+    if (fit(bytes, part, MAX_BYTES.page) === null) {
       parts.push(leftOutLine(outcomes.slice(index)));
       break;
     }
@@ -43,8 +43,8 @@ export function writeSummary(outcomes: readonly Outcome[], url: string): string 
 }
 
 /** Returns the part if it fits into the rest of the page; otherwise null. */
-function fit(bytes: number, part: string, most: number): string | null {
-  return bytes + Buffer.byteLength(part) > most ? null : part;
+function fit(bytes: number, part: string, max: number): string | null {
+  return bytes + Buffer.byteLength(part) > max ? null : part;
 }
 
 /** Counts the stations that were left out, by verdict. */
@@ -59,11 +59,11 @@ function leftOutLine(outcomes: readonly Outcome[]): string {
 
 function headOf(outcome: Outcome): string {
   const verdict = verdictOf(outcome);
-  return `${marks[verdict]} ${codeSpan(outcome.title, MOST.title)}: ${verdict}`;
+  return `${marks[verdict]} ${codeSpan(outcome.title, MAX.title)}: ${verdict}`;
 }
 
 function sectionOf(outcome: Outcome, url: string): string {
-  const why = "why" in outcome ? [`${codeSpan(outcome.why, MOST.why)}\n`] : [];
+  const why = "why" in outcome ? [`${codeSpan(outcome.why, MAX.why)}\n`] : [];
   const check = "check" in outcome && outcome.check !== null ? checkLines(outcome.check, url) : [];
   return [`### ${headOf(outcome)}\n`, ...why, ...check].join("\n");
 }
@@ -78,8 +78,8 @@ function checkLines(check: CheckAnswer, url: string): readonly string[] {
     sideRow("live config", check.baseline, check),
     "",
     ...(gain === null ? [] : [`- Gain (does not affect the verdict): ${gain}.`]),
-    ...check.warnings.map(({ text }) => `- Warning: ${codeSpan(text, MOST.detail)}`),
-    ...keptLines(check),
+    ...check.warnings.map(({ text }) => `- Warning: ${codeSpan(text, MAX.detail)}`),
+    ...liveFieldLines(check),
     ...regressionLines(check),
     `- ${whereLine(check, url)}\n`,
   ];
@@ -93,29 +93,29 @@ function sideRow(name: string, side: CheckSide, { tasks, threshold }: CheckAnswe
   return `| ${cells.map((cell) => cell.replaceAll("|", "")).join(" | ")} |`;
 }
 
-function keptLines({ keptLive }: CheckAnswer): readonly string[] {
+function liveFieldLines({ keptLive }: CheckAnswer): readonly string[] {
   if (keptLive.length === 0) return [];
-  const kept = keptLive.map((name) => codeSpan(name, MOST.word)).join(", ");
-  return [`- Kept at the live values: ${kept}. Planned changes to these were not replayed.`];
+  const names = keptLive.map((name) => codeSpan(name, MAX.word)).join(", ");
+  return [`- Kept at the live values: ${names}. Planned changes to these were not replayed.`];
 }
 
 function regressionLines({ regressions }: CheckAnswer): readonly string[] {
-  const left = regressions.length - MOST.regressions;
-  const shown = regressions.slice(0, MOST.regressions).flatMap(regressionItem);
+  const left = regressions.length - MAX.regressions;
+  const shown = regressions.slice(0, MAX.regressions).flatMap(regressionItem);
   if (regressions.length === 0) return [];
   return ["- Regressed:", ...shown, ...(left > 0 ? [`  - and ${left} more`] : [])];
 }
 
 function regressionItem({ taskId, title, candidate, baseline, reasons }: Regression): readonly string[] {
-  const name = codeSpan(title ?? taskId, MOST.title);
+  const name = codeSpan(title ?? taskId, MAX.title);
   const both = `live ${resultsText(baseline)}, planned ${resultsText(candidate)}`;
-  const shown = reasons.slice(0, MOST.reasons).map(({ code, detail }) => {
-    const said = detail === null || detail === undefined || detail === "" ? "" : `: ${codeSpan(detail, MOST.detail)}`;
-    return `    - ${codeSpan(code, MOST.word)}${said}`;
+  const shown = reasons.slice(0, MAX.reasons).map(({ code, detail }) => {
+    const suffix = detail === null || detail === undefined || detail === "" ? "" : `: ${codeSpan(detail, MAX.detail)}`;
+    return `    - ${codeSpan(code, MAX.word)}${suffix}`;
   });
-  const left = reasons.length - MOST.reasons;
+  const left = reasons.length - MAX.reasons;
   return [
-    `  - ${name} (${codeSpan(taskId, MOST.word)}): ${both}`,
+    `  - ${name} (${codeSpan(taskId, MAX.word)}): ${both}`,
     ...shown,
     ...(left > 0 ? [`    - and ${left} more`] : []),
   ];
@@ -124,9 +124,9 @@ function regressionItem({ taskId, title, candidate, baseline, reasons }: Regress
 function whereLine(check: CheckAnswer, url: string): string {
   const { id, attempt, repeats, reused, setName, replayUrl } = check;
   const link = replayUrl === null ? null : linkTo(replayUrl, "the replay");
-  const over = setName === null || setName === undefined ? "" : ` over ${codeSpan(setName, MOST.word)}`;
+  const over = setName === null || setName === undefined ? "" : ` over ${codeSpan(setName, MAX.word)}`;
   const words = [
-    `Check ${codeSpan(id, MOST.word)}${over}, attempt ${attempt}, ${copiesText(repeats)} of each run`,
+    `Check ${codeSpan(id, MAX.word)}${over}, attempt ${attempt}, ${copiesText(repeats)} of each run`,
     ...(reused ? ["which this change already had"] : []),
     ...(link === null ? [] : [link]),
     `read it at ${codeSpan(`${url}${checkPath(check)}`, 500)}`,
@@ -143,8 +143,8 @@ function capitalised(text: string): string {
  * mention, issue reference or link. Do not use it in table cells: a `|` would end the cell. Source: CommonMark 0.31,
  * 6.1 Code spans.
  */
-export function codeSpan(text: string, most: number): string {
-  const content = oneLine(text, most);
+export function codeSpan(text: string, max: number): string {
+  const content = oneLine(text, max);
   if (content === "") return "` `";
   const runs = [...content.matchAll(/`+/g)].map(([run]) => run.length);
   const fence = "`".repeat(Math.max(0, ...runs) + 1);

@@ -93,8 +93,8 @@ export class HostedApp {
   rename(before: string, after: string): void {
     const [owner] = after.split("/");
     for (const { id, account } of this.installations.values()) {
-      const kept = (this.repositories.get(id) ?? []).filter((name) => name !== before);
-      this.repositories.set(id, account.login === owner ? [...kept, after] : kept);
+      const others = (this.repositories.get(id) ?? []).filter((name) => name !== before);
+      this.repositories.set(id, account.login === owner ? [...others, after] : others);
     }
     for (const [token, { repositories, ...made }] of this.#tokens)
       this.#tokens.set(token, {

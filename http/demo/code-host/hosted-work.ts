@@ -197,8 +197,8 @@ export class HostedWork {
     const { head } = await endsOf(pull);
     const review = { id: this.#id(), state, body, user: by, submitted_at: this.#time(), commit_id: head };
     pull.reviews.push(review);
-    const told = { ...reviewJson(review, pull, this.origin), state: state.toLowerCase() };
-    await this.#changed(pull, "submitted", by, { review: told }, "pull_request_review");
+    const payload = { ...reviewJson(review, pull, this.origin), state: state.toLowerCase() };
+    await this.#changed(pull, "submitted", by, { review: payload }, "pull_request_review");
     return review;
   }
 
@@ -210,8 +210,8 @@ export class HostedWork {
     const answers = to === undefined ? {} : { in_reply_to_id: to.in_reply_to_id ?? to.id };
     const comment = { id: this.#id(), body, user: by, created_at: this.#time(), ...answers };
     pull.reviewComments.push(comment);
-    const told = { comment: reviewCommentJson(comment, pull, this.origin) };
-    await this.#changed(pull, "created", by, told, "pull_request_review_comment");
+    const payload = { comment: reviewCommentJson(comment, pull, this.origin) };
+    await this.#changed(pull, "created", by, payload, "pull_request_review_comment");
     return comment;
   }
 
@@ -219,8 +219,8 @@ export class HostedWork {
   async resolve(pull: HostedPull, { id }: HostedReviewComment, by: HostedAccount): Promise<void> {
     const of = pull.reviewComments.filter((one) => one.id === id || one.in_reply_to_id === id);
     const comments = of.map((one) => reviewCommentJson(one, pull, this.origin));
-    const told = { thread: { node_id: `thread ${id}`, comments }, updated_at: this.#time() };
-    await this.#changed(pull, "resolved", by, told, "pull_request_review_thread");
+    const payload = { thread: { node_id: `thread ${id}`, comments }, updated_at: this.#time() };
+    await this.#changed(pull, "resolved", by, payload, "pull_request_review_thread");
   }
 
   /** Comments on a pull request or an issue. */

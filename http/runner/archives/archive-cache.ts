@@ -137,8 +137,8 @@ async function verify(folder: string, commit: string, signal: AbortSignal): Prom
   await git(folder, ["cat-file", "-e", `${commit}^{commit}`], limited);
   const needed = await countLines(folder, ["rev-list", "--objects", "--no-walk", commit], limited);
   const counted = await git(folder, ["count-objects", "-v"], limited);
-  const held = Number(/^in-pack: (\d+)$/m.exec(counted)?.[1]);
-  if (held !== needed) throw new GitFailed("the stored pack contains other objects than the commit's");
+  const received = Number(/^in-pack: (\d+)$/m.exec(counted)?.[1]);
+  if (received !== needed) throw new GitFailed("the stored pack contains other objects than the commit's");
 }
 
 async function countLines(folder: string, args: readonly string[], options: Parameters<typeof gitOutput>[2]) {

@@ -2,10 +2,10 @@ import { MAX_COMMITS, type RepositoryCommit } from "../../../actors/runners/comm
 import type { RunnerFrame } from "../../../actors/runners/protocol.js";
 import type { Clock } from "../../../runtime/clock.js";
 import type { Mirrors } from "../checkout/mirrors.js";
-import { listKeptIn, releaseCommit } from "../checkout/retained-commits.js";
+import { listRetained, releaseCommit } from "../checkout/retained-commits.js";
 import { errorMessage } from "../job-failed.js";
 
-export interface KeptReportOptions {
+export interface RetainedReportOptions {
   readonly mirrors: Mirrors;
   readonly clock: Clock;
   readonly send: (frame: Extract<RunnerFrame, { frame: "kept" }>) => void;
@@ -30,14 +30,14 @@ interface Reported {
  * 3. If the work folder moves to another workspace's pool, that workspace needs none of the old commits, so all of them
  *    are released.
  */
-export class KeptReport {
-  readonly #options: KeptReportOptions;
+export class RetainedReport {
+  readonly #options: RetainedReportOptions;
   readonly #ended = new AbortController();
   #nextMs = 0;
   #reported: Reported | null = null;
   #work: Promise<void> = Promise.resolve();
 
-  constructor(options: KeptReportOptions) {
+  constructor(options: RetainedReportOptions) {
     this.#options = options;
   }
 
@@ -88,12 +88,12 @@ export class KeptReport {
   async #list(since: number): Promise<readonly RepositoryCommit[]> {
     const { mirrors } = this.#options;
     const { signal } = this.#ended;
-    const kept: RepositoryCommit[] = [];
+    const retained: RepositoryCommit[] = [];
     for (const repository of await mirrors.list()) {
-      const commits = await mirrors.within({ repository, signal }, ({ mirror }) => listKeptIn(mirror, signal));
-      kept.push(...commits.map((commit) => ({ repository, commit })));
+      const commits = await mirrors.within({ repository, signal }, ({ mirror }) => listRetained(mirror, signal));
+      retained.push(...commits.map((commit) => ({ repository, commit })));
     }
-    return kept.filter((commit) => !mirrors.held.isHeldSince(commit, since));
+    return retained.filter((commit) => !mirrors.held.isHeldSince(commit, since));
   }
 
   async #release({ repository, commit }: RepositoryCommit, since: number): Promise<void> {

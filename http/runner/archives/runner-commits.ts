@@ -4,21 +4,21 @@ import type { ServiceConnection } from "../connection/service-connection.js";
 import type { ServiceRequestsOptions } from "../connection/service-requests.js";
 import { ArchiveCache } from "./archive-cache.js";
 import { ArchiveClient } from "./archive-client.js";
-import { KeptReport } from "./retained-report.js";
+import { RetainedReport } from "./retained-report.js";
 import { WantedCommits } from "./wanted-commits.js";
 
 export interface RunnerCommitsOptions extends Pick<ServiceRequestsOptions, "url" | "credential"> {
   readonly workFolder: string;
   readonly mirrors: Mirrors;
   readonly clock: Clock;
-  readonly connection: () => Pick<ServiceConnection, "runnerId" | "sendKept">;
+  readonly connection: () => Pick<ServiceConnection, "runnerId" | "sendRetained">;
   readonly log: (line: string) => void;
 }
 
 /** The parts of a runner that preserve commits after their branches are gone. */
 export interface RunnerCommits {
   readonly archives: ArchiveCache;
-  readonly kept: KeptReport;
+  readonly kept: RetainedReport;
   readonly wanted: WantedCommits;
   /** Aborts the current work. Resolves when it has ended. */
   close(): Promise<void>;
@@ -27,7 +27,7 @@ export interface RunnerCommits {
 export function createCommits(options: RunnerCommitsOptions): RunnerCommits {
   const { connection } = options;
   const client = new ArchiveClient({ ...options, runnerId: () => connection().runnerId });
-  const kept = new KeptReport({ ...options, send: (frame) => connection().sendKept(frame) });
+  const kept = new RetainedReport({ ...options, send: (frame) => connection().sendRetained(frame) });
   const wanted = new WantedCommits({ ...options, client });
   return {
     archives: new ArchiveCache({ ...options, client }),

@@ -47,9 +47,9 @@ async function findOutside(
   const leftOut: LeftOut[] = [];
   for (const [path, { mode, oid }] of skipped) {
     if (!(await isAbsent(pathIn(place, path)))) continue;
-    const begun = place.laidOut.get(path);
+    const original = place.laidOut.get(path);
     outside.add(path);
-    if (begun?.oid !== oid || begun.mode !== mode) leftOut.push({ path, why: OUTSIDE });
+    if (original?.oid !== oid || original.mode !== mode) leftOut.push({ path, why: OUTSIDE });
   }
   return { outside, leftOut };
 }

@@ -57,16 +57,16 @@ export async function measureDiff(source: Source, { from, to, signal }: Omit<Dif
       const mark = text.indexOf(SECTION, at);
       const end = mark === -1 ? -1 : text.indexOf(10, mark + 1);
       if (end === -1) {
-        const kept = mark === -1 ? Math.max(at, text.length - SECTION.length + 1) : mark;
-        count(kept - at);
-        tail = text.subarray(kept);
+        const tailStart = mark === -1 ? Math.max(at, text.length - SECTION.length + 1) : mark;
+        count(tailStart - at);
+        tail = text.subarray(tailStart);
         return;
       }
       count(mark - at);
-      const begun = text.toString("latin1", mark + 1, end);
+      const nextHeader = text.toString("latin1", mark + 1, end);
       // A path whose file type changed has two sections.
-      if (begun !== header) sizes.push(0);
-      header = begun;
+      if (nextHeader !== header) sizes.push(0);
+      header = nextHeader;
       count(end - mark);
       at = end;
     }

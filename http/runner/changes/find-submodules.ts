@@ -13,7 +13,7 @@ export async function findSubmodules(place: Place, declared: Declared, theirs: A
   const found: Submodule[] = [];
   const begun = [...place.laidOut].filter(([, { mode }]) => mode === GITLINK);
   for (const [path, entry] of begun) {
-    if (await isKept(place, path, declared, theirs)) found.push({ path, begun: entry });
+    if (await isStillPresent(place, path, declared, theirs)) found.push({ path, begun: entry });
   }
   const commits = new Set(begun.map(([, { oid }]) => oid));
   for (const path of declared.now.keys()) {
@@ -33,7 +33,12 @@ export async function findSubmodules(place: Place, declared: Declared, theirs: A
  * Whether the folder still has a submodule that it started with. If `.gitmodules` no longer declares it, its files count
  * as ordinary files. Without files, the agent's index decides whether it is removed.
  */
-async function isKept(place: Place, path: string, { now, begun }: Declared, theirs: AgentIndex): Promise<boolean> {
+async function isStillPresent(
+  place: Place,
+  path: string,
+  { now, begun }: Declared,
+  theirs: AgentIndex,
+): Promise<boolean> {
   const at = await lookAt(place, path);
   if (at === "none") return theirs.outside.has(path);
   if (at === "unreadable" || now.has(path) || !begun.has(path)) return true;

@@ -115,8 +115,8 @@ async function layOut(
   await git(folder, ["read-tree", "-u", "--reset", tree], { signal });
   // Copy the index with git's file stats, so that git rereads only changed files.
   await copyIndex(join(folder, ".git/index"), join(record, "index"));
-  const isBegun = diff === "" && merged === null;
-  return { repository, folder, record, base: commit, tree: isBegun ? null : tree, branch, merged };
+  const isAtBase = diff === "" && merged === null;
+  return { repository, folder, record, base: commit, tree: isAtBase ? null : tree, branch, merged };
 }
 
 /** Creates the record and the clone, without files yet. */
@@ -177,9 +177,9 @@ export function toBase({ repository, base, branch, merged }: Checkout): Checkout
 
 /** The description of the task and its checkouts for the agent, as JSON that ends with a newline. */
 export function toContext({ task, line, station }: Job, checkouts: readonly Checkout[]): string {
-  const begun = checkouts.map(({ repository, base, branch, merged }) => {
+  const described = checkouts.map(({ repository, base, branch, merged }) => {
     const { commit, conflicts, branch: from } = merged ?? {};
     return { repository, base, branch, merged: merged === null ? null : { branch: from, commit, conflicts } };
   });
-  return `${JSON.stringify({ task, line, station, checkouts: begun }, null, 2)}\n`;
+  return `${JSON.stringify({ task, line, station, checkouts: described }, null, 2)}\n`;
 }

@@ -17,8 +17,8 @@ const NEEDS = [FETCHING, MERGING];
 
 /** Returns the git version on this machine. Rejects with `GitFailed` if there is no git. */
 export async function findGit({ signal }: Pick<GitOptions, "signal"> = {}): Promise<string> {
-  const said = await git("/", ["--version"], signal === undefined ? {} : { signal });
-  return said.trim().replace(/^git version /, "");
+  const output = await git("/", ["--version"], signal === undefined ? {} : { signal });
+  return output.trim().replace(/^git version /, "");
 }
 
 /** Rejects with `GitFailed` if the git on this machine is older than required. The message names both versions. */

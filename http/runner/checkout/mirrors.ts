@@ -2,7 +2,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { maskOf } from "../harness/mask.js";
 import { GitFailed, git } from "./git.js";
-import { HeldCommits, keepCommit, keptRef } from "./retained-commits.js";
+import { CommitHolds, retainCommit, retainedRef } from "./retained-commits.js";
 
 /**
  * `owner/name`, in the characters that code hosts allow. Neither part can leave its folder, and the name is not `.git`.
@@ -53,7 +53,7 @@ export class Mirrors {
   readonly #gitUrl: string;
   readonly #busy = new Map<string, Promise<unknown>>();
   /** The commits that active runs started from. */
-  readonly held = new HeldCommits();
+  readonly held = new CommitHolds();
 
   /** Each repository's address is `gitUrl` with `{name}` replaced by `owner/name`. */
   constructor(options: { readonly workFolder: string; readonly gitUrl: string }) {
@@ -76,8 +76,8 @@ export class Mirrors {
       if (head === null && branch?.startsWith("refs/")) throw new GitFailed(`there is no ${branch}`);
       const commit = head ?? (await bring(place, base, signal));
       const merges = await bringMerge(place, wanted.merges ?? null, signal);
-      await keepCommit(mirror, commit, signal);
-      if (merges !== null) await keepCommit(mirror, merges.commit, signal);
+      await retainCommit(mirror, commit, signal);
+      if (merges !== null) await retainCommit(mirror, merges.commit, signal);
       this.held.hold({ repository, commit });
       return copy({ mirror, commit, branch: head === null ? null : branch, merges }).catch((error: unknown) => {
         this.held.letGo({ repository, commit });
@@ -184,7 +184,7 @@ async function bringHead(place: MirrorPlace, branch: string, signal: AbortSignal
   if (ref.startsWith("refs/heads/")) await fetchBranches(place, signal);
   // The commit belongs to a pull request from another repository, or the branch has moved since.
   if (!(await hasCommit(mirror, commit, signal))) {
-    await git(mirror, [...FETCH, url, `+${ref}:${keptRef(commit)}`], { signal });
+    await git(mirror, [...FETCH, url, `+${ref}:${retainedRef(commit)}`], { signal });
   }
   await obtainCommit(place, commit, signal);
   return commit;
@@ -212,7 +212,7 @@ async function bringMerge(
  */
 export async function obtainCommit({ mirror, url }: MirrorPlace, commit: string, signal: AbortSignal): Promise<void> {
   if (await hasCommit(mirror, commit, signal)) return;
-  await git(mirror, [...FETCH, url, `+${commit}:${keptRef(commit)}`], { signal }).catch((error: unknown) => {
+  await git(mirror, [...FETCH, url, `+${commit}:${retainedRef(commit)}`], { signal }).catch((error: unknown) => {
     throw new GitFailed(`the commit ${commit} is not in the repository (${String(error)})`);
   });
 }

@@ -2,24 +2,24 @@ import type { RepositoryCommit } from "../../../actors/runners/commit-frames.js"
 import { GitFailed, git } from "./git.js";
 
 /** The ref with which a mirror protects a commit from git's garbage collection. */
-export function keptRef(commit: string): string {
+export function retainedRef(commit: string): string {
   return `refs/kept/${commit}`;
 }
 
 /** Protects a commit in the mirror from garbage collection, even if its branch is gone. */
-export async function keepCommit(mirror: string, commit: string, signal: AbortSignal): Promise<void> {
-  await git(mirror, ["update-ref", keptRef(commit), commit], { signal });
+export async function retainCommit(mirror: string, commit: string, signal: AbortSignal): Promise<void> {
+  await git(mirror, ["update-ref", retainedRef(commit), commit], { signal });
 }
 
 /** Lists the commits that a mirror protects, in order. */
-export async function listKeptIn(mirror: string, signal: AbortSignal): Promise<readonly string[]> {
+export async function listRetained(mirror: string, signal: AbortSignal): Promise<readonly string[]> {
   const listed = await git(mirror, ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/kept"], { signal });
   return listed.split("\n").filter((name) => name !== "");
 }
 
 /** Removes a commit's protection. Does nothing if the commit has none. */
 export async function releaseCommit(mirror: string, commit: string, signal: AbortSignal): Promise<void> {
-  await git(mirror, ["update-ref", "-d", keptRef(commit)], { signal }).catch((error: unknown) => {
+  await git(mirror, ["update-ref", "-d", retainedRef(commit)], { signal }).catch((error: unknown) => {
     if (!(error instanceof GitFailed)) throw error;
   });
 }
@@ -28,7 +28,7 @@ export async function releaseCommit(mirror: string, commit: string, signal: Abor
  * Counts the active runs that started from each commit. The service may not know of such a run yet, so a held commit is
  * never released, even if the service reports that no run needs it.
  */
-export class HeldCommits {
+export class CommitHolds {
   /** The number of active runs that started from each commit, by its key. */
   readonly #counts = new Map<string, number>();
   /** The number of each commit's latest hold, by its key. */

@@ -3,7 +3,7 @@ import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { promisify } from "node:util";
 import type { Job } from "../../../actors/runners/job.js";
-import { isKeptIn } from "../process/isolated-run.js";
+import { isIsolated } from "../process/isolated-run.js";
 import type { ProcessGroup } from "../process/process-group.js";
 import { noteOf } from "../process/process-marks.js";
 
@@ -45,7 +45,7 @@ export class RunFolder {
     for (const path of [folder.home, folder.temporary]) await mkdir(path, { recursive: true, mode: 0o700 });
     await mkdir(folder.context, { recursive: true });
     await mkdir(folder.checkouts, { recursive: true });
-    const gitConfig = isKeptIn(job) ? `${GIT_CONFIG}${NO_CREDENTIALS}` : GIT_CONFIG;
+    const gitConfig = isIsolated(job) ? `${GIT_CONFIG}${NO_CREDENTIALS}` : GIT_CONFIG;
     await writeFile(join(folder.home, ".gitconfig"), gitConfig);
     return folder;
   }

@@ -50,20 +50,20 @@ const exchangeSchema = z.object({
 
 /** Exchanges the host platform's OIDC token for pool tokens, and uses each pool token while it is valid. */
 export function hostCredential(options: HostCredentialOptions): Credential {
-  let held: { readonly token: string; readonly untilMs: number } | null = null;
+  let cached: { readonly token: string; readonly untilMs: number } | null = null;
   let proof = "";
   return {
     async token() {
-      if (held !== null && held.untilMs > options.now()) return held.token;
+      if (cached !== null && cached.untilMs > options.now()) return cached.token;
       proof = await readProof(options.tokenFile);
       const { pools, expiresAt } = await exchange(options, proof);
-      held = { token: pickPool(pools, options.pool), untilMs: Date.parse(expiresAt) - SPARE_MS };
-      return held.token;
+      cached = { token: pickPool(pools, options.pool), untilMs: Date.parse(expiresAt) - SPARE_MS };
+      return cached.token;
     },
     refused() {
-      held = null;
+      cached = null;
     },
-    hidden: () => [proof, held?.token ?? ""].filter((value) => value !== ""),
+    hidden: () => [proof, cached?.token ?? ""].filter((value) => value !== ""),
   };
 }
 

@@ -4,17 +4,17 @@ import type { RunnerMessage } from "../../../actors/runners/protocol.js";
  * Maximum number of unacknowledged messages, and maximum characters of their JSON, before senders wait. A run's report
  * never waits.
  */
-export const OUTBOX_ROOM = 1_000;
+export const OUTBOX_CAPACITY = 1_000;
 export const OUTBOX_CHARACTERS = 16 * 1024 * 1024;
 
-interface Kept {
+interface QueuedMessage {
   readonly message: RunnerMessage;
   readonly characters: number;
 }
 
 /** The unacknowledged messages, by number. */
 export class Outbox {
-  readonly #messages = new Map<number, Kept>();
+  readonly #messages = new Map<number, QueuedMessage>();
   readonly #waiters = new Set<() => void>();
   #last = 0;
   #characters = 0;
@@ -45,8 +45,8 @@ export class Outbox {
   }
 
   /** Resolves when the outbox is below its limits, when `signal` is aborted, or when the outbox is closed. */
-  room(signal: AbortSignal): Promise<void> {
-    return this.#until(() => this.#hasRoom || signal.aborted, signal);
+  waitForCapacity(signal: AbortSignal): Promise<void> {
+    return this.#until(() => this.#hasCapacity || signal.aborted, signal);
   }
 
   /** Resolves when all messages are acknowledged, or when the outbox is closed. */
@@ -59,8 +59,8 @@ export class Outbox {
     this.#wake();
   }
 
-  get #hasRoom(): boolean {
-    return this.#messages.size < OUTBOX_ROOM && this.#characters < OUTBOX_CHARACTERS;
+  get #hasCapacity(): boolean {
+    return this.#messages.size < OUTBOX_CAPACITY && this.#characters < OUTBOX_CHARACTERS;
   }
 
   async #until(holds: () => boolean, signal?: AbortSignal): Promise<void> {

@@ -13,7 +13,7 @@ import {
   serviceFrameSchema,
 } from "../../../actors/runners/protocol.js";
 import type { Clock } from "../../../runtime/clock.js";
-import type { KeptReport } from "../archives/retained-report.js";
+import type { RetainedReport } from "../archives/retained-report.js";
 import type { WantedCommits } from "../archives/wanted-commits.js";
 import { type Credential, NoCredential } from "./credential.js";
 import { Lease } from "./lease.js";
@@ -39,7 +39,7 @@ export interface ServiceConnectionOptions {
   readonly make: (request: Request) => Promise<Response>;
   /** The report of kept commits, and the search for commits that the service wants. */
   readonly commits: {
-    readonly kept: Pick<KeptReport, "begin" | "report" | "release">;
+    readonly kept: Pick<RetainedReport, "begin" | "report" | "release">;
     readonly wanted: Pick<WantedCommits, "add">;
   };
   /** Called with the claims that the service has ended. */
@@ -59,7 +59,7 @@ const REFUSED_WAIT_MS = 30_000;
 /** Time limit for the welcome, in milliseconds. */
 const WELCOME_MS = 10_000;
 /** Minimum interval between log lines about a connection that keeps failing, in milliseconds. */
-const SAID_EVERY_MS = 60_000;
+const LOG_INTERVAL_MS = 60_000;
 /** Close code when the pool token is no longer valid. */
 const NOT_ADMITTED = 4401;
 
@@ -88,7 +88,7 @@ export class ServiceConnection {
   #received = 0;
   #failures = 0;
   /** When the runner last logged that the connection failed. */
-  #saidMs = 0;
+  #loggedMs = 0;
   #features: readonly string[] = [];
   #closed = false;
   #cancelRetry: () => void = () => undefined;
@@ -161,13 +161,13 @@ export class ServiceConnection {
   }
 
   /** Reports kept commits to the service. If a frame is lost, the report after the next welcome replaces it. */
-  sendKept(frame: Extract<RunnerFrame, { frame: "kept" }>): void {
+  sendRetained(frame: Extract<RunnerFrame, { frame: "kept" }>): void {
     if (this.#welcomed) this.#frame(frame);
   }
 
   /** Back-pressure: resolves when the outbox is below its limits, or when `signal` is aborted. */
-  room(signal: AbortSignal): Promise<void> {
-    return this.#outbox.room(signal);
+  waitForCapacity(signal: AbortSignal): Promise<void> {
+    return this.#outbox.waitForCapacity(signal);
   }
 
   /** Whether the service supports this optional feature, according to its last welcome. */
@@ -197,8 +197,8 @@ export class ServiceConnection {
   /** Logs the first failure, and then at most one line per {@link SAID_EVERY_MS}: an outage may last for days. */
   #sayFailed(line: string): void {
     const now = this.#options.clock.now();
-    if (this.#failures > 0 && now - this.#saidMs < SAID_EVERY_MS) return;
-    this.#saidMs = now;
+    if (this.#failures > 0 && now - this.#loggedMs < LOG_INTERVAL_MS) return;
+    this.#loggedMs = now;
     this.#options.log(`${line}; retrying`);
   }
 
@@ -327,8 +327,8 @@ export class ServiceConnection {
     this.#cancelBeat();
     if (this.#closed) return;
     const { clock, random, log } = this.#options;
-    const most = refused ? REFUSED_WAIT_MS : Math.min(this.#longestWaitMs, FIRST_WAIT_MS * 2 ** this.#failures);
-    const wait = most * (0.5 + random() / 2);
+    const maxWait = refused ? REFUSED_WAIT_MS : Math.min(this.#longestWaitMs, FIRST_WAIT_MS * 2 ** this.#failures);
+    const wait = maxWait * (0.5 + random() / 2);
     if (refused)
       log(
         `retrying in ${Math.round(wait / 1_000)} seconds, and then repeatedly, in case the service accepts the token ` +

@@ -52,7 +52,7 @@ interface Agent {
 async function readOutput({ group, input }: Agent, run: HarnessRun, tail: Tail): Promise<void> {
   for await (const text of linesOf(group.stdout)) {
     const line = parseAgentLine(text);
-    if (line === null || (isSaid(line) && run.say === null)) {
+    if (line === null || (isSubmission(line) && run.say === null)) {
       tail.add(`${text}\n`);
       await run.step({ kind: "output", text, tool: null });
       continue;
@@ -88,8 +88,8 @@ async function take(line: AgentLine, run: HarnessRun, answer: (line: InputLine) 
     }
     case "candidates":
     case "cause": {
-      const { type, ...said } = line;
-      const given = await run.say?.(type, said);
+      const { type, ...fields } = line;
+      const given = await run.say?.(type, fields);
       return given === undefined ? undefined : answer({ type: `${type}.answered`, ...given });
     }
     case "wrong":
@@ -98,7 +98,7 @@ async function take(line: AgentLine, run: HarnessRun, answer: (line: InputLine) 
 }
 
 /** Whether the line is a search's message for the service. In other runs such a line is plain output. */
-function isSaid({ type }: AgentLine): boolean {
+function isSubmission({ type }: AgentLine): boolean {
   return type === "candidates" || type === "cause";
 }
 

@@ -7,7 +7,7 @@ import { Messages } from "./messages.js";
 import { Permissions } from "./permissions.js";
 
 /** Messages from the service to an agent, including answers to the agent's requests. */
-export type SaidToAgent = Extract<
+export type MessageToAgent = Extract<
   ServiceMessage,
   {
     type:
@@ -49,7 +49,7 @@ export class Dialogue {
     this.calls = new ToolCalls({ prefix, paused, send: (message) => send({ ...message, ...claim }) });
   }
 
-  take(message: SaidToAgent): void {
+  take(message: MessageToAgent): void {
     switch (message.type) {
       case "run.handover-answered":
         return this.handovers.answer(message.id, message.refused);

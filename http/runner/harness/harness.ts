@@ -2,7 +2,7 @@ import type { Job } from "../../../actors/runners/job.js";
 import type { RunStep, Spent } from "../../../actors/runners/protocol.js";
 import type { Halt } from "../process/halt.js";
 import type { ProcessGroup } from "../process/process-group.js";
-import type { SaidType, ServiceAnswer } from "../search/search-client.js";
+import type { ServiceAnswer, SubmissionType } from "../search/search-client.js";
 import type { Give } from "./messages.js";
 import type { PermissionAnswer, PermissionWish } from "./permissions.js";
 
@@ -30,7 +30,7 @@ export interface HarnessRun {
   /** Resolves when the agent's next line may be read. `answered` is called later with the answer, or never. */
   readonly permission: (wish: PermissionWish, answered: (answer: PermissionAnswer) => void) => Promise<void>;
   /** Sends a message from a search's agent to the service, and resolves with the answer. Null in other runs. */
-  readonly say: ((type: SaidType, value: object) => Promise<ServiceAnswer>) | null;
+  readonly say: ((type: SubmissionType, value: object) => Promise<ServiceAnswer>) | null;
   /** Passes people's messages to `give` from now on, in order. */
   readonly listen: (give: Give) => void;
 }

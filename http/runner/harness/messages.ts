@@ -4,7 +4,7 @@ import type { ServiceMessage } from "../../../actors/runners/protocol.js";
 export type PersonMessage = Pick<Extract<ServiceMessage, { type: "run.message" }>, "n" | "from" | "text">;
 
 /** Passes a message to the agent. Resolves with whether the agent received it, once that is known. */
-export type Give = (said: PersonMessage) => Promise<boolean>;
+export type Give = (message: PersonMessage) => Promise<boolean>;
 
 /**
  * People's messages to one run. Each is passed to the agent once, in order. Messages that arrive before the agent
@@ -21,22 +21,22 @@ export class Messages {
     this.#delivered = delivered;
   }
 
-  take(said: PersonMessage): void {
-    if (said.n <= this.#taken) return;
-    this.#taken = said.n;
-    if (this.#give === null) this.#waiting.push(said);
-    else this.#pass(this.#give, said);
+  take(message: PersonMessage): void {
+    if (message.n <= this.#taken) return;
+    this.#taken = message.n;
+    if (this.#give === null) this.#waiting.push(message);
+    else this.#pass(this.#give, message);
   }
 
   /** The agent has started: passes it waiting and later messages through `give`. */
   listen(give: Give): void {
     this.#give = give;
-    for (const said of this.#waiting.splice(0)) this.#pass(give, said);
+    for (const message of this.#waiting.splice(0)) this.#pass(give, message);
   }
 
-  #pass(give: Give, said: PersonMessage): void {
-    void give(said).then((isGiven) => {
-      if (isGiven) this.#delivered(said.n);
+  #pass(give: Give, message: PersonMessage): void {
+    void give(message).then((isGiven) => {
+      if (isGiven) this.#delivered(message.n);
     });
   }
 }

@@ -1,6 +1,6 @@
 import type { Job } from "../../../actors/runners/job.js";
 
 /** Whether a run may have no effect except its report: its programs get no push credentials, and it asks nobody. */
-export function isKeptIn({ replay, search }: Pick<Job, "replay" | "search">): boolean {
+export function isIsolated({ replay, search }: Pick<Job, "replay" | "search">): boolean {
   return replay !== undefined || search !== undefined;
 }

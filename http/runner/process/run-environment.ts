@@ -1,7 +1,7 @@
 import type { Job } from "../../../actors/runners/job.js";
 import type { Checkout } from "../checkout/checkout.js";
 import type { RunFolder } from "../checkout/run-folder.js";
-import { isKeptIn } from "./isolated-run.js";
+import { isIsolated } from "./isolated-run.js";
 
 /** Variables of the runner's environment that programs always get. */
 const ALWAYS = ["PATH", "LANG", "LC_ALL", "TZ"];
@@ -24,7 +24,7 @@ export interface EnvironmentOptions {
  */
 export function environmentOf(job: Job, folder: RunFolder, more: EnvironmentOptions): Record<string, string> {
   const folders = more.checkouts.map((checkout) => [checkout.repository, checkout.folder] as const);
-  const passed = isKeptIn(job) ? more.passed.filter((name) => !CREDENTIAL.test(name)) : more.passed;
+  const passed = isIsolated(job) ? more.passed.filter((name) => !CREDENTIAL.test(name)) : more.passed;
   return {
     PATH: "/usr/local/bin:/usr/bin:/bin",
     LANG: "C.UTF-8",

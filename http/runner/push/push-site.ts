@@ -68,7 +68,7 @@ export async function openPushSite(
 }
 
 /** The tree that the run started with: the commit's, including the merge and the task's changes so far. */
-export function begunTree({ checkout, begun }: PushSite): string {
+export function startTree({ checkout, begun }: PushSite): string {
   return checkout.tree ?? begun;
 }
 
@@ -97,7 +97,7 @@ async function take(site: PushSite, options: SnapshotOptions): Promise<Snapshot>
     if (!(error instanceof GitFailed) || signal.aborted) throw error;
     return gather(source, signal);
   });
-  const wish = { base, begun: begunTree(site), own, maxBytes, maxJsonBytes, signal };
+  const wish = { base, begun: startTree(site), own, maxBytes, maxJsonBytes, signal };
   const fitted = await fitChanges(source, gathered, wish);
   return { ...fitted, changed: await listChanged(gitDir, { from: merged?.tree ?? base, to: fitted.tree, signal }) };
 }

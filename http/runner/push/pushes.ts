@@ -35,7 +35,7 @@ export interface PullRequestFields {
 export type PullRequestResult = { readonly url: string } | { readonly refused: string };
 
 /** The service's messages about pushes: an order, or the answer to an agent's request for a pull request. */
-export type SaidOfPushes = PushOrder | PullRequestAnswered;
+export type PushMessage = PushOrder | PullRequestAnswered;
 
 export interface PushesOptions {
   readonly claim: { readonly runId: string; readonly fence: number };
@@ -106,7 +106,7 @@ export class Pushes {
     return answered;
   }
 
-  take(message: SaidOfPushes): void {
+  take(message: PushMessage): void {
     if (message.type === "run.push") return this.#takeOrder(message);
     const { id, url, refused } = message;
     this.#answer(id, url === null ? { refused: refused ?? "There is no pull request." } : { url });

@@ -6,11 +6,11 @@ import { readJson, writeJson } from "../../../actors/exact-json.js";
 import type { Clock } from "../../../runtime/clock.js";
 import type { RunFolder } from "../checkout/run-folder.js";
 import type { ServiceAnswer } from "./search-client.js";
-import type { Said } from "./submissions.js";
+import type { Submissions } from "./submissions.js";
 
 export interface ProposalFilesOptions {
   readonly folder: Pick<RunFolder, "proposals" | "answers">;
-  readonly said: Pick<Said, "say">;
+  readonly said: Pick<Submissions, "say">;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -25,7 +25,7 @@ const NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\.json$/;
 const TOO_LONG = `It must be a file of at most ${MAX_BYTES} bytes.`;
 const NOT_UNDERSTOOD = 'It must be a JSON object whose `type` is "candidates" or "cause".';
 
-const saidSchema = z.looseObject({ type: z.enum(["candidates", "cause"]) });
+const submissionSchema = z.looseObject({ type: z.enum(["candidates", "cause"]) });
 
 /**
  * Sends messages that an agent of any harness writes to files. Each `proposals/<name>.json` holds an object like a line
@@ -86,9 +86,9 @@ export class ProposalFiles {
   }
 
   async #say(value: unknown): Promise<ServiceAnswer> {
-    const said = saidSchema.safeParse(value);
-    if (!said.success) return refuse(NOT_UNDERSTOOD);
-    const { type, ...rest } = said.data;
+    const submission = submissionSchema.safeParse(value);
+    if (!submission.success) return refuse(NOT_UNDERSTOOD);
+    const { type, ...rest } = submission.data;
     return this.#options.said.say(type, rest);
   }
 

@@ -14,7 +14,7 @@ interface Claim {
 }
 
 /** The kinds of messages that a search's agent sends to the service. */
-export type SaidType = "candidates" | "cause";
+export type SubmissionType = "candidates" | "cause";
 
 /** The service's answer: the body of its response, or the problem. */
 export interface ServiceAnswer {
@@ -33,7 +33,7 @@ const listSchema = z.object({ files: z.array(listed).max(MAX_FILES), leftOut: z.
 /** The files that a search's agent can read: name, path, SHA-256. `leftOut` counts the files beyond the limit. */
 type ListedFiles = z.output<typeof listSchema>;
 
-const paths: Readonly<Record<SaidType, string>> = { candidates: "search-candidates", cause: "search-causes" };
+const paths: Readonly<Record<SubmissionType, string>> = { candidates: "search-candidates", cause: "search-causes" };
 const NO_ANSWER = { title: "No answer", detail: "The service did not answer." };
 
 /** The service does not have the requested data, or its response is invalid. */
@@ -69,12 +69,12 @@ export class SearchClient {
   /** Sends a message of the agent. The service accepts it once per key. Does not reject. */
   async say(
     claim: Claim,
-    said: { readonly type: SaidType; readonly body: string; readonly key: string },
+    submission: { readonly type: SubmissionType; readonly body: string; readonly key: string },
     signal: AbortSignal,
   ) {
-    const headers = { "content-type": "application/json", "idempotency-key": said.key };
-    const request = { method: "POST", body: said.body, headers } as const;
-    const answer = await this.#ask(claim, paths[said.type], request, signal);
+    const headers = { "content-type": "application/json", "idempotency-key": submission.key };
+    const request = { method: "POST", body: submission.body, headers } as const;
+    const answer = await this.#ask(claim, paths[submission.type], request, signal);
     if (answer === null) return { status: 0, body: NO_ANSWER };
     return { status: answer.status, body: await answer.json().catch((): unknown => NO_ANSWER) };
   }
@@ -86,7 +86,7 @@ export class SearchClient {
   }
 
   #ask({ runId, fence }: Claim, path: string, { headers, ...wish }: Omit<ServiceRequest, "path">, signal: AbortSignal) {
-    const held = { ...headers, "service-run-fence": String(fence) };
-    return this.#requests.ask({ ...wish, path: `/api/runs/${runId}/${path}`, headers: held }, signal);
+    const claimHeaders = { ...headers, "service-run-fence": String(fence) };
+    return this.#requests.ask({ ...wish, path: `/api/runs/${runId}/${path}`, headers: claimHeaders }, signal);
   }
 }

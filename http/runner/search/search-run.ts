@@ -9,9 +9,9 @@ import type { Clock } from "../../../runtime/clock.js";
 import type { RunFolder } from "../checkout/run-folder.js";
 import { JobFailed } from "../job-failed.js";
 import { ProposalFiles } from "./proposal-files.js";
-import { type SaidType, type SearchClient, SearchRefused, type ServiceAnswer } from "./search-client.js";
+import { type SearchClient, SearchRefused, type ServiceAnswer, type SubmissionType } from "./search-client.js";
 import { promptOf, SEARCH_SKILL } from "./skill.js";
-import { Said } from "./submissions.js";
+import { Submissions } from "./submissions.js";
 
 export interface SearchRunOptions {
   readonly search: JobSearch;
@@ -28,12 +28,12 @@ export interface SearchRunOptions {
 /** The search part of a run: the material for its agent, and the agent's messages to the service. */
 export class SearchRun {
   readonly #options: SearchRunOptions;
-  readonly #said: Said;
+  readonly #submissions: Submissions;
   #files: ProposalFiles | null = null;
 
   constructor(options: SearchRunOptions) {
     this.#options = options;
-    this.#said = new Said({ ...options, show: (type, answer) => this.#show(type, answer) });
+    this.#submissions = new Submissions({ ...options, show: (type, answer) => this.#show(type, answer) });
   }
 
   /** The instructions for the agent, which come before its station's prompt. */
@@ -44,12 +44,12 @@ export class SearchRun {
   /** Writes the material for the agent, and starts to scan for message files. */
   async begin(): Promise<void> {
     await laySearchFiles(this.#options);
-    this.#files = new ProposalFiles({ ...this.#options, said: this.#said });
+    this.#files = new ProposalFiles({ ...this.#options, said: this.#submissions });
   }
 
   /** Sends a message that the agent printed. Resolves with the answer. */
-  say(type: SaidType, value: object): Promise<ServiceAnswer> {
-    return this.#said.say(type, value);
+  say(type: SubmissionType, value: object): Promise<ServiceAnswer> {
+    return this.#submissions.say(type, value);
   }
 
   /** The agent has ended: sends the messages in its remaining files. */
@@ -57,7 +57,7 @@ export class SearchRun {
     await this.#files?.finish();
   }
 
-  #show(type: SaidType, { status, body }: ServiceAnswer): Promise<void> {
+  #show(type: SubmissionType, { status, body }: ServiceAnswer): Promise<void> {
     const kind = status === 201 ? "tool" : "error";
     return this.#options.step({ kind, text: `${type}: ${status} ${writeJson(body)}`, tool: type });
   }

@@ -1,36 +1,36 @@
 import { writeJson } from "../../../actors/exact-json.js";
 import { maskedWithin } from "../harness/mask.js";
-import type { SaidType, SearchClient, ServiceAnswer } from "./search-client.js";
+import type { SearchClient, ServiceAnswer, SubmissionType } from "./search-client.js";
 
-export interface SaidOptions {
+export interface SubmissionsOptions {
   readonly client: Pick<SearchClient, "say">;
   readonly claim: { readonly runId: string; readonly fence: number };
   readonly mask: (text: string) => string;
   readonly signal: AbortSignal;
   /** Reports a message and its answer as a step of the run. */
-  readonly show: (type: SaidType, answer: ServiceAnswer) => Promise<void>;
+  readonly show: (type: SubmissionType, answer: ServiceAnswer) => Promise<void>;
 }
 
 const NOT_SENT = { title: "Not sent", detail: "It is nested too deeply to be sent." };
 
 /** The messages of one search run's agent to the service, sent one at a time, each once. */
-export class Said {
-  readonly #options: SaidOptions;
+export class Submissions {
+  readonly #options: SubmissionsOptions;
   #last: Promise<unknown> = Promise.resolve();
   #count = 0;
 
-  constructor(options: SaidOptions) {
+  constructor(options: SubmissionsOptions) {
     this.#options = options;
   }
 
   /** Sends the message after the previous one is answered. Does not reject. */
-  say(type: SaidType, value: object): Promise<ServiceAnswer> {
+  say(type: SubmissionType, value: object): Promise<ServiceAnswer> {
     const answered = this.#last.then(() => this.#send(type, value));
     this.#last = answered;
     return answered;
   }
 
-  async #send(type: SaidType, value: object): Promise<ServiceAnswer> {
+  async #send(type: SubmissionType, value: object): Promise<ServiceAnswer> {
     const { client, claim, signal, show } = this.#options;
     this.#count += 1;
     const key = `${claim.runId}-${claim.fence}-${this.#count}`;

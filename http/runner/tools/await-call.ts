@@ -54,7 +54,7 @@ export function awaitCall(
     };
     if (progress !== null) return beat();
     cancelTimer = clock.at(clock.now() + ANSWER_WITHIN_MS, () => {
-      calls.leave(pending);
+      calls.detach(pending);
       end({ text: toAdvice(pending), isError: false });
     });
     return undefined;

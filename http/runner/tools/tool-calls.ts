@@ -61,7 +61,7 @@ export interface ToolCallsOptions {
 }
 
 /** Maximum number of results that no request has received yet. The oldest are dropped. */
-const MAX_KEPT_ANSWERS = 32;
+const MAX_STORED_ANSWERS = 32;
 
 const STOPPING: ToolResult = { text: "The run is being stopped.", isError: true };
 const TOO_MANY: ToolResult = {
@@ -111,7 +111,7 @@ export class ToolCalls {
   }
 
   /** The waiting request leaves. The call continues, and an equal request can attach to it. */
-  leave(pending: PendingCall): void {
+  detach(pending: PendingCall): void {
     const call = this.#find(pending);
     if (call !== undefined) call.waiter = null;
   }
@@ -203,8 +203,9 @@ export class ToolCalls {
       return;
     }
     call.result = result;
-    const kept = [...this.#calls].filter((other) => other.result !== null);
-    if (kept.length > MAX_KEPT_ANSWERS && kept[0] !== undefined) this.#calls.delete(kept[0]);
+    const answeredCalls = [...this.#calls].filter((other) => other.result !== null);
+    if (answeredCalls.length > MAX_STORED_ANSWERS && answeredCalls[0] !== undefined)
+      this.#calls.delete(answeredCalls[0]);
   }
 
   #tellPaused(): void {

@@ -3,7 +3,7 @@ import t from "tap";
 import { toArchiveId } from "../../../actors/archives/archive.js";
 import { archiveActor } from "../../../actors/archives/archive.machine.js";
 import { archiveRef } from "../../../actors/archives/archive.messages.js";
-import { archiveChunks, archiveRoom, archives, ROOM } from "../../../actors/archives/archive.table.js";
+import { archiveChunks, archives, archiveUsage, TOTAL_BYTES } from "../../../actors/archives/archive.table.js";
 import { checkArchives } from "../../../actors/archives/check-archives.js";
 import { CHUNK_BYTES } from "../../../actors/archives/pack.js";
 import type { Message } from "../../../runtime/turns/turn.js";
@@ -92,7 +92,8 @@ async function scenario(world: KilledWorld): Promise<readonly string[]> {
     () => world.send(made.bytes),
   );
   if (!world.stored.equals(made.bytes)) found.push("the pack is another");
-  if (archiveRoom.get(world.harness.durable, partition, ROOM) !== made.bytes.length) found.push("its room is wrong");
+  if (archiveUsage.get(world.harness.durable, partition, TOTAL_BYTES) !== made.bytes.length)
+    found.push("its room is wrong");
   found.push(...world.complaints());
   await world.until(
     () => world.row === undefined,

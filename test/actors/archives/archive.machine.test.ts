@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import t from "tap";
 import { toArchiveId } from "../../../actors/archives/archive.js";
 import { archiveActor } from "../../../actors/archives/archive.machine.js";
-import { findKeeping, findKeptPack, findRefusal, listWanted } from "../../../actors/archives/archive.queries.js";
-import { archiveChunks, archiveRoom, archives, ROOM } from "../../../actors/archives/archive.table.js";
+import { findKeeping, findRefusal, findStoredPack, listWanted } from "../../../actors/archives/archive.queries.js";
+import { archiveChunks, archives, archiveUsage, TOTAL_BYTES } from "../../../actors/archives/archive.table.js";
 import { CHUNK_BYTES, MAX_PACK_BYTES } from "../../../actors/archives/pack.js";
 import { runners } from "../../../actors/runners/runner.table.js";
 import { address } from "../../../runtime/cells/address.js";
@@ -63,7 +63,7 @@ class SteppedArchive {
   }
 
   get room(): number {
-    return archiveRoom.get(this.rows, workspaceId, ROOM) ?? 0;
+    return archiveUsage.get(this.rows, workspaceId, TOTAL_BYTES) ?? 0;
   }
 
   get chunks(): number {
@@ -89,7 +89,7 @@ t.test("a commit that is needed is asked for, sent in chunks, and kept", async (
   t.same(archive.send(made.bytes), [{ taken: true }, { received: 0 }, { received: 1 }, { received: 2 }]);
   t.equal(archive.actor.value, "kept");
   t.same(archive.keeping, ["kept", null]);
-  t.same(findKeptPack(archive.rows, workspaceId, { repository, commit }), { archiveId: id, ...toPack(made.bytes) });
+  t.same(findStoredPack(archive.rows, workspaceId, { repository, commit }), { archiveId: id, ...toPack(made.bytes) });
   t.same(Buffer.concat(archiveChunks.list(archive.rows, workspaceId, [id])), made.bytes);
   t.equal(archive.room, made.bytes.length);
   t.same(listWanted(archive.rows, workspaceId), []);

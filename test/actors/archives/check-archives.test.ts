@@ -5,7 +5,7 @@ import { join } from "node:path";
 import t from "tap";
 import { toArchiveId } from "../../../actors/archives/archive.js";
 import { archiveActor } from "../../../actors/archives/archive.machine.js";
-import { archiveChunks, archiveHolds, archiveRoom, ROOM } from "../../../actors/archives/archive.table.js";
+import { archiveChunks, archiveHolds, archiveUsage, TOTAL_BYTES } from "../../../actors/archives/archive.table.js";
 import { checkArchives } from "../../../actors/archives/check-archives.js";
 import { CHUNK_BYTES } from "../../../actors/archives/pack.js";
 import { address } from "../../../runtime/cells/address.js";
@@ -59,7 +59,7 @@ t.test("what has no archive is found and removed, and a wrong room is put right"
   t.same(await examine(put(chunk, Buffer.from("x"))), [["chunks of archives: without an archive"], []]);
   const held = archiveHolds.key(workspaceId, "arc_other", "set_1/run_1");
   t.same(await examine(put(held, true)), [["holds of archives: without an archive"], []]);
-  const room = archiveRoom.key(workspaceId, ROOM);
+  const room = archiveUsage.key(workspaceId, TOTAL_BYTES);
   for (const wrong of [put(room, 5), remove(room)]) {
     t.same(await examine(wrong), [["room of archives: not what their packs take"], []]);
   }

@@ -1,7 +1,7 @@
 import t from "tap";
 import { replayChecks } from "../../../actors/checks/check.table.js";
 import { replayCheckResults } from "../../../actors/checks/check-result.table.js";
-import { findCheckRoom } from "../../../actors/checks/prepare-check.js";
+import { findRemovableChecks } from "../../../actors/checks/prepare-check.js";
 import type { Turn } from "../../../runtime/turns/turn.js";
 import { checkRow } from "../../support/check-rows.js";
 import { allChecks, checkOf, openCheckWorld, startCheck, tryCheck, workJobs } from "../../support/check-world.js";
@@ -28,7 +28,7 @@ function room(count: number, underWay = 0) {
     self,
     (turn) => {
       for (const row of checksOf("rset_1", count, underWay)) replayChecks.insert(turn, workspaceId, row);
-      found = findCheckRoom(turn, "rset_1");
+      found = findRemovableChecks(turn, "rset_1");
     },
     { rows },
   );

@@ -1,6 +1,6 @@
 import t from "tap";
 import type { WorkEvent } from "../../../actors/events/catalogue.js";
-import { MAX_EVENTS_KEPT } from "../../../actors/events/catalogue.js";
+import { MAX_STORED_EVENTS } from "../../../actors/events/catalogue.js";
 import { findEvent, listLatestEvents } from "../../../actors/events/event-log.queries.js";
 import { recordEvent } from "../../../actors/events/event-log.table.js";
 import { memoryRows } from "../../support/turn.js";
@@ -24,11 +24,11 @@ t.test("of each team the latest thousand events are kept", async (t) => {
   const rows = memoryRows();
   // More events than one read returns.
   const more = 150;
-  for (let n = 0; n < MAX_EVENTS_KEPT + more; n++) recordEvent(rows, event(n));
+  for (let n = 0; n < MAX_STORED_EVENTS + more; n++) recordEvent(rows, event(n));
   recordEvent(rows, event(0, "team_2"));
-  const all = listLatestEvents(rows, team, { limit: MAX_EVENTS_KEPT * 2 });
-  t.equal(all.length, MAX_EVENTS_KEPT);
-  t.same([all[0], all.at(-1)], [event(MAX_EVENTS_KEPT + more - 1), event(more)]);
+  const all = listLatestEvents(rows, team, { limit: MAX_STORED_EVENTS * 2 });
+  t.equal(all.length, MAX_STORED_EVENTS);
+  t.same([all[0], all.at(-1)], [event(MAX_STORED_EVENTS + more - 1), event(more)]);
   t.equal(findEvent(rows, "ws_1", "team_1", event(more - 1).occurrence), undefined);
   t.same(findEvent(rows, "ws_1", "team_1", event(more).occurrence), event(more));
   t.same(findEvent(rows, "ws_1", "team_2", event(0).occurrence), event(0, "team_2"));
@@ -48,11 +48,11 @@ const call = (n: number, more: object = {}, on: WorkEvent["on"] = "tool.used"): 
 t.test("events of calls push out each other, and no others", async (t) => {
   const rows = memoryRows();
   recordEvent(rows, event(0));
-  for (let n = 1; n <= MAX_EVENTS_KEPT + 5; n++)
+  for (let n = 1; n <= MAX_STORED_EVENTS + 5; n++)
     recordEvent(rows, call(n, {}, n % 2 === 0 ? "tool.used" : "tool.using"));
   recordEvent(rows, event(9_000));
-  const all = listLatestEvents(rows, team, { limit: MAX_EVENTS_KEPT * 3 });
-  t.equal(all.length, MAX_EVENTS_KEPT + 2);
+  const all = listLatestEvents(rows, team, { limit: MAX_STORED_EVENTS * 3 });
+  t.equal(all.length, MAX_STORED_EVENTS + 2);
   t.same([all[0], all.at(-1)], [event(9_000), event(0)]);
   t.same(all.at(-2), call(6), "the oldest that is left of calls");
   t.same(findEvent(rows, "ws_1", "team_1", call(6).occurrence), call(6));

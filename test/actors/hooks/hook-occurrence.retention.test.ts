@@ -4,8 +4,8 @@ import type { HookOccurrence } from "../../../actors/hooks/hook-occurrence.js";
 import { hookOccurrenceRef } from "../../../actors/hooks/hook-occurrence.messages.js";
 import {
   hookOccurrenceRetention,
-  keepTaskForReceiver,
   mayBePruned,
+  retainTaskForReceiver,
 } from "../../../actors/hooks/hook-occurrence.retention.js";
 import { hookOccurrences } from "../../../actors/hooks/hook-occurrence.table.js";
 import { latestCaused } from "../../../actors/hooks/loop-guard.js";
@@ -23,7 +23,7 @@ function keptFor(state: string | null, sinceEventMs: number): readonly unknown[]
   if (state !== null) rows.put(tasks.key(workspaceId, "task_1"), { id: "task_1", state });
   const at = new Date(now - sinceEventMs).toISOString();
   const work = { event: { at }, task: { id: "task_1" } } as unknown as WorkEvent;
-  withTurn(hookOccurrenceRef(workspaceId, "occ_1"), (turn) => keepTaskForReceiver(turn, work), { rows, now });
+  withTurn(hookOccurrenceRef(workspaceId, "occ_1"), (turn) => retainTaskForReceiver(turn, work), { rows, now });
   return rows.range({ prefix: [workspaceId, "row", "pin"] }).map(({ key }) => key[4]);
 }
 

@@ -1,5 +1,5 @@
 import t from "tap";
-import { createJsonRoom, parseBounded } from "../../../actors/integrations/bounded-json.js";
+import { createJsonBudget, parseBounded } from "../../../actors/integrations/bounded-json.js";
 import { readReceivedBody } from "../../../actors/integrations/received-body.js";
 
 const FORM = "application/x-www-form-urlencoded";
@@ -23,10 +23,10 @@ t.test("what counts are values, whatever stands in texts", async (t) => {
   t.same(parseBounded(text, room, 1), { a: '[[[[[[,,,,,,"', b: "\\" });
   t.equal(room.values, 1);
   t.equal(parseBounded("[1,2]", room, 1), undefined, "no room is left");
-  t.equal(parseBounded("[[1]]", createJsonRoom(), 1), undefined, "too deep");
-  t.same(parseBounded("[[1]]", createJsonRoom(), 2), [[1]]);
+  t.equal(parseBounded("[[1]]", createJsonBudget(), 1), undefined, "too deep");
+  t.same(parseBounded("[[1]]", createJsonBudget(), 2), [[1]]);
   for (const wrong of ["", "{", '"', "]]]", '{"a":}'])
-    t.equal(parseBounded(wrong, createJsonRoom(), 9), undefined, wrong);
+    t.equal(parseBounded(wrong, createJsonBudget(), 9), undefined, wrong);
 });
 
 t.test("a byte order mark is dropped from JSON and forms, and stays in the text as it came", async (t) => {

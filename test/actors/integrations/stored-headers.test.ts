@@ -1,5 +1,5 @@
 import t from "tap";
-import { toKeptHeaders } from "../../../actors/integrations/stored-headers.js";
+import { toStorableHeaders } from "../../../actors/integrations/stored-headers.js";
 
 t.test("headers are kept under their own names, whatever these are, without signature and credentials", async (t) => {
   const headers = new Map([
@@ -12,7 +12,7 @@ t.test("headers are kept under their own names, whatever these are, without sign
     ["x-author", "Ada"],
     ["idempotency-key", "i1"],
   ]);
-  const kept = toKeptHeaders(headers, "X-Signature");
+  const kept = toStorableHeaders(headers, "X-Signature");
   t.same(Object.entries(kept), [
     ["x-delivery", "d1"],
     ["__proto__", "p1"],

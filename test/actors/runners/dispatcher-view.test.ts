@@ -13,7 +13,7 @@ import type { RunnerPoolFields } from "../../../actors/runners/runner-pool.kind.
 import { waitingReason } from "../../../actors/runners/waiting-reason.js";
 import { workspaceRunners } from "../../../actors/runners/workspace-runners.kind.js";
 import type { ActorType } from "../../../runtime/cells/actor-type.js";
-import { readPicture } from "../../../runtime/rows/read-view.js";
+import { readView } from "../../../runtime/rows/read-view.js";
 import type { Change, Reading, Writing } from "../../../storage/store.js";
 import { Harness, partition } from "../../support/harness.js";
 import { type Note, probe } from "../../support/probe.js";
@@ -263,7 +263,7 @@ async function started(rules: Rules): Promise<World> {
 function checkReads({ harness, wrong }: World): void {
   const { reading } = harness.runtime;
   const built = readPlacement(harness.durable, partition);
-  const held = readPicture(reading, durablePlacement, partition);
+  const held = readView(reading, durablePlacement, partition);
   if (!isDeepStrictEqual(held.describe(), built.describe())) wrong.push([held.describe(), built.describe()]);
   for (const run of readRows(harness.durable).queue) {
     const [told, wanted] = [whyWaiting(reading, partition, run), waitingReason(run, built)];

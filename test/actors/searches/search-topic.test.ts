@@ -1,7 +1,7 @@
 import t from "tap";
 import { seesSubject } from "../../../actors/access/visibility/stream-topic.js";
 import { decimal } from "../../../actors/fraction.js";
-import { countInPurse } from "../../../actors/replays/budget/search-budget.js";
+import { addToBudget } from "../../../actors/replays/budget/search-budget.js";
 import { searchCandidates } from "../../../actors/searches/candidates/search-candidate.table.js";
 import { searchIterations } from "../../../actors/searches/iterations/search-iteration.table.js";
 import { searchTopicView } from "../../../actors/searches/reads/search-topic.view.js";
@@ -52,7 +52,7 @@ t.test("of a search only what changed is told, and nothing when nothing that is 
 t.test("what it spends is told in the ceiling's currency, and not what only counts", async (t) => {
   const { said } = open();
   const more = (spent: number) =>
-    said((turn) => countInPurse(turn, "srch_1", { counted: decimal(1), spent: decimal(spent) }));
+    said((turn) => addToBudget(turn, "srch_1", { counted: decimal(1), spent: decimal(spent) }));
   t.same(more(0.5), [{ type: "spent", spent: { amount: 3, currency: "EUR" } }]);
   t.same(more(0), []);
 });

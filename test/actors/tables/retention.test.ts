@@ -1,5 +1,5 @@
 import t from "tap";
-import { leaveRows, ownedBy } from "../../../actors/tables/owned-rows.js";
+import { ownedBy, releaseRows } from "../../../actors/tables/owned-rows.js";
 import { getPrunedBefore } from "../../../actors/tables/pruned-before.js";
 import { RETENTION_TURN, retentionEffect } from "../../../actors/tables/retention.effects.js";
 import { defaultRetention, type Retained, retain } from "../../../actors/tables/retention.js";
@@ -24,14 +24,14 @@ const parts = table<string>("test-thing-part");
 const sorted = table<Thing>("test-thing-sorted");
 const removeThing = (turn: Turn, { id }: Thing) => {
   things.remove(turn, turn.self.partition, id);
-  leaveRows(turn, things.name, id);
+  releaseRows(turn, things.name, id);
   return true;
 };
 const ends: Omit<Retained<Thing>, "remove"> = {
   period: "work",
-  begunAtMs: ({ begunMs }) => begunMs,
+  startedAtMs: ({ begunMs }) => begunMs,
   endedAtMs: ({ endedMs }) => endedMs,
-  isKept: (_turn, { kept }) => kept === true,
+  isRetained: (_turn, { kept }) => kept === true,
 };
 const catalogue = {
   rules: [

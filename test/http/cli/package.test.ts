@@ -10,7 +10,7 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import t, { type Test } from "tap";
-import type { Asked, Told } from "../../../actors/config-pull-requests/edit/edit-worker.js";
+import type { Asked, ReadResponse } from "../../../actors/config-pull-requests/edit/edit-worker.js";
 import { packList } from "../../../actors/config-pull-requests/edit/packed-list.js";
 import type { SourceTree } from "../../../actors/config-pull-requests/edit/station-edit.js";
 import { EDITED_PATH, stationOf, treeOf, wantedOf } from "../../support/station-edit.js";
@@ -114,7 +114,7 @@ async function outcomeOf(worker: Worker, tree: SourceTree): Promise<Asked> {
     if ("outcome" in asked) return asked;
     if ("parses" in asked) continue;
     const value = asked.path === null ? packList(await tree.list()) : await tree.read(asked.path);
-    worker.postMessage({ id: asked.id, value } satisfies Told);
+    worker.postMessage({ id: asked.id, value } satisfies ReadResponse);
   }
   throw new Error("it says nothing");
 }

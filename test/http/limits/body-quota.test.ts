@@ -1,5 +1,5 @@
 import t from "tap";
-import { BodyRoom } from "../../../http/limits/body-quota.js";
+import { BodyQuota } from "../../../http/limits/body-quota.js";
 
 const KIB = 1024;
 const small = { bytes: 400 * KIB, keptBytes: 100 * KIB, bytesPerParty: 200 * KIB };
@@ -7,7 +7,7 @@ const long = { bytes: 1_000 * KIB, keptBytes: 300 * KIB, bytesPerParty: 400 * KI
 
 /** Returns a memory quota for bodies, and a function that takes bytes of it for a client. */
 function arrange() {
-  const room = new BodyRoom(small, long);
+  const room = new BodyQuota(small, long);
   const take = (party: string, kib: number) => {
     const body = room.enter(party);
     return { crowd: body.hold(kib * KIB), ...body };

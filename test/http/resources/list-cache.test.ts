@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { KeptLists } from "../../../http/resources/list-cache.js";
+import { ListCache } from "../../../http/resources/list-cache.js";
 import type { CoveringReading } from "../../../runtime/rows/covered-reading.js";
 import type { Key, Reading } from "../../../storage/store.js";
 import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
@@ -16,7 +16,7 @@ function arrange(t: Test) {
     coveredVersion: () => state.version,
     durableVersion: () => state.version ?? state.durable,
   };
-  const lists = new KeptLists(reading);
+  const lists = new ListCache(reading);
   const read = async (
     name: string,
     of: { key?: Key; bytes?: number; workspaceId?: string; during?: () => void } = {},

@@ -1,7 +1,7 @@
 import t from "tap";
 import type { Kind } from "../../../actors/resources/kind.js";
 import type { ResourceRow } from "../../../actors/resources/resource.table.js";
-import { KeptTexts } from "../../../http/resources/text-cache.js";
+import { TextCache } from "../../../http/resources/text-cache.js";
 import type { CoveringReading } from "../../../runtime/rows/covered-reading.js";
 import { workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
@@ -24,7 +24,7 @@ function arrange() {
       return [];
     },
   } as unknown as Kind;
-  return { state, warning, texts: new KeptTexts(reading) };
+  return { state, warning, texts: new TextCache(reading) };
 }
 
 function row(id: string, address = "covered", fields: Record<string, unknown> = {}): ResourceRow {

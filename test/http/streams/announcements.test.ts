@@ -1,7 +1,7 @@
 import t from "tap";
 import type { ChangeFor, StreamTopic } from "../../../actors/access/visibility/stream-topic.js";
 import type { Caller } from "../../../actors/caller.js";
-import { Announcements, type Told } from "../../../http/streams/announcements.js";
+import { type AnnouncementResult, Announcements } from "../../../http/streams/announcements.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { memoryRows } from "../../support/turn.js";
 import { putLine, teamId, workspaceId } from "../../support/work.js";
@@ -52,7 +52,8 @@ function open(changes: readonly ChangeFor[] | null) {
   return { tell, asked: () => asked };
 }
 
-const textOf = (told: Told) => (typeof told === "string" ? told : JSON.parse(Buffer.from(told).toString()));
+const textOf = (told: AnnouncementResult) =>
+  typeof told === "string" ? told : JSON.parse(Buffer.from(told).toString());
 
 t.test("all who see the same of an entry get the same bytes, made once", async (t) => {
   const { tell, asked } = open(null);

@@ -3,8 +3,8 @@ import { address } from "../../../runtime/cells/address.js";
 import { cellName } from "../../../runtime/cells/cell-record.js";
 import { checkActors } from "../../../runtime/cells/check-actors.js";
 import { effect, withBeginMarked } from "../../../runtime/effects/effect-type.js";
-import { begunKey, type EffectRow, effectKey, pendingName } from "../../../runtime/effects/pending-effect.js";
-import { begunSpace, GLOBAL_PARTITION, metaSpace } from "../../../storage/keys.js";
+import { type EffectRow, effectKey, pendingName, startedKey } from "../../../runtime/effects/pending-effect.js";
+import { GLOBAL_PARTITION, metaSpace, startedSpace } from "../../../storage/keys.js";
 import type { Change } from "../../../storage/store.js";
 import { partition } from "../../support/harness.js";
 import { plainLane } from "../../support/plain-effect.js";
@@ -30,7 +30,7 @@ async function scene(places: number) {
     await harness.advance();
   };
   const told = () => Object.fromEntries(runs.map(({ id, mayHaveBegun }) => [id, mayHaveBegun]));
-  const marks = () => harness.durable.range({ prefix: [partition, begunSpace] }).map(({ key }) => key.at(-1));
+  const marks = () => harness.durable.range({ prefix: [partition, startedSpace] }).map(({ key }) => key.at(-1));
   /** Starts the effect and pauses the write of its mark. The returned function lets that write finish. */
   const startUntilMarked = async (id: string, actor: string) => {
     const [row, mark] = [gate(), gate()];
@@ -134,7 +134,7 @@ t.test("of what an earlier release left, which wrote no marks, that which it may
     const row = harness.durable.get<EffectRow>(key);
     await write([
       { op: "put", key, value: { ...row, marks: undefined } },
-      { op: "remove", key: begunKey(harness.to("worker"), "e1") },
+      { op: "remove", key: startedKey(harness.to("worker"), "e1") },
       { op: "put", key: [GLOBAL_PARTITION, metaSpace, "stopped"], value: { left: null, begun } },
     ]);
     await restart();
@@ -145,7 +145,7 @@ t.test("of what an earlier release left, which wrote no marks, that which it may
 t.test("the doctor removes a mark whose effect is not pending", async (t) => {
   const { harness, tell, write } = await scene(1);
   await tell({ type: "start", id: "e1" });
-  const key = begunKey(harness.to("worker"), "lost");
+  const key = startedKey(harness.to("worker"), "lost");
   await write([{ op: "put", key, value: true }]);
   const catalogue = { actors: [worker], subscribers: [], gates: [], effects: [] };
   t.same(

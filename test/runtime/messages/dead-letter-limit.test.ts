@@ -15,7 +15,7 @@ t.test("a partition keeps its latest dead letters, and others theirs", async (t)
       error: "",
       atMs: 0,
     };
-    await store.commit([...limit.makeRoom({ partition }), deadLetterPut(letter)]);
+    await store.commit([...limit.evictOldest({ partition }), deadLetterPut(letter)]);
   };
   const idsOf = (partition: string) => store.reading.range({ prefix: [partition, "dead"] }).map(({ key }) => key[2]);
   for (let n = 0; n < MAX_DEAD_LETTERS + 1; n++) await set("ws_1", n);

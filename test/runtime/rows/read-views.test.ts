@@ -1,5 +1,5 @@
 import t from "tap";
-import { type ReadPicture, readPicture } from "../../../runtime/rows/read-view.js";
+import { type ReadView, readView } from "../../../runtime/rows/read-view.js";
 import { RowCache } from "../../../runtime/rows/row-cache.js";
 import { Overlay } from "../../../runtime/turns/overlay.js";
 import { Overlays } from "../../../runtime/turns/overlays.js";
@@ -19,7 +19,7 @@ interface Held {
 
 /** Creates a picture of the counts and of one kind of rules. `builds` counts its builds. */
 function counting() {
-  const picture: ReadPicture<Held> & { builds: number } = {
+  const picture: ReadView<Held> & { builds: number } = {
     builds: 0,
     rows: [["count"], ["rule", "a"]],
     build: (reading, partition) => {
@@ -47,8 +47,8 @@ function rule(kind: string, value: number): Change {
   return { op: "put", key: rules.key(partition, kind, 1), value };
 }
 
-function shown(reading: Reading, picture: ReadPicture<Held>, where = partition) {
-  const held = readPicture(reading, picture, where);
+function shown(reading: Reading, picture: ReadView<Held>, where = partition) {
+  const held = readView(reading, picture, where);
   return { ...Object.fromEntries(held.counts), ...(held.rule === undefined ? {} : { rule: held.rule }) };
 }
 

@@ -1,5 +1,5 @@
 import t from "tap";
-import type { Picture } from "../../../runtime/rows/row-view.js";
+import type { RowView } from "../../../runtime/rows/row-view.js";
 import { TurnFailed } from "../../../runtime/runtime.js";
 import { table } from "../../../storage/table.js";
 import { Harness, partition } from "../../support/harness.js";
@@ -16,7 +16,7 @@ interface Held {
 }
 
 let built = 0;
-const held: Picture<Held> = {
+const held: RowView<Held> = {
   rows: [["count"], ["rule", "a"]],
   build: (reading, self) => {
     built += 1;
@@ -27,28 +27,28 @@ const held: Picture<Held> = {
     };
   },
 };
-const undeclared: Picture<null> = { rows: [["count"]], build: () => null };
+const undeclared: RowView<null> = { rows: [["count"]], build: () => null };
 
 /** Stores counts in rows and in its picture. */
 const keeper = probe(
   "keeper",
   {
     set: (_context, { id, n }, turn) => {
-      turn.picture(held).counts.set(String(id), Number(n));
+      turn.rowView(held).counts.set(String(id), Number(n));
       counts.put(turn, turn.self.partition, String(id), Number(n));
-      turn.reply(shown(turn.picture(held)));
+      turn.reply(shown(turn.rowView(held)));
     },
-    show: (_context, _message, turn) => turn.reply(shown(turn.picture(held))),
+    show: (_context, _message, turn) => turn.reply(shown(turn.rowView(held))),
     fail: (_context, { id, n }, turn) => {
-      turn.picture(held).counts.set(String(id), Number(n));
+      turn.rowView(held).counts.set(String(id), Number(n));
       counts.put(turn, turn.self.partition, String(id), Number(n));
       throw new Error("on purpose");
     },
     forgetful: (_context, { id, n }, turn) => {
-      turn.picture(held);
+      turn.rowView(held);
       counts.put(turn, turn.self.partition, String(id), Number(n));
     },
-    ask: (_context, _message, turn) => turn.picture(undeclared),
+    ask: (_context, _message, turn) => turn.rowView(undeclared),
     stop: (_context, _message, turn) => turn.stop(),
   },
   { pictures: [held] },

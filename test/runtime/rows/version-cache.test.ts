@@ -1,6 +1,6 @@
 import t from "tap";
 import { RowCache } from "../../../runtime/rows/row-cache.js";
-import { HeldByVersion } from "../../../runtime/rows/version-cache.js";
+import { VersionCache } from "../../../runtime/rows/version-cache.js";
 import { Overlays } from "../../../runtime/turns/overlays.js";
 import { rowSpace } from "../../../storage/keys.js";
 import { createMemoryStore } from "../../../storage/memory-store.js";
@@ -11,13 +11,13 @@ import { VersionedReading } from "../../support/versioned-reading.js";
 const KIB = 1024;
 const versioned = () => new VersionedReading(memoryRows());
 /** Returns the names that are cached under a group. */
-const heldOf = (held: HeldByVersion<string>, reading: Reading, partition: string, names: readonly string[]) =>
+const heldOf = (held: VersionCache<string>, reading: Reading, partition: string, names: readonly string[]) =>
   names.filter((name) => held.of(reading, partition)?.find("group", name) !== undefined);
-const hold = (held: HeldByVersion<string>, reading: Reading, partition: string, name: string, weight = 0) =>
+const hold = (held: VersionCache<string>, reading: Reading, partition: string, name: string, weight = 0) =>
   held.of(reading, partition)?.hold("group", name, name, weight);
 
 t.test("a value is found by its reading, partition, group and key, until the version changes", async (t) => {
-  const held = new HeldByVersion<string>();
+  const held = new VersionCache<string>();
   const reading = versioned();
   held.of(reading, "ws_1")?.hold("one", "a", "of one", 10);
   held.of(reading, "ws_1")?.hold("two", "a", "of two", 10);
@@ -40,7 +40,7 @@ t.test("a value is found by its reading, partition, group and key, until the ver
 });
 
 t.test("what is over the bound of a partition drops its own, and nothing of another", async (t) => {
-  const held = new HeldByVersion<string>();
+  const held = new VersionCache<string>();
   const reading = versioned();
   hold(held, reading, "ws_2", "other");
   for (const name of ["a", "b", "c"]) hold(held, reading, "ws_1", name, 300 * KIB);
@@ -62,7 +62,7 @@ t.test("what is over the bound of a partition drops its own, and nothing of anot
 });
 
 t.test("what is over the bound of all drops the oldest partitions, of whichever reading", async (t) => {
-  const held = new HeldByVersion<string>();
+  const held = new VersionCache<string>();
   const [first, second] = [versioned(), versioned()];
   const names = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => `ws_${from + n}`);
   const kept = (reading: Reading, partitions: readonly string[]) =>
@@ -91,7 +91,7 @@ t.test("each reading finds what it sees, before a flush, during it and after it"
   const store = createMemoryStore();
   const cache = new RowCache(store.reading, { tables: ["things"], freezes: false });
   const turns = new Overlays(cache);
-  const held = new HeldByVersion<readonly unknown[]>();
+  const held = new VersionCache<readonly unknown[]>();
   let made = 0;
   const listThings = (reading: Reading) => {
     const things = held.of(reading, "ws_1");

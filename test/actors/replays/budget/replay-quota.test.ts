@@ -1,6 +1,6 @@
 import t from "tap";
 import type { Refusal } from "../../../../actors/refusal.js";
-import { MAX_REPLAYS, makeRoom } from "../../../../actors/replays/budget/replay-quota.js";
+import { freeReplayQuota, MAX_REPLAYS } from "../../../../actors/replays/budget/replay-quota.js";
 import type { ReplayRow } from "../../../../actors/replays/replay/replay.js";
 import { pin } from "../../../../actors/tables/pins.js";
 import { liveSet, liveWorld, six } from "../../../support/live-replays.js";
@@ -38,7 +38,7 @@ function room({ rows }: Pick<ReturnType<typeof fullSet>, "rows">, count = 1, bes
   const { sent } = withTurn(
     self,
     (turn) => {
-      refusal = makeRoom(turn, liveSet, { count, beside });
+      refusal = freeReplayQuota(turn, liveSet, { count, beside });
     },
     { rows },
   );

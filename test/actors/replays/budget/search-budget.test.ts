@@ -1,8 +1,8 @@
 import t from "tap";
 import { fraction } from "../../../../actors/fraction.js";
 import { isAtCeiling, mayStart } from "../../../../actors/replays/budget/replay-ceiling.js";
-import { countInPurse, findPurseLeft, openPurse, putReplay } from "../../../../actors/replays/budget/search-budget.js";
-import { replayPurses } from "../../../../actors/replays/budget/search-budget.table.js";
+import { addToBudget, findBudgetLeft, openBudget, putReplay } from "../../../../actors/replays/budget/search-budget.js";
+import { searchBudgets } from "../../../../actors/replays/budget/search-budget.table.js";
 import { recordSearched, removeSearched } from "../../../../actors/replays/candidates/made-candidate.table.js";
 import { findMadeCandidate } from "../../../../actors/replays/candidates/replay-candidate.kind.js";
 import type { ReplayRow } from "../../../../actors/replays/replay/replay.js";
@@ -28,7 +28,7 @@ function purseScene() {
   for (const id of ["rep_1", "rep_2"]) replays.insert(rows, workspaceId, replayRow({ ...running, id }));
   const take = (kind: string, id: string, work: (turn: Turn) => void) =>
     withTurn(address(workspaceId, kind, id), work, { rows });
-  take("search", searchId, (turn) => openPurse(turn, { searchId, ceiling: EUR(12) }));
+  take("search", searchId, (turn) => openBudget(turn, { searchId, ceiling: EUR(12) }));
   const get = (id: string): ReplayRow => {
     const row = replays.get(rows, workspaceId, id);
     if (row === undefined) throw new Error(`${id} has a row`);
@@ -42,11 +42,11 @@ function purseScene() {
   const atCeiling = (id: string) => {
     let found = false;
     take("replay", id, (turn) => {
-      found = isAtCeiling(get(id), findPurseLeft(turn, get(id)));
+      found = isAtCeiling(get(id), findBudgetLeft(turn, get(id)));
     });
     return found;
   };
-  return { rows, take, get, spend, atCeiling, purse: () => replayPurses.get(rows, workspaceId, searchId) };
+  return { rows, take, get, spend, atCeiling, purse: () => searchBudgets.get(rows, workspaceId, searchId) };
 }
 
 t.test("replays of a search start copies while their own ceiling and the search's have room", async (t) => {
@@ -60,7 +60,7 @@ t.test("replays of a search start copies while their own ceiling and the search'
   t.ok(scene.atCeiling("rep_1") && scene.atCeiling("rep_2"), "though each has room of its own");
   scene.take("replay", "rep_2", (turn) => {
     const row = scene.get("rep_2");
-    t.ok(mayStart(row, { priced: false }, findPurseLeft(turn, row)), "one that counts its share counts no second one");
+    t.ok(mayStart(row, { priced: false }, findBudgetLeft(turn, row)), "one that counts its share counts no second one");
   });
   scene.spend("rep_1", { spent: "10/1" });
   t.same(scene.purse()?.counted, "15/1");
@@ -83,7 +83,7 @@ t.test("the agent's runs count too, and what ended is told nothing", async (t) =
     putReplay(turn, row, { ...row, state: "finished" });
   });
   const more = { counted: fraction(12), spent: fraction(5) };
-  const { sent } = scene.take("search", searchId, (turn) => countInPurse(turn, searchId, more));
+  const { sent } = scene.take("search", searchId, (turn) => addToBudget(turn, searchId, more));
   t.match(
     sent.map(({ to }) => to.id),
     ["rep_1"],

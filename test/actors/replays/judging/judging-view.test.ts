@@ -10,7 +10,7 @@ import {
 import { type ReplayPairRow, replayPairs } from "../../../../actors/replays/judging/replay-pair.table.js";
 import { type ReplayRecheckRow, replayRechecks } from "../../../../actors/replays/judging/replay-recheck.table.js";
 import { type ReplayVerdictRow, replayVerdicts } from "../../../../actors/replays/judging/replay-verdict.table.js";
-import { keepReasons } from "../../../../actors/replays/judging/stored-reasons.js";
+import { storeReasons } from "../../../../actors/replays/judging/stored-reasons.js";
 import { findBlob } from "../../../../actors/tables/blobs.js";
 import { judge } from "../../../support/run-config.js";
 import { memoryRows } from "../../../support/turn.js";
@@ -30,7 +30,7 @@ function verdictRow(rows: ReturnType<typeof memoryRows>, passed: boolean, reason
     promptVersion: 1,
     cut: false,
   } as const;
-  const kept = keepReasons(rows, workspaceId, reasons);
+  const kept = storeReasons(rows, workspaceId, reasons);
   return { ...key, which: "first", state: "judged", verdict: { ...verdict, reasons: kept }, none: null, spent };
 }
 
@@ -82,7 +82,7 @@ t.test("a pair has its readings once there are any", async (t) => {
   };
   t.match(pairView(open, "brief"), { state: "asked", againstRunId: "run_2", readings: null });
   const reasons = [{ text: "a ".repeat(2_000), ownHunks: [1], theirHunks: [] }];
-  const reading = { ownShownFirst: true, outcome: "win", reasons: keepReasons(rows, workspaceId, reasons) } as const;
+  const reading = { ownShownFirst: true, outcome: "win", reasons: storeReasons(rows, workspaceId, reasons) } as const;
   const judged: ReplayPairRow = { ...open, state: "judged", outcome: "win", model: "m", readings: [reading] };
   replayPairs.insert(rows, workspaceId, judged);
   t.same(pairView(judged, { reading: rows, workspaceId })?.readings, [

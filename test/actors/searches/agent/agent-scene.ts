@@ -1,7 +1,7 @@
-import { replayPurses } from "../../../../actors/replays/budget/search-budget.table.js";
+import { searchBudgets } from "../../../../actors/replays/budget/search-budget.table.js";
 import { replayCopies } from "../../../../actors/replays/copies/replay-copy.table.js";
 import { replayVerdicts } from "../../../../actors/replays/judging/replay-verdict.table.js";
-import { keepReasons } from "../../../../actors/replays/judging/stored-reasons.js";
+import { storeReasons } from "../../../../actors/replays/judging/stored-reasons.js";
 import type { ReplayCopyRow } from "../../../../actors/replays/replay/replay.js";
 import { replays } from "../../../../actors/replays/replay/replay.table.js";
 import { type ReplayEntry, replayInputs } from "../../../../actors/replays/replay/replay-input.table.js";
@@ -9,7 +9,7 @@ import type { RunRow } from "../../../../actors/runs/run.js";
 import { runCheckouts, runs } from "../../../../actors/runs/run.table.js";
 import { runInputs } from "../../../../actors/runs/run-input.table.js";
 import { storeStep } from "../../../../actors/runs/run-steps.js";
-import { findSight } from "../../../../actors/searches/agent/agent-context.js";
+import { findAgentContext } from "../../../../actors/searches/agent/agent-context.js";
 import { findAgentFile, listFileNames } from "../../../../actors/searches/agent/agent-files.js";
 import {
   searchCandidateInputs,
@@ -120,7 +120,7 @@ export class AgentScene {
 
   /** What the iteration's agent may see. */
   get sight() {
-    const sight = findSight(this.rows, workspaceId, this.iteration);
+    const sight = findAgentContext(this.rows, workspaceId, this.iteration);
     if (sight === undefined) throw new Error("the search is gone");
     return sight;
   }
@@ -194,7 +194,7 @@ export class AgentScene {
     };
     replayCopies.insert(this.rows, workspaceId, copy);
     this.#putRun(runId, texts);
-    const reasons = keepReasons(this.rows, workspaceId, [{ text: texts.reason, claim: 0, citations: [] }]);
+    const reasons = storeReasons(this.rows, workspaceId, [{ text: texts.reason, claim: 0, citations: [] }]);
     replayVerdicts.insert(this.rows, workspaceId, {
       replayId,
       place,
@@ -296,7 +296,7 @@ export class AgentScene {
       line: { key: "dev", name: "Dev" },
       warnings: [],
     });
-    replayPurses.put(this.rows, workspaceId, ["search_1"], {
+    searchBudgets.put(this.rows, workspaceId, ["search_1"], {
       searchId: "search_1",
       ceiling,
       counted: "5/2",

@@ -1,6 +1,6 @@
 import t from "tap";
 import { type StationBody, stationSchema } from "../../../../actors/lines/station.js";
-import { admitProposals, type Standing } from "../../../../actors/searches/agent/refuse-proposals.js";
+import { admitProposals, type ProposalContext } from "../../../../actors/searches/agent/refuse-proposals.js";
 
 /** What a search agent may propose, as a pure function of the search's frozen block and its candidates so far. */
 
@@ -19,7 +19,7 @@ const live: StationBody = {
 };
 
 /** In these tests, the fingerprint of a block is its prompt. */
-const standing = (more: Partial<Standing> = {}): Standing => ({
+const standing = (more: Partial<ProposalContext> = {}): ProposalContext => ({
   live,
   left: 3,
   known: new Map([["seed", "Build it."]]),
@@ -32,7 +32,7 @@ const proposal = (name: string, station: Partial<StationBody> = {}) => ({
   hypothesis: null,
   station: { ...live, prompt: `As ${name}.`, ...station },
 });
-const faultsOf = (list: ReturnType<typeof proposal>[], more: Partial<Standing> = {}) => {
+const faultsOf = (list: ReturnType<typeof proposal>[], more: Partial<ProposalContext> = {}) => {
   const found = admitProposals(list, standing(more));
   return "faults" in found ? found.faults.map(({ path, message }) => `${path} ${message}`) : [];
 };
@@ -99,7 +99,7 @@ t.test("a name is used once in a search, and never the seed's", async (t) => {
 });
 
 t.test("beyond what the run may still propose nothing is looked at", async (t) => {
-  const untouched: Partial<Standing> = {
+  const untouched: Partial<ProposalContext> = {
     check: () => {
       throw new Error("looked at");
     },
@@ -115,10 +115,11 @@ t.test("beyond what the run may still propose nothing is looked at", async (t) =
 });
 
 t.test("what is wrong with a block is told at its path; then none is admitted, and none compared", async (t) => {
-  const check: Standing["check"] = ({ harness }) =>
+  const check: ProposalContext["check"] = ({ harness }) =>
     harness === "none" ? [{ path: "station.harness", message: "names a harness a runner can start" }] : [];
   const list = [proposal("good"), proposal("bad", { harness: "none", prompt: "Build it." })];
   t.same(faultsOf(list, { check }), ["[1].station.harness names a harness a runner can start"]);
-  const many: Standing["check"] = () => Array.from({ length: 300 }, () => ({ path: "station", message: "is wrong" }));
+  const many: ProposalContext["check"] = () =>
+    Array.from({ length: 300 }, () => ({ path: "station", message: "is wrong" }));
   t.equal(faultsOf([proposal("bad")], { check: many }).length, 200);
 });

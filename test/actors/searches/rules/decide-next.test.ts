@@ -1,10 +1,10 @@
 import t from "tap";
 import { fraction, toText } from "../../../../actors/fraction.js";
-import { canPropose, decideNext, type SearchPicture } from "../../../../actors/searches/rules/decide-next.js";
+import { canPropose, decideNext, type SearchSnapshot } from "../../../../actors/searches/rules/decide-next.js";
 import { contender, euro, iterationsOf, pictureOf } from "./snapshots.js";
 
 /** Returns the next step in short form: what, for which candidate, and why. */
-function next(parts: Partial<SearchPicture>): string {
+function next(parts: Partial<SearchSnapshot>): string {
   const step = decideNext(pictureOf(parts));
   switch (step.step) {
     case "wait":
@@ -175,7 +175,7 @@ t.test("by cost an iteration is fruitful when it brought a cheaper candidate tha
 
 t.test("a reflection that did not go on ends it, by its outcome", async (t) => {
   const candidates = [seed, ...useless(1, 2)];
-  const after = (outcome: SearchPicture["iterations"][number]["outcome"], state: "ended" | "failed" = "ended") =>
+  const after = (outcome: SearchSnapshot["iterations"][number]["outcome"], state: "ended" | "failed" = "ended") =>
     next({
       candidates,
       iterations: iterationsOf("P1 P1 R").map((each) => (each.kind === "reflect" ? { ...each, outcome, state } : each)),
@@ -229,7 +229,7 @@ t.test("by success, what reads worse is not held out, and a search with nothing 
 });
 
 t.test("what is granted grows by what earlier parts left", async (t) => {
-  const step = (parts: Partial<SearchPicture>) => decideNext(pictureOf(parts));
+  const step = (parts: Partial<SearchSnapshot>) => decideNext(pictureOf(parts));
   // Still to come are 4 agent runs, 8 replays and 3 held-out replays: 4 + 24 + 6 = 34 of the 39; the seed had 5.
   t.same(step({ spending: spent(5) }), { step: "propose", allotted: euro(1) });
   t.same(step({ spending: spent(0) }), { step: "propose", allotted: euro(1.147058823) }, "39/34");

@@ -9,9 +9,9 @@ import {
   canPropose,
   decideNext,
   type NextStep,
-  type PicturedCandidate,
-  type PicturedIteration,
-  type SearchPicture,
+  type SearchSnapshot,
+  type SnapshotCandidate,
+  type SnapshotIteration,
 } from "../../../../actors/searches/rules/decide-next.js";
 import type { SearchEnding } from "../../../../actors/searches/rules/ending.js";
 import type { Objective } from "../../../../actors/searches/rules/objective.js";
@@ -66,7 +66,7 @@ export interface Faults {
   readonly noConfigCause: number;
 }
 
-export interface SimulatedCandidate extends PicturedCandidate {
+export interface SimulatedCandidate extends SnapshotCandidate {
   readonly config: TrueConfig;
 }
 
@@ -75,7 +75,7 @@ export interface SimulatedSearch {
   readonly ending: SearchEnding;
   readonly state: "finished" | "stopped";
   readonly candidates: readonly SimulatedCandidate[];
-  readonly iterations: readonly PicturedIteration[];
+  readonly iterations: readonly SnapshotIteration[];
   readonly best: SimulatedCandidate | null;
   /** The mark of the best candidate. */
   readonly mark: ReturnType<typeof onlyOnSeenTasks>;
@@ -123,9 +123,9 @@ export class Simulation {
   readonly #underWay: Part[] = [];
   readonly #copies = new Map<string, readonly MeasuredCopy[]>();
   #candidates: SimulatedCandidate[] = [];
-  #iterations: PicturedIteration[] = [];
+  #iterations: SnapshotIteration[] = [];
   #ending: SearchEnding | null = null;
-  #live: SearchPicture["live"] = "unchanged";
+  #live: SearchSnapshot["live"] = "unchanged";
   #counted = ZERO;
   #overrun = ZERO;
 
@@ -150,7 +150,7 @@ export class Simulation {
     throw new Error("the search does not end");
   }
 
-  #picture(): SearchPicture {
+  #picture(): SearchSnapshot {
     const { budget, objective } = this.#world;
     return {
       state: this.#ending !== null ? "holding-out" : this.#copies.has("seed") ? "searching" : "seeding",
@@ -202,7 +202,7 @@ export class Simulation {
     });
   }
 
-  #startAgent(kind: PicturedIteration["kind"], allotted: Money): void {
+  #startAgent(kind: SnapshotIteration["kind"], allotted: Money): void {
     const number = this.#iterations.length + 1;
     const tasks = findFailedTasks(this.#copiesOf("seed", this.#split.searched), []).length;
     if (kind === "reflect" && tasks === 0) {
@@ -223,7 +223,7 @@ export class Simulation {
           : [];
         const canGoOn = canPropose(this.#picture());
         const outcome = kind === "reflect" ? reflectionOutcome({ tasks, ran, causes, canGoOn }) : null;
-        const ended: PicturedIteration = { number, kind, state: ran ? "ended" : "failed", admitted, outcome };
+        const ended: SnapshotIteration = { number, kind, state: ran ? "ended" : "failed", admitted, outcome };
         this.#iterations = this.#iterations.map((each) => (each.number === number ? ended : each));
         return this.#drawAgent(number, allotted);
       },

@@ -1,5 +1,5 @@
 import { fromText, toNumber } from "../../../../actors/fraction.js";
-import type { PicturedCandidate } from "../../../../actors/searches/rules/decide-next.js";
+import type { SnapshotCandidate } from "../../../../actors/searches/rules/decide-next.js";
 import type { Objective } from "../../../../actors/searches/rules/objective.js";
 
 /**
@@ -21,7 +21,7 @@ interface Point {
   readonly heldOutGain: number;
 }
 
-function pointsOf(candidates: readonly PicturedCandidate[]): readonly Point[] {
+function pointsOf(candidates: readonly SnapshotCandidate[]): readonly Point[] {
   const points: Point[] = [];
   for (const { candidateId, seed, replayState, searched, heldOut } of candidates) {
     if (replayState !== "finished") continue;
@@ -39,7 +39,7 @@ function pointsOf(candidates: readonly PicturedCandidate[]): readonly Point[] {
   return points;
 }
 
-export function slowFrontier(candidates: readonly PicturedCandidate[], objective: Objective): ReadonlySet<string> {
+export function slowFrontier(candidates: readonly SnapshotCandidate[], objective: Objective): ReadonlySet<string> {
   const may = pointsOf(candidates).filter(
     ({ seed, verdict }) => seed || objective === "success" || verdict === "better" || verdict === "within-noise",
   );
@@ -59,7 +59,7 @@ export function slowFrontier(candidates: readonly PicturedCandidate[], objective
  * Whether `id` is the best: no other candidate is better in score, cost and held-out gain, and no equal candidate
  * precedes it.
  */
-export function isSlowBest(candidates: readonly PicturedCandidate[], objective: Objective, id: string): boolean {
+export function isSlowBest(candidates: readonly SnapshotCandidate[], objective: Objective, id: string): boolean {
   const points = pointsOf(candidates);
   const seed = points.find((point) => point.seed);
   const confirmed = points.filter((point) => {

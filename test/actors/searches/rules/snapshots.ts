@@ -8,9 +8,9 @@ import {
   type SearchedFigures,
 } from "../../../../actors/searches/rules/candidate-figures.js";
 import type {
-  PicturedCandidate,
-  PicturedIteration,
-  SearchPicture,
+  SearchSnapshot,
+  SnapshotCandidate,
+  SnapshotIteration,
 } from "../../../../actors/searches/rules/decide-next.js";
 import { type Split, splitBy } from "../../../../actors/searches/rules/split.js";
 import type { MeasuredCopy } from "../../../../actors/statistics/comparison.js";
@@ -54,14 +54,14 @@ export interface Told {
   readonly heldOutTasks?: number;
   /** Whether it costs less on the held-out tasks beyond chance; true by default. */
   readonly cheaper?: boolean;
-  readonly state?: PicturedCandidate["replayState"];
-  readonly heldOutState?: PicturedCandidate["heldOutReplayState"];
+  readonly state?: SnapshotCandidate["replayState"];
+  readonly heldOutState?: SnapshotCandidate["heldOutReplayState"];
   readonly iteration?: number | null;
   readonly tasks?: SearchedFigures["tasks"];
 }
 
 /** Returns a candidate of a search, finished by default. */
-export function contender(candidateId: string, told: Told = {}): PicturedCandidate {
+export function contender(candidateId: string, told: Told = {}): SnapshotCandidate {
   const { score = 0.5, cost = 1, searched = "within-noise", heldOut, heldOutTasks, state = "finished" } = told;
   const seed = candidateId === "seed";
   const exact = (value: number | null) => (value === null ? null : toText(decimal(value)));
@@ -100,7 +100,7 @@ export const allotments: Allotments = {
 };
 
 /** Returns a search in progress with a finished seed, 4 iterations of 2 candidates each, and its whole budget left. */
-export function pictureOf(parts: Partial<SearchPicture> = {}): SearchPicture {
+export function pictureOf(parts: Partial<SearchSnapshot> = {}): SearchSnapshot {
   return {
     state: "searching",
     ending: null,
@@ -116,7 +116,7 @@ export function pictureOf(parts: Partial<SearchPicture> = {}): SearchPicture {
 }
 
 /** Parses the iterations of a search: `P` or `R`, the number of admitted candidates, and `!` for a failed iteration. */
-export function iterationsOf(text: string): readonly PicturedIteration[] {
+export function iterationsOf(text: string): readonly SnapshotIteration[] {
   return text.split(" ").map((each, index) => ({
     number: index + 1,
     kind: each.startsWith("R") ? "reflect" : "propose",

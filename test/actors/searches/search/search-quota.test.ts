@@ -1,6 +1,6 @@
 import t from "tap";
 import { searches } from "../../../../actors/searches/search/search.table.js";
-import { makeSearchRoom } from "../../../../actors/searches/search/search-quota.js";
+import { removeOldestSearches } from "../../../../actors/searches/search/search-quota.js";
 import { searchRow } from "../../../support/search-rows.js";
 import { plainTerms, SEARCH_ID, SteppedSearch } from "../../../support/stepped-search.js";
 import { memoryRows, withTurn } from "../../../support/turn.js";
@@ -29,7 +29,7 @@ t.test("a station keeps the latest 50 searches: a start beyond that tells the ol
     const rows = memoryRows();
     putEnded(rows, count);
     putEnded(rows, 60, "sta_other");
-    const { sent } = withTurn(self, (turn) => makeSearchRoom(turn, searchRow()), { rows });
+    const { sent } = withTurn(self, (turn) => removeOldestSearches(turn, searchRow()), { rows });
     return sent.map(({ to, message }) => `${message.type} ${to.id}`);
   };
   t.same(told(49), []);

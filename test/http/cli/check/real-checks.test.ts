@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { Pool } from "undici";
 import { type CheckPlanOptions, checkPlan } from "../../../../http/cli/check/check-plan.js";
-import { keptToken } from "../../../../http/cli/check/credential.js";
+import { fixedToken } from "../../../../http/cli/check/credential.js";
 import { exitCodes, type Outcome, worstOf } from "../../../../http/cli/check/outcome.js";
 import { readPlan } from "../../../../http/cli/check/read-plan.js";
 import { createRequests } from "../../../../http/cli/check/requests.js";
@@ -44,7 +44,7 @@ async function run(
   const { signal } = new AbortController();
   const requests = createRequests({ nowMs: () => Date.now(), wait, ended: signal, log: () => undefined });
   const outcomes = await checkPlan(readPlan(text, "plan.json"), {
-    service: new Service({ requests, url, credential: keptToken(token) }),
+    service: new Service({ requests, url, credential: fixedToken(token) }),
     requests,
     line: null,
     stations: null,

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { Test } from "tap";
-import { keptToken } from "../../../../http/cli/check/credential.js";
+import { fixedToken } from "../../../../http/cli/check/credential.js";
 import { createRequests, type Requests } from "../../../../http/cli/check/requests.js";
 import { Service } from "../../../../http/cli/check/service.js";
 
@@ -71,7 +71,7 @@ export async function startScripted(t: Test, answer: (came: Came, nth: number) =
     ended: ending.signal,
     log: (line) => void logged.push(line),
   });
-  const service = new Service({ requests, url, credential: keptToken("kept-token") });
+  const service = new Service({ requests, url, credential: fixedToken("kept-token") });
   const advance = (ms: number) => {
     nowMs += ms;
   };

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import t, { type Test } from "tap";
 import { MAX_COMMITS, type RepositoryCommit } from "../../../../actors/runners/commit-frames.js";
-import { KeptReport } from "../../../../http/runner/archives/retained-report.js";
+import { RetainedReport } from "../../../../http/runner/archives/retained-report.js";
 import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
-import { listKeptIn } from "../../../../http/runner/checkout/retained-commits.js";
+import { listRetained } from "../../../../http/runner/checkout/retained-commits.js";
 import { ManualClock } from "../../../support/manual-clock.js";
 import { until } from "../../../support/until.js";
 import { sceneFolder } from "../run-scene.js";
@@ -18,7 +18,7 @@ async function scene(t: Test) {
   const mirrors = new Mirrors({ workFolder: folder, gitUrl: `${folder}/repositories/{name}` });
   const clock = new ManualClock();
   const frames: (readonly RepositoryCommit[])[] = [];
-  const report = new KeptReport({
+  const report = new RetainedReport({
     mirrors,
     clock,
     log: (line: string) => t.fail(line),
@@ -28,7 +28,7 @@ async function scene(t: Test) {
   const begin = () => mirrors.from({ repository, base: null, signal }, async ({ commit }) => commit);
   const commit = await begin();
   const mirror = `${folder}/mirrors/acme/app.git`;
-  const kept = () => listKeptIn(mirror, signal);
+  const kept = () => listRetained(mirror, signal);
   /** Resolves with the frame at this index, once it is sent. */
   const frame = async (index: number) => until("a report", () => frames[index]);
   return { mirrors, clock, frames, report, begin, commit, mirror, kept, frame };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { createCheckout } from "../../../../http/runner/checkout/checkout.js";
 import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
-import { HeldCommits, listKeptIn, releaseCommit } from "../../../../http/runner/checkout/retained-commits.js";
+import { CommitHolds, listRetained, releaseCommit } from "../../../../http/runner/checkout/retained-commits.js";
 import { inRepository } from "../run-scene.js";
 
 const { signal } = new AbortController();
@@ -48,12 +48,12 @@ t.test("what a run began from stays in the mirror when its branch is pushed by f
   replaceHistory(made);
   const second = await made.lay("second");
   t.not(second.base, base);
-  t.same(new Set(await listKeptIn(made.mirror, signal)), new Set([base, second.base]));
+  t.same(new Set(await listRetained(made.mirror, signal)), new Set([base, second.base]));
   inRepository(made.mirror, "gc", "--quiet", "--prune=now");
   t.equal((await made.lay("third", base)).base, base, "and can be checked out again");
   await releaseCommit(made.mirror, base, signal);
   await releaseCommit(made.mirror, base, signal);
-  t.same(await listKeptIn(made.mirror, signal), [second.base]);
+  t.same(await listRetained(made.mirror, signal), [second.base]);
   inRepository(made.mirror, "gc", "--quiet", "--prune=now");
   await t.rejects(made.lay("fourth", base), /is not in the repository/, "until it is released");
 });
@@ -68,7 +68,7 @@ t.test("the mirrors are listed by their repositories", async (t) => {
 t.test(
   "a commit is held while runs that began from it are under way, and what was held meanwhile is known",
   async (t) => {
-    const held = new HeldCommits();
+    const held = new CommitHolds();
     const commit = { repository, commit: "a".repeat(40) };
     const before = held.now;
     t.notOk(held.isHeldSince(commit, before));

@@ -1,6 +1,6 @@
 import t from "tap";
 import type { RunnerMessage } from "../../../../actors/runners/protocol.js";
-import { OUTBOX_CHARACTERS, OUTBOX_ROOM, Outbox } from "../../../../http/runner/connection/outbox.js";
+import { OUTBOX_CAPACITY, OUTBOX_CHARACTERS, Outbox } from "../../../../http/runner/connection/outbox.js";
 
 const started = { type: "run.started", runId: "a", fence: 1 } as const;
 const step = (characters: number): RunnerMessage => ({
@@ -21,10 +21,10 @@ function isSettled(promise: Promise<void>): Promise<boolean> {
 
 t.test("makers wait from a thousand messages on, until one is acknowledged", async (t) => {
   const outbox = new Outbox();
-  for (let count = 1; count < OUTBOX_ROOM; count += 1) t.equal(outbox.add(started), count);
-  t.ok(await isSettled(outbox.room(signal)));
+  for (let count = 1; count < OUTBOX_CAPACITY; count += 1) t.equal(outbox.add(started), count);
+  t.ok(await isSettled(outbox.waitForCapacity(signal)));
   outbox.add(started);
-  const room = outbox.room(signal);
+  const room = outbox.waitForCapacity(signal);
   t.notOk(await isSettled(room));
   outbox.acknowledged(1);
   t.ok(await isSettled(room));
@@ -34,10 +34,10 @@ t.test("makers wait from a thousand messages on, until one is acknowledged", asy
 t.test("makers wait from sixteen million characters on, until they are acknowledged", async (t) => {
   const outbox = new Outbox();
   for (let count = 0; count < OUTBOX_CHARACTERS / 2 ** 20; count += 1) {
-    t.ok(await isSettled(outbox.room(signal)));
+    t.ok(await isSettled(outbox.waitForCapacity(signal)));
     outbox.add(step(2 ** 20));
   }
-  const room = outbox.room(signal);
+  const room = outbox.waitForCapacity(signal);
   t.notOk(await isSettled(room));
   outbox.acknowledged(1);
   t.ok(await isSettled(room));
@@ -45,10 +45,10 @@ t.test("makers wait from sixteen million characters on, until they are acknowled
 
 t.test("whoever is told to end waits no longer, and nobody waits for an outbox that is closed", async (t) => {
   const outbox = new Outbox();
-  for (let count = 0; count < OUTBOX_ROOM; count += 1) outbox.add(started);
+  for (let count = 0; count < OUTBOX_CAPACITY; count += 1) outbox.add(started);
   const ending = new AbortController();
-  const one = outbox.room(ending.signal);
-  const other = outbox.room(signal);
+  const one = outbox.waitForCapacity(ending.signal);
+  const other = outbox.waitForCapacity(signal);
   const settled = outbox.settled();
   ending.abort();
   t.ok(await isSettled(one));

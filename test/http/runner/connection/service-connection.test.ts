@@ -109,7 +109,7 @@ async function reconnect({ service, clock }: Scene): Promise<void> {
   await service.frame("hello", () => true, connections + 1);
 }
 
-/** Drops several connections before their welcome; each wait for the next one is three quarters of `mostMs`. */
+/** Drops several connections before their welcome; each wait for the next one is three quarters of `maxMs`. */
 async function loseAll({ service, clock }: Scene, mostMs: readonly number[]): Promise<void> {
   for (const ms of mostMs) {
     const before = clock.waitsMs.length;
@@ -376,14 +376,14 @@ t.test("makers of messages wait while a thousand are unacknowledged, or until th
   const { service, connection } = await welcomed(t);
   const { signal } = new AbortController();
   for (let count = 0; count < 999; count += 1) connection.send(started("a"));
-  await connection.room(signal);
+  await connection.waitForCapacity(signal);
   connection.send(started("a"));
   let isRoom = false;
-  const room = connection.room(signal).then(() => {
+  const room = connection.waitForCapacity(signal).then(() => {
     isRoom = true;
   });
   const ending = new AbortController();
-  const ended = connection.room(ending.signal);
+  const ended = connection.waitForCapacity(ending.signal);
   await service.frame("message", ({ n }) => n === 1_000);
   ending.abort();
   await ended;
@@ -400,7 +400,7 @@ t.test(
     const { service, clock, connection, told } = await scene(t);
     const commit = { repository: "acme/app", commit: "a".repeat(40) };
     await service.frame("hello");
-    connection.sendKept({ frame: "kept", commits: [commit] });
+    connection.sendRetained({ frame: "kept", commits: [commit] });
     service.welcome({ features: ["commits"] });
     await clock.waits(LEASE_MS / 3);
     t.same(told, ["begin"]);
@@ -417,7 +417,7 @@ t.test(
     t.same(told.splice(0), ["begin", `wanted ${commit.commit}`], "a message is not received yet");
     service.send({ frame: "ack", ack: 1, beat: await beat(2) });
     await until("it is reported", () => told.length === 1);
-    connection.sendKept({ frame: "kept", commits: [commit] });
+    connection.sendRetained({ frame: "kept", commits: [commit] });
     t.same((await service.frame("kept")).commits, [commit]);
     service.send({ frame: "released", commits: [commit] });
     await until("it is passed on", () => told.length === 2);
