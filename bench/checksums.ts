@@ -109,10 +109,10 @@ async function compareSize(size: string, value: object): Promise<(string | numbe
     encoding: "msgpack",
     sharedStructuresKey: Symbol.for("structures"),
   });
-  const keyOf: KeyOf = (row) => ["ws_01ARZ3NDEKTSV4RRFFQ69G5FAV", "row", "thing", `thing_01ARZ3NDEKTSV4RRFF${row}`];
+  const toKey: KeyOf = (row) => ["ws_01ARZ3NDEKTSV4RRFFQ69G5FAV", "row", "thing", `thing_01ARZ3NDEKTSV4RRFF${row}`];
   try {
     for (let begin = 0; begin < ROWS; begin += BATCH) {
-      const keys = Array.from({ length: BATCH }, (_, index) => keyOf(begin + index));
+      const keys = Array.from({ length: BATCH }, (_, index) => toKey(begin + index));
       await sealed.commit(keys.map((key) => ({ op: "put" as const, key, value })));
       await raw.batch(() => {
         for (const key of keys) raw.put(key, value);
@@ -121,15 +121,15 @@ async function compareSize(size: string, value: object): Promise<(string | numbe
     await raw.put(["~", "meta", "format"], 1);
     await raw.close();
     const unsealed = await openLmdbStore({ folder: join(folder, "unsealed") });
-    const prefix = keyOf(0).slice(0, 3);
+    const prefix = toKey(0).slice(0, 3);
     const byKey =
       ({ reading }: Store) =>
       (row: number) =>
-        reading.get(keyOf(row));
+        reading.get(toKey(row));
     const inList =
       ({ reading }: Store) =>
       (row: number) =>
-        reading.range({ prefix, after: keyOf(row), limit: LIST });
+        reading.range({ prefix, after: toKey(row), limit: LIST });
     const alone = usOfCrc32(new Packr().pack(value).length).toFixed(2);
     const rows = [
       [...compare(`${size}, by key`, 1, byKey(sealed), byKey(unsealed)), alone],

@@ -19,12 +19,12 @@ export async function run(): Promise<Table> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = await openLmdbStore({ folder: join(folder, "store") });
   const raw = open<unknown, (string | number)[]>({ path: join(folder, "raw"), noSubdir: false });
-  const keysOf = (batch: number) => Array.from({ length: ROWS }, (_, row) => ["ws_bench", "row", batch, row]);
+  const collectKeys = (batch: number) => Array.from({ length: ROWS }, (_, row) => ["ws_bench", "row", batch, row]);
   const viaStore: Commit = (batch) =>
-    store.commit(keysOf(batch).map((key) => ({ op: "put" as const, key, value: ROW })));
+    store.commit(collectKeys(batch).map((key) => ({ op: "put" as const, key, value: ROW })));
   const viaLmdb: Commit = async (batch) => {
     raw.batch(() => {
-      for (const key of keysOf(batch)) raw.put(key, ROW);
+      for (const key of collectKeys(batch)) raw.put(key, ROW);
     });
     await raw.flushed;
   };

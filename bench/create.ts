@@ -42,7 +42,7 @@ export async function run(folder?: string): Promise<void> {
   await once(alone, "message");
   try {
     const rows = await now.show();
-    const ways = [...(before === null ? [] : waysOf(before, ", before")), ...waysOf(now, "")];
+    const ways = [...(before === null ? [] : listWays(before, ", before")), ...listWays(now, "")];
     const asked = ways.at(-1);
     ways.push({
       name: "its rows by LMDB alone",
@@ -61,18 +61,18 @@ export async function run(folder?: string): Promise<void> {
   }
 }
 
-function waysOf(service: CreatingService, suffix: string): Way[] {
+function listWays(service: CreatingService, suffix: string): Way[] {
   return [
     { name: `over HTTP${suffix}`, rounds: [], measure: () => createOverHttp(service) },
     {
       name: `asked of the workspace${suffix}`,
       rounds: [],
-      measure: async () => toRound(await askOf(service), ROUND_MS),
+      measure: async () => toRound(await readAsk(service), ROUND_MS),
     },
   ];
 }
 
-function askOf(service: CreatingService): Promise<Used> {
+function readAsk(service: CreatingService): Promise<Used> {
   return service.ask(ROUND_MS, CONNECTIONS);
 }
 
@@ -146,7 +146,7 @@ function printRounds(ways: readonly Way[]): void {
 /** Prints the rows of a create that is alone in its batch, with their sizes in bytes without the checksum. */
 function printRows(title: string, changes: readonly Change[]): void {
   const packr = new Packr({ structures: [], maxSharedStructures: 512 });
-  const bytesOf = (value: unknown): number => {
+  const toBytes = (value: unknown): number => {
     packr.pack(value);
     return packr.pack(value).length;
   };
@@ -154,7 +154,7 @@ function printRows(title: string, changes: readonly Change[]): void {
     const [partition, space, table] = change.key;
     const name = space === rowSpace ? `${partition === "~" ? "~ " : ""}${table}` : String(space);
     const key = change.key.join(" ").length;
-    return [name, change.op, key, change.op === "put" ? bytesOf(change.value) : 0];
+    return [name, change.op, key, change.op === "put" ? toBytes(change.value) : 0];
   });
   printTable({
     title,

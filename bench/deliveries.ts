@@ -12,7 +12,7 @@ import type { Load, LoadFigures } from "./support/load.js";
 import type { Rival } from "./support/rivals.js";
 import { measureLoad, sendToChild } from "./support/send-to-child.js";
 import { percentile, printTable } from "./support/table.js";
-import { issueBody, receiverOf, SECRET, toDeliveryRequest, workedOff } from "./support/webhook-receiver.js";
+import { issueBody, readReceiver, SECRET, toDeliveryRequest, workedOff } from "./support/webhook-receiver.js";
 
 type Uws = Pick<typeof uWebSockets, "App" | "us_socket_local_port">;
 
@@ -39,13 +39,13 @@ export async function run(): Promise<void> {
     return;
   }
   const short = Array.from({ length: BODIES }, (_, n) => issueBody(n));
-  printTaken("of a kilobyte, as a tracker sends", short, await takenOf(uws, short));
+  printTaken("of a kilobyte, as a tracker sends", short, await readTaken(uws, short));
   const recorded = listRecorded();
-  printTaken("as a code host shows for all its events", recorded, await takenOf(uws, recorded));
+  printTaken("as a code host shows for all its events", recorded, await readTaken(uws, recorded));
   const sent = short.slice(0, AT_ONCE);
   // The first burst compiles the code that opens tasks.
-  await burstOf(sent);
-  printBurst(await burstOf(sent));
+  await readBurst(sent);
+  printBurst(await readBurst(sent));
 }
 
 /** Lists the code host's sample payloads for all its events. */
@@ -63,12 +63,12 @@ interface Taken {
  * Sends deliveries with these bodies to the bare handler and to a service, alternating, so that other load affects both
  * equally.
  */
-async function takenOf(uws: Uws, bodies: readonly string[]): Promise<Taken> {
+async function readTaken(uws: Uws, bodies: readonly string[]): Promise<Taken> {
   const bare: TakenFigures[] = [];
   const own: TakenFigures[] = [];
   const rival = await openBareReceiver(uws);
   const service = await openBenchService("uws");
-  const integration = await receiverOf(service, "false");
+  const integration = await readReceiver(service, "false");
   const toBare = bodies.map((body) => toDeliveryRequest("/", body));
   const toOwn = bodies.map((body) => toDeliveryRequest(integration.path, body));
   for (let round = 0; round < UNCOUNTED + ROUNDS; round++) {
@@ -91,9 +91,9 @@ interface WorkedOff extends BurstFigures {
 }
 
 /** Sends a thousand deliveries at once, each of which opens a task; measures how fast all of them are processed. */
-async function burstOf(bodies: readonly string[]): Promise<WorkedOff> {
+async function readBurst(bodies: readonly string[]): Promise<WorkedOff> {
   const service = await openBenchService("uws");
-  const integration = await receiverOf(service, "true");
+  const integration = await readReceiver(service, "true");
   const requests = bodies.map((body, n) => toDeliveryRequest(integration.path, body).replaceAll("{n}", String(n)));
   const burst: Burst = { port: service.port, requests, status: 202 };
   const begunMs = performance.now();
@@ -141,8 +141,8 @@ async function openBareReceiver(uws: Uws): Promise<Rival> {
   return { port, close };
 }
 
-async function loadBy(of: Pick<Load, "port" | "request">): Promise<TakenFigures> {
-  const load: Load = { connections: CONNECTIONS, ...TIMES, status: 202, ...of };
+async function loadBy(read: Pick<Load, "port" | "request">): Promise<TakenFigures> {
+  const load: Load = { connections: CONNECTIONS, ...TIMES, status: 202, ...read };
   const sent = measureLoad(load);
   // This process wrote the requests in advance, so their cost does not count as the receiver's.
   const begun = process.cpuUsage();
@@ -152,14 +152,14 @@ async function loadBy(of: Pick<Load, "port" | "request">): Promise<TakenFigures>
 }
 
 function median(runs: readonly TakenFigures[]): TakenFigures {
-  const of = (figure: keyof TakenFigures) =>
+  const read = (figure: keyof TakenFigures) =>
     percentile(
       runs.map((run) => run[figure]),
       0.5,
     );
   const failed = Math.max(...runs.map((run) => run.failed));
-  const times = { p50Ms: of("p50Ms"), p99Ms: of("p99Ms"), cpuMicros: of("cpuMicros") };
-  return { perSecond: of("perSecond"), ...times, failed, answered: of("answered") };
+  const times = { p50Ms: read("p50Ms"), p99Ms: read("p99Ms"), cpuMicros: read("cpuMicros") };
+  return { perSecond: read("perSecond"), ...times, failed, answered: read("answered") };
 }
 
 function printTaken(what: string, bodies: readonly string[], { bare, own }: Taken): void {

@@ -89,7 +89,7 @@ async function compare(open: (store: Store, count: number) => Promise<Side>): Pr
       const figures = new Map<string, number[][]>();
       for (let n = 0; n <= ROUNDS; n++) {
         const rounds = sides.map((side) => side.round());
-        for (let measured = await nextOf(rounds); measured.length > 0; measured = await nextOf(rounds)) {
+        for (let measured = await readNext(rounds); measured.length > 0; measured = await readNext(rounds)) {
           // The first round warms up.
           if (n > 0)
             for (const [index, { what, micros }] of measured.entries()) {
@@ -108,7 +108,7 @@ async function compare(open: (store: Store, count: number) => Promise<Side>): Pr
 }
 
 /** Returns the next figure of each side; empty at the end of the round. */
-async function nextOf(rounds: readonly AsyncGenerator<Measured, void, void>[]): Promise<Measured[]> {
+async function readNext(rounds: readonly AsyncGenerator<Measured, void, void>[]): Promise<Measured[]> {
   const measured: Measured[] = [];
   for (const round of rounds) {
     const { value } = await round.next();

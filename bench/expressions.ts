@@ -1,5 +1,5 @@
 import type { WorkEvent } from "../actors/events/catalogue.js";
-import { DOUBLE, DYN, listOf, STRING } from "../actors/expressions/cel-types.js";
+import { DOUBLE, DYN, STRING, toList } from "../actors/expressions/cel-types.js";
 import { compile } from "../actors/expressions/evaluate.js";
 import { MAX_UNITS } from "../actors/expressions/meter.js";
 import { parseExpression } from "../actors/expressions/parse.js";
@@ -75,7 +75,7 @@ const endless = {
 };
 
 function worst(name: string, source: string): (string | number)[] {
-  const types = new Map([...names, ["big", listOf(DOUBLE)] as const, ["text", STRING] as const]);
+  const types = new Map([...names, ["big", toList(DOUBLE)] as const, ["text", STRING] as const]);
   const big = toValue(
     Array.from({ length: 10_000 }, (_, index) => index),
     DYN,

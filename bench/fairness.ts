@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { type BenchService, openBenchService } from "./support/bench-service.js";
-import { type Asked, bytes, quietReader, tokensOf } from "./support/fair-requests.js";
+import { type Asked, bytes, listTokens, quietReader } from "./support/fair-requests.js";
 import type { LoadFigures } from "./support/load.js";
 import { measureLoad } from "./support/send-to-child.js";
 import { printTable } from "./support/table.js";
@@ -64,7 +64,7 @@ interface Requests {
 
 async function arrange(service: BenchService): Promise<Requests> {
   const quiet = await quietReader(service);
-  const tokens = await tokensOf(service, service.workspaceId, TOKENS);
+  const tokens = await listTokens(service, service.workspaceId, TOKENS);
   const stations = ["work", "review"].map((key) => ({ key, name: key, kind: "work" }));
   await service.create(`/api/resources/teams/${service.teamId}/lines`, { key: "dev", name: "Dev", stations }, "line");
   const path = `/api/teams/${service.teamId}/tasks`;

@@ -21,7 +21,7 @@ export async function run(): Promise<void> {
   const service = await openBenchService("node", { LEASE_SECONDS: LEASE_SECONDS.toString() });
   try {
     await work(service);
-    const bytes = await sizeOf(service.folder);
+    const bytes = await readSize(service.folder);
     const texts = TASKS * TEXT_BYTES;
     printTable({
       title: "Growth",
@@ -63,7 +63,7 @@ async function untilWorked({ teamId, get }: BenchService): Promise<void> {
   }
 }
 
-async function sizeOf(folder: string): Promise<number> {
+async function readSize(folder: string): Promise<number> {
   const sizes = await Promise.all((await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size));
   return sizes.reduce((sum, size) => sum + size, 0);
 }

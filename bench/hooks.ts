@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import type { Change, Store } from "../storage/store.js";
 import { type Figures, IN_FLIGHT, inFolder, measure } from "./support/hook-events.js";
-import { deliverBy, HOOK_PROCESS, medianOf, startRounds, withReceiver } from "./support/hook-rounds.js";
+import { deliverBy, HOOK_PROCESS, startRounds, toMedian, withReceiver } from "./support/hook-rounds.js";
 import { alike, type HookSide, hookSides, least, plain, written } from "./support/hook-sides.js";
 import { printTable } from "./support/table.js";
 
@@ -31,7 +31,7 @@ export async function run(rounds = ROUNDS, events = EVENTS): Promise<void> {
     }
     for (const process of processes.values()) process.disconnect();
   });
-  const middle = (side: HookSide) => medianOf(runs.get(side) ?? []);
+  const middle = (side: HookSide) => toMedian(runs.get(side) ?? []);
   const row = (side: HookSide) => {
     const figures = middle(side);
     const more = figures.cpuMicros - middle(plain).cpuMicros;

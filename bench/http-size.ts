@@ -117,8 +117,8 @@ async function readExport(service: BenchService, look: () => void): Promise<numb
   return bytes;
 }
 
-function both(teams: readonly [Team, Team], of: (team: Team) => Send): readonly [Send, Send] {
-  return [of(teams[0]), of(teams[1])];
+function both(teams: readonly [Team, Team], read: (team: Team) => Send): readonly [Send, Send] {
+  return [read(teams[0]), read(teams[1])];
 }
 
 const get =
@@ -145,9 +145,9 @@ async function fill(
 ): Promise<Team> {
   const { teamId } = service;
   const range = (count: number) => (times === 1 ? { from: 0, to: count } : { from: count, to: times * count });
-  const of = `/api/resources/teams/${teamId}`;
-  const lineId = await createMany(service, `${of}/lines`, range(lines), (n) => line(`line-${n}`));
-  const hookId = await createMany(service, `${of}/hooks`, range(hooks), (n) => hook(`hook-${n}`));
+  const read = `/api/resources/teams/${teamId}`;
+  const lineId = await createMany(service, `${read}/lines`, range(lines), (n) => line(`line-${n}`));
+  const hookId = await createMany(service, `${read}/hooks`, range(hooks), (n) => hook(`hook-${n}`));
   return { teamId, lineId, hookId };
 }
 

@@ -60,7 +60,7 @@ export async function run(): Promise<void> {
     const wanted = servers.filter((name) => name === "uws" || isChosen(process.env.HTTP_SERVERS, name));
     const own = await openServer({ server: "uws" });
     running.push(own);
-    for (const name of wanted) if (name !== "uws") running.push(await openServer(wantedOf(name, own.opened.scene)));
+    for (const name of wanted) if (name !== "uws") running.push(await openServer(toWanted(name, own.opened.scene)));
     running.sort((left, right) => servers.indexOf(left.name) - servers.indexOf(right.name));
     for (const [index, exchange] of own.opened.scene.exchanges.entries()) {
       if (isChosen(process.env.HTTP_ROWS, exchange.title))
@@ -76,7 +76,7 @@ function isChosen(parts: string | undefined, name: string): boolean {
   return parts === undefined || parts.split(",").some((part) => name.includes(part));
 }
 
-function wantedOf(server: ServerName, scene: HttpScene): ServerWanted {
+function toWanted(server: ServerName, scene: HttpScene): ServerWanted {
   return server === "bare" || server === "fastify" ? { server, scene } : { server };
 }
 
@@ -97,7 +97,7 @@ async function ask<Answer>(child: ChildProcess, message: ServerMessage | Load): 
  */
 async function measureAll(running: readonly Server[], index: number, load: ChildProcess): Promise<Round[][]> {
   const rounds: Round[][] = running.map(() => []);
-  for (const server of running) await ask(load, loadOf(server, index, { warmUpMs: WARM_UP_MS, durationMs: 1 }));
+  for (const server of running) await ask(load, toLoad(server, index, { warmUpMs: WARM_UP_MS, durationMs: 1 }));
   for (let round = 0; round < ROUNDS; round++) {
     for (const [at, server] of running.entries()) rounds[at]?.push(await measureOne(server, index, load));
   }
@@ -109,12 +109,12 @@ async function measureOne(server: Server, index: number, load: ChildProcess): Pr
   const writer = exchange === undefined ? null : await beginWriting(server, exchange, index);
   const before = await ask<ServerUsage>(server.child, "cpu");
   const paced = await ask<LoadFigures>(load, {
-    ...loadOf(server, index, { warmUpMs: 0, durationMs: PACED_MS }),
+    ...toLoad(server, index, { warmUpMs: 0, durationMs: PACED_MS }),
     connections: PACED_CONNECTIONS,
     pacedPerSecond: exchange?.pacedPerSecond ?? 0,
   });
   const after = await ask<ServerUsage>(server.child, "cpu");
-  const full = await ask<LoadFigures>(load, loadOf(server, index, { warmUpMs: 0, durationMs: FULL_MS }));
+  const full = await ask<LoadFigures>(load, toLoad(server, index, { warmUpMs: 0, durationMs: FULL_MS }));
   await writer?.end();
   return {
     cpuMicros: (after.cpuMicros - before.cpuMicros) / (paced.answered + paced.failed),
@@ -123,7 +123,7 @@ async function measureOne(server: Server, index: number, load: ChildProcess): Pr
   };
 }
 
-function loadOf(
+function toLoad(
   { opened }: Server,
   index: number,
   times: { readonly warmUpMs: number; readonly durationMs: number },

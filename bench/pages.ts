@@ -56,11 +56,11 @@ function task(n: number): TaskRow {
     failure: null,
     openedAt: "2026-01-01T00:00:00.000Z",
     movedAt: "2026-01-01T00:00:00.000Z",
-    ...facetsOf(n),
+    ...toFacets(n),
   };
 }
 
-function facetsOf(n: number): Facets {
+function toFacets(n: number): Facets {
   const special = n % APART === 0 && n < APART * pairs.length * IN_COMMON ? n / APART : null;
   const pair = special === null ? undefined : pairs[special % pairs.length];
   if (pair !== undefined) {

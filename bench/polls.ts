@@ -82,8 +82,8 @@ async function watchLoop(work: () => Promise<unknown>): Promise<Lateness> {
   delays.enable();
   await work();
   delays.disable();
-  const of = (share: number) => delays.percentile(share) / 1e6;
-  return { tookMs: performance.now() - begunMs, p50: of(50), p99: of(99), longest: delays.max / 1e6 };
+  const read = (share: number) => delays.percentile(share) / 1e6;
+  return { tookMs: performance.now() - begunMs, p50: read(50), p99: read(99), longest: delays.max / 1e6 };
 }
 
 function* each(): Generator<{ readonly workspaceId: string; readonly id: string }> {
@@ -100,7 +100,7 @@ function integrations(): Change[] {
     ],
   };
   const fields = integrationSchema.parse({ integration: "feed", name: "Feed", hosts: ["api.example.com"], poll });
-  const row = (workspaceId: string, kind: string, id: string, of: Partial<ResourceRow>): Change => {
+  const row = (workspaceId: string, kind: string, id: string, read: Partial<ResourceRow>): Change => {
     const value = {
       id,
       kind,
@@ -111,7 +111,7 @@ function integrations(): Change[] {
       fields: {},
       hidden: {},
       added: {},
-      ...of,
+      ...read,
     };
     return { op: "put", key: resources.key(workspaceId, kind, id), value: { ...value, createdAt: "", updatedAt: "" } };
   };

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import type { QueueServer, ServerKind } from "./queues/servers.js";
 import { queueSettings } from "./queues/settings.js";
 import { type Figures, IN_FLIGHT } from "./support/hook-events.js";
-import { deliverBy, endRounds, HOOK_PROCESS, medianOf, startRounds, withReceiver } from "./support/hook-rounds.js";
+import { deliverBy, endRounds, HOOK_PROCESS, startRounds, toMedian, withReceiver } from "./support/hook-rounds.js";
 import { plain } from "./support/hook-sides.js";
 import { printTable } from "./support/table.js";
 
@@ -68,7 +68,7 @@ function print(
   sides: readonly Side[],
   { rounds, missing }: { readonly rounds: number; readonly missing: ReadonlySet<ServerKind> },
 ): void {
-  const rows = sides.map(({ name, rounds: figures }) => ({ name, ...medianOf(figures) }));
+  const rows = sides.map(({ name, rounds: figures }) => ({ name, ...toMedian(figures) }));
   const own = rows[0]?.cpuMicros ?? 0;
   const left = [...missing].map(({ name, debianPackage }) => ` Left out: ${name}, Debian's package ${debianPackage}.`);
   printTable({

@@ -59,7 +59,7 @@ export async function run(): Promise<void> {
       ].join("\n"),
       columns: ["", "KB", "median", "p99", "slice median", "longest"],
       rows: [
-        await measure("figures alone, first", store, async (read) => figuresOf(fresh(read), "rep_plain")),
+        await measure("figures alone, first", store, async (read) => toFigures(fresh(read), "rep_plain")),
         await measure("a replay, first", store, (read) => readOne(fresh(read), "rep_plain")),
         await measure("a replay, again", store, (read) => readOne({ ...read, memory }, "rep_plain")),
         await measure("its JSON alone", store, async () => JSON.stringify(plain)),
@@ -67,8 +67,8 @@ export async function run(): Promise<void> {
         await measure("judged and paired, again", store, (read) => readOne({ ...read, memory }, "rep_judged")),
         await measure("its JSON alone", store, async () => JSON.stringify(judged)),
         await measure(`a list of ${LISTED}, again`, store, (read) => readList({ ...read, memory })),
-        await measure("a set's health, first", store, async (read) => healthOf(fresh(read))),
-        await measure("a set's health, again", store, async (read) => healthOf({ ...read, memory })),
+        await measure("a set's health, first", store, async (read) => toHealth(fresh(read))),
+        await measure("a set's health, again", store, async (read) => toHealth({ ...read, memory })),
       ],
     });
   } finally {
@@ -81,18 +81,18 @@ function fresh(read: ReplayRead): ReplayRead {
   return { ...read, memory: new ReplayMemory() };
 }
 
-function termsOf({ view }: ReplayRead) {
+function toTerms({ view }: ReplayRead) {
   return readSetTerms(view, workspaceId, replaySets.get(view, workspaceId, set.id) ?? set, judging);
 }
 
-function rowOf({ view }: ReplayRead, id: string): ReplayRow {
+function toRow({ view }: ReplayRead, id: string): ReplayRow {
   const row = replays.get(view, workspaceId, id);
   if (row === undefined) throw new Error(`there is no replay ${id}`);
   return row;
 }
 
-function figuresOf(read: ReplayRead, id: string) {
-  return JSON.stringify(readFigures(read.view, termsOf(read), rowOf(read, id), read.memory));
+function toFigures(read: ReplayRead, id: string) {
+  return JSON.stringify(readFigures(read.view, toTerms(read), toRow(read, id), read.memory));
 }
 
 /** Returns the answer to a replay read, parsed. */
@@ -107,24 +107,24 @@ async function readBody(store: Store, id: string): Promise<unknown> {
     memory: new ReplayMemory(),
     nowMs: 0,
   };
-  const { body } = await readReplay(read, termsOf(read), rowOf(read, id));
+  const { body } = await readReplay(read, toTerms(read), toRow(read, id));
   view.close();
   return body;
 }
 
 async function readOne(read: ReplayRead, id: string) {
-  return (await readReplay(read, termsOf(read), rowOf(read, id))).json;
+  return (await readReplay(read, toTerms(read), toRow(read, id))).json;
 }
 
 async function readList(read: ReplayRead) {
   const texts = [];
   for (const row of replays.all(read.view, workspaceId, { setId: set.id }, { limit: LISTED })) {
-    texts.push(JSON.stringify(await readListedReplay(read, termsOf(read), row)));
+    texts.push(JSON.stringify(await readListedReplay(read, toTerms(read), row)));
   }
   return texts.join(",");
 }
 
-function healthOf({ view, ...terms }: ReplayRead) {
+function toHealth({ view, ...terms }: ReplayRead) {
   return JSON.stringify(readHealth(view, workspaceId, set, terms));
 }
 
@@ -194,8 +194,8 @@ async function fill(store: Store): Promise<void> {
 
 /** Creates results that vary by task and copy, but are the same in each run of the benchmark. */
 function pictured(seed: number): Readonly<Record<string, string>> {
-  const resultOf = (task: number, copy: number) => "+++-?"[(task * 7 + copy * 3 + seed * 5 + task * copy) % 5];
-  const results = (task: number) => Array.from({ length: REPEATS }, (_, copy) => resultOf(task, copy)).join("");
+  const findResult = (task: number, copy: number) => "+++-?"[(task * 7 + copy * 3 + seed * 5 + task * copy) % 5];
+  const results = (task: number) => Array.from({ length: REPEATS }, (_, copy) => findResult(task, copy)).join("");
   return Object.fromEntries(
     Array.from({ length: RUNS }, (_, task) => [`t${String(task).padStart(2, "0")}`, results(task)]),
   );

@@ -138,8 +138,8 @@ async function measureStarts(stores: readonly Filled[]): Promise<Row[]> {
         await served[end]();
       }
     }
-    const median = (of: (started: Served["started"]) => number) =>
-      starts.map((started) => percentile(started.map(of), 0.5));
+    const median = (read: (started: Served["started"]) => number) =>
+      starts.map((started) => percentile(started.map(read), 0.5));
     rows.push(
       toRow(
         `a start after a ${end}, without loading modules`,

@@ -167,21 +167,21 @@ function searchAtRandom(chance: Chance, { seed, edit, budget }: RandomTerms) {
     if (tried.length % BUDGET.perIteration === 0) spent += ofAgent;
     const config = edit(seed);
     const copies = replay(chance, config);
-    tried.push({ config, copies, score: scoreOf(copies) });
+    tried.push({ config, copies, score: toScore(copies) });
     spent += ofReplay;
   }
   const ranked = [...tried].sort((a, b) => b.score - a.score);
   const [highest, better] = [
-    ranked.find(({ score }) => score > scoreOf(before)),
+    ranked.find(({ score }) => score > toScore(before)),
     ranked.find(({ copies }) => successGain(copies, before, MIN_GAIN)?.verdict === "better"),
   ];
-  const outcomeOf = (pick: (typeof ranked)[number] | undefined): Outcome => ({
+  const toOutcome = (pick: (typeof ranked)[number] | undefined): Outcome => ({
     trueGain: pick === undefined ? 0 : trueGain(pick.config, seed),
     isOther: pick !== undefined,
-    claimed: pick === undefined ? null : pick.score - scoreOf(before),
+    claimed: pick === undefined ? null : pick.score - toScore(before),
     candidates: tried.length,
   });
-  return { highest: outcomeOf(highest), verdict: outcomeOf(better) };
+  return { highest: toOutcome(highest), verdict: toOutcome(better) };
 }
 
 function replay(chance: Chance, { rates }: TrueConfig): readonly Copy[] {
@@ -193,11 +193,11 @@ function replay(chance: Chance, { rates }: TrueConfig): readonly Copy[] {
   );
 }
 
-function scoreOf(copies: readonly Copy[]): number {
+function toScore(copies: readonly Copy[]): number {
   return copies.filter(({ result }) => result === "succeeded").length / copies.length;
 }
 
 function trueGain(config: TrueConfig, seed: TrueConfig): number {
-  const sumOf = ({ rates }: TrueConfig) => rates.reduce((a, b) => a + b, 0);
-  return (sumOf(config) - sumOf(seed)) / TASKS;
+  const toSum = ({ rates }: TrueConfig) => rates.reduce((a, b) => a + b, 0);
+  return (toSum(config) - toSum(seed)) / TASKS;
 }

@@ -1,10 +1,10 @@
 import { constants } from "node:os";
-import { shareOf } from "../http/limits/sender-shares.js";
+import { toShare } from "../http/limits/sender-shares.js";
 import { type BenchService, openBenchService } from "./support/bench-service.js";
 import type { Load, LoadFigures } from "./support/load.js";
 import { measureLoad } from "./support/send-to-child.js";
 import { percentile, printTable } from "./support/table.js";
-import { issueBody, receiverOf, toDeliveryRequest, workedOff } from "./support/webhook-receiver.js";
+import { issueBody, readReceiver, toDeliveryRequest, workedOff } from "./support/webhook-receiver.js";
 
 const ROUNDS = 5;
 const FLOOD_CONNECTIONS = 128;
@@ -51,11 +51,11 @@ async function measureIn(service: BenchService): Promise<{
   readonly beside: Quiet;
   readonly flood: number;
 }> {
-  const busy = await receiverOf(service, "false");
+  const busy = await readReceiver(service, "false");
   const workspaceId = await createInOtherShare(service);
   const teams = `/api/resources/workspaces/${workspaceId}/teams`;
   const team = await service.create(teams, { key: "core", name: "Core" }, "quiet-team");
-  const quiet = await receiverOf(service, "false", { workspaceId, teamId: team.id });
+  const quiet = await readReceiver(service, "false", { workspaceId, teamId: team.id });
   const bodies = Array.from({ length: 100 }, (_, n) => issueBody(n));
   const loadOn = (path: string, connections: number): Load => ({
     port: service.port,
@@ -88,7 +88,7 @@ async function createInOtherShare(service: BenchService): Promise<string> {
   for (let n = 0; ; n++) {
     const body = { slug: `quiet-${n}`, name: "Quiet" };
     const { id } = await service.create("/api/resources/workspaces", body, body.slug);
-    if (shareOf("", id) !== shareOf("", service.workspaceId)) return id;
+    if (toShare("", id) !== toShare("", service.workspaceId)) return id;
   }
 }
 

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readArguments } from "../test/support/command-line.js";
-import { functionsOf, importsOf, readProduct } from "../test/support/source-code.js";
+import { listFunctions, listImports, readProduct } from "../test/support/source-code.js";
 import { countReadmeWords, listArrowsUp, listFanOut, measureHabits } from "./shape/figures.js";
 import { findImportCycles } from "./shape/import-cycles.js";
 import { rowsWritten } from "./shape/rows.js";
@@ -36,10 +36,10 @@ const FAN_OUT_SHOWN = 8;
 const folder = resolve(positionals[0] ?? ".");
 const files = readProduct(folder);
 const fileLines = files.map(({ lines }) => lines);
-const functions = files.flatMap(functionsOf);
+const functions = files.flatMap(listFunctions);
 const functionLines = functions.map(({ lines }) => lines);
 const long = functions.filter(({ lines }) => lines > LONG).sort((left, right) => right.lines - left.lines);
-const imports = files.flatMap(importsOf);
+const imports = files.flatMap(listImports);
 const known = new Set(files.map(({ path }) => path));
 const missing = imports.filter(({ to }) => !known.has(to));
 if (missing.length > 0) throw new Error(`not found: ${missing.map(({ from, to }) => `${from} -> ${to}`).join(", ")}`);
@@ -61,7 +61,7 @@ const testSeconds = values.time ? timeTests() : values["test-seconds"];
 
 printTable({
   title: "Shape of the source",
-  note: `The product's TypeScript (storage, runtime, actors, http) at ${commitOf(folder)}. A function is what has a body in braces, at any depth. A circle is a set of files that lead to each other, as large as it gets.`,
+  note: `The product's TypeScript (storage, runtime, actors, http) at ${toCommit(folder)}. A function is what has a body in braces, at any depth. A circle is a set of files that lead to each other, as large as it gets.`,
   columns: ["", ""],
   rows: [
     ["files", files.length],
@@ -104,7 +104,7 @@ printTable({
   ]),
 });
 
-function commitOf(checkout: string): string {
+function toCommit(checkout: string): string {
   return spawnSync("git", ["log", "-1", "--format=%h"], { cwd: checkout, encoding: "utf8" }).stdout.trim();
 }
 

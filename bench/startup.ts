@@ -36,8 +36,8 @@ export async function run(): Promise<Table> {
   for (let round = 0; round < ROUNDS; round++) {
     for (const [name, args] of Object.entries(programs)) starts.get(name)?.push(await start(args));
   }
-  const median = (name: string, of: (started: Started) => number): number =>
-    percentile((starts.get(name) ?? []).map(of), 0.5);
+  const median = (name: string, read: (started: Started) => number): number =>
+    percentile((starts.get(name) ?? []).map(read), 0.5);
   const rows = Object.keys(programs).map((name) => {
     const cpuMs = median(name, (started) => started.cpuMs);
     return [

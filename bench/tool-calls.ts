@@ -55,9 +55,9 @@ export async function run(): Promise<Table> {
   const together: Round[] = [];
   const alone: Round[] = [];
   let from = 0;
-  const measure = async (of: Pick<Wanted, "calls" | "open">): Promise<Round> => {
-    const wanted = { ...of, from };
-    from += of.calls;
+  const measure = async (read: Pick<Wanted, "calls" | "open">): Promise<Round> => {
+    const wanted = { ...read, from };
+    from += read.calls;
     return { direct: await time(direct, wanted), called: await time(calling, wanted) };
   };
   // The two sides alternate, so that other load affects both equally.
@@ -76,7 +76,7 @@ export async function run(): Promise<Table> {
     Math.round(cpuMicros),
     (perSecond / least.perSecond).toFixed(2),
   ];
-  const [many, one] = [middleOf(together.slice(UNCOUNTED)), middleOf(alone.slice(UNCOUNTED))];
+  const [many, one] = [toMiddle(together.slice(UNCOUNTED)), toMiddle(alone.slice(UNCOUNTED))];
   return {
     title: "Tool calls",
     note:
@@ -95,7 +95,7 @@ export async function run(): Promise<Table> {
   };
 }
 
-function middleOf(rounds: readonly Round[]): Round {
+function toMiddle(rounds: readonly Round[]): Round {
   const sorted = [...rounds].sort((left, right) => left.called.perSecond - right.called.perSecond);
   const middle = sorted[Math.floor(sorted.length / 2)];
   if (middle === undefined) throw new Error("nothing was measured");
@@ -155,7 +155,7 @@ async function openCalls(url: string): Promise<{ readonly calling: Calling; clos
   await service.create(`${team}/lines`, { key: "dev", name: "Dev", stations: [station] }, "line");
   const token = pool.headers.get("service-pool-token") ?? "";
   const answers = new Answers();
-  const site = { withToken: () => ({ socket: (path: string) => answers.of(openSocket(service.port, path, token)) }) };
+  const site = { withToken: () => ({ socket: (path: string) => answers.read(openSocket(service.port, path, token)) }) };
   const peer = await RunnerPeer.join(site, token, { slots: RUNS });
   const jobs: Job[] = [];
   for (let n = 0; n < RUNS; n++) {
@@ -190,7 +190,7 @@ interface Answered {
 class Answers {
   readonly #waiting = new Map<string, (answered: Answered) => void>();
 
-  of(socket: WebSocket): WebSocket {
+  read(socket: WebSocket): WebSocket {
     socket.on("message", (data) => {
       const { message } = JSON.parse(data.toString()) as { readonly message?: Answered & { type: string; id: string } };
       if (message?.type !== "run.tool-answered") return;

@@ -72,7 +72,7 @@ class Host implements Runtime {
   readonly reading: Reading;
   readonly feed: ChangeFeed;
   readonly deadLetters: DeadLetters;
-  readonly waitOf: Runtime["waitOf"];
+  readonly lookUpWait: Runtime["lookUpWait"];
   readonly finishEffects: Runtime["finishEffects"];
   readonly randomBytes: Runtime["randomBytes"];
   readonly newId: Runtime["newId"];
@@ -170,7 +170,7 @@ class Host implements Runtime {
     this.newId = (prefix) => identities.newId(prefix);
     this.stats = () => this.#statistics.read();
     this.finishEffects = () => this.#effects.finish();
-    this.waitOf = (owner, effectId) => this.#effects.waitOf(cellName(owner), effectId);
+    this.lookUpWait = (owner, effectId) => this.#effects.lookUpWait(cellName(owner), effectId);
     this.deadLetters = createDeadLetters(durable, this.reading, (letter) => this.#sendAgain(letter));
     this.#poke();
   }
@@ -234,7 +234,7 @@ class Host implements Runtime {
       if (!this.#options.resting.takes(to)) throw new Resting(`${to.kind} takes no message while the runtime rests`);
       this.#recovery.markForSearch(to.partition);
     }
-    if (this.#behaviours.of(to) === undefined) throw new NotAccepted(`there is no actor kind ${to.kind}`);
+    if (this.#behaviours.find(to) === undefined) throw new NotAccepted(`there is no actor kind ${to.kind}`);
     const cell = this.#cells.activate(to);
     if (cell.suspendedUntilMs > 0) throw suspendedError(cell);
     if (cell.mailbox.length >= this.#limits.mailbox) throw new Overloaded(`the mailbox of ${to.kind} is full`);

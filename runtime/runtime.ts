@@ -113,7 +113,7 @@ export interface Runtime {
   readonly randomBytes: (count: number) => Uint8Array;
   readonly deadLetters: DeadLetters;
   /** Returns why an actor's effect has not begun yet; null if it is running or not pending. */
-  waitOf(owner: Address, effectId: string): EffectWait | null;
+  lookUpWait(owner: Address, effectId: string): EffectWait | null;
   /** Returns figures for the metrics page. */
   stats(): RuntimeStats;
   /**

@@ -1,5 +1,5 @@
 import { type Key, StoreError } from "./store.js";
-import { placeOf } from "./store-errors.js";
+import { toPlace } from "./store-errors.js";
 
 /**
  * Returns the row under `key`, which an index entry, an address or a directory refers to. Throws `damaged` if the row
@@ -8,7 +8,7 @@ import { placeOf } from "./store-errors.js";
 export function expected<Row>(row: Row | undefined, key: Key): Row {
   if (row !== undefined) return row;
   const text =
-    `the store lacks a row that another row refers to (${placeOf(key)}): run npm run doctor on its folder, or ` +
+    `the store lacks a row that another row refers to (${toPlace(key)}): run npm run doctor on its folder, or ` +
     "restore a backup into another folder";
   throw new StoreError("damaged", text, { key });
 }

@@ -14,7 +14,7 @@ const MIN_PART_BYTES = 2;
  * -0) nor well-formed text without U+0000 to U+0004; a {@link StoreError} `key-too-long` if it is too long.
  */
 export function checkKey(key: Key): void {
-  const bytes = bytesOf(key);
+  const bytes = findBytes(key);
   if (bytes === null)
     throw new TypeError(`${JSON.stringify(key)} is not a valid key: its parts must be text or integers`);
   if (bytes > MAX_KEY_BYTES) throw new StoreError("key-too-long", `a key of ${key[0]} takes ${bytes} bytes`);
@@ -22,18 +22,18 @@ export function checkKey(key: Key): void {
 
 /** Whether a store can hold the key. Reads find nothing under any other key. */
 export function isKey(key: Key): boolean {
-  const bytes = bytesOf(key);
+  const bytes = findBytes(key);
   return bytes !== null && bytes <= MAX_KEY_BYTES;
 }
 
 /** Whether a store can hold longer keys that start with this one. */
 export function isExtensible(key: Key): boolean {
-  const bytes = bytesOf(key);
+  const bytes = findBytes(key);
   return bytes !== null && bytes + MIN_PART_BYTES <= MAX_KEY_BYTES;
 }
 
 /** Returns the length of the encoded key in bytes; null if a part could not be read back unchanged. */
-function bytesOf(key: Key): number | null {
+function findBytes(key: Key): number | null {
   if (key.length === 0) return null;
   let bytes = key.length - 1;
   for (let at = 0; at < key.length; at++) {

@@ -139,7 +139,7 @@ class TreeCheck {
     const { page, level } = place;
     const isLeaf = level === this.#tree.depth;
     const fatal = (what: string): PageFault => ({ page, what, isFatal: true });
-    const entries = this.#entriesOf(level);
+    const entries = this.#toEntries(level);
     const unread = this.#read(page, entries.bytes);
     if (unread !== null) return yield fatal(unread);
     if ((entries.bytes.readUInt16LE(PAGE.flags) & KINDS) !== (isLeaf ? LEAF : BRANCH))
@@ -157,13 +157,13 @@ class TreeCheck {
       } else {
         const fault = entries.at(index).isBig ? this.#checkOverflow(entries, index) : null;
         if (fault !== null) yield fatal(fault);
-        else if (!this.#isMain) this.values.push({ page, bytes: this.#valueOf(entries, index) });
+        else if (!this.#isMain) this.values.push({ page, bytes: this.#toValue(entries, index) });
       }
     }
     if (isLeaf) this.#entries += entries.count;
   }
 
-  #entriesOf(level: number): PageEntries {
+  #toEntries(level: number): PageEntries {
     const known = this.#levels[level];
     if (known !== undefined) return known;
     const made = new PageEntries(this.#layout.pageSize);
@@ -183,7 +183,7 @@ class TreeCheck {
     return null;
   }
 
-  #valueOf(entries: PageEntries, index: number): Buffer {
+  #toValue(entries: PageEntries, index: number): Buffer {
     const { end, isBig, data } = entries.at(index);
     if (!isBig) return Buffer.from(entries.bytes.subarray(end, end + data));
     const value = Buffer.alloc(data);

@@ -11,7 +11,7 @@ import { type Key, StoreError } from "./store.js";
 export function storeError(error: unknown, folder: string): StoreError {
   if (error instanceof StoreError) return error;
   const text = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Error && "code" in error ? nameOf(error.code) : "";
+  const code = error instanceof Error && "code" in error ? toName(error.code) : "";
   const options = { cause: error };
   // LMDB reports a partial write as an input/output error.
   if (code === "EIO" || /Input.output error/i.test(text)) {
@@ -67,7 +67,7 @@ export function readingError(error: unknown, folder: string): StoreError {
 
 /** Creates the error for a row whose value is not the one that was written. */
 export function damagedRow(folder: string, key: Key, cause: unknown): StoreError {
-  const text = `a row of the store in ${folder} is damaged (${placeOf(key)}): ${whatToDo(folder)}`;
+  const text = `a row of the store in ${folder} is damaged (${toPlace(key)}): ${whatToDo(folder)}`;
   return new StoreError("damaged", text, { cause, key });
 }
 
@@ -76,12 +76,12 @@ function whatToDo(folder: string): string {
 }
 
 /** Returns the partition, and the space or table of a key. The other parts may be secret. */
-export function placeOf([partition, space, table]: Key): string {
+export function toPlace([partition, space, table]: Key): string {
   return `${partition} ${space === rowSpace ? table : space}`;
 }
 
 /** Returns the name of an error code. LMDB reports the operating system's numbers (errno.h of Linux). */
-function nameOf(code: unknown): string {
+function toName(code: unknown): string {
   const names: Readonly<Record<string, string>> = {
     13: "EACCES",
     27: "EFBIG",

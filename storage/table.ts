@@ -28,7 +28,7 @@ export interface TablePage {
 
 /** Declares the table `name`, which must be unique in the project. */
 export function table<Row>(name: string): Table<Row> {
-  const keyOf = (partition: string, id: readonly KeyPart[]): Key => {
+  const toKey = (partition: string, id: readonly KeyPart[]): Key => {
     // Avoid a spread for common lengths, because this runs for every row that is read or written.
     const [first, second, third] = id;
     if (id.length === 1 && first !== undefined) return [partition, rowSpace, name, first];
@@ -38,22 +38,22 @@ export function table<Row>(name: string): Table<Row> {
       return [partition, rowSpace, name, first, second, third];
     return [partition, rowSpace, name, ...id];
   };
-  const bound = (partition: string, id: readonly KeyPart[] | undefined) => id && keyOf(partition, id);
+  const bound = (partition: string, id: readonly KeyPart[] | undefined) => id && toKey(partition, id);
   const toRange = (partition: string, under: readonly KeyPart[], page: TablePage | undefined): Range => {
-    const prefix = keyOf(partition, under);
+    const prefix = toKey(partition, under);
     if (page === undefined) return { prefix };
     const { after, before, limit, reverse } = page;
     return { prefix, after: bound(partition, after), before: bound(partition, before), limit, reverse };
   };
   return {
     name,
-    key: (partition, ...id) => keyOf(partition, id),
-    get: (reading, partition, ...id) => reading.get<Row>(keyOf(partition, id)),
+    key: (partition, ...id) => toKey(partition, id),
+    get: (reading, partition, ...id) => reading.get<Row>(toKey(partition, id)),
     list: (reading, partition, under = [], page) =>
       reading.range<Row>(toRange(partition, under, page)).map((entry) => entry.value),
     entries: (reading, partition, under = [], page) => reading.range<Row>(toRange(partition, under, page)),
-    put: (writing, partition, id, row) => writing.put(keyOf(partition, typeof id === "object" ? id : [id]), row),
-    remove: (writing, partition, ...id) => writing.remove(keyOf(partition, id)),
+    put: (writing, partition, id, row) => writing.put(toKey(partition, typeof id === "object" ? id : [id]), row),
+    remove: (writing, partition, ...id) => writing.remove(toKey(partition, id)),
     toRow: (change) => (change.op === "put" ? (change.value as Row) : undefined),
   };
 }

@@ -153,19 +153,19 @@ t.test("who a file shares its process with is seen by what it does, itself or th
   for (const [name, body] of Object.entries(bodies)) writeFileSync(join(folder, name), `${body}\n`);
   const rules = new SharingRules(folder);
   const names = Object.keys(bodies);
-  const those = (sharing: string) => names.filter((name) => rules.of(join(folder, name)) === sharing);
+  const those = (sharing: string) => names.filter((name) => rules.read(join(folder, name)) === sharing);
   t.same(those("none"), ["threads.js", "hooks.js", "measures.js", "imports.js", "between.js", "both.js"]);
   t.same(those("starting"), ["starts.js", "imports-start.js", "runs.js"]);
   t.same(those("any"), ["sets.js", "reads.js", "plain.js"]);
-  t.equal(rules.of(join(folder, "missing.js")), "none");
+  t.equal(rules.read(join(folder, "missing.js")), "none");
   t.end();
 });
 
 t.test("processes are dealt their files in order, by who shares with whom, and fewer towards the end", async (t) => {
   const files = ["s1", "n1", ...Array.from({ length: 12 }, (_, index) => `a${index}`), "s2", "n2"];
   const sharings = { s: "starting", n: "none", a: "any" } as const;
-  const sharingOf = (file: string) => sharings[file[0] as keyof typeof sharings];
-  const waiting = new WaitingFiles(files, { sharingOf, together: { most: 5, least: 2 }, jobs: 1 });
+  const toSharing = (file: string) => sharings[file[0] as keyof typeof sharings];
+  const waiting = new WaitingFiles(files, { sharingOf: toSharing, together: { most: 5, least: 2 }, jobs: 1 });
   const dealt = Array.from({ length: 5 }, () => waiting.deal().join(" "));
   t.same(dealt, ["s1 s2", "n1", "a0 a1 a2 a3 a4", "a5 a6 a7 a8", "a9 a10"]);
   waiting.putBack(["a7", "a8"]);

@@ -47,7 +47,7 @@ const removeMemoryFolder = useMemoryFolder();
 const results = await runAll(files);
 removeMemoryFolder();
 report(results);
-const failed = results.reduce((sum, result) => sum + failuresOf(result), 0) + files.length - results.length;
+const failed = results.reduce((sum, result) => sum + toFailures(result), 0) + files.length - results.length;
 console.log(`${results.reduce((sum, { tap }) => sum + tap.passed, 0)} passed, ${failed} failed`);
 if (failed > 0 || files.length === 0) process.exitCode = 1;
 
@@ -81,7 +81,7 @@ function shuffled(names: readonly string[], seed: number): string[] {
 async function runAll(names: readonly string[]): Promise<FileResult[]> {
   const results: FileResult[] = [];
   const rules = new SharingRules(import.meta.dirname);
-  const waiting = new WaitingFiles(names, { sharingOf: (name) => rules.of(name), together: together(), jobs });
+  const waiting = new WaitingFiles(names, { sharingOf: (name) => rules.read(name), together: together(), jobs });
   const options = { limitMs: Number(values.limit) * 1_000, signal: interrupted.signal };
   const work = async () => {
     for (let files = waiting.deal(); files.length > 0 && !interrupted.signal.aborted; files = waiting.deal()) {
@@ -131,7 +131,7 @@ function reportFailed(result: FileResult): void {
 }
 
 /** Returns the number of failed checks; a file that failed without a failed check counts as one. */
-function failuresOf(result: FileResult): number {
+function toFailures(result: FileResult): number {
   return isPassed(result) ? 0 : Math.max(result.tap.failed, 1);
 }
 

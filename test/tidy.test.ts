@@ -4,7 +4,7 @@ import { basename, dirname } from "node:path";
 import t from "tap";
 import { createDependentSources, createDirectoryCatalogue, createKinds, tables } from "../actors/catalogue.js";
 import { parseAllowList } from "../actors/outbound/http/allow-list.js";
-import { countStatements, functionsOf, parseSource } from "./support/source-code.js";
+import { countStatements, listFunctions, parseSource } from "./support/source-code.js";
 
 /** The house rules that a program can check; each message says what to do instead. */
 
@@ -61,7 +61,7 @@ t.test("no file has more than 320 statements: split it along its nouns", async (
   );
 });
 
-/** Maximum length of a function, in lines; {@link functionsOf} defines how to count. */
+/** Maximum length of a function, in lines; {@link listFunctions} defines how to count. */
 const MOST_LINES = 70;
 /** Functions that still need to be split; the list should become empty. */
 const notYet: readonly string[] = [];
@@ -69,7 +69,7 @@ const notYet: readonly string[] = [];
 t.test("no function is longer than 70 lines: give its parts names", async (t) => {
   const long = sources
     .filter(({ path, text }) => !path.startsWith("test/") && text.split("\n").length > MOST_LINES)
-    .flatMap(({ path, text }) => functionsOf(parseSource(path, text)))
+    .flatMap(({ path, text }) => listFunctions(parseSource(path, text)))
     .filter(({ lines }) => lines > MOST_LINES)
     .map(({ path, name }) => `${path} ${name}`);
   t.same(long.sort(), notYet, "and what was split leaves the list");

@@ -4,7 +4,7 @@ import type { ArchiveRefusal, ArchiveRow } from "./archive.js";
 import { wantedTopic } from "./archive.messages.js";
 import { archiveCounters } from "./archive.queries.js";
 import { archiveChunks, archiveHolds, archives, archiveUsage, TOTAL_BYTES } from "./archive.table.js";
-import { type ArchiveContext, type ArchiveEvent, deadlineOf } from "./classify-archive.js";
+import { type ArchiveContext, type ArchiveEvent, toDeadline } from "./classify-archive.js";
 import { NO_CHUNKS, type Pack } from "./pack.js";
 
 /** The transition functions of an archive. `archive.machine.ts` defines when they apply. */
@@ -190,7 +190,7 @@ function ask(turn: Turn, row: ArchiveRow, asked: number): number {
 function wakeToAsk(turn: Turn, { pendingSinceMs }: ArchiveRow, asked: number): void {
   if (pendingSinceMs === null) return turn.wake("ask", turn.now + LOOK_AGAIN_MS);
   const againMs = turn.now + (ASK_AGAIN_MS[asked] ?? ASK_AGAIN_MS.at(-1) ?? 0);
-  return turn.wake("ask", Math.min(againMs, Math.max(turn.now, deadlineOf(pendingSinceMs))));
+  return turn.wake("ask", Math.min(againMs, Math.max(turn.now, toDeadline(pendingSinceMs))));
 }
 
 /**

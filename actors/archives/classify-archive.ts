@@ -158,7 +158,7 @@ function classifyWakeUp({ name }: Woken, row: ArchiveRow, now: number) {
 }
 
 /** Returns the end of a pending archive's time. */
-export function deadlineOf(pendingSinceMs: number): number {
+export function toDeadline(pendingSinceMs: number): number {
   return pendingSinceMs + PENDING_MS;
 }
 

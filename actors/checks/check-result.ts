@@ -68,13 +68,13 @@ type Reasons = RegressedTask["reasons"];
 /** Lists why copies failed, without duplicates, in the order of the copies. */
 function listReasons(reading: Reading, workspaceId: string, copies: readonly SideCopy[]): Reasons {
   const failed = copies.filter(({ result }) => result === "failed");
-  const reasons = failed.flatMap((copy) => reasonsOf(reading, workspaceId, copy));
+  const reasons = failed.flatMap((copy) => collectReasons(reading, workspaceId, copy));
   const distinct = new Map(reasons.map((reason) => [`${reason.code} ${reason.detail}`, reason]));
   return [...distinct.values()].slice(0, MAX_REASONS);
 }
 
 /** Returns why a copy failed: the judge's reasons, the end of a failed check's output, or otherwise a sentence. */
-function reasonsOf(reading: Reading, workspaceId: string, copy: SideCopy): Reasons {
+function collectReasons(reading: Reading, workspaceId: string, copy: SideCopy): Reasons {
   if (copy.why === null) return [];
   const { code, text } = copy.why;
   if (code === "judge-failed") {

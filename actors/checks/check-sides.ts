@@ -47,11 +47,11 @@ export function* readSidesInSteps(
   const [own, other] = [replayId, baselineReplayId].map((id) => replays.get(reading, workspaceId, id));
   const shown = own ?? other;
   const entries = shown === undefined ? [] : getReplayInput(reading, workspaceId, shown.id).entries;
-  const sideOf = (replay: ReplayRow | undefined) =>
+  const findSide = (replay: ReplayRow | undefined) =>
     replay === undefined ? null : readSide(reading, workspaceId, replay, entries);
-  const candidate = sideOf(own);
+  const candidate = findSide(own);
   yield;
-  return { candidate, baseline: sideOf(other), entries, runs: entries.map(({ runId }) => runId) };
+  return { candidate, baseline: findSide(other), entries, runs: entries.map(({ runId }) => runId) };
 }
 
 function readSide(
@@ -60,18 +60,18 @@ function readSide(
   replay: ReplayRow,
   entries: readonly ReplayEntry[],
 ): ReplaySide {
-  const rows = new Map(listCopies(reading, workspaceId, replay.id).map((copy) => [nameOf(copy), copy]));
+  const rows = new Map(listCopies(reading, workspaceId, replay.id).map((copy) => [toName(copy), copy]));
   const repeats = Array.from({ length: replay.repeats }, (_, index) => index + 1);
   const copies = entries.flatMap((entry) =>
     repeats.map(
-      (repeat) => rows.get(nameOf({ originalRunId: entry.runId, repeat })) ?? unmade(replay.id, entry, repeat),
+      (repeat) => rows.get(toName({ originalRunId: entry.runId, repeat })) ?? unmade(replay.id, entry, repeat),
     ),
   );
   return { replay, state: replay.state, copies };
 }
 
 /** Identifies a copy. A set contains a run at most once. */
-function nameOf({ originalRunId, repeat }: Pick<SideCopy, "originalRunId" | "repeat">): string {
+function toName({ originalRunId, repeat }: Pick<SideCopy, "originalRunId" | "repeat">): string {
   return `${originalRunId} ${repeat}`;
 }
 

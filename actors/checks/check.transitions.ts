@@ -84,7 +84,7 @@ function orderPlanned(
     entries,
     concurrency: null,
     judgeModel: toJudgeModel(config, judging),
-    candidate: { id: turn.newId("cand"), name: nameOf(turn, terms.reference), kind: "planned" },
+    candidate: { id: turn.newId("cand"), name: toName(turn, terms.reference), kind: "planned" },
     repeats: terms.repeats,
     ceiling: threshold.ceiling,
     probe: false,
@@ -95,7 +95,7 @@ function orderPlanned(
   });
 }
 
-function nameOf({ now }: Turn, { pullRequest, commit }: ReplayCheckRow["reference"]): string {
+function toName({ now }: Turn, { pullRequest, commit }: ReplayCheckRow["reference"]): string {
   const of =
     pullRequest === null ? (commit?.slice(0, 7) ?? new Date(now).toISOString().slice(0, 10)) : `PR #${pullRequest}`;
   return `Planned change, ${of}`;

@@ -57,7 +57,7 @@ interface Sources extends Asked {
 const showCheck = defineView<ReplayCheckRow, Sources>()(replayCheckSchema, {
   setName: ({ setId }, { reading, workspaceId }) => replaySets.get(reading, workspaceId, setId)?.name ?? null,
   threshold: (row, { sides }) => thresholdView(row, sides),
-  gain: (row, { sides }) => gainOf(row, sides),
+  gain: (row, { sides }) => toGain(row, sides),
   waiting: ({ verdict }, { latest, workspaceId, sides }) =>
     verdict === "running" ? whatCheckWaitsFor(latest, workspaceId, sides) : null,
   candidate: (_row, { sides, result }) => ({ state: sides.candidate?.state ?? null, ...result.candidate }),
@@ -86,7 +86,7 @@ function thresholdView({ threshold }: ReplayCheckRow, { candidate }: ReplaySides
   return { ...threshold, unpricedRun: share };
 }
 
-function gainOf({ threshold }: ReplayCheckRow, { candidate, baseline }: ReplaySides): ReplayCheckView["gain"] {
+function toGain({ threshold }: ReplayCheckRow, { candidate, baseline }: ReplaySides): ReplayCheckView["gain"] {
   if (candidate === null || baseline === null) return null;
   return successGain(candidate.copies, baseline.copies, threshold.minGain);
 }
@@ -122,12 +122,12 @@ export function whatCheckWaitsFor(
 ): Wait | null {
   const waits = [candidate, baseline]
     .flatMap((side) => (side !== null && isUnderWay(side.replay) ? [side.replay] : []))
-    .map((replay) => waitOf(latest, workspaceId, replay));
+    .map((replay) => lookUpWait(latest, workspaceId, replay));
   if (waits.includes(null)) return null;
   return waits.find((wait) => wait?.for === "runner") ?? waits[0] ?? null;
 }
 
-function waitOf(latest: Reading | null, workspaceId: string, replay: ReplayRow): Wait | null {
+function lookUpWait(latest: Reading | null, workspaceId: string, replay: ReplayRow): Wait | null {
   if (latest === null) return replay.waiting;
   const mayWait = replay.counts.running === 0 && replay.counts.queued > 0;
   return findWait(latest, workspaceId, { replay, copies: mayWait ? listCopies(latest, workspaceId, replay.id) : [] });

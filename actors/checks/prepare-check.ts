@@ -148,11 +148,11 @@ function listEarlier(reading: Reading, workspaceId: string, of: ChangeOf): reado
 
 /** Finds the newest check that is still valid: it runs or has passed or failed, with the same runs and terms. */
 function findReusable(earlier: readonly ReplayCheckRow[], wanted: CheckedWith): ReplayCheckRow | undefined {
-  const terms = termsOf(wanted);
-  return earlier.find((check) => check.verdict !== "undecided" && termsOf(check) === terms);
+  const terms = toTerms(wanted);
+  return earlier.find((check) => check.verdict !== "undecided" && toTerms(check) === terms);
 }
 
-function termsOf({ setId, runsDigest, threshold, scoring, repeats }: CheckedWith): string {
+function toTerms({ setId, runsDigest, threshold, scoring, repeats }: CheckedWith): string {
   return canonicalJson({ setId, runsDigest, threshold, scoring, repeats });
 }
 

@@ -98,7 +98,7 @@ async function commit(committing: Committing, input: CommitInput): Promise<Commi
     outcome.files.map(async ({ path: file, after }) => ({
       path: file,
       content: after,
-      mode: await source.modeOf(file),
+      mode: await source.readMode(file),
     })),
   );
   const message = toCommitMessage({ row, lineKey: found.wanted.lineKey });

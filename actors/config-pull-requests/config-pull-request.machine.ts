@@ -30,7 +30,7 @@
  * 2. A branch is only created at, or moved to, a commit that is stored here. So after a crash or a lost answer, a
  *    branch at such a commit is known to be its own, and any other branch is never changed.
  */
-import { chartOf, type InTurn, toEvent } from "../../runtime/cells/chart.js";
+import { type InTurn, toChart, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { isResultOf } from "../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../runtime/turns/turn.js";
@@ -157,7 +157,7 @@ function toProblem(
   }
 }
 
-const { on, machine } = chartOf<OpeningContext, ReturnType<typeof classify>>();
+const { on, machine } = toChart<OpeningContext, ReturnType<typeof classify>>();
 
 const remove = ({ turn }: InTurn) => removePullRequest(turn);
 

@@ -7,7 +7,7 @@ import type { SourceTree, TreeEntry, UnreadFile } from "./edit/station-edit.js";
 /** A repository at the head commit of its default branch, as an edit reads it, with the modes of its files. */
 export interface HostedSource extends SourceTree {
   /** Returns the file's mode in git's notation, such as `100644`. */
-  modeOf(path: string): Promise<string>;
+  readMode(path: string): Promise<string>;
 }
 
 /** Maximum number of files that one edit reads. An edit that needs more fails with {@link TooManyReads}. */
@@ -65,7 +65,7 @@ export function hostedSource(
       files.set(file, read);
       return read;
     },
-    async modeOf(file) {
+    async readMode(file) {
       return (await list()).entries.find((entry) => entry.path === file)?.mode ?? "100644";
     },
   };

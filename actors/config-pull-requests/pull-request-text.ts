@@ -156,14 +156,14 @@ function showGain({ gain, low, high, verdict, minGain, tasks, few }: Gain): stri
 /** What is worse than under the live config, a sentence each. */
 function listWorse({ searched, heldOut }: Evidence): readonly string[] {
   const found = [
-    ...worseOf("tasks it was chosen by", searched),
-    ...worseOf("held-out tasks", heldOut),
+    ...toWorse("tasks it was chosen by", searched),
+    ...toWorse("held-out tasks", heldOut),
     ...(heldOut === null ? ["What held-out tasks would show is not known yet."] : []),
   ];
   return found.length === 0 ? ["Nothing of what was measured."] : found;
 }
 
-function worseOf(tasks: string, figures: ComparedFigures | null): readonly string[] {
+function toWorse(tasks: string, figures: ComparedFigures | null): readonly string[] {
   if (figures === null) return [];
   const { live, candidate, worse, judgedWorse } = figures;
   const [was, now] = [live.cost, candidate.cost];

@@ -1,5 +1,5 @@
 import type { Fact, GateQuestion } from "../../runtime/turns/turn.js";
-import { BOOL, DYN, listOf, mapOf, STRING, type Type } from "../expressions/cel-types.js";
+import { BOOL, DYN, STRING, type Type, toList, toMap } from "../expressions/cel-types.js";
 
 /** Maximum number of stored events per team. Older events are removed. */
 export const MAX_STORED_EVENTS = 1_000;
@@ -18,8 +18,8 @@ export interface WorkEventRule {
   readonly served: boolean;
 }
 
-const CALL = { tool: STRING, inputs: mapOf(STRING, DYN) };
-const CHANGED = { repository: STRING, changed: listOf(STRING) };
+const CALL = { tool: STRING, inputs: toMap(STRING, DYN) };
+const CHANGED = { repository: STRING, changed: toList(STRING) };
 
 export const workEvents = {
   "tool.using": { timing: "before", tools: true, paths: false, inRun: true, fields: CALL, served: true },

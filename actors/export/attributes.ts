@@ -23,14 +23,14 @@ export interface Substitutions {
  * its version `<name>_wo_version`.
  */
 export function toAttributes(schema: z.ZodType, fields: unknown, substitutions: Substitutions): Entries {
-  return structEntries(propertiesOf(shapeOf(schema)), fields, [], substitutions);
+  return structEntries(toProperties(toShape(schema)), fields, [], substitutions);
 }
 
 /** Caches each schema's description: a workspace may have thousands of resources of one kind. */
 const shapes = new WeakMap<z.ZodType, Schema>();
 
 /** A body's schema as JSON Schema, with defaults filled in. */
-export function shapeOf(schema: z.ZodType): Schema {
+export function toShape(schema: z.ZodType): Schema {
   const known = shapes.get(schema);
   if (known !== undefined) return known;
   const shape = z.toJSONSchema(schema, { io: "output", unrepresentable: "any" });
@@ -54,7 +54,7 @@ function structEntries(
       if (value !== null) entries.push([`${snake}_wo`, value]);
       continue;
     }
-    const value = memberOf(fields, name);
+    const value = toMember(fields, name);
     if (value === null || value === undefined) continue;
     const versioned = name.endsWith("Version") ? name.slice(0, -"Version".length) : "";
     const written = hiddenNames.includes(versioned) ? `${snakeCase(versioned)}_wo_version` : snake;
@@ -88,9 +88,9 @@ function valueFor(
     const items = typeof branch.items === "object" && !Array.isArray(branch.items) ? branch.items : {};
     return value.map((item, index) => valueFor(items, item, [...path, index], substitutions));
   }
-  const properties = propertiesOf(branch);
+  const properties = toProperties(branch);
   if (properties.size > 0) return { entries: structEntries(properties, value, path, substitutions) };
-  const fields = recordOf(value);
+  const fields = toRecord(value);
   const below = typeof branch.additionalProperties === "object" ? branch.additionalProperties : {};
   return {
     entries: Object.keys(fields)
@@ -106,10 +106,10 @@ function branchFor(schema: Schema, value: unknown): Schema {
   if (alternatives.length === 0) return schema;
   const nested = alternatives.map((each) => branchFor(each, value));
   if (Array.isArray(value)) return nested.find((each) => each.items !== undefined) ?? {};
-  const names = Object.keys(recordOf(value));
+  const names = Object.keys(toRecord(value));
   return (
     nested.find((each) => {
-      const known = propertiesOf(each);
+      const known = toProperties(each);
       return known.size > 0 && names.every((name) => known.has(name));
     }) ??
     nested.find((each) => each.type === "object") ??
@@ -122,7 +122,7 @@ type Properties = ReadonlyMap<string, { readonly schema: Schema; readonly snake:
 
 const described = new WeakMap<Schema, Properties>();
 
-export function propertiesOf(schema: Schema): Properties {
+export function toProperties(schema: Schema): Properties {
   const known = described.get(schema);
   if (known !== undefined) return known;
   const properties = new Map(
@@ -135,13 +135,13 @@ export function propertiesOf(schema: Schema): Properties {
   return properties;
 }
 
-function memberOf(value: unknown, name: string): unknown {
+function toMember(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null && Object.hasOwn(value, name)
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined;
 }
 
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+function toRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 }
 

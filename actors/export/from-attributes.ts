@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { propertiesOf, type Schema, shapeOf } from "./attributes.js";
+import { type Schema, toProperties, toShape } from "./attributes.js";
 
 /** An invalid attribute. */
 export interface AttributeFault {
@@ -32,7 +32,7 @@ export interface AttributeReading {
 export function fromAttributes(schema: z.ZodType, attributes: unknown, reading: AttributeReading): TakenFields {
   const faults: AttributeFault[] = [];
   const place: Place = { path: "", form: "", unknown: reading.unknown, omitted: reading.omitted, faults };
-  const fields = isKnown(place) ? structFrom(shapeOf(schema), attributes, place) : {};
+  const fields = isKnown(place) ? structFrom(toShape(schema), attributes, place) : {};
   return { fields, faults };
 }
 
@@ -55,16 +55,16 @@ function isKnown({ path, unknown, faults }: Place): boolean {
 function structFrom(schema: Schema, attributes: unknown, place: Place): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   const taken = new Set<string>();
-  for (const [name, { schema: below, snake }] of propertiesOf(schema)) {
+  for (const [name, { schema: below, snake }] of toProperties(schema)) {
     taken.add(snake);
     const at = member(place, snake, name);
     if (at.omitted.includes(at.form) || !isKnown(at)) continue;
-    const value = fieldFrom(below, memberOf(attributes, snake), at);
+    const value = fieldFrom(below, toMember(attributes, snake), at);
     if (value !== undefined && value !== null) fields[name] = value;
   }
-  const given = [...namesOf(attributes), ...namesOf(place.unknown)];
+  const given = [...listNames(attributes), ...listNames(place.unknown)];
   for (const name of new Set(given.filter((each) => !taken.has(each)))) {
-    if (!isSet(memberOf(attributes, name)) && memberOf(place.unknown, name) !== true) continue;
+    if (!isSet(toMember(attributes, name)) && toMember(place.unknown, name) !== true) continue;
     place.faults.push({ path: member(place, name, name).path, message: "is no attribute that is known here" });
   }
   return fields;
@@ -80,7 +80,7 @@ function fieldFrom(schema: Schema, value: unknown, place: Place): unknown {
     });
   }
   if (typeof value !== "object" || value === null) return value;
-  if (propertiesOf(wanted).size > 0) return structFrom(wanted, value, place);
+  if (toProperties(wanted).size > 0) return structFrom(wanted, value, place);
   const below = typeof wanted.additionalProperties === "object" ? wanted.additionalProperties : {};
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, each]) => {
@@ -107,7 +107,7 @@ function member(place: Place, snake: string, name: string): Place {
     ...place,
     path: after(place.path, snake),
     form: after(place.form, name),
-    unknown: memberOf(place.unknown, snake),
+    unknown: toMember(place.unknown, snake),
   };
 }
 
@@ -120,11 +120,11 @@ function isSet(value: unknown): boolean {
   return value !== null && value !== undefined;
 }
 
-function namesOf(value: unknown): readonly string[] {
+function listNames(value: unknown): readonly string[] {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
 }
 
-function memberOf(value: unknown, name: string): unknown {
+function toMember(value: unknown, name: string): unknown {
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
   return Object.entries(value).find(([each]) => each === name)?.[1];
 }

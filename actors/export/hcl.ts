@@ -70,8 +70,8 @@ interface Line {
   readonly value: string;
 }
 
-function writeEntries(entries: Entries, indent: string, nameOf: (name: string) => string): string {
-  const lines = entries.map(([name, value]) => ({ name: nameOf(name), value: writeValue(value, indent) }));
+function writeEntries(entries: Entries, indent: string, toName: (name: string) => string): string {
+  const lines = entries.map(([name, value]) => ({ name: toName(name), value: writeValue(value, indent) }));
   return chains(lines)
     .map((chain) => {
       const width = Math.max(...chain.map(({ name }) => name.length));

@@ -70,13 +70,13 @@ function* blocksFile(
   path: string,
   source: Source,
   kinds: readonly Kind[],
-  blocksOf: (resource: ExportedResource) => ExportedResource["blocks"],
+  listBlocks: (resource: ExportedResource) => ExportedResource["blocks"],
 ): Generator<FilePiece | null> {
   yield { path, text: "" };
   let isFirst = true;
   for (const kind of kinds) {
     for (const location of listExportLocations(source, kind)) {
-      const text = writeBlocks(blocksOf(exported(source, kind, location)));
+      const text = writeBlocks(listBlocks(exported(source, kind, location)));
       yield text === "" ? null : { path, text: isFirst ? text : `\n${text}` };
       isFirst &&= text === "";
     }

@@ -40,17 +40,17 @@ export const NULL = scalar("null_type");
 export const TIMESTAMP = scalar("timestamp");
 export const DURATION = scalar("duration");
 
-export const listOf = (element: Type): Type => ({ kind: "list", element });
-export const mapOf = (key: Type, value: Type): Type => ({ kind: "map", key, value });
-export const objectOf = (fields: Readonly<Record<string, Type>>): Type => ({ kind: "object", fields });
+export const toList = (element: Type): Type => ({ kind: "list", element });
+export const toMap = (key: Type, value: Type): Type => ({ kind: "map", key, value });
+export const toObject = (fields: Readonly<Record<string, Type>>): Type => ({ kind: "object", fields });
 export const opaque = (name: string, ...parameters: Type[]): Type => ({ kind: "opaque", name, parameters });
-export const typeOf = (of: Type | null): Type => ({ kind: "type", of });
+export const toType = (of: Type | null): Type => ({ kind: "type", of });
 
 /** The type of types. */
-export const TYPE = typeOf(null);
+export const TYPE = toType(null);
 
 /** A map with unknown values. */
-const ANY_MAP = mapOf(STRING, DYN);
+const ANY_MAP = toMap(STRING, DYN);
 
 /** Formats a type in CEL's notation: `list(map(string, dyn))`. An object is written as a map. */
 export function formatType(type: Type): string {
@@ -98,21 +98,21 @@ const MAX_COMPARISONS = 50_000;
 
 /** Returns the type, or `dyn` if it has {@link MAX_PARTS} parts or more. */
 export function bounded(type: Type): Type {
-  return partsOf(type, MAX_PARTS) > 0 ? type : DYN;
+  return toParts(type, MAX_PARTS) > 0 ? type : DYN;
 }
 
 /** Returns `most` minus the number of parts of the type. The result is below 1 if there are at least `most`. */
-function partsOf(type: Type, max: number): number {
+function toParts(type: Type, max: number): number {
   if (max <= 0) return 0;
   switch (type.kind) {
     case "list":
-      return partsOf(type.element, max - 1);
+      return toParts(type.element, max - 1);
     case "map":
-      return partsOf(type.value, partsOf(type.key, max - 1));
+      return toParts(type.value, toParts(type.key, max - 1));
     case "opaque":
-      return type.parameters.reduce((left, parameter) => partsOf(parameter, left), max - 1);
+      return type.parameters.reduce((left, parameter) => toParts(parameter, left), max - 1);
     case "type":
-      return type.of === null ? max - 1 : partsOf(type.of, max - 1);
+      return type.of === null ? max - 1 : toParts(type.of, max - 1);
     default:
       return max - 1;
   }
@@ -181,13 +181,13 @@ export class Bindings {
           return unknown === "dyn" ? DYN : part;
         }
         case "list":
-          return listOf(put(part.element));
+          return toList(put(part.element));
         case "map":
-          return mapOf(put(part.key), put(part.value));
+          return toMap(put(part.key), put(part.value));
         case "opaque":
           return opaque(part.name, ...part.parameters.map(put));
         case "type":
-          return part.of === null ? part : typeOf(put(part.of));
+          return part.of === null ? part : toType(put(part.of));
         default:
           return part;
       }
@@ -302,13 +302,13 @@ function mapParameters(type: Type, replace: (parameter: Extract<Type, { kind: "p
     case "parameter":
       return replace(type);
     case "list":
-      return listOf(mapParameters(type.element, replace));
+      return toList(mapParameters(type.element, replace));
     case "map":
-      return mapOf(mapParameters(type.key, replace), mapParameters(type.value, replace));
+      return toMap(mapParameters(type.key, replace), mapParameters(type.value, replace));
     case "opaque":
       return opaque(type.name, ...type.parameters.map((parameter) => mapParameters(parameter, replace)));
     case "type":
-      return type.of === null ? type : typeOf(mapParameters(type.of, replace));
+      return type.of === null ? type : toType(mapParameters(type.of, replace));
     default:
       return type;
   }

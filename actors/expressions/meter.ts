@@ -67,12 +67,12 @@ export class Meter {
         if (!this.isSpent) pending.push(...next);
       } else if (isCelMap(next)) {
         this.spend(next.size);
-        if (!this.isSpent) pending.push(...valuesOf(next));
+        if (!this.isSpent) pending.push(...listValues(next));
       }
     }
   }
 }
 
-function valuesOf(map: CelMap): CelValue[] {
+function listValues(map: CelMap): CelValue[] {
   return [...map.values()];
 }

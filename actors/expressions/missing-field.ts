@@ -26,7 +26,7 @@ export function readSelections(tree: Tree): Selections {
     if (node.op === "id") names.add(node.args);
     const name = lastName(node, tree);
     if (name === null) return;
-    const path = pathOf(node, tree);
+    const path = findPath(node, tree);
     paths.set(name, paths.has(name) && paths.get(name) !== path ? null : path);
   }
 }
@@ -51,18 +51,18 @@ export function namingWhatIsMissing(
 }
 
 function lastName(node: Node, tree: Tree): string | null {
-  if (node.op === ".") return tree.fieldOf(node);
+  if (node.op === ".") return tree.toField(node);
   if (node.op !== "[]") return null;
   const [, index] = node.args;
   return index.op === "value" && typeof index.args === "string" ? index.args : null;
 }
 
 /** Returns a path such as `a.b["c"]`. Returns null for a field of anything but names, such as of a call's result. */
-function pathOf(node: Node, tree: Tree): string | null {
+function findPath(node: Node, tree: Tree): string | null {
   if (node.op === "id") return node.args;
   const name = lastName(node, tree);
   if (name === null || (node.op !== "." && node.op !== "[]")) return null;
-  const holder = pathOf(node.args[0], tree);
+  const holder = findPath(node.args[0], tree);
   if (holder === null) return null;
   return node.op === "." ? `${holder}.${name}` : `${holder}[${JSON.stringify(name)}]`;
 }

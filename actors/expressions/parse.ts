@@ -19,9 +19,9 @@ export type Node = ASTNode;
 /** A parsed expression. */
 export interface Tree {
   readonly root: Node;
-  spanOf(node: Node): Span;
+  toSpan(node: Node): Span;
   /** The name of a field as written in the source. */
-  fieldOf(node: Extract<Node, { op: "." }>): string;
+  toField(node: Extract<Node, { op: "." }>): string;
 }
 
 /** Maximum length of an expression, in characters (expressions, What the service does). */
@@ -63,13 +63,13 @@ export function parseExpression(source: string): { readonly tree: Tree } | { rea
     const root = parser.parse(respelled.text).ast;
     const tree: Tree = {
       root,
-      spanOf: ({ start, end }) => ({ start: respelled.sourceOffset(start), end: respelled.sourceOffset(end) }),
-      fieldOf: (node) => respelled.fieldOf(node.args[1]),
+      toSpan: ({ start, end }) => ({ start: respelled.sourceOffset(start), end: respelled.sourceOffset(end) }),
+      toField: (node) => respelled.toField(node.args[1]),
     };
     const deep = findDeeperNode(root, MAX_DEPTH);
-    return deep === null ? { tree } : faultAt(`nests more than ${MAX_DEPTH} levels`, tree.spanOf(deep));
+    return deep === null ? { tree } : faultAt(`nests more than ${MAX_DEPTH} levels`, tree.toSpan(deep));
   } catch (error) {
-    if (error instanceof ParseError) return { fault: faultOf(error, source, respelled) };
+    if (error instanceof ParseError) return { fault: toFault(error, source, respelled) };
     throw error;
   }
 }
@@ -109,7 +109,7 @@ function findDeeperNode(root: Node, depth: number): Node | null {
 /**
  * Converts a parser error to a fault. The column counts from the first character of the expression that is not blank.
  */
-function faultOf({ range, summary, code }: ParseError, source: string, { text, sourceOffset }: Respelled): Fault {
+function toFault({ range, summary, code }: ParseError, source: string, { text, sourceOffset }: Respelled): Fault {
   const start = Math.min(range?.start ?? text.length, text.length);
   const end = Math.min(Math.max(range?.end ?? start, start), text.length);
   const span = { start: sourceOffset(start), end: sourceOffset(end) };

@@ -4,7 +4,7 @@
  * integrations.
  */
 
-import { DYN, listOf, mapOf, objectOf, STRING, type Type } from "./cel-types.js";
+import { DYN, STRING, type Type, toList, toMap, toObject } from "./cel-types.js";
 import { isTemplate, OPEN, readTemplate } from "./templates.js";
 import type { ExpectedExpression, ExpressionForm } from "./validate-expression.js";
 
@@ -18,13 +18,13 @@ export interface Position {
   readonly alsoSees: readonly ("item" | "captures" | "inputs")[];
 }
 
-const MARKS = mapOf(STRING, STRING);
-const ANY = mapOf(STRING, DYN);
+const MARKS = toMap(STRING, STRING);
+const ANY = toMap(STRING, DYN);
 
 /** Types of the names in a hook's scope. A definition gives `event`, `run`, `vars` and `step` more precise types. */
 export const hookNames: Readonly<Record<string, Type>> = {
-  event: objectOf({ at: STRING }),
-  task: objectOf({
+  event: toObject({ at: STRING }),
+  task: toObject({
     id: STRING,
     title: STRING,
     url: STRING,
@@ -32,13 +32,13 @@ export const hookNames: Readonly<Record<string, Type>> = {
     station: STRING,
     stationKey: STRING,
     marks: MARKS,
-    repositories: listOf(STRING),
+    repositories: toList(STRING),
     pullRequest: DYN,
   }),
-  run: objectOf({ id: STRING }),
+  run: toObject({ id: STRING }),
   vars: MARKS,
-  hook: objectOf({ key: STRING }),
-  step: mapOf(STRING, objectOf({ status: STRING, output: DYN })),
+  hook: toObject({ key: STRING }),
+  step: toMap(STRING, toObject({ status: STRING, output: DYN })),
 };
 
 /** Types of the names in an integration's scope. */
@@ -55,8 +55,8 @@ export const integrationNames: Readonly<Record<string, Type>> = {
   file: DYN,
   inputs: ANY,
   target: MARKS,
-  task: objectOf({ line: STRING, station: STRING, stationKey: STRING, marks: MARKS }),
-  ask: objectOf({ body: STRING, link: DYN, station: STRING }),
+  task: toObject({ line: STRING, station: STRING, stationKey: STRING, marks: MARKS }),
+  ask: toObject({ body: STRING, link: DYN, station: STRING }),
 };
 
 interface Seeing {
@@ -235,7 +235,7 @@ function visitExpressions(
     if (Array.isArray(value)) return value.every((inner, index) => within(index, inner));
     return Object.entries(value).every(([name, inner]) => within(name, inner));
   };
-  visit(definition, patternsOf(language));
+  visit(definition, listPatterns(language));
 }
 
 /** Selects the patterns that continue with this name at this depth. */
@@ -252,10 +252,10 @@ function isAt(depth: number, parts: readonly (string | null)[], form: Expression
 
 const patternsKnown = new Map<readonly Position[], readonly Pattern[]>();
 
-function patternsOf({ positions }: Language): readonly Pattern[] {
+function listPatterns({ positions }: Language): readonly Pattern[] {
   const known = patternsKnown.get(positions);
   if (known !== undefined) return known;
-  const patterns = positions.map((position) => ({ position, parts: partsOf(position.position).slice(1) }));
+  const patterns = positions.map((position) => ({ position, parts: listParts(position.position).slice(1) }));
   patternsKnown.set(positions, patterns);
   return patterns;
 }
@@ -282,20 +282,20 @@ export function findSizeFault(language: Language, definition: unknown): string |
   });
   if (count > maxExpressions) return `must hold at most ${maxExpressions} expressions`;
   if (characters > MAX_CHARACTERS) return `must hold at most ${MAX_CHARACTERS} characters of text with expressions`;
-  const sources = holding.flatMap(({ text, position }) => sourcesOf(text, position.form));
+  const sources = holding.flatMap(({ text, position }) => listSources(text, position.form));
   return sources.reduce((sum, source) => sum + source.length, 0) > MAX_EXPRESSION_CHARACTERS
     ? `must hold at most ${MAX_EXPRESSION_CHARACTERS} characters of expressions`
     : null;
 }
 
 /** Lists the expressions of a text, if the text can be parsed. */
-function sourcesOf(text: string, form: ExpressionForm): string[] {
+function listSources(text: string, form: ExpressionForm): string[] {
   if (form === "condition" && !isTemplate(text)) return [text];
   const read = readTemplate(text);
   return "fault" in read ? [] : read.template.flatMap((part) => (typeof part === "string" ? [] : [part.source]));
 }
 
 /** Splits a position's path into its parts; null is any key or index. */
-function partsOf(pattern: string): (string | null)[] {
+function listParts(pattern: string): (string | null)[] {
   return pattern.split(/\.|(?=\[\*\])/).map((part) => (part === "[*]" ? null : part));
 }

@@ -55,7 +55,7 @@ class Writer {
   write(node: Node): Expr {
     switch (node.op) {
       case "value":
-        return this.#constant(constantOf(node.args));
+        return this.#constant(toConstant(node.args));
       case "id":
         return this.#name(node.args);
       case ".":
@@ -64,7 +64,7 @@ class Writer {
           value: {
             $typeName: "cel.expr.Expr.Select",
             operand: this.write(node.args[0]),
-            field: this.#tree.fieldOf(node),
+            field: this.#tree.toField(node),
             testOnly: false,
           },
         });
@@ -128,12 +128,12 @@ class Writer {
 
   /** Converts a map literal. Its keys must differ; 0 and 0u are the same key. */
   #map(entries: readonly (readonly [Node, Node])[]): Expr {
-    const map = this.#mapOf(entries);
+    const map = this.#toMap(entries);
     const others = entries.filter(([key]) => key.op !== "value" || typeof key.args !== "string");
     return others.length > 1 ? this.#call(DISTINCT, [map]) : map;
   }
 
-  #mapOf(entries: readonly (readonly [Node, Node])[]): Expr {
+  #toMap(entries: readonly (readonly [Node, Node])[]): Expr {
     return this.#node({
       case: "structExpr",
       value: {
@@ -156,7 +156,7 @@ class Writer {
       if (node.args[0] !== "has" || of?.op !== "." || more.length > 0) return null;
       return this.#call(HAS, [
         this.write(of.args[0]),
-        this.#constant({ case: "stringValue", value: this.#tree.fieldOf(of) }),
+        this.#constant({ case: "stringValue", value: this.#tree.toField(of) }),
       ]);
     }
     const [name, range, [variable, first, second, ...more]] = node.args;
@@ -189,7 +189,7 @@ class Writer {
       while: this.#call("@not_strictly_false", [ended]),
       step: this.#call(operators[op] ?? op, [this.#name(GATHERED), this.write(condition)]),
       result: this.#name(GATHERED),
-      weight: weightOf(condition),
+      weight: toWeight(condition),
     });
   }
 
@@ -201,7 +201,7 @@ class Writer {
       while: this.#bool(true),
       step: this.#call("_?_:_", [this.write(condition), more, this.#name(GATHERED)]),
       result: this.#call("_==_", [this.#name(GATHERED), one()]),
-      weight: weightOf(condition),
+      weight: toWeight(condition),
     });
   }
 
@@ -213,7 +213,7 @@ class Writer {
       while: this.#bool(true),
       step,
       result: this.#name(GATHERED),
-      weight: (condition === null ? 0 : weightOf(condition)) + (written === undefined ? 1 : weightOf(written)),
+      weight: (condition === null ? 0 : toWeight(condition)) + (written === undefined ? 1 : toWeight(written)),
     });
   }
 
@@ -251,11 +251,11 @@ interface LoopParts {
   readonly weight: number;
 }
 
-function weightOf(node: Node): number {
-  return listOperands(node).reduce((sum, operand) => sum + weightOf(operand), 1);
+function toWeight(node: Node): number {
+  return listOperands(node).reduce((sum, operand) => sum + toWeight(operand), 1);
 }
 
-function constantOf(value: Extract<Node, { op: "value" }>["args"]): Constant {
+function toConstant(value: Extract<Node, { op: "value" }>["args"]): Constant {
   if (value === null) return { case: "nullValue", value: 0 };
   if (value instanceof Uint8Array) return { case: "bytesValue", value: new Uint8Array(value) };
   switch (typeof value) {

@@ -53,7 +53,7 @@ function isAskedFor(tree: Tree, node: Node, wanted: FieldOfName): boolean {
 
 /** `name.field`, or `name["field"]`. */
 function isField(tree: Tree, node: Node, { name, field }: FieldOfName): boolean {
-  if (node.op === ".") return isId(node.args[0], name) && tree.fieldOf(node) === field;
+  if (node.op === ".") return isId(node.args[0], name) && tree.toField(node) === field;
   return node.op === "[]" && isId(node.args[0], name) && isText(node.args[1], field);
 }
 

@@ -5,14 +5,14 @@ import {
   DURATION,
   DYN,
   INT,
-  listOf,
-  mapOf,
   NULL,
   STRING,
   TIMESTAMP,
   TYPE,
   type Type,
-  typeOf,
+  toList,
+  toMap,
+  toType,
   UINT,
 } from "./cel-types.js";
 
@@ -55,7 +55,7 @@ const operators: Readonly<Record<string, readonly Overload[]>> = {
   ">": comparison,
   ">=": comparison,
   "+": [
-    ...closed(BYTES, DOUBLE, DURATION, INT, STRING, UINT, listOf(A)),
+    ...closed(BYTES, DOUBLE, DURATION, INT, STRING, UINT, toList(A)),
     call(TIMESTAMP, TIMESTAMP, DURATION),
     call(TIMESTAMP, DURATION, TIMESTAMP),
   ],
@@ -67,11 +67,11 @@ const operators: Readonly<Record<string, readonly Overload[]>> = {
   "*": closed(DOUBLE, INT, UINT),
   "/": closed(DOUBLE, INT, UINT),
   "%": closed(INT, UINT),
-  "[]": [call(A, listOf(A), INT), call(B, mapOf(A, B), A)],
-  in: [call(BOOL, A, listOf(A)), call(BOOL, A, mapOf(A, B))],
+  "[]": [call(A, toList(A), INT), call(B, toMap(A, B), A)],
+  in: [call(BOOL, A, toList(A)), call(BOOL, A, toMap(A, B))],
 };
 
-const sized = [BYTES, listOf(A), mapOf(A, B), STRING];
+const sized = [BYTES, toList(A), toMap(A, B), STRING];
 
 const functions: Readonly<Record<string, readonly Overload[]>> = {
   size: [...sized.map((type) => call(INT, type)), ...sized.map((type) => method(INT, type))],
@@ -83,7 +83,7 @@ const functions: Readonly<Record<string, readonly Overload[]>> = {
   int: conversions(INT, INT, DOUBLE, DURATION, STRING, TIMESTAMP, UINT),
   string: conversions(STRING, STRING, BOOL, BYTES, DOUBLE, DURATION, INT, TIMESTAMP, UINT),
   timestamp: conversions(TIMESTAMP, TIMESTAMP, INT, STRING),
-  type: [call(typeOf(A), A)],
+  type: [call(toType(A), A)],
   uint: conversions(UINT, UINT, DOUBLE, INT, STRING),
   contains: [method(BOOL, STRING, STRING)],
   endsWith: [method(BOOL, STRING, STRING)],
@@ -122,8 +122,8 @@ const typeNames = {
   uint: UINT,
   string: STRING,
   null_type: NULL,
-  list: listOf(DYN),
-  map: mapOf(DYN, DYN),
+  list: toList(DYN),
+  map: toMap(DYN, DYN),
   type: TYPE,
   "google.protobuf.Timestamp": TIMESTAMP,
   "google.protobuf.Duration": DURATION,
@@ -132,7 +132,7 @@ const typeNames = {
 /** The standard definitions of cel-spec ("List of Standard Definitions"). */
 export const standard: Declarations = {
   functions: new Map([...Object.entries(operators), ...Object.entries(functions)]),
-  types: new Map(Object.entries(typeNames).map(([name, type]) => [name, typeOf(type)])),
+  types: new Map(Object.entries(typeNames).map(([name, type]) => [name, toType(type)])),
   container: "",
 };
 

@@ -7,7 +7,7 @@ export interface Respelled {
   /** Maps an offset in `text` to an offset in the source. */
   sourceOffset(offset: number): number;
   /** The field name that a placeholder in `text` replaces. Other names are unchanged. */
-  fieldOf(name: string): string;
+  toField(name: string): string;
 }
 
 const TOKENS = [
@@ -46,7 +46,7 @@ export function respell(source: string): Respelled {
       const shift = changes.filter(({ end }) => end <= offset).at(-1)?.shift ?? 0;
       return Math.min(offset + shift, source.length);
     },
-    fieldOf: (name) => fields.get(name) ?? name,
+    toField: (name) => fields.get(name) ?? name,
   };
 }
 

@@ -28,7 +28,7 @@ export function readTemplate(text: string): { readonly template: Template } | { 
   let at = 0;
   for (let open = text.indexOf(OPEN); open >= 0; open = text.indexOf(OPEN, at)) {
     const start = open + OPEN.length;
-    const end = endOf(text, start);
+    const end = findEnd(text, start);
     if (end === null) {
       const span = { start: open, end: text.length };
       return { fault: { message: `does not parse: ${OPEN} is not closed by ${CLOSE}`, span, suggestion: null } };
@@ -121,7 +121,7 @@ export function evaluateJson(json: Json, names: Names, allowance: Budget = creat
 }
 
 /** Returns the offset of the end of the expression that starts at `start`, or null. */
-function endOf(text: string, start: number): number | null {
+function findEnd(text: string, start: number): number | null {
   let depth = 0;
   SKIPPED.lastIndex = start;
   for (let found = SKIPPED.exec(text); found !== null; found = SKIPPED.exec(text)) {

@@ -14,12 +14,12 @@ import {
   ERROR,
   formatType,
   INT,
-  listOf,
-  mapOf,
   NULL,
   opaque,
   STRING,
   type Type,
+  toList,
+  toMap,
   UINT,
 } from "./cel-types.js";
 import { type Fault, listOperands, type Node, type Tree } from "./parse.js";
@@ -39,7 +39,7 @@ export function checkExpression(
   declarations: Declarations = language,
 ): TypeCheckResult {
   const checker = new Checker(tree, declarations);
-  const type = checker.typeOf(tree.root, names);
+  const type = checker.toType(tree.root, names);
   return { type: checker.faults.length > 0 ? ERROR : checker.bindings.resolve(type, "dyn"), faults: checker.faults };
 }
 
@@ -63,22 +63,22 @@ class Checker {
     this.#declared = declared;
   }
 
-  typeOf(node: Node, names: Names): Type {
-    return bounded(this.#typeOf(node, names));
+  toType(node: Node, names: Names): Type {
+    return bounded(this.#toType(node, names));
   }
 
-  #typeOf(node: Node, names: Names): Type {
+  #toType(node: Node, names: Names): Type {
     switch (node.op) {
       case "value":
         return literalType(node.args);
       case "id":
         return this.#name(node, node.args, names);
       case ".":
-        return this.#qualified(node, names) ?? this.#field(node, this.typeOf(node.args[0], names));
+        return this.#qualified(node, names) ?? this.#field(node, this.toType(node.args[0], names));
       case "list":
-        return listOf(this.#joined(node.args, names));
+        return toList(this.#joined(node.args, names));
       case "map":
-        return mapOf(
+        return toMap(
           this.#joined(
             node.args.map(([key]) => key),
             names,
@@ -100,7 +100,7 @@ class Checker {
   }
 
   #fault(node: Node, message: string, suggestion: string | null = null): Type {
-    this.faults.push({ message, span: this.#tree.spanOf(node), suggestion });
+    this.faults.push({ message, span: this.#tree.toSpan(node), suggestion });
     return ERROR;
   }
 
@@ -124,7 +124,7 @@ class Checker {
   }
 
   /** The overloads of a function by its qualified name; none for an unknown function. */
-  #overloadsOf(name: string): readonly Overload[] {
+  #listOverloads(name: string): readonly Overload[] {
     const candidates = listCandidates(name, this.#declared.container);
     const found = candidates.find((each) => this.#declared.functions.has(each));
     return found === undefined ? [] : (this.#declared.functions.get(found) ?? []);
@@ -138,7 +138,7 @@ class Checker {
   }
 
   #field(node: Extract<Node, { op: "." }>, operand: Type): Type {
-    const field = this.#tree.fieldOf(node);
+    const field = this.#tree.toField(node);
     const type = this.bindings.resolve(operand);
     switch (type.kind) {
       case "error":
@@ -163,14 +163,14 @@ class Checker {
   #optionalField(node: Extract<Node, { op: "." }>, type: Extract<Type, { kind: "opaque" }>): Type {
     const [value] = type.parameters;
     if (type.name === OPTIONAL && value !== undefined) return opaque(OPTIONAL, this.#field(node, value));
-    return this.#fault(node, `${formatType(type)} has no fields, so no ${this.#tree.fieldOf(node)}`);
+    return this.#fault(node, `${formatType(type)} has no fields, so no ${this.#tree.toField(node)}`);
   }
 
   #ownField(node: Node, fields: Readonly<Record<string, Type>>, field: string): Type {
     const own = Object.hasOwn(fields, field) ? fields[field] : undefined;
     if (own !== undefined) return own;
     // Use the span of the name only: the part before it is correct.
-    const { end } = this.#tree.spanOf(node);
+    const { end } = this.#tree.toSpan(node);
     const suggestion = nearest(field, Object.keys(fields));
     const span = { start: end - field.length, end };
     this.faults.push({ message: `there is no field ${field} here`, span, suggestion });
@@ -180,7 +180,7 @@ class Checker {
   #joined(nodes: readonly Node[], names: Names): Type {
     let joined: Type | null = null;
     for (const node of nodes) {
-      const type = this.typeOf(node, names);
+      const type = this.toType(node, names);
       joined = joined === null ? type : this.bindings.join(joined, type);
     }
     return joined ?? this.bindings.fresh();
@@ -188,11 +188,11 @@ class Checker {
 
   #operator(node: Node, names: Names): Type {
     const operands = listOperands(node);
-    const types = operands.map((operand) => this.typeOf(operand, names));
+    const types = operands.map((operand) => this.toType(operand, names));
     const own = this.#literalIndex(node, operands, types);
     if (own !== null) return own;
     return (
-      this.#overload(this.#overloadsOf(node.op), types) ??
+      this.#overload(this.#listOverloads(node.op), types) ??
       this.#fault(node, `${operatorName(node.op)} does not take ${this.#list(types)}`)
     );
   }
@@ -212,9 +212,9 @@ class Checker {
     const [name] = node.args;
     const named = this.#namespaced(node, names);
     if (named !== null) return named;
-    const types = listOperands(node).map((operand) => this.typeOf(operand, names));
+    const types = listOperands(node).map((operand) => this.toType(operand, names));
     const isMethod = node.op === "rcall";
-    const known = this.#overloadsOf(name).filter((overload) => overload.isMethod === isMethod);
+    const known = this.#listOverloads(name).filter((overload) => overload.isMethod === isMethod);
     if (known.length === 0) return this.#unknownFunction(node, name, isMethod);
     const found = this.#overload(known, types);
     if (found !== null) return found;
@@ -229,9 +229,9 @@ class Checker {
     if (node.op !== "rcall") return null;
     const [name, receiver, args] = node.args;
     const before = dotted(receiver);
-    const known = before === null ? [] : this.#overloadsOf(`${before}.${name}`).filter(({ isMethod }) => !isMethod);
+    const known = before === null ? [] : this.#listOverloads(`${before}.${name}`).filter(({ isMethod }) => !isMethod);
     if (known.length === 0) return null;
-    const types = args.map((argument) => this.typeOf(argument, names));
+    const types = args.map((argument) => this.toType(argument, names));
     return this.#overload(known, types) ?? this.#fault(node, `${before}.${name}() does not take ${this.#list(types)}`);
   }
 
@@ -268,29 +268,29 @@ class Checker {
     const [name, range, args] = node.args;
     const [variable, first, second] = args;
     if (variable === undefined || first === undefined || !isMacro(name, args.length)) return null;
-    const element = this.#elementOf(range, this.bindings.resolve(this.typeOf(range, names)));
+    const element = this.#toElement(range, this.bindings.resolve(this.toType(range, names)));
     if (variable.op !== "id") return this.#fault(variable, `${name}() needs a plain name for each element first`);
     const inside = this.#inside(names, variable.args, element);
-    if (name === "map" && second === undefined) return listOf(this.typeOf(first, inside));
+    if (name === "map" && second === undefined) return toList(this.toType(first, inside));
     this.#condition(first, inside);
-    if (name === "map" && second !== undefined) return listOf(this.typeOf(second, inside));
-    return name === "filter" ? listOf(element) : BOOL;
+    if (name === "map" && second !== undefined) return toList(this.toType(second, inside));
+    return name === "filter" ? toList(element) : BOOL;
   }
 
   #has(argument: Node, names: Names): Type {
     if (argument.op !== ".") return this.#fault(argument, "has() needs a field, as in has(event.to)");
-    const type = this.bindings.resolve(this.typeOf(argument.args[0], names));
+    const type = this.bindings.resolve(this.toType(argument.args[0], names));
     this.#field(argument, type);
     return BOOL;
   }
 
   #condition(node: Node, names: Names): void {
-    const type = this.typeOf(node, names);
+    const type = this.toType(node, names);
     if (this.bindings.areAssignable([type], [BOOL])) return;
     this.#fault(node, `must be bool, not ${formatType(this.bindings.resolve(type, "dyn"))}`);
   }
 
-  #elementOf(range: Node, type: Type): Type {
+  #toElement(range: Node, type: Type): Type {
     switch (type.kind) {
       case "list":
         return type.element;

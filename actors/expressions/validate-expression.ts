@@ -82,12 +82,12 @@ const MAX_FAULTS = 200;
 /** Returns the faults of all items, in order, at most {@link MAX_FAULTS}. */
 export function firstFaults<Item, Reported>(
   items: readonly Item[],
-  faultsOf: (item: Item) => readonly Reported[],
+  listFaults: (item: Item) => readonly Reported[],
 ): Reported[] {
   const found: Reported[] = [];
   for (const item of items) {
     if (found.length >= MAX_FAULTS) break;
-    found.push(...faultsOf(item).slice(0, MAX_FAULTS - found.length));
+    found.push(...listFaults(item).slice(0, MAX_FAULTS - found.length));
   }
   return found;
 }

@@ -1,5 +1,5 @@
 import { workEventNames, workEvents } from "../events/catalogue.js";
-import { DYN, objectOf, STRING, type Type } from "../expressions/cel-types.js";
+import { DYN, STRING, type Type, toObject } from "../expressions/cel-types.js";
 import { MAX_EXPRESSIONS } from "../expressions/evaluate.js";
 import {
   findPart,
@@ -25,9 +25,9 @@ export const hookLanguage: Language = {
     const before = steps.slice(0, Number(path[1])).map((step) => String(findPart(step, ["name"])));
     const known: Readonly<Record<string, Type>> = {
       ...hookNames,
-      event: objectOf({ at: STRING, ...event?.fields }),
-      vars: objectOf(Object.fromEntries(listNames(definition.vars).map((name) => [name, STRING]))),
-      step: objectOf(Object.fromEntries(before.map((name) => [name, objectOf({ status: STRING, output: DYN })]))),
+      event: toObject({ at: STRING, ...event?.fields }),
+      vars: toObject(Object.fromEntries(listNames(definition.vars).map((name) => [name, STRING]))),
+      step: toObject(Object.fromEntries(before.map((name) => [name, toObject({ status: STRING, output: DYN })]))),
     };
     const seen = position.sees.filter((name) => name !== "run" || event?.inRun === true);
     return new Map(seen.map((name) => [name, known[name] ?? DYN]));

@@ -45,13 +45,13 @@ export function hookOccurrenceView(
 
 /** Returns the hook occurrence from its rows, with the wait in the request lanes. */
 export function currentHookOccurrence(
-  runtime: Pick<Runtime, "reading" | "waitOf">,
+  runtime: Pick<Runtime, "reading" | "lookUpWait">,
   workspaceId: string,
   firing: HookOccurrence,
 ): Shown<typeof currentHookOccurrenceSchema> {
   const view = hookOccurrenceView(runtime.reading, workspaceId, firing);
   if (view.state !== "attempting") return { ...view, waits: null };
-  const wait = runtime.waitOf(hookOccurrenceRef(workspaceId, firing.id), String(view.attempts.length + 1));
+  const wait = runtime.lookUpWait(hookOccurrenceRef(workspaceId, firing.id), String(view.attempts.length + 1));
   return { ...view, waits: wait === null ? null : { since: timeText(wait.sinceMs), reason: toReason(wait) } };
 }
 

@@ -43,7 +43,7 @@ export async function resolveDestination(
     const tokenProblem = whyNoToken(options, target, tokenUrl);
     if (tokenProblem !== null) return conflict(tokenProblem);
     const isDiscovered = issuer !== null && oauth2.authorizeUrl === null;
-    return { authorizeUrl, issuer, namesItself: isDiscovered && (await options.servers.of(issuer)).namesItself };
+    return { authorizeUrl, issuer, namesItself: isDiscovered && (await options.servers.read(issuer)).namesItself };
   } catch (error) {
     if (!(error instanceof ServerUnavailable)) throw error;
     return { refused: "refused-upstream", detail: `The host cannot be asked how it links accounts: ${error.message}.` };

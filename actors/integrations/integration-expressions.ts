@@ -1,4 +1,4 @@
-import { DYN, objectOf, type Type } from "../expressions/cel-types.js";
+import { DYN, type Type, toObject } from "../expressions/cel-types.js";
 import {
   type Definition,
   type ExpressionLocation,
@@ -24,15 +24,15 @@ export const integrationLanguage: Language = {
     const names = new Map<string, Type>(sees.map((name) => [name, integrationNames[name] ?? DYN]));
     const event = eventAt(definition, placed);
     if (alsoSees.includes("item") && typeof findPart(event, ["forEach"]) === "string") names.set("item", DYN);
-    if (alsoSees.includes("captures")) for (const name of capturesOf(event)) names.set(name, DYN);
+    if (alsoSees.includes("captures")) for (const name of listCaptures(event)) names.set(name, DYN);
     const inputs = inputsAt(definition, placed);
     if (inputs === null) return names;
-    return names.set("inputs", objectOf(Object.fromEntries(inputs.map((name) => [name, DYN]))));
+    return names.set("inputs", toObject(Object.fromEntries(inputs.map((name) => [name, DYN]))));
   },
 };
 
 /** Lists the names that an event's lookup captures. */
-function capturesOf(event: unknown): string[] {
+function listCaptures(event: unknown): string[] {
   return listNames(findPart(event, ["lookup", "capture"]));
 }
 
@@ -47,13 +47,13 @@ function eventAt(definition: Definition, { path }: ExpressionLocation): unknown 
  */
 function inputsAt(definition: Definition, { path, position }: ExpressionLocation): string[] | null {
   const [block, name] = path;
-  const inputsOf = (tool: string) => listNames(findPart(definition, ["tools", tool, "inputs"]));
-  if (block === "tools" && position.sees.includes("inputs")) return inputsOf(String(name));
+  const listInputs = (tool: string) => listNames(findPart(definition, ["tools", tool, "inputs"]));
+  if (block === "tools" && position.sees.includes("inputs")) return listInputs(String(name));
   if (block !== "actions" || !position.alsoSees.includes("inputs")) return null;
   const running = listNames(definition.tools).filter(
     (tool) => findPart(definition, ["tools", tool, "action"]) === name,
   );
-  return running.length === 0 ? null : running.flatMap(inputsOf);
+  return running.length === 0 ? null : running.flatMap(listInputs);
 }
 
 /** Returns an error if a received body has too many expressions. They are checked at every read. */
@@ -80,7 +80,7 @@ function shadowing(definition: Definition): Warning[] {
   return ["webhook", "poll"].flatMap((source) => {
     const events = findPart(definition, [source, "events"]);
     return (Array.isArray(events) ? events : []).flatMap((event, index) =>
-      capturesOf(event)
+      listCaptures(event)
         .filter((name) => Object.hasOwn(integrationNames, name))
         .map((name) =>
           warning(

@@ -28,5 +28,5 @@ export async function resolveEndpoint<Name extends "authorizeUrl" | "tokenUrl" |
 ): Promise<string | null> {
   const given: string | null = oauth2[name];
   if (given !== null || oauth2.issuer === null) return given;
-  return (await servers.of(oauth2.issuer))[name];
+  return (await servers.read(oauth2.issuer))[name];
 }

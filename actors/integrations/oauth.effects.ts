@@ -81,7 +81,7 @@ export interface OAuthEffectOptions {
 /** The three effects. None of them rejects. */
 export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
   const failed = (id: string, error: unknown): void =>
-    options.log.error("what a connection asks of its host went wrong", { id, error: nameOf(error) });
+    options.log.error("what a connection asks of its host went wrong", { id, error: toName(error) });
   const run =
     <Input, Output>(work: (options: OAuthEffectOptions, input: Input, signal: RunSignal) => Promise<Output>) =>
     (input: Input, { id, signal }: EffectContext & { readonly signal: RunSignal }) =>
@@ -116,7 +116,7 @@ async function toOutcome<Output>(
   }
 }
 
-function nameOf(error: unknown): string {
+function toName(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }
 

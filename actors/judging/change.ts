@@ -139,7 +139,7 @@ function readParts(parts: readonly Part[]): readonly ReadPart[] {
   budget.plainFiles += parts.filter(({ diff, from }) => !diff.startsWith("diff --git ", from)).length;
   let left = MAX_READ_CHARACTERS;
   const read: ReadPart[] = new Array(parts.length);
-  const byLength = [...parts.entries()].sort(([a, one], [b, other]) => lengthOf(one) - lengthOf(other) || a - b);
+  const byLength = [...parts.entries()].sort(([a, one], [b, other]) => toLength(one) - toLength(other) || a - b);
   for (const [index, [at, part]] of byLength.entries()) {
     const { repository, diff, from, to } = part;
     const end = endOfShare(part, Math.floor(left / (byLength.length - index)));
@@ -160,6 +160,6 @@ function endOfShare({ diff, from, to }: Part, characters: number): number {
   return isHigh(diff.charCodeAt(end - 1)) ? end - 1 : end;
 }
 
-function lengthOf({ from, to }: Part): number {
+function toLength({ from, to }: Part): number {
   return to - from;
 }

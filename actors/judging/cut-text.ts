@@ -25,7 +25,7 @@ export function cutBegin(text: string, max: number): string {
 }
 
 /** Formats a count with its noun: `1 hunk`, `2 hunks`. */
-export function countOf(count: number, noun: string): string {
+export function toCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 

@@ -1,4 +1,4 @@
-import { pathOf, pathOfBoth, unquoted } from "../runs/diff-path.js";
+import { findPath, pathOfBoth, unquoted } from "../runs/diff-path.js";
 
 /** Files that are `binary`, and files whose name or mode alone changed, have no hunks. */
 export type FileKind = "added" | "deleted" | "renamed" | "changed" | "binary";
@@ -98,7 +98,7 @@ export class DiffReader {
       return;
     }
     this.budget.plainFiles -= 1;
-    this.#begin(pathOf(line.slice(4), "a/") ?? "");
+    this.#begin(findPath(line.slice(4), "a/") ?? "");
   }
 
   #begin(path: string): void {
@@ -145,7 +145,7 @@ const HEADERS: ReadonlySet<number> = new Set([..."d-+rnGB@"].map((first) => firs
 
 /** Reads a line between a file's first line and its first hunk. */
 function readDetail(file: ReadFile, line: string): void {
-  if (line.startsWith("+++ ")) file.path = pathOf(line.slice(4), "b/") ?? file.path;
+  if (line.startsWith("+++ ")) file.path = findPath(line.slice(4), "b/") ?? file.path;
   else if (line.startsWith("rename to ")) {
     file.path = unquoted(line.slice("rename to ".length));
     file.kind = "renamed";

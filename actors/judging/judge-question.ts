@@ -70,7 +70,7 @@ export function judgeQuestion(judge: Judge, work: JudgedWork, { mark, isSecond }
       { role: "system", content },
       { role: "user", content: text.toString() },
     ],
-    schema: answerSchemaOf(judge),
+    schema: toAnswerSchema(judge),
     shown: { hunks, steps, claims, isCut },
   };
 }
@@ -118,7 +118,7 @@ export const numberAnswer = z.strictObject({ reasons, score: z.number().min(1).m
 const claimAnswer = z.strictObject({ reasons: z.array(answeredReason).max(3), met: z.boolean() });
 
 /** The schema of the answers to all claims, by claim number in the order in which the claims were shown. */
-export function claimsAnswerOf(count: number) {
+export function toClaimsAnswer(count: number) {
   const names = Array.from({ length: count }, (_, at) => toClaimName(at));
   return z.strictObject(Object.fromEntries(names.map((name) => [name, claimAnswer])));
 }
@@ -128,8 +128,8 @@ export function toClaimName(at: number): string {
   return `claim${at + 1}`;
 }
 
-function answerSchemaOf(judge: Judge): z.ZodType {
+function toAnswerSchema(judge: Judge): z.ZodType {
   const scale = toScale(judge);
-  if (scale === "claims") return claimsAnswerOf(judge.claims.length);
+  if (scale === "claims") return toClaimsAnswer(judge.claims.length);
   return scale === "number" ? numberAnswer : yesNoAnswer;
 }

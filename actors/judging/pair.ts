@@ -68,6 +68,6 @@ export function toPairOutcome(readings: readonly [PairedReading, PairedReading])
 /**
  * The number of the other side's copy to compare with. Both numbers count from 1, over copies of the same original run.
  */
-export function opponentOf(repeat: number, theirRepeats: number): number {
+export function toOpponent(repeat: number, theirRepeats: number): number {
   return ((repeat - 1) % theirRepeats) + 1;
 }

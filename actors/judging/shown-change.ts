@@ -1,5 +1,5 @@
 import { type Change, type ChangedFile, type Hunk, MAX_COUNTED_FILES } from "./change.js";
-import { countOf, cutEnd, cutMiddle } from "./cut-text.js";
+import { cutEnd, cutMiddle, toCount } from "./cut-text.js";
 import type { FencedText } from "./fence.js";
 
 /** How to show a change. */
@@ -66,7 +66,7 @@ class ChangeShowing {
     this.#line = into.mark.length + LINE_WORDS;
     this.files = change.files.map((file) => {
       const words = describe(file);
-      return { words, cost: this.#costOf(file, words), hunks: file.hunks, isCut: file.isCut };
+      return { words, cost: this.#toCost(file, words), hunks: file.hunks, isCut: file.isCut };
     });
   }
 
@@ -102,7 +102,7 @@ class ChangeShowing {
     }
     if (shown === file.hunks.length && !file.isCut) return;
     this.isCut = true;
-    const more = shown === file.hunks.length ? [] : [`${countOf(file.hunks.length - shown, "more hunk")} of this file`];
+    const more = shown === file.hunks.length ? [] : [`${toCount(file.hunks.length - shown, "more hunk")} of this file`];
     this.into.line(`left out: ${[...more, ...(file.isCut ? ["the rest of the file"] : [])].join(", ")}`);
   }
 
@@ -111,7 +111,7 @@ class ChangeShowing {
     this.isCut = true;
     const { unread } = this.change;
     const least = unread === MAX_COUNTED_FILES ? "at least " : "";
-    this.into.line(`left out: ${least}${countOf(files.length + unread, "file")}`);
+    this.into.line(`left out: ${least}${toCount(files.length + unread, "file")}`);
     let left = room - 2 * this.#line;
     const named = files.filter(({ words }) => {
       left -= words.length + 1;
@@ -119,10 +119,10 @@ class ChangeShowing {
     });
     this.into.text(named.map(({ words }) => inOneLine(words)).join("\n"));
     const more = files.length + unread - named.length;
-    if (more > 0) this.into.line(`and ${least}${countOf(more, "more file")}`);
+    if (more > 0) this.into.line(`and ${least}${toCount(more, "more file")}`);
   }
 
-  #costOf(file: ChangedFile, words: string): number {
+  #toCost(file: ChangedFile, words: string): number {
     const head = this.#line + words.length + (file.isCut ? this.#line : 0);
     return file.hunks.reduce((sum, { text }) => sum + this.#line + text.length, head);
   }
@@ -146,7 +146,7 @@ class ChangeShowing {
 
 function describe({ repository, path, kind, added, removed }: ChangedFile): string {
   const name = cutMiddle(`${repository}: ${path}`, MAX_PATH);
-  return `${name} (${kind}, ${countOf(added, "line")} added, ${removed} removed)`;
+  return `${name} (${kind}, ${toCount(added, "line")} added, ${removed} removed)`;
 }
 
 function inOneLine(words: string): string {

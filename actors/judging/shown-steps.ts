@@ -1,4 +1,4 @@
-import { countOf, cutMiddle } from "./cut-text.js";
+import { cutMiddle, toCount } from "./cut-text.js";
 import type { FencedText } from "./fence.js";
 
 /** A step of a run, in the form that judges see and cite. */
@@ -29,7 +29,7 @@ export function showSteps(into: FencedText, steps: readonly JudgedStep[], maxCha
     if (left < 0) break;
     shown.unshift({ index: step.index, text });
   }
-  if (shown.length < steps.length) into.line(`left out: ${countOf(steps.length - shown.length, "earlier step")}`);
+  if (shown.length < steps.length) into.line(`left out: ${toCount(steps.length - shown.length, "earlier step")}`);
   for (const { index, text } of shown) into.line(`step ${index}`).text(text);
   return shown.map(({ index }) => index);
 }

@@ -1,4 +1,4 @@
-import { claimsAnswerOf, numberAnswer, type ShownWork, toClaimName, yesNoAnswer } from "./judge-question.js";
+import { numberAnswer, type ShownWork, toClaimName, toClaimsAnswer, yesNoAnswer } from "./judge-question.js";
 import { PROMPT_VERSION } from "./prompt.js";
 import { type AnsweredReason, type Citation, cutReasons, readCitations } from "./reason.js";
 import { type Judge, type JudgeScale, passesScore, passesShare, toPassShare, toScale } from "./scales.js";
@@ -72,7 +72,7 @@ function readScore(judge: Judge, shown: ShownWork, value: unknown): Scored | nul
 
 function readClaims(judge: Judge, shown: ShownWork, value: unknown): Scored | null {
   const { claims } = judge;
-  const { data } = claimsAnswerOf(claims.length).safeParse(value);
+  const { data } = toClaimsAnswer(claims.length).safeParse(value);
   if (data === undefined) return null;
   const answers = claims.map((_, place) => data[toClaimName(shown.claims.indexOf(place))]);
   const marks = answers.map((answer) => answer?.met === true);

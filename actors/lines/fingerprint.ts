@@ -29,7 +29,7 @@ export function runConfig(line: Pick<LineFields, "repositories">, station: Stati
  * order of members.
  */
 export function toFingerprint(config: RunConfig): string {
-  return digestOf(config);
+  return toDigest(config);
 }
 
 /**
@@ -38,7 +38,7 @@ export function toFingerprint(config: RunConfig): string {
  */
 export function toRunningFingerprint({ station, skills, profile, repositories }: RunConfig): string {
   const { harness, model, effort, prompt, tools, decisions, timeoutMinutes } = station;
-  return digestOf({
+  return toDigest({
     harness,
     model,
     effort,
@@ -54,12 +54,12 @@ export function toRunningFingerprint({ station, skills, profile, repositories }:
 
 /** The fingerprint of the scoring: the check, the judge, the judge's model and the version of our judging prompt. */
 export function toScoringFingerprint({ station: { check, judge } }: RunConfig, judging: JudgingSetup): string {
-  if (judge === null) return digestOf({ check, judge });
+  if (judge === null) return toDigest({ check, judge });
   const { model, ...asked } = judge;
   const { defaultModel, promptVersion } = judging;
-  return digestOf({ check, judge: asked, model: model || defaultModel, promptVersion });
+  return toDigest({ check, judge: asked, model: model || defaultModel, promptVersion });
 }
 
-function digestOf(value: object): string {
+function toDigest(value: object): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex");
 }

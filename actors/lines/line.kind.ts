@@ -95,16 +95,16 @@ function completeStations(fields: LineBody, scope: WriteScope<LineBody>): Statio
 }
 
 function prompts({ stations }: LineBody): FileText[] {
-  return stations.flatMap(({ key, prompt }, index) => textOf(key, `stations[${index}].prompt`, prompt));
+  return stations.flatMap(({ key, prompt }, index) => toText(key, `stations[${index}].prompt`, prompt));
 }
 
 /** Each station's rubric. A judge with only claims has none. */
 function rubrics({ stations }: LineBody): FileText[] {
   return stations.flatMap(({ key, judge }, index) =>
-    textOf(key, `stations[${index}].judge.rubric`, judge?.rubric ?? ""),
+    toText(key, `stations[${index}].judge.rubric`, judge?.rubric ?? ""),
   );
 }
 
-function textOf(station: string, path: string, content: string): FileText[] {
+function toText(station: string, path: string, content: string): FileText[] {
   return content === "" ? [] : [{ path, name: `${station}.md`, content }];
 }

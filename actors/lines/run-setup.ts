@@ -63,7 +63,7 @@ export function getStoredSkill(reading: Reading, workspaceId: string, digest: st
 function currentSkills(reading: Reading, { workspaceId, teamKey }: StationLocation, keys: readonly string[]) {
   return keys.flatMap((key) => {
     const skill = findResourceAt<SkillFields>(reading, workspaceId, "skill", `${teamKey}/${key}`)?.fields;
-    return skill === undefined ? [] : [{ key, digest: digestOf(skill), skill }];
+    return skill === undefined ? [] : [{ key, digest: toDigest(skill), skill }];
   });
 }
 
@@ -79,6 +79,6 @@ function toBody({ name, description, files }: SkillContents): string {
   return JSON.stringify([name, description, ...sorted.flatMap(({ path, content }) => [path, content])]);
 }
 
-function digestOf(skill: SkillContents): string {
+function toDigest(skill: SkillContents): string {
   return createHash("sha256").update(toBody(skill)).digest("hex");
 }

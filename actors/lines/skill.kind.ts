@@ -57,7 +57,7 @@ function validateFiles(files: SkillFields["files"]): readonly FieldError[] {
   const paths = files.map(({ path }) => path.toLowerCase());
   const first = new Map<string, number>();
   for (const [index, path] of paths.entries()) if (!first.has(path)) first.set(path, index);
-  const folders = new Set(paths.flatMap(foldersOf));
+  const folders = new Set(paths.flatMap(listFolders));
   const errors = paths.flatMap((path, index): FieldError[] => {
     const at = `files[${index}].path`;
     if ((first.get(path) ?? index) < index) return [{ path: at, message: "stands twice" }];
@@ -69,7 +69,7 @@ function validateFiles(files: SkillFields["files"]): readonly FieldError[] {
   return errors;
 }
 
-function foldersOf(path: string): string[] {
+function listFolders(path: string): string[] {
   const parts = path.split("/").slice(0, -1);
   return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
 }

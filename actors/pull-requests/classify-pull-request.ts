@@ -131,7 +131,7 @@ function classifyPushed({ runId, head }: BranchPushed, { value, context }: State
 function classifyNotPushed(
   { runId, problem, why, head }: BranchNotPushed,
   { value, context: { run, was, rejected, later } }: State,
-  subjectOf: () => EventSubject | null,
+  lookUpSubject: () => EventSubject | null,
 ) {
   if (later?.runId === runId) return toEvent("later.lost");
   if (run?.id !== runId) return nothing;
@@ -142,7 +142,7 @@ function classifyNotPushed(
   // Only for a push at the run's end. A push on the agent's request fails instead: the agent continues, and its changes
   // are pushed at the run's end.
   if (problem === "untokened" && untilMs !== undefined && wish === null) return toEvent("push.waits", { untilMs, why });
-  const subject = problem !== "lost" && rejected === 0 ? subjectOf() : null;
+  const subject = problem !== "lost" && rejected === 0 ? lookUpSubject() : null;
   if (subject !== null) return toEvent("push.retried", { subject });
   return toEvent(was === "open" ? "left.open" : "left.failed", { why, ...(head !== undefined && { head }) });
 }
@@ -155,12 +155,12 @@ function classifyEffect(
   message: EffectEnded,
   { value, context }: State,
   row: PullRequestRow,
-  { nowMs, subjectOf }: { readonly nowMs: number; readonly subjectOf: () => EventSubject | null },
+  { nowMs, subjectOf: lookUpSubject }: { readonly nowMs: number; readonly subjectOf: () => EventSubject | null },
 ) {
   if (isResultOf(OPEN_PULL_REQUEST, message))
     return value === "opening" ? toOpened(message, context, row, nowMs) : nothing;
   if (isResultOf(LOOK_AT_PULL_REQUEST, message)) return toLooked(message, context, row, nowMs);
-  if (isResultOf(READ_FILES, message)) return toFilesRead(message, context, { nowMs, subject: subjectOf() });
+  if (isResultOf(READ_FILES, message)) return toFilesRead(message, context, { nowMs, subject: lookUpSubject() });
   if (isResultOf(COMMENT_EFFECT, message)) return toEvent("comment.ended", { id: message.id, result: message.result });
   return nothing;
 }

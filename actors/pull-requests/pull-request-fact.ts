@@ -38,7 +38,7 @@ function toFact(row: PullRequestRow): PullRequestFact | null {
     draft,
     openedMs,
     endedDay: endedMs === null ? OPEN_DAY : toDay(endedMs),
-    author: authorOf(row),
+    author: toAuthor(row),
     state: state === "merged" || state === "closed" ? state : "open",
     firstReviewMs: toMs(row.firstReviewAt),
     rounds: row.reviewedCommits.length,
@@ -48,7 +48,7 @@ function toFact(row: PullRequestRow): PullRequestFact | null {
   };
 }
 
-function authorOf({ role, author }: PullRequestRow): PullRequestFact["author"] {
+function toAuthor({ role, author }: PullRequestRow): PullRequestFact["author"] {
   if (role === "own") return "service";
   return author?.isPerson === false ? "bots" : "people";
 }

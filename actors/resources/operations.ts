@@ -46,7 +46,7 @@ export function createResource(turn: Turn, kind: Kind, message: NewResource): Wr
   if (holder === null) return { refused: "not-found" };
   const { teamId } = holder;
   const { caller, hidden, station = null } = message;
-  const scope = scopeOf(turn, { caller, hidden, teamId, station, previous: null });
+  const scope = getScope(turn, { caller, hidden, teamId, station, previous: null });
   const checked = checkFields(turn, kind, message, scope);
   if (isRefusal(checked)) return checked;
   const address = kind.address(checked.fields, holder.address);
@@ -86,7 +86,7 @@ export function updateResource(turn: Turn, kind: Kind, message: UpdateResource):
   if (refused !== null) return refused;
   if (previous.version !== message.version) return refuseStale(previous);
   const { caller, hidden: given } = message;
-  const scope = scopeOf(turn, { caller, hidden: given, teamId: previous.teamId, station: null, previous });
+  const scope = getScope(turn, { caller, hidden: given, teamId: previous.teamId, station: null, previous });
   const fixed = changedFixed(kind, previous.fields, message.fields);
   if (fixed.length > 0) return { refused: "invalid", errors: fixed };
   const checked = checkFields(turn, kind, message, scope);
@@ -173,7 +173,7 @@ export function replayCreate(turn: Turn, kind: Kind, resourceId: string): WriteR
   return { refused: "conflict", detail: `The ${kind.name} that this Idempotency-Key made was deleted since.` };
 }
 
-function scopeOf(
+function getScope(
   turn: Turn,
   write: Pick<WriteScope<Record<string, unknown>>, "caller" | "teamId" | "station" | "previous" | "hidden">,
 ): WriteScope<Record<string, unknown>> {

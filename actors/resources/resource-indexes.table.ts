@@ -69,14 +69,14 @@ export function putResource(
   const before = previous === null ? [] : listResourceEntries(kind, previous);
   const after = listResourceEntries(kind, row);
   for (const entry of before) if (!isAmong(after, entry)) writing.undirect(entry);
-  tableOf(kind).put(writing, row.workspaceId, previous, row);
+  toTable(kind).put(writing, row.workspaceId, previous, row);
   for (const entry of after) if (!isAmong(before, entry)) writing.direct(entry);
 }
 
 /** Removes a resource with its index rows. */
 export function removeResource(writing: DirectedWriting, kind: Kind, row: ResourceRow): void {
   for (const entry of listResourceEntries(kind, row)) writing.undirect(entry);
-  tableOf(kind).remove(writing, row.workspaceId, row);
+  toTable(kind).remove(writing, row.workspaceId, row);
 }
 
 type ResourceTable = ReturnType<typeof declareResources>;
@@ -86,7 +86,7 @@ const tables = new WeakMap<Kind, ResourceTable>();
 /**
  * Returns the table of resources with the indexes of a kind. All kinds share one table, declared once for each kind.
  */
-function tableOf(kind: Kind): ResourceTable {
+function toTable(kind: Kind): ResourceTable {
   const known = tables.get(kind) ?? declareResources(kind);
   tables.set(kind, known);
   return known;
@@ -105,14 +105,14 @@ function declareResources(kind: Kind) {
         getLookupKeys(kind, row.fields).map((key) => [[kind.name, row.teamId ?? "", key, row.id], true]),
       ),
       // After the addresses, because a resource may refer to itself.
-      { rowsOf: (reading, partition, row) => listReferrerRows(reading, partition, kind, row) },
+      { listRows: (reading, partition, row) => listReferrerRows(reading, partition, kind, row) },
     ],
   });
 }
 
 /** The indexes of resources of all kinds, except those of references, which depend on other resources. */
 export function resourceDependents(kinds: readonly Kind[]): DependentSource {
-  const byName = new Map(kinds.map((kind) => [kind.name, tableOf(kind)]));
+  const byName = new Map(kinds.map((kind) => [kind.name, toTable(kind)]));
   const [first] = byName.values();
   return {
     name: resources.name,

@@ -82,23 +82,23 @@ export class RunnerGroup {
   join(runner: RunnerLoad): void {
     this.#byFreeSlots.put(runner);
     this.#byId.put(runner);
-    this.#count(plus(noCounts, countsOf(runner)));
+    this.#count(plus(noCounts, toCounts(runner)));
   }
 
   leave(runner: RunnerLoad): void {
     this.#byFreeSlots.remove(runner);
     this.#byId.remove(runner);
-    this.#count(minus(noCounts, countsOf(runner)));
+    this.#count(minus(noCounts, toCounts(runner)));
   }
 
   /** Sets the offer and the number of claims of one runner. */
   change(runner: RunnerLoad, row: RunnerRow, claims: number): void {
-    const before = countsOf(runner);
+    const before = toCounts(runner);
     runner.row = row;
     runner.held = claims;
     runner.free = row.slots - claims;
     this.#byFreeSlots.put(runner);
-    this.#count(minus(countsOf(runner), before));
+    this.#count(minus(toCounts(runner), before));
   }
 
   /** Returns the state as plain data, for comparisons. */
@@ -116,7 +116,7 @@ export class RunnerGroup {
   }
 }
 
-function countsOf(runner: RunnerLoad): LoadCounts {
+function toCounts(runner: RunnerLoad): LoadCounts {
   return { runners: 1, slots: runner.row.slots, held: runner.held, busy: runner.free > 0 ? 0 : 1 };
 }
 

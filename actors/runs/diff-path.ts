@@ -2,7 +2,7 @@
  * Parses the path after `---` or `+++` and removes the prefix; null for `/dev/null`. Git ends a path that has spaces
  * with a tab.
  */
-export function pathOf(text: string, prefix: "a/" | "b/"): string | null {
+export function findPath(text: string, prefix: "a/" | "b/"): string | null {
   const tab = text.indexOf("\t");
   const path = unquoted(tab === -1 ? text : text.slice(0, tab));
   return path === "/dev/null" ? null : withoutPrefix(path, prefix);

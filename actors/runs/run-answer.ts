@@ -22,13 +22,13 @@ export function digestsOfAnswer({ note, accepted }: RunAnswer): readonly string[
 
 /** Returns the prompt with the answer appended as a section. */
 export function addAnswer(reading: Reading, workspaceId: string, prompt: string, answer: RunAnswer): string {
-  const textOf = (digest: string): string => getText(reading, workspaceId, digest);
+  const toText = (digest: string): string => getText(reading, workspaceId, digest);
   const parts = ["# The answer"];
-  if (answer.note !== null) parts.push("An earlier attempt was sent back:", fenced("", textOf(answer.note)));
+  if (answer.note !== null) parts.push("An earlier attempt was sent back:", fenced("", toText(answer.note)));
   if (answer.accepted.length > 0) {
     parts.push("The accepted change, including what the checkout already contains:");
     for (const { repository, digest } of answer.accepted) {
-      parts.push(`In ${repository}:`, fenced("diff", textOf(digest)));
+      parts.push(`In ${repository}:`, fenced("diff", toText(digest)));
     }
   }
   const section = parts.join("\n\n");

@@ -87,7 +87,7 @@ function runChanges({ partition, entries, reading }: Slice): readonly Change[] {
     const owned = putRow({ partition }, "run", [run.id], { ...run, ...ownedByTask(partition, run.taskId) });
     const config = reading.get<Config>([partition, rowSpace, "run-config", run.id]);
     if (config === undefined) return [owned];
-    const input = inputOf({ partition, reading, bodies }, run, config);
+    const input = toInput({ partition, reading, bodies }, run, config);
     return [
       owned,
       putRow({ partition }, "run-input", [run.id], input),
@@ -103,18 +103,18 @@ interface Scope {
   readonly bodies: Bodies;
 }
 
-function inputOf(scope: Scope, run: Run, config: Config) {
+function toInput(scope: Scope, run: Run, config: Config) {
   const { bodies } = scope;
   const skills = storeSkills(scope, config);
-  const beginning = run.state === "ended" ? null : beginningOf(scope, run, config);
+  const beginning = run.state === "ended" ? null : toBeginning(scope, run, config);
   const isClaimed = run.state === "claimed" || run.state === "running";
-  const brief = isClaimed ? briefOf(scope, run.taskId) : null;
+  const brief = isClaimed ? toBrief(scope, run.taskId) : null;
   const diffs = beginning?.checkouts.map(({ diff }) => diff) ?? [];
   bodies.refer([...skills, ...diffs, brief?.notes ?? null]);
   return { runId: run.id, config, beginning, claimed: isClaimed ? { brief, secrets: {} } : null };
 }
 
-function beginningOf({ partition, reading }: Scope, run: Omit<Run, "id" | "state">, config: Config) {
+function toBeginning({ partition, reading }: Scope, run: Omit<Run, "id" | "state">, config: Config) {
   const line = reading.get<Line>([partition, rowSpace, "resource", "line", run.lineId])?.fields ?? {
     key: "",
     name: "",
@@ -133,7 +133,7 @@ function beginningOf({ partition, reading }: Scope, run: Omit<Run, "id" | "state
   };
 }
 
-function briefOf({ partition, reading, bodies }: Scope, taskId: string) {
+function toBrief({ partition, reading, bodies }: Scope, taskId: string) {
   const task = reading.get<Task>([partition, rowSpace, "task", taskId]);
   if (task === undefined) return null;
   const { id, title, description, url, marks } = task;
@@ -171,7 +171,7 @@ function messageWalk(under: Walk["under"]): Walk {
         const { taskId, passesTo: _passesTo, ...message } = row.message as StartRun;
         if (message.type !== "run.start" || message.beginning !== undefined) return [];
         storeSkills({ partition, reading, bodies }, message.config);
-        const beginning = beginningOf({ partition, reading, bodies }, row.message as StartRun, message.config);
+        const beginning = toBeginning({ partition, reading, bodies }, row.message as StartRun, message.config);
         const { owner, ownerAddress } = ownedByTask(partition, taskId);
         return [{ op: "put", key, value: { ...row, message: { ...message, owner, ownerAddress, beginning } } }];
       });
@@ -212,12 +212,12 @@ class Bodies {
 
   changes(): Change[] {
     const place = { partition: this.#partition };
-    const useOf = (digest: string) => this.#reading.get<{ readonly count: number }>(this.#key("blob-use", digest));
-    const isNew = ([digest]: [string, unknown]) => useOf(digest) === undefined;
+    const findUse = (digest: string) => this.#reading.get<{ readonly count: number }>(this.#key("blob-use", digest));
+    const isNew = ([digest]: [string, unknown]) => findUse(digest) === undefined;
     return [
       ...[...this.#stored].filter(isNew).map(([digest, body]) => putRow(place, "blob", [digest], body)),
       ...[...this.#added].map(([digest, added]) =>
-        putRow(place, "blob-use", [digest], { count: (useOf(digest)?.count ?? 0) + added, unusedSinceMs: null }),
+        putRow(place, "blob-use", [digest], { count: (findUse(digest)?.count ?? 0) + added, unusedSinceMs: null }),
       ),
     ];
   }

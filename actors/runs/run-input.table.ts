@@ -94,14 +94,14 @@ export const runInputs = indexedTable<RunInputRow>("run-input", {
   order: ["runId"],
   derived: [
     derivedRows(runBases, (input) =>
-      basesOf(input).map(({ commit, repository }) => [[commit, repository, input.runId], true]),
+      listBases(input).map(({ commit, repository }) => [[commit, repository, input.runId], true]),
     ),
   ],
-  blobs: bodiesOf,
+  blobs: listBodies,
 });
 
 /** Lists the known commits that a run started from, including merged commits. */
-export function basesOf({ beginning }: Pick<RunInputRow, "beginning">): readonly RepositoryCommit[] {
+export function listBases({ beginning }: Pick<RunInputRow, "beginning">): readonly RepositoryCommit[] {
   const checkouts = beginning?.checkouts ?? [];
   return checkouts.flatMap(({ repository, base, merges }) =>
     [base, merges?.commit ?? null].flatMap((commit) => (commit === null ? [] : [{ repository, commit }])),
@@ -115,7 +115,7 @@ export function readNotes(reading: Reading, workspaceId: string, digest: string 
   return digest === null ? [] : notesSchema.parse(JSON.parse(getText(reading, workspaceId, digest)));
 }
 
-function bodiesOf({ config, beginning, claimed }: RunInputRow): string[] {
+function listBodies({ config, beginning, claimed }: RunInputRow): string[] {
   const skills = config.skills.map(({ digest }) => digest);
   const diffs = beginning?.checkouts.map(({ diff }) => diff) ?? [];
   const texts = digestsOfText(claimed?.brief?.description ?? "");

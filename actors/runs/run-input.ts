@@ -61,7 +61,7 @@ function toInputBrief(turn: Turn, { notes, ...brief }: RunBrief): InputBrief {
 }
 
 function secretVersions(turn: Turn, names: readonly string[]): ClaimedInput["secrets"] {
-  const versionOf = (name: string) =>
+  const findVersion = (name: string) =>
     findResourceAt<SecretFields>(turn, turn.self.partition, "secret", name)?.fields.valueVersion ?? null;
-  return Object.fromEntries(names.map((name) => [name, versionOf(name)]));
+  return Object.fromEntries(names.map((name) => [name, findVersion(name)]));
 }

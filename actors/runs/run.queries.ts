@@ -10,7 +10,7 @@ import type { ApprovalRow } from "./approval.js";
 import { approvals, listOpenApprovals } from "./approval.table.js";
 import type { RunRow } from "./run.js";
 import { runs } from "./run.table.js";
-import { basesOf, runBases, runInputs } from "./run-input.table.js";
+import { listBases, runBases, runInputs } from "./run-input.table.js";
 
 /** Whether the run exists in the workspace and the caller may read its progress. */
 export function seesRun(reading: Reading, caller: Caller, workspaceId: string, runId: string): boolean {
@@ -88,7 +88,7 @@ export function holdsRunFrom(
 ): boolean {
   if (findClaimedRun(reading, workspaceId, claim) === undefined) return false;
   const input = runInputs.get(reading, workspaceId, claim.runId);
-  const bases = input === undefined ? [] : basesOf(input);
+  const bases = input === undefined ? [] : listBases(input);
   return bases.some((base) => base.repository === repository && base.commit === commit);
 }
 

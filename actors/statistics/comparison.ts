@@ -67,7 +67,7 @@ function compareTask<Each extends MeasuredCopy>(
     baseline: other,
     candidateSuccess: toNumberOrNull(successShare(own)),
     baselineSuccess: toNumberOrNull(successShare(other)),
-    costDelta: hasOneCurrency ? meanDelta(own, other, costOf) : null,
+    costDelta: hasOneCurrency ? meanDelta(own, other, findCost) : null,
     msDelta: meanDelta(own, other, ({ ms }) => ms),
     stepsDelta: meanDelta(own, other, ({ steps }) => steps),
     regressed: hasRegressed(own, other),
@@ -76,7 +76,7 @@ function compareTask<Each extends MeasuredCopy>(
 }
 
 /** A copy whose agent never started cost nothing. */
-function costOf({ spent, priced }: MeasuredCopy): number | null {
+function findCost({ spent, priced }: MeasuredCopy): number | null {
   if (!priced) return null;
   return spent === null ? 0 : boundAmount(spent.amount);
 }
@@ -84,11 +84,11 @@ function costOf({ spent, priced }: MeasuredCopy): number | null {
 type Measure = (copy: MeasuredCopy) => number | null;
 
 function meanDelta(own: readonly MeasuredCopy[], other: readonly MeasuredCopy[], measure: Measure): number | null {
-  const [mine, theirs] = [meanOf(own, measure), meanOf(other, measure)];
+  const [mine, theirs] = [findMean(own, measure), findMean(other, measure)];
   return mine === null || theirs === null ? null : toNumber(subtract(mine, theirs));
 }
 
-function meanOf(copies: readonly MeasuredCopy[], measure: Measure): Fraction | null {
+function findMean(copies: readonly MeasuredCopy[], measure: Measure): Fraction | null {
   const measures = copies.map(measure).filter((value) => value !== null);
   return areSettled(copies) && measures.length === copies.length ? mean(measures.map(decimal)) : null;
 }

@@ -60,10 +60,10 @@ export function detectableGain(live: readonly Copy[], { tasks, own, other }: Com
  * the live config with the current fingerprint.
  */
 export function varianceWithinTasks(live: readonly Copy[]): Fraction | null {
-  return mean([...groupByTask(live).values()].flatMap((copies) => varianceOf(copies)));
+  return mean([...groupByTask(live).values()].flatMap((copies) => toVariance(copies)));
 }
 
-function varianceOf(copies: readonly Copy[]): readonly Fraction[] {
+function toVariance(copies: readonly Copy[]): readonly Fraction[] {
   const scored = copies.filter(isScored).length;
   const succeeded = countSucceeded(copies);
   return scored < 2 ? [] : [fraction(succeeded * (scored - succeeded), scored * (scored - 1))];

@@ -13,7 +13,7 @@ export interface Percentiles {
 }
 
 /** Computes the percentiles of times in whole milliseconds, in any order. */
-export function percentilesOf(timesMs: readonly number[]): Percentiles {
+export function toPercentiles(timesMs: readonly number[]): Percentiles {
   const sorted = [...timesMs].sort((a, b) => a - b);
   const at = (percent: number): number | null => percentile(sorted, percent);
   return { p50Ms: at(50), p75Ms: at(75), p90Ms: at(90), p95Ms: at(95), count: sorted.length, few: sorted.length < FEW };

@@ -60,8 +60,8 @@ export function findRegressions<Each extends Copy>(
 /** Orders copies by run in the set's order, then by copy. Copies of other runs come last. */
 export function inRunOrder<Each extends Copy>(copies: readonly Each[], runs: readonly string[]): readonly Each[] {
   const places = new Map(runs.map((runId, place) => [runId, place]));
-  const placeOf = ({ originalRunId }: Copy): number => places.get(originalRunId) ?? runs.length;
-  return [...copies].sort((a, b) => placeOf(a) - placeOf(b) || a.repeat - b.repeat);
+  const toPlace = ({ originalRunId }: Copy): number => places.get(originalRunId) ?? runs.length;
+  return [...copies].sort((a, b) => toPlace(a) - toPlace(b) || a.repeat - b.repeat);
 }
 
 /** The success share of `own` minus that of `other`. Null while one side has no scored copy. */

@@ -65,14 +65,14 @@ export function* recountBlobs(reading: Reading, workspaceId: string, options: Re
     const digest = String(key.at(-1));
     missing.delete(digest);
     const rows = counts.get(digest) ?? 0;
-    const use = useOf(rows, uses.get(reading, workspaceId, digest), options.nowMs);
+    const use = getUse(rows, uses.get(reading, workspaceId, digest), options.nowMs);
     if (use.unusedSinceMs !== null) unusedSince.set(digest, use.unusedSinceMs);
     const found = { workspaceId, digest, rows, isMissing: false };
-    yield* recountOf(reading, found, use);
+    yield* getRecount(reading, found, use);
   }
   for (const digest of missing) {
     const rows = counts.get(digest) ?? 0;
-    yield* recountOf(reading, { workspaceId, digest, rows, isMissing: true }, { count: rows, unusedSinceMs: null });
+    yield* getRecount(reading, { workspaceId, digest, rows, isMissing: true }, { count: rows, unusedSinceMs: null });
   }
   for (const { key, value } of rowsIn(reading, workspaceId, uses)) {
     const digest = String(key.at(-1));
@@ -90,12 +90,12 @@ export function* recountBlobs(reading: Reading, workspaceId: string, options: Re
 }
 
 /** Returns the use of a body with this number of references. */
-function useOf(rows: number, was: BlobUse | undefined, nowMs: number): BlobUse {
+function getUse(rows: number, was: BlobUse | undefined, nowMs: number): BlobUse {
   return { count: rows, unusedSinceMs: rows > 0 ? null : (was?.unusedSinceMs ?? nowMs) };
 }
 
 /** Yields a finding about a body whose use should be `use`, if the stored use or the list of unused bodies differs. */
-function* recountOf(reading: Reading, found: Omit<RecountFinding, "counted">, use: BlobUse): Generator<Recount> {
+function* getRecount(reading: Reading, found: Omit<RecountFinding, "counted">, use: BlobUse): Generator<Recount> {
   const { workspaceId, digest, isMissing } = found;
   const was = uses.get(reading, workspaceId, digest);
   const changes: Change[] = [];

@@ -110,10 +110,10 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
 
   /** Like `list`, with the keys. */
   entries(reading: Reading, partition: string, under: readonly KeyPart[] = [], page: TablePage = {}): Entry<Row>[] {
-    const keyOf = (id: readonly KeyPart[]): Key => this.key(partition, ...id);
+    const toKey = (id: readonly KeyPart[]): Key => this.key(partition, ...id);
     const { after, before, limit, reverse } = page;
-    const bounds = { after: after && keyOf(after), before: before && keyOf(before) };
-    return this.#form.range(reading, { prefix: keyOf(under), ...bounds, limit, reverse });
+    const bounds = { after: after && toKey(after), before: before && toKey(before) };
+    return this.#form.range(reading, { prefix: toKey(under), ...bounds, limit, reverse });
   }
 
   /** Writes a row with a new key. */
@@ -132,7 +132,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   /** Updates the index entries of a row whose own stored form does not change. */
   relist(into: Into, partition: string, before: Listed, after: Listed): void {
     if (this.#others.some(({ holdsRow }) => holdsRow)) throw new Error(`an index of ${this.name} holds its rows`);
-    this.#writeIndexes(into, keyOf(this.#primary, partition, after), before, after);
+    this.#writeIndexes(into, toKey(this.#primary, partition, after), before, after);
   }
 
   /** Removes a row; `before` is the stored row. */
@@ -144,7 +144,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
       if (key !== null) into.remove(key);
     }
     for (const { key } of derived) into.remove(key);
-    this.#onWrite.write(into, keyOf(this.#primary, partition, listed), { row: null, before: listed });
+    this.#onWrite.write(into, toKey(this.#primary, partition, listed), { row: null, before: listed });
   }
 
   /**
@@ -158,7 +158,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     { cursor = null, ...page }: PageOptions<Row> & { readonly cursor?: Cursor<Row> | null },
   ): Slice<Row> {
     const plan = planPage([this.#primary, ...this.#others], filter);
-    return readSlice(reading, this.#sourceOf(partition, plan, page), cursor);
+    return readSlice(reading, this.#toSource(partition, plan, page), cursor);
   }
 
   /** Reads all slices of a page at once, for turns and for few rows. */
@@ -178,7 +178,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
    * overhead of a page, for turns that look for few rows and usually find none.
    */
   under(index: string): (reading: Reading, partition: string, ...values: KeyPart[]) => Row[] {
-    const lookUp = this.#lookUpOf(this.#indexOf(index));
+    const lookUp = this.#toLookUp(this.#toIndex(index));
     return (reading, partition, ...values) =>
       reading
         .range({ prefix: [partition, rowSpace, index, ...values] })
@@ -190,7 +190,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
    * no such entry. Throws `damaged` if the entry has no row.
    */
   listed(index: string): (reading: Reading, partition: string, ...key: KeyPart[]) => Row | undefined {
-    const lookUp = this.#lookUpOf(this.#indexOf(index));
+    const lookUp = this.#toLookUp(this.#toIndex(index));
     return (reading, partition, ...parts) => {
       const key: Key = [partition, rowSpace, index, ...parts];
       return reading.get(key) === undefined ? undefined : lookUp(reading, partition, key);
@@ -204,7 +204,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
 
   /** Yields, for each row, the digests of the bodies that the row refers to. */
   *referrals(reading: Reading, partition: string): Generator<readonly string[]> {
-    for (const row of this.rows(reading, partition)) yield this.#onWrite.blobsOf(this.#listed(row));
+    for (const row of this.rows(reading, partition)) yield this.#onWrite.listBlobs(this.#listed(row));
   }
 
   /** Tables of entries that depend only on the rows: indexes, and derived rows that name their table. */
@@ -227,7 +227,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
       return key === null ? [] : [{ key, value: index.holdsRow ? stored : true }];
     });
     const derived = this.#derived.filter(({ table }) => table !== undefined);
-    return [...indexed, ...derived.flatMap((each) => each.rowsOf(reading, partition, listed))];
+    return [...indexed, ...derived.flatMap((each) => each.listRows(reading, partition, listed))];
   }
 
   /** Yields all rows in key order. */
@@ -241,15 +241,15 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     }
   }
 
-  #indexOf(index: string): StoredIndex {
+  #toIndex(index: string): StoredIndex {
     const found = this.#others.find(({ name }) => name === index);
     if (found === undefined) throw new Error(`${this.name} has no index ${index}`);
     return found;
   }
 
-  #sourceOf(partition: string, plan: PagePlan, page: PageOptions<Row>): PageSource<Row> {
+  #toSource(partition: string, plan: PagePlan, page: PageOptions<Row>): PageSource<Row> {
     const { index } = plan;
-    const lookUp = this.#lookUpOf(index);
+    const lookUp = this.#toLookUp(index);
     return {
       partition,
       plan,
@@ -264,7 +264,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 
   /** Returns a function that finds the row of an index key. The function throws `damaged` if the row is missing. */
-  #lookUpOf({ by }: StoredIndex): (reading: Reading, partition: string, key: Key) => Row {
+  #toLookUp({ by }: StoredIndex): (reading: Reading, partition: string, key: Key) => Row {
     const places = this.#primary.by.map((field) => ROWS_BEGIN + by.indexOf(field));
     const order = ROWS_BEGIN + by.length;
     return (reading, partition, key) => {
@@ -276,8 +276,8 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
 
   /** Writes the row with its copies in indexes. Returns the row's key. */
   #write(into: Into, partition: string, before: Listed | null, { listed, stored }: Written<Listed>): Key {
-    const key = keyOf(this.#primary, partition, listed);
-    const was = before === null ? null : keyOf(this.#primary, partition, before);
+    const key = toKey(this.#primary, partition, listed);
+    const was = before === null ? null : toKey(this.#primary, partition, before);
     if (was !== null && !isSameKey(was, key)) throw new Error(`a row of ${this.name} becomes another`);
     into.put(key, stored);
     for (const index of this.#others) {
@@ -298,14 +298,14 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
       if (is !== null && !isSame && !index.holdsRow) into.put(is, true);
     }
     for (const [index, each] of this.#derived.entries()) {
-      replaceRows(into, derivedBefore[index] ?? [], each.rowsOf(into, partition, row));
+      replaceRows(into, derivedBefore[index] ?? [], each.listRows(into, partition, row));
     }
     this.#onWrite.write(into, key, { row, before });
   }
 
   /** Computes the derived rows of a row. Call it before writing any of them, because they may depend on one another. */
   #derivedRows(reading: Reading, partition: string, row: Listed | null): (readonly Entry[])[] {
-    return row === null ? [] : this.#derived.map((each) => each.rowsOf(reading, partition, row));
+    return row === null ? [] : this.#derived.map((each) => each.listRows(reading, partition, row));
   }
 }
 
@@ -330,7 +330,7 @@ function replaceRows(writing: Writing, before: readonly Entry[], after: readonly
 }
 
 /** Returns the key of a row in the primary index. */
-function keyOf(primary: StoredIndex, partition: string, row: object): Key {
+function toKey(primary: StoredIndex, partition: string, row: object): Key {
   const key = keyIn(primary, partition, row);
   if (key === null) throw new Error(`a row that ${primary.name} does not hold`);
   return key;

@@ -40,21 +40,21 @@ interface RowWrite<Listed> {
 export interface OnWrite<Listed, Into> {
   write(into: Into, key: Key, write: RowWrite<Listed>): void;
   readonly hasBodies: boolean;
-  blobsOf(row: Listed): readonly string[];
+  listBlobs(row: Listed): readonly string[];
 }
 
 /** No additional work. */
 export const nothingOnWrite: OnWrite<unknown, unknown> = {
   hasBodies: false,
   write: () => undefined,
-  blobsOf: () => [],
+  listBlobs: () => [],
 };
 
 /** Publishes the changes of rows. */
 export function publishOnWrite<Listed>({ changes }: PublishedRows<Listed>): OnWrite<Listed, PublishingWriting> {
   return {
     hasBodies: false,
-    blobsOf: () => [],
+    listBlobs: () => [],
     write: (turn, key, { row, before }) => {
       if (row === null) return;
       const workspaceId = String(key[0]);
@@ -69,13 +69,13 @@ export function countOnWrite<Listed>({
   changes,
 }: RowsWithBlobs<Listed> & Partial<PublishedRows<Listed>>): OnWrite<Listed, PublishingWriting & CountingWriting> {
   const published = changes === undefined ? null : publishOnWrite({ changes });
-  const blobsOf = (row: Listed | null) => (row === null ? [] : blobs(row));
+  const listBlobs = (row: Listed | null) => (row === null ? [] : blobs(row));
   return {
     hasBodies: true,
-    blobsOf,
+    listBlobs,
     write: (turn, key, written) => {
       published?.write(turn, key, written);
-      referToBlobs(turn, String(key[0]), blobsOf(written.before), blobsOf(written.row));
+      referToBlobs(turn, String(key[0]), listBlobs(written.before), listBlobs(written.row));
     },
   };
 }

@@ -34,7 +34,7 @@ export function planPage(indexes: readonly StoredIndex[], filter: object): PageP
   for (const [field, value] of Object.entries(filter)) if (value !== undefined) asked.set(field, toPart(value));
   let best: Candidate | null = null;
   for (const index of indexes) {
-    const candidate = candidateOf(index, asked);
+    const candidate = findCandidate(index, asked);
     if (candidate !== null && (best === null || isBetter(candidate, best))) best = candidate;
   }
   if (best === null) throw new Error("a table without an index for every row");
@@ -49,7 +49,7 @@ interface Candidate {
   readonly open: number;
 }
 
-function candidateOf(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>): Candidate | null {
+function findCandidate(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>): Candidate | null {
   const { by, only, has } = index;
   const holds = only.every(([field, values]) => values.some((value) => value === asked.get(field)));
   if (!holds || !has.every((field) => (asked.get(field) ?? NONE) !== NONE)) return null;
@@ -62,7 +62,7 @@ function isBetter(one: Candidate, other: Candidate): boolean {
 }
 
 /** Returns the number of the index's first fields that the filter sets. */
-function firstOf({ by }: StoredIndex, asked: ReadonlyMap<string, KeyPart>): number {
+function toFirst({ by }: StoredIndex, asked: ReadonlyMap<string, KeyPart>): number {
   const open = by.findIndex((field) => !asked.has(field));
   return open === -1 ? by.length : open;
 }
@@ -73,9 +73,9 @@ function covers({ by, only }: StoredIndex, field: string): boolean {
 }
 
 function planWith(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>, indexes: readonly StoredIndex[]): PagePlan {
-  const line = index.by.slice(firstOf(index, asked)).map((field) => asked.get(field));
+  const line = index.by.slice(toFirst(index, asked)).map((field) => asked.get(field));
   const rest = [...asked].filter(([field]) => !covers(index, field));
-  const lines = line.length > 0 ? [] : indexes.filter((other) => candidateOf(other, asked)?.open === 0);
+  const lines = line.length > 0 ? [] : indexes.filter((other) => findCandidate(other, asked)?.open === 0);
   return { ...partWith(index, asked), line, also: joined(lines, asked, rest), rest };
 }
 
@@ -85,15 +85,15 @@ function joined(
   asked: ReadonlyMap<string, KeyPart>,
   uncovered: readonly Asked[],
 ): readonly IndexPart[] {
-  const coverageOf = (index: StoredIndex) => uncovered.filter(([field]) => covers(index, field)).length;
-  const [best] = [...lines].sort((left, right) => coverageOf(right) - coverageOf(left));
-  if (best === undefined || coverageOf(best) === 0) return [];
+  const toCoverage = (index: StoredIndex) => uncovered.filter(([field]) => covers(index, field)).length;
+  const [best] = [...lines].sort((left, right) => toCoverage(right) - toCoverage(left));
+  if (best === undefined || toCoverage(best) === 0) return [];
   const left = uncovered.filter(([field]) => !covers(best, field));
   return [partWith(best, asked), ...joined(lines, asked, left)];
 }
 
 /** Returns the part of an index under the filter's values of its first fields. */
 function partWith(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>): IndexPart {
-  const under = index.by.slice(0, firstOf(index, asked)).flatMap((field) => asked.get(field) ?? []);
+  const under = index.by.slice(0, toFirst(index, asked)).flatMap((field) => asked.get(field) ?? []);
   return { index, under };
 }

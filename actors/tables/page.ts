@@ -130,7 +130,7 @@ class SliceReader<Row extends object> {
   /** Adds a line with its next rows, newest first. Fewer than `limit` rows mean that the line ends. */
   #addRead(under: Key, newestFirst: readonly Ahead<Row>[], limit: number): void {
     const last = newestFirst.at(-1);
-    const before = newestFirst.length < limit || last === undefined ? null : this.#positionOf(last);
+    const before = newestFirst.length < limit || last === undefined ? null : this.#toPosition(last);
     this.#keep({ under, ahead: [...newestFirst].reverse(), before });
   }
 
@@ -162,19 +162,19 @@ class SliceReader<Row extends object> {
       if (line.before !== null) this.#unread.push(line);
       return;
     }
-    const place = this.#positionOf(newest);
+    const place = this.#toPosition(newest);
     let low = 0;
     let high = this.#ready.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       const other = this.#ready[middle]?.ahead.at(-1);
-      if (other !== undefined && compareKeys(this.#positionOf(other), place) < 0) low = middle + 1;
+      if (other !== undefined && compareKeys(this.#toPosition(other), place) < 0) low = middle + 1;
       else high = middle;
     }
     this.#ready.splice(low, 0, line);
   }
 
-  #positionOf({ key }: Ahead<Row>): Key {
+  #toPosition({ key }: Ahead<Row>): Key {
     return key.slice(this.#order);
   }
 

@@ -25,7 +25,7 @@ export interface Listing<Row, Listed> extends Declared<Row, Listed> {
 export interface DerivedRows<Listed> {
   /** The table of the derived rows, if they depend only on the row and not on `reading`. */
   readonly table?: string;
-  rowsOf(reading: Reading, partition: string, row: Listed): readonly Entry[];
+  listRows(reading: Reading, partition: string, row: Listed): readonly Entry[];
 }
 
 /** Derives rows of `table` from a row. `rows` returns the id and the value of each. */
@@ -35,7 +35,7 @@ export function derivedRows<Listed, Value>(
 ): DerivedRows<Listed> {
   return {
     table: table.name,
-    rowsOf: (reading, partition, row) =>
+    listRows: (reading, partition, row) =>
       rows(row, reading).map(([id, value]) => ({ key: table.key(partition, ...id), value })),
   };
 }

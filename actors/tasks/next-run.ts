@@ -41,7 +41,7 @@ export function queueNextRun(turn: Turn, task: TaskRow): string {
     config,
     fingerprint: toFingerprint(config),
     beginning: {
-      ...beginningOf(turn, task, line, station),
+      ...getBeginning(turn, task, line, station),
       ...(tools && { tools }),
       ...(task.reviews === undefined && mayPush(turn, line) && { push: true }),
     },
@@ -52,7 +52,7 @@ export function queueNextRun(turn: Turn, task: TaskRow): string {
 }
 
 /** Returns the starting point of the next run: the state after the task's last completed run. */
-function beginningOf(turn: Turn, task: TaskRow, line: LineFields, station: Station): RunBeginning {
+function getBeginning(turn: Turn, task: TaskRow, line: LineFields, station: Station): RunBeginning {
   const { key, name, passesTo } = station;
   return {
     line: { key: line.key, name: line.name },

@@ -81,7 +81,7 @@ export function confirmRaise({ turn, key, marks }: Delivered<RaiseTaken>): void 
 function markAsOpened(turn: Turn, taskId: string | null, opened: RaiseTaken["marks"]): void {
   const { partition, id: teamId } = turn.self;
   const rows = opened?.map(({ kind, value }) => taskMarks.get(turn, partition, teamId, kind, value));
-  for (const mark of rows ?? marksOf(turn, taskId)) {
+  for (const mark of rows ?? listMarks(turn, taskId)) {
     if (mark?.opening && mark.taskId === taskId)
       taskMarks.put(turn, turn.self.partition, mark, { ...mark, opening: false });
   }
@@ -123,7 +123,7 @@ export function retakeMarks({ turn, taskId }: Delivered<RetakeMarks>): void {
 
 /** Removes all marks that point to the task. */
 export function freeMarks(turn: Turn, taskId: string | null): void {
-  for (const mark of marksOf(turn, taskId)) taskMarks.remove(turn, turn.self.partition, mark);
+  for (const mark of listMarks(turn, taskId)) taskMarks.remove(turn, turn.self.partition, mark);
 }
 
 /** Deletes the keys that are older than {@link RAISE_KNOWN_MS}. The actor ends when nothing is left. */
@@ -149,7 +149,7 @@ function takeMarks(
 ): readonly TaskMark[] {
   const { partition, id: teamId } = turn.self;
   // A task that is being opened has no marks yet.
-  const had = new Map((opening ? [] : marksOf(turn, taskId)).map((row) => [row.kind, row]));
+  const had = new Map((opening ? [] : listMarks(turn, taskId)).map((row) => [row.kind, row]));
   return marks.filter(({ kind, value }) => {
     const holder = findMarkedTask(turn, partition, { teamId, kind, value });
     const ofKind = had.get(kind);
@@ -163,7 +163,7 @@ function takeMarks(
   });
 }
 
-function marksOf(turn: TurnReading, taskId: string | null): readonly TaskMarkRow[] {
+function listMarks(turn: TurnReading, taskId: string | null): readonly TaskMarkRow[] {
   const { partition, id: teamId } = turn.self;
   return taskId === null ? [] : taskMarks.all(turn, partition, { teamId, taskId });
 }

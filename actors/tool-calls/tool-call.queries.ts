@@ -54,7 +54,7 @@ export function addOwnApprovals(
   { found, ...page }: Page & { readonly found: readonly ApprovalOfPerson[] },
 ): readonly ApprovalOfPerson[] {
   const own = listApprovalsOf(reading, workspaceId, userId, page);
-  return newestOf(found, withRuns(reading, { userId, workspaceId }, own), page);
+  return toNewest(found, withRuns(reading, { userId, workspaceId }, own), page);
 }
 
 /**
@@ -75,7 +75,7 @@ export function* addUnassignedApprovals(
     slice = listUnassignedApprovals(reading, workspaceId, { ...page, cursor: slice.next });
     rows.push(...slice.rows);
   }
-  return newestOf(found, withRuns(reading, { userId, workspaceId }, rows), { limit });
+  return toNewest(found, withRuns(reading, { userId, workspaceId }, rows), { limit });
 }
 
 /** Filters out approvals of teams that the person is not on, and adds the runs. */
@@ -90,7 +90,7 @@ function withRuns(
   });
 }
 
-function newestOf(
+function toNewest(
   found: readonly ApprovalOfPerson[],
   more: readonly ApprovalOfPerson[],
   { limit }: Pick<Page, "limit">,

@@ -13,10 +13,10 @@ interface Process {
 /** Returns the total CPU time of a process and its descendants, in microseconds, with a resolution of 10 ms. */
 export function cpuMicrosOfTree(root: number): number {
   const processes = listProcesses();
-  const ticksOf = (one: Process): number =>
-    processes.filter(({ parent }) => parent === one.pid).reduce((ticks, child) => ticks + ticksOf(child), one.ticks);
+  const toTicks = (one: Process): number =>
+    processes.filter(({ parent }) => parent === one.pid).reduce((ticks, child) => ticks + toTicks(child), one.ticks);
   const found = processes.find(({ pid }) => pid === root);
-  return found === undefined ? 0 : ticksOf(found) * MICROS_A_TICK;
+  return found === undefined ? 0 : toTicks(found) * MICROS_A_TICK;
 }
 
 function listProcesses(): readonly Process[] {

@@ -1,7 +1,7 @@
 import { Agent } from "undici";
 import type { WorkEvent } from "../../actors/events/catalogue.js";
 import { signMessage } from "../../actors/hooks/delivery/delivery-request.js";
-import { SECRET, workOf } from "../support/hook-events.js";
+import { SECRET, toWork } from "../support/hook-events.js";
 import { serveRounds } from "../support/hook-rounds.js";
 import type { Answer } from "./queue.js";
 import { queueSettings } from "./settings.js";
@@ -27,7 +27,7 @@ const queue = await setting.open(address, {
 
 await serveRounds({
   deliver: async (n) => {
-    const work = workOf(n, "ws_1", "team_1");
+    const work = toWork(n, "ws_1", "team_1");
     const delivered = new Promise<void>((resolve) => waiting.set(work.occurrence, resolve));
     await queue.add(work);
     await delivered;

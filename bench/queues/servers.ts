@@ -80,8 +80,8 @@ function findPostgres(): string | null {
  */
 function findUser(): { readonly uid: number; readonly gid: number } | null {
   if (process.getuid?.() !== 0) return null;
-  const idOf = (option: string) => Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));
-  return { uid: idOf("-u"), gid: idOf("-g") };
+  const toId = (option: string) => Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));
+  return { uid: toId("-u"), gid: toId("-g") };
 }
 
 /** Both servers log this text once they accept connections. */

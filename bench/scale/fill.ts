@@ -110,14 +110,14 @@ class Filling {
     for (let n = 0; n < span.count; n++) {
       this.#nowMs = atMs(span, n);
       const [taskId, runId] = [this.#identities.newId("task"), this.#identities.newId("run")];
-      runFacts.insert(this.#into, workspaceId, { ...this.#samples.done.fact, ...this.#factOf(runId), teamId, taskId });
+      runFacts.insert(this.#into, workspaceId, { ...this.#samples.done.fact, ...this.#toFact(runId), teamId, taskId });
     }
     await this.#commit();
     await this.#flushed();
   }
 
   #task(n: number, isRecent: boolean): string {
-    const sample = this.#sampleOf(n);
+    const sample = this.#toSample(n);
     const { workspaceId } = this.#seed;
     const into = this.#into;
     const taskId = this.#identities.newId("task");
@@ -135,7 +135,7 @@ class Filling {
     return taskId;
   }
 
-  #sampleOf(n: number): SampleTask {
+  #toSample(n: number): SampleTask {
     const { done, inbox, closed } = this.#samples;
     if (n % ONE_IN.inbox === ONE_IN.inbox - 1) return inbox;
     return n % ONE_IN.closed === ONE_IN.closed - 1 ? closed : done;
@@ -153,9 +153,9 @@ class Filling {
     runs.insert(into, workspaceId, { ...run, id: runId, owner, ownerAddress, taskId, ...times });
     into.put(cellKey(address(workspaceId, "run", runId)), actors.run);
     into.direct(runEntry(workspaceId, runId));
-    runInputs.insert(into, workspaceId, inputOf(sample, of));
+    runInputs.insert(into, workspaceId, toInput(sample, of));
     runSteps.insert(into, workspaceId, { ...step, runId, at: times.startedAt });
-    runFacts.insert(into, workspaceId, { ...fact, ...this.#factOf(runId), taskId });
+    runFacts.insert(into, workspaceId, { ...fact, ...this.#toFact(runId), taskId });
     const { taskOutcome, next } = fact;
     if (taskOutcome !== null) runOutcomes.put(into, workspaceId, runId, { outcome: taskOutcome, next });
     for (const stay of sample.stays) this.#stay({ ...stay, teamId, taskId });
@@ -169,7 +169,7 @@ class Filling {
     return this.#nowMs + 45 * SECOND_MS;
   }
 
-  #factOf(runId: string) {
+  #toFact(runId: string) {
     const [queuedMs, startedMs, endedMs] = [this.#nowMs, this.#startedMs, this.#endedMs];
     return { runId, endedDay: toDay(endedMs), queuedMs, startedMs, endedMs };
   }
@@ -227,7 +227,7 @@ interface RunOf {
 }
 
 /** Returns the input of a run. Several consecutive tasks start from the same commit. */
-function inputOf({ input }: SampleTask, { n, taskId, runId, title, description }: RunOf) {
+function toInput({ input }: SampleTask, { n, taskId, runId, title, description }: RunOf) {
   const { beginning, claimed } = input;
   const base = createHash("sha1")
     .update(String(n >> 3))

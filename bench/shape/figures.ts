@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import ts from "typescript";
-import { type Import, importsOf, type SourceFile } from "../../test/support/source-code.js";
+import { type Import, listImports, type SourceFile } from "../../test/support/source-code.js";
 
 /** A figure of the source's shape. */
 export interface Figure {
@@ -42,7 +42,7 @@ export function measureHabits(files: readonly SourceFile[]): readonly Figure[] {
 /** Returns the files that import the most other files, with the number for each. */
 export function listFanOut(files: readonly SourceFile[], most: number): readonly Figure[] {
   return files
-    .map((file) => ({ name: file.path, count: new Set(importsOf(file).map(({ to }) => to)).size }))
+    .map((file) => ({ name: file.path, count: new Set(listImports(file).map(({ to }) => to)).size }))
     .sort((left, right) => right.count - left.count)
     .slice(0, most);
 }
@@ -83,13 +83,13 @@ export function listArrowsUp(
   const isInside = (path: string) => path.startsWith(`${folder}/`);
   return files
     .filter(({ path }) => isInside(path))
-    .flatMap(importsOf)
+    .flatMap(listImports)
     .filter(({ from, to }) => isInside(to) && rank(to) > rank(from));
 }
 
 function listSmall(files: readonly SourceFile[]): readonly string[] {
   const importers = new Map<string, Set<string>>();
-  for (const { from, to } of files.flatMap(importsOf)) {
+  for (const { from, to } of files.flatMap(listImports)) {
     importers.set(to, (importers.get(to) ?? new Set()).add(from));
   }
   return files

@@ -1,7 +1,7 @@
 import uws from "uWebSockets.js";
-import { type BareWorld, type SocketWorld, titleOf } from "./socket-world.js";
+import { type BareWorld, type SocketWorld, toTitle } from "./socket-world.js";
 
-const TITLE_TEXT = new RegExp(titleOf(0).replace(/0+$/, (digits) => `\\d{${digits.length}}`));
+const TITLE_TEXT = new RegExp(toTitle(0).replace(/0+$/, (digits) => `\\d{${digits.length}}`));
 
 /** The topic that a socket of the bare server reads. */
 interface Reader {
@@ -20,7 +20,7 @@ export async function openBareSockets({
   const app = uws.App();
   const readers = new Map(topics.map(({ name }) => [name, new Set<uws.WebSocket<Reader>>()]));
   const change = (topic: string, title: string): void => {
-    const bytes = Buffer.from(text.replace(titleOf(0), title));
+    const bytes = Buffer.from(text.replace(toTitle(0), title));
     for (const reader of readers.get(topic) ?? []) reader.send(bytes);
   };
   app.ws<Reader>("/*", {

@@ -7,13 +7,13 @@ export type Asked = Pick<Load, "port" | "connections" | "request">;
 /** Creates a workspace; returns how to read it over one connection. */
 export async function quietReader(service: BenchService): Promise<Asked> {
   const quiet = await service.create("/api/resources/workspaces", { slug: "quiet", name: "Quiet" }, "quiet");
-  const [reader = ""] = await tokensOf(service, quiet.id, 1);
+  const [reader = ""] = await listTokens(service, quiet.id, 1);
   const request = bytes(reader, [`GET /api/resources/workspaces/${quiet.id} HTTP/1.1`]);
   return { port: service.port, connections: 1, request };
 }
 
 /** Creates this many tokens of a workspace. */
-export async function tokensOf(service: BenchService, workspaceId: string, count: number): Promise<string[]> {
+export async function listTokens(service: BenchService, workspaceId: string, count: number): Promise<string[]> {
   const tokens: string[] = [];
   for (let n = 0; n < count; n++) {
     const body = { name: `fair-${n}`, scopes: ["configure", "secrets"] };

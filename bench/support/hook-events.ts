@@ -61,7 +61,7 @@ export async function measure({ deliver }: Deliverer, first: number, count: numb
 }
 
 /** Returns the n-th event: a moved task. */
-export function workOf(n: number, workspaceId: string, teamId: string): WorkEvent {
+export function toWork(n: number, workspaceId: string, teamId: string): WorkEvent {
   return {
     on: "task.moved",
     occurrence: `occ_${String(n).padStart(26, "0")}`,

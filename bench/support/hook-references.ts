@@ -10,13 +10,13 @@ import { createOutbound } from "../../actors/outbound/http/request.js";
 import { createSealer } from "../../actors/sealer.js";
 import type { PublishingWriting } from "../../actors/tables/on-write.js";
 import type { Change, Key, Store } from "../../storage/store.js";
-import { type Deliverer, SECRET, workOf } from "./hook-events.js";
+import { type Deliverer, SECRET, toWork } from "./hook-events.js";
 
 /** Opens the minimal durable delivery: writes the event and the answer, and sends a signed request. */
 export function openLeast(store: Store, url: string): Deliverer {
   const agent = new Agent({ connections: 64, pipelining: 1 });
   const deliver = async (n: number): Promise<void> => {
-    const work = workOf(n, "ws_1", "team_1");
+    const work = toWork(n, "ws_1", "team_1");
     const { event, occurrence, on, task } = work;
     await store.commit([{ op: "put", key: ["ws_1", "row", "event", occurrence], value: work }]);
     const content = JSON.stringify({ hook: "bench", on, occurrence, event, task, run: null });
@@ -48,7 +48,7 @@ export function openAlike(store: Store, url: string): Deliverer {
   const outbound = createOutbound({ allowList: parseAllowList(url), maxBodyBytes: MAX_OUTPUT_BYTES });
   const sealer = createSealer(randomBytes(32), randomBytes);
   const deliver = async (n: number): Promise<void> => {
-    const work = workOf(n, "ws_1", "team_1");
+    const work = toWork(n, "ws_1", "team_1");
     const { event, occurrence, on, task, workspaceId, teamId } = work;
     const id = `${occurrence}-bench`;
     const nowMs = Date.now();

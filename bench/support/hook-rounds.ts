@@ -73,7 +73,7 @@ export async function serveRounds(deliverer: Deliverer): Promise<void> {
 }
 
 /** Returns the median of each figure. */
-export function medianOf(runs: readonly Figures[]): Figures {
+export function toMedian(runs: readonly Figures[]): Figures {
   const middle = (figure: keyof Figures) =>
     percentile(
       runs.map((run) => run[figure]),

@@ -21,7 +21,7 @@ import { createRuntime } from "../../runtime/host.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Delivered, Message } from "../../runtime/turns/turn.js";
 import type { Store } from "../../storage/store.js";
-import { type Deliverer, SECRET, workOf } from "./hook-events.js";
+import { type Deliverer, SECRET, toWork } from "./hook-events.js";
 
 /** Publishes an event, like a task. */
 interface Happened extends Message {
@@ -86,7 +86,7 @@ export async function openServed(
   for (const home of homes) listenToDelivered(runtime, home, waiting);
   const deliver = async (n: number): Promise<void> => {
     const { workspaceId, teamId } = homes[n % homes.length] ?? { workspaceId: "", teamId: "" };
-    const work = workOf(n, workspaceId, teamId);
+    const work = toWork(n, workspaceId, teamId);
     const delivered = new Promise<void>((resolve) => waiting.set(work.occurrence, resolve));
     const message: Happened = { type: "happened", work };
     await runtime.ask(address(workspaceId, "source", String(n % 1_000)), message);

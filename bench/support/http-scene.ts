@@ -45,10 +45,10 @@ export async function arrangeScene(service: BenchService): Promise<HttpScene> {
   const secrets = await service.get(`${within}/secrets`);
   const hooks = await service.get(`${within}/hooks`);
   const resources = { secrets: itemsIn(secrets), hooks: itemsIn(hooks) };
-  return { bearer: service.bearer, resources, exchanges: exchangesOf(service.bearer, within, { secrets, hooks }) };
+  return { bearer: service.bearer, resources, exchanges: listExchanges(service.bearer, within, { secrets, hooks }) };
 }
 
-function exchangesOf(
+function listExchanges(
   bearer: string,
   within: string,
   { secrets, hooks }: { readonly secrets: string; readonly hooks: string },
@@ -58,7 +58,7 @@ function exchangesOf(
   const head = (line: string, ...more: readonly string[]) =>
     `${[line, ...more, "Host: 127.0.0.1", `Authorization: ${bearer}`].join("\r\n")}\r\n\r\n`;
   const body = JSON.stringify(secret("secret-{n}"));
-  const listOf = (kind: string, answer: string, pacedPerSecond: number) => ({
+  const toList = (kind: string, answer: string, pacedPerSecond: number) => ({
     what: `GET of ${LISTED} ${kind} in address order, ${Math.round(answer.length / 1_024)} KiB`,
     request: head(`GET ${within}/${kind} HTTP/1.1`),
     status: 200,
@@ -74,11 +74,11 @@ function exchangesOf(
       answer: JSON.stringify(one),
       pacedPerSecond: 10_000,
     },
-    { title: `HTTP lists of ${LISTED}`, ...listOf("secrets", secrets, 2_000) },
-    { title: `HTTP lists of ${LISTED} with warnings`, ...listOf("hooks", hooks, 500) },
+    { title: `HTTP lists of ${LISTED}`, ...toList("secrets", secrets, 2_000) },
+    { title: `HTTP lists of ${LISTED} with warnings`, ...toList("hooks", hooks, 500) },
     {
       title: `HTTP lists of ${LISTED} beside writes`,
-      ...listOf("secrets", secrets, 2_000),
+      ...toList("secrets", secrets, 2_000),
       written: { path, body: secret("listed-0") },
     },
     {

@@ -28,7 +28,7 @@ export async function profile(work: () => Promise<void>): Promise<readonly Sampl
 function toSamples({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): readonly Sample[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const callerOf = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));
-  const framesOf = (id: number): Frame[] => {
+  const listFrames = (id: number): Frame[] => {
     const frames: Frame[] = [];
     for (let at: number | undefined = id; at !== undefined; at = callerOf.get(at)) {
       const node = byId.get(at);
@@ -38,7 +38,7 @@ function toSamples({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): 
   };
   const known = new Map<number, Frame[]>();
   return samples.map((id, index) => {
-    const frames = known.get(id) ?? framesOf(id);
+    const frames = known.get(id) ?? listFrames(id);
     known.set(id, frames);
     return { frames, micros: timeDeltas[index] ?? 0 };
   });

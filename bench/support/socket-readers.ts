@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Agent } from "undici";
 import WebSocket from "ws";
-import { type SocketTopic, type SocketWorld, TITLE, titleOf } from "./socket-world.js";
+import { type SocketTopic, type SocketWorld, TITLE, toTitle } from "./socket-world.js";
 import { percentile } from "./table.js";
 
 /** Sockets opened concurrently. */
@@ -35,8 +35,8 @@ export interface Arrivals {
   readonly seconds: number;
 }
 
-const DIGITS = titleOf(0).length - titleOf(0).indexOf("0");
-const MARK = Buffer.from(titleOf(0).slice(0, -DIGITS));
+const DIGITS = toTitle(0).length - toTitle(0).indexOf("0");
+const MARK = Buffer.from(toTitle(0).slice(0, -DIGITS));
 
 /** All readers of a world. Also writes the changes, so that one clock measures a write's answer and its arrival. */
 class Readers {
@@ -83,7 +83,7 @@ class Readers {
     const nowMs = performance.now();
     const change = Number(data.toString("latin1", at + MARK.length, at + MARK.length + DIGITS));
     this.#arrivedMs[change - this.#first]?.push(nowMs);
-    if (change === this.#first) this.text = data.toString().replace(titleOf(change), titleOf(0));
+    if (change === this.#first) this.text = data.toString().replace(toTitle(change), toTitle(0));
   }
 
   /** Writes changes at a steady rate, without waiting for earlier answers. */
@@ -110,11 +110,11 @@ class Readers {
 
   #wanted(changes: number): number {
     let wanted = 0;
-    for (let n = 0; n < changes; n++) wanted += this.#topicOf(this.#first + n).readers.length;
+    for (let n = 0; n < changes; n++) wanted += this.#toTopic(this.#first + n).readers.length;
     return wanted;
   }
 
-  #topicOf(change: number) {
+  #toTopic(change: number) {
     const topic = this.#topics[change % this.#topics.length];
     if (topic === undefined) throw new Error("there are no topics");
     return topic;
@@ -133,10 +133,10 @@ class Readers {
   }
 
   async #write(change: number): Promise<boolean> {
-    const { write } = this.#topicOf(change);
-    const headers = { "content-type": "application/json", "idempotency-key": titleOf(change), ...write.headers };
+    const { write } = this.#toTopic(change);
+    const headers = { "content-type": "application/json", "idempotency-key": toTitle(change), ...write.headers };
     const origin = `http://127.0.0.1:${this.#world.port}`;
-    const content = write.body.replace(TITLE, titleOf(change));
+    const content = write.body.replace(TITLE, toTitle(change));
     const request = { origin, path: write.path, method: "POST", headers, body: content } as const;
     const { statusCode, body } = await this.#agent.request(request);
     this.#answeredMs[change - this.#first] = performance.now();

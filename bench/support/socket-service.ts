@@ -18,7 +18,7 @@ async function openSignalbox({ topics: count, socketsOnTopic }: SocketCounts): P
     const { id } = await service.create("/api/resources/workspaces", { slug, name: slug }, slug);
     const body = JSON.stringify({ name: TITLE, value: "0123456789abcdef", valueVersion: 1, hosts: [] });
     const write = { path: `/api/resources/workspaces/${id}/secrets`, headers: { cookie: service.cookie }, body };
-    return { name: `workspace/${id}`, write, readers: await tokensOf(service, id, readers) };
+    return { name: `workspace/${id}`, write, readers: await listTokens(service, id, readers) };
   };
   const topics: SocketTopic[] = [];
   while (topics.length < count) topics.push(await open(`readers-${topics.length}`, socketsOnTopic));
@@ -26,7 +26,7 @@ async function openSignalbox({ topics: count, socketsOnTopic }: SocketCounts): P
   return { world: { port: service.port, path: "/api/stream", topics, silent }, close: () => service.close() };
 }
 
-async function tokensOf(service: BenchService, workspaceId: string, count: number): Promise<string[]> {
+async function listTokens(service: BenchService, workspaceId: string, count: number): Promise<string[]> {
   const path = `/api/resources/workspaces/${workspaceId}/tokens`;
   const tokens: string[] = [];
   while (tokens.length < count) {

@@ -39,6 +39,6 @@ export interface BareWorld {
 export const TITLE = "{title}";
 
 /** Returns the title of a change. All titles have the same length, so that a reader can find them in messages. */
-export function titleOf(change: number): string {
+export function toTitle(change: number): string {
   return `change-${String(change).padStart(9, "0")}`;
 }

@@ -21,7 +21,7 @@ export interface Receiver extends Place {
 const expression = (cel: string) => `${OPEN} ${cel} ${CLOSE}`;
 
 /** Creates an integration with a verified webhook and one event, which matches where `when` does and opens a task. */
-export async function receiverOf(
+export async function readReceiver(
   service: BenchService,
   when: string,
   { workspaceId, teamId }: Place = service,

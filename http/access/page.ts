@@ -14,7 +14,7 @@ export interface PageParts {
 }
 
 /** Creates a page that runs only its own script and sends no request to another host. */
-export function pageOf({ title, body, script }: PageParts): () => Answer {
+export function toPage({ title, body, script }: PageParts): () => Answer {
   const content = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>

@@ -14,12 +14,12 @@ import { signInMail } from "../../actors/outbound/mail/mail-texts.js";
 import type { Refusal } from "../../actors/refusal.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { sourceOf } from "../limits/client-address.js";
+import { toSource } from "../limits/client-address.js";
 import { MailLimit } from "../limits/mail-limit.js";
 import { granted } from "../wire/refused.js";
 import { type Answer, type Route, route, type Success } from "../wire/route.js";
 import { SESSION_COOKIE, sessionToken } from "./authenticate.js";
-import { pageOf } from "./page.js";
+import { toPage } from "./page.js";
 
 export interface SessionRoutesOptions {
   readonly runtime: Runtime;
@@ -54,7 +54,7 @@ function askForLink(options: SessionRoutesOptions): Route {
     body: z.strictObject({ email: mailAddress }),
     answers: { 202: null },
     handle: async (request) => {
-      const source = sourceOf(request.remoteAddress);
+      const source = toSource(request.remoteAddress);
       const wait = sources.take(source);
       if (wait > 0) {
         return {
@@ -178,7 +178,7 @@ document.querySelector("button").addEventListener("click", async () => {
 });`;
 
 /** The page that a sign-in link opens. */
-const signInPage = pageOf({
+const signInPage = toPage({
   title: "Sign in to Signalbox",
   body: "<p>Sign in on this device?</p><button>Sign in</button>",
   script,

@@ -36,7 +36,7 @@ export function workloadExchangeRoutes(options: WorkloadExchangeRoutesOptions): 
   return [
     tokenExchange(options),
     poolExchange(options),
-    ...trustKinds.map((kind) => refusalsOf(kind, options.runtime)),
+    ...trustKinds.map((kind) => toRefusals(kind, options.runtime)),
   ];
 }
 
@@ -142,7 +142,7 @@ const refusalSchema = z
   })
   .meta({ title: "trust-refusal" });
 
-function refusalsOf(kind: Kind, { reading }: Runtime): Route {
+function toRefusals(kind: Kind, { reading }: Runtime): Route {
   const trust: Subject<ManagedTrust> = {
     find: ({ caller, params }) => findManagedTrust(reading, caller, kind, params.id ?? ""),
     problems: ["forbidden"],

@@ -11,7 +11,7 @@ import { idempotencyKey } from "../wire/headers.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
 import { cursor, pageSize } from "../wire/paging.js";
 import { granted, Refused } from "../wire/refused.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import { setSubject } from "../wire/replay-subjects.js";
 import type { Route, RouteRequest } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
@@ -66,7 +66,7 @@ function startRoute({ runtime, sealer }: CheckRoutesOptions): Route {
       granted(idempotencyKey(request.header("idempotency-key")));
       const asked = granted(parseCheck(request.body));
       const { caller, client } = request;
-      const idempotency = idempotencyOf(sealer, request, `replay-check.start ${teamId}`);
+      const idempotency = findIdempotency(sealer, request, `replay-check.start ${teamId}`);
       const to = replayCheckRef(workspaceId, runtime.newId("check"));
       const message = { type: "check.start", caller, client, teamId, ...asked, idempotency } as const;
       const { checkId, how } = granted(await runtime.ask(to, message));

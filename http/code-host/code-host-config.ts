@@ -45,7 +45,7 @@ interface WrongCodeHost {
  * Reads the code host's settings. Returns null if none is set. All settings must be set together, with two exceptions:
  * the address of the web pages, which defaults to an address derived from `CODE_HOST_URL`, and the webhook secret.
  */
-export function codeHostOf(read: (name: SettingName) => string | undefined): CodeHostSettings | null | WrongCodeHost {
+export function findCodeHost(read: (name: SettingName) => string | undefined): CodeHostSettings | null | WrongCodeHost {
   const apiUrl = read("CODE_HOST_URL");
   const [appId, appKey, clientId, clientSecret] = needed.map((name) => read(name));
   const webUrl = read("CODE_HOST_WEB_URL");
@@ -57,14 +57,14 @@ export function codeHostOf(read: (name: SettingName) => string | undefined): Cod
   if (appId === undefined || appKey === undefined || clientId === undefined || clientSecret === undefined) {
     return { wrong: `${needed.find((name) => read(name) === undefined)}: must be set when CODE_HOST_URL is set` };
   }
-  return { apiUrl, webUrl: webUrl ?? webUrlOf(apiUrl), appId, appKey, clientId, clientSecret };
+  return { apiUrl, webUrl: webUrl ?? toWebUrl(apiUrl), appId, appKey, clientId, clientSecret };
 }
 
 /**
  * Derives the address of a code host's web pages from its API address: without `api.` before the host name and without
  * the path, such as `/api/v3`.
  */
-function webUrlOf(apiUrl: string): string {
+function toWebUrl(apiUrl: string): string {
   const url = new URL(apiUrl);
   url.hostname = url.hostname.replace(/^api\./, "");
   return url.origin;

@@ -19,7 +19,7 @@ import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
 import { isRefusal } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { pageOf } from "../access/page.js";
+import { toPage } from "../access/page.js";
 import { countAsking } from "../limits/asking-limit.js";
 import type { RateLimit } from "../limits/rate-limit.js";
 import { listenForOutcome } from "../wire/outcome-wait.js";
@@ -165,7 +165,7 @@ tell()
   });`;
 
 /** The page that the code host redirects people back to. */
-const callbackPage = pageOf({
+const callbackPage = toPage({
   title: "Connecting to Signalbox",
   body: "<p>One moment …</p><noscript>This page needs JavaScript.</noscript>",
   script,

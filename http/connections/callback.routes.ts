@@ -14,7 +14,7 @@ import { type LinkReturn, readLinkReturn } from "../../actors/integrations/link-
 import { sealGrant } from "../../actors/integrations/oauth.effects.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { pageOf } from "../access/page.js";
+import { toPage } from "../access/page.js";
 import { listenForOutcome } from "../wire/outcome-wait.js";
 import { granted, Refused } from "../wire/refused.js";
 import { type Route, route } from "../wire/route.js";
@@ -147,7 +147,7 @@ bring().catch(() => {
 `;
 
 /** The page that a host redirects people back to after they consented. */
-const callbackPage = pageOf({
+const callbackPage = toPage({
   title: "Connect an account",
   body: "<p>Connecting the account…</p>",
   script,

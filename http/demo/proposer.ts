@@ -31,14 +31,14 @@ async function say(line: { readonly type: "candidates" | "cause" } & Record<stri
 }
 
 /** Returns the first words of a prompt, as a slug. */
-function nameOf(prompt: string): string {
+function toName(prompt: string): string {
   const words = prompt.toLowerCase().match(/[a-z0-9]+/g) ?? ["unnamed"];
   return words.slice(0, 4).join("-").slice(0, 64);
 }
 
 async function propose({ left, candidates }: Brief, prompts: readonly string[]): Promise<void> {
   const known = new Set(candidates.map(({ name }) => name));
-  const fresh = prompts.map((prompt) => ({ name: nameOf(prompt), prompt })).filter(({ name }) => !known.has(name));
+  const fresh = prompts.map((prompt) => ({ name: toName(prompt), prompt })).filter(({ name }) => !known.has(name));
   const list = fresh.slice(0, left.candidates).map(({ name, prompt }) => ({
     name,
     hypothesis: `Agents heed what their prompt says: ${prompt}`,

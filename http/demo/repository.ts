@@ -21,7 +21,7 @@ export function createRepository(project: string, folder: string): CreatedReposi
   make(made);
   clone(made, folder);
   rmSync(made, { recursive: true });
-  return { from: "made for the demo", commits: commitsOf(folder) };
+  return { from: "made for the demo", commits: toCommits(folder) };
 }
 
 /** Clones the project; returns the number of commits, or null if it cannot be cloned. */
@@ -29,7 +29,7 @@ function clone(project: string, folder: string): number | null {
   try {
     git(dirname(folder), "clone", "--quiet", "--bare", "--", project, folder);
     attach(folder);
-    return commitsOf(folder);
+    return toCommits(folder);
   } catch {
     return null;
   }
@@ -55,7 +55,7 @@ function make(folder: string): void {
   }
 }
 
-function commitsOf(folder: string): number {
+function toCommits(folder: string): number {
   return Number(git(folder, "rev-list", "--count", "HEAD").trim());
 }
 

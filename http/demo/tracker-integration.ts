@@ -16,7 +16,7 @@ export async function connectTracker(
   tracker: Tracker,
 ): Promise<{ readonly integrationId: string; readonly deliveriesUrl: string }> {
   const under = "/api/resources";
-  for (const secret of secretsOf(tracker)) await client.post(`${under}/workspaces/${workspaceId}/secrets`, secret);
+  for (const secret of listSecrets(tracker)) await client.post(`${under}/workspaces/${workspaceId}/secrets`, secret);
   const { body: made } = await client.post(`${under}/teams/${teamId}/integrations`, definitionFor(tracker));
   await client.post(`${under}/teams/${teamId}/lines`, line);
   const { deliveriesUrl } = await client.get<{ deliveriesUrl: string }>(`${under}/integrations/${made.id}`);
@@ -32,7 +32,7 @@ function definitionFor({ api }: Tracker): unknown {
  * Returns the secrets that it names. The key is sent only to the tracker; the secret that signs deliveries is never
  * sent.
  */
-function secretsOf({ api, key, secret }: Tracker): readonly object[] {
+function listSecrets({ api, key, secret }: Tracker): readonly object[] {
   return [
     { name: "tracker-key", value: key, valueVersion: 1, hosts: [api.host] },
     { name: "tracker-webhook", value: secret, valueVersion: 1 },

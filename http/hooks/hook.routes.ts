@@ -100,7 +100,7 @@ function callbackRoutes(options: HookRoutesOptions): readonly Route[] {
       problems: ["unauthenticated"],
       handle: (request) => ({
         status: 200,
-        body: callbackTaskView(options.runtime.reading, subjectOf(options, request)),
+        body: callbackTaskView(options.runtime.reading, toSubject(options, request)),
       }),
     }),
     route({
@@ -122,7 +122,7 @@ function callbackRoutes(options: HookRoutesOptions): readonly Route[] {
 }
 
 async function addNote(options: HookRoutesOptions, request: Pick<RouteRequest, "body" | "header">): Promise<Outcome> {
-  const subject = subjectOf(options, request);
+  const subject = toSubject(options, request);
   const key = granted(optionalIdempotencyKey(request.header("idempotency-key")));
   const parsed = parseBy(note, request.body);
   if ("errors" in parsed) return { refused: "invalid", errors: parsed.errors };
@@ -132,7 +132,7 @@ async function addNote(options: HookRoutesOptions, request: Pick<RouteRequest, "
 }
 
 /** Returns the hook occurrence and task that the request's callback token is for. */
-function subjectOf(
+function toSubject(
   { runtime, sealer, expired }: HookRoutesOptions,
   { header }: Pick<RouteRequest, "header">,
 ): CallbackSubject {

@@ -14,7 +14,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
 import { idCursor, pageSize } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import type { Route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
@@ -81,7 +81,7 @@ export function actionRunRoutes({ runtime, sealer }: ActionRunRoutesOptions): re
       handle: async (request, integration) => {
         const { workspaceId, id: integrationId } = integration;
         const runId = request.params.actionRunId ?? "";
-        const idempotency = idempotencyOf(sealer, request, `action-run.resend ${integrationId} ${runId}`);
+        const idempotency = findIdempotency(sealer, request, `action-run.resend ${integrationId} ${runId}`);
         const to = actionRunRef(workspaceId, runtime.newId("act"));
         const { id, replayed } = granted(
           await runtime.ask(to, { type: "action.resend", integrationId, runId, idempotency }),

@@ -38,7 +38,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
 import { idCursor, pageSize } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import type { Answer, Route, RouteRequest, UnknownRequest } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
@@ -115,7 +115,7 @@ function readRoutes({ runtime }: DeliveryRoutesOptions): readonly Route[] {
           text: "text/plain",
         },
       },
-      audience: ({ integrationId = "" }) => receivers.workspaceOf(reading, integrationId),
+      audience: ({ integrationId = "" }) => receivers.findWorkspace(reading, integrationId),
       answersAnyone: (request) => answerChallenge(receivers.find(reading, request.params.integrationId ?? ""), request),
       handle: async (request, integration) => {
         const { query } = request;
@@ -175,7 +175,7 @@ function redeliveryRoutes({ runtime, sealer }: DeliveryRoutesOptions): readonly 
       handle: async (request, integration) => {
         const { workspaceId, id: integrationId } = integration;
         const id = request.params.deliveryId ?? "";
-        const idempotency = idempotencyOf(sealer, request, `POST ${at}/redeliver ${integrationId} ${id}`);
+        const idempotency = findIdempotency(sealer, request, `POST ${at}/redeliver ${integrationId} ${id}`);
         const intake = deliveryIntakeRef(workspaceId, integrationId);
         const answer = granted(await runtime.ask(intake, { type: "delivery.redeliver", id, idempotency }));
         const row = granted(findDelivery(reading, integration, answer.id));

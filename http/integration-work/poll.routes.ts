@@ -6,7 +6,7 @@ import { pollSchema } from "../../actors/integrations/poll.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../wire/refused.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import type { Route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
@@ -68,7 +68,7 @@ function nowRoute(options: PollRoutesOptions): Route {
     answers: { 202: { body: pollSchema, headers: replayedHeader } },
     problems: ["conflict"],
     handle: async (request, { workspaceId, poll: { integrationId } }) => {
-      const idempotency = idempotencyOf(sealer, request, `poll.now ${integrationId}`);
+      const idempotency = findIdempotency(sealer, request, `poll.now ${integrationId}`);
       const result = granted(await runtime.ask(pollRef(workspaceId, integrationId), { type: "poll.now", idempotency }));
       return { status: 202, body: pollView(result.poll), headers: replayHeaders(result.replayed) };
     },

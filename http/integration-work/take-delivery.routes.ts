@@ -64,7 +64,7 @@ export function takeDeliveryRoutes({ runtime, sealer }: TakeDeliveryOptions): re
       headers: { "service-cause": "optional" },
       answers: { 200: z.unknown(), 201: null, 202: null, 203: null, 204: null },
       problems: ["not-found", "unauthenticated"],
-      audience: ({ integrationId = "" }) => options.receivers.workspaceOf(runtime.reading, integrationId),
+      audience: ({ integrationId = "" }) => options.receivers.findWorkspace(runtime.reading, integrationId),
       handle: (request) => take(options, request),
     }),
   ];

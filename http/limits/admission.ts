@@ -2,9 +2,9 @@ import type { Caller } from "../../actors/caller.js";
 import type { Refusal } from "../../actors/refusal.js";
 import type { Clock } from "../../runtime/clock.js";
 import type { AdmissionRates } from "../wire/config.js";
-import { sourceOf } from "./client-address.js";
+import { toSource } from "./client-address.js";
 import { RateLimit } from "./rate-limit.js";
-import { shareOf } from "./sender-shares.js";
+import { toShare } from "./sender-shares.js";
 
 /** Applies the rate limits. Each method returns null to admit the request, or the refusal to respond with. */
 export interface Admission {
@@ -35,7 +35,7 @@ export function createAdmission(rates: AdmissionRates, clock: Clock): Admission 
   return {
     ofAddress: (address, audience = null) => {
       if (rates.perAddressASecond === 0) return null;
-      const wait = addresses.take(shareOf(sourceOf(address()), audience));
+      const wait = addresses.take(toShare(toSource(address()), audience));
       return refusalFor(wait, "Too many requests from this address.");
     },
     ofCaller: (caller) => {
@@ -43,7 +43,7 @@ export function createAdmission(rates: AdmissionRates, clock: Clock): Admission 
       return refusalFor(credentials.take(who), "Too many requests with this credential.");
     },
     ofFailure: (address) =>
-      refusalFor(failures.take(sourceOf(address)), "Too many rejected credentials from this address."),
+      refusalFor(failures.take(toSource(address)), "Too many rejected credentials from this address."),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Caller } from "../../actors/caller.js";
 import type { Scheduler } from "../../runtime/clock.js";
 import { TurnoverMap } from "../../runtime/schedule/turnover-map.js";
-import { sourceOf } from "./client-address.js";
+import { toSource } from "./client-address.js";
 import { type Begin, type Leaving, OwnWork } from "./own-work.js";
 
 /**
@@ -114,7 +114,7 @@ export class FairTurns {
    */
   enter(party: string, client: Leaving, mostMs: number): Promise<Begin> | "crowded" | null {
     if (this.#mayRun(party)) return null;
-    const own = this.#ownOf(party);
+    const own = this.#toOwn(party);
     if (own.fresh.length >= MAX_WAITING) this.#length -= own.dropGone();
     if (own.fresh.length >= MAX_WAITING) return "crowded";
     return new Promise((resolve) => {
@@ -134,7 +134,7 @@ export class FairTurns {
   /** Resolves at the party's next turn. Before that, other parties have their turns and the loop reads input. */
   next(party: string): Promise<void> {
     return new Promise((resolve) => {
-      this.#ownOf(party).begun.push(resolve);
+      this.#toOwn(party).begun.push(resolve);
       this.#lengthen();
     });
   }
@@ -161,7 +161,7 @@ export class FairTurns {
     return true;
   }
 
-  #ownOf(party: string): OwnWork {
+  #toOwn(party: string): OwnWork {
     const known = this.#waiting.get(party);
     if (known !== undefined) return known;
     const own = new OwnWork();
@@ -269,7 +269,7 @@ export class FairTurns {
  * Returns the party that a request's turn counts for: the token's workspace, the person, or the client address if there
  * is no credential. A person's requests do not count for the workspace in the path, because it could be another team's.
  */
-export function partyOf(caller: Caller | null, address: () => string): string {
-  if (caller === null) return sourceOf(address());
+export function toParty(caller: Caller | null, address: () => string): string {
+  if (caller === null) return toSource(address());
   return caller.kind === "token" ? caller.workspaceId : caller.userId;
 }

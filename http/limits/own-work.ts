@@ -27,7 +27,7 @@ interface Fresh {
   readonly latestMs: number;
 }
 
-function beginOf({ client, latestMs }: Fresh, nowMs: number): Begin {
+function toBegin({ client, latestMs }: Fresh, nowMs: number): Begin {
   if (client.isGone) return "gone";
   return latestMs <= nowMs ? "late" : "turn";
 }
@@ -56,7 +56,7 @@ export class OwnWork {
     this.#sinceBegin = begins ? 0 : this.#sinceBegin + 1;
     if (begins) {
       const fresh = this.fresh.take();
-      fresh?.begin(beginOf(fresh, nowMs));
+      fresh?.begin(toBegin(fresh, nowMs));
       return fresh !== undefined;
     }
     const goOn = this.begun.take();
@@ -68,7 +68,7 @@ export class OwnWork {
   dropUnwanted(nowMs: number): number {
     for (let dropped = 0; dropped < MAX_DROPPED; dropped++) {
       const first = this.fresh.first();
-      const begin = first === undefined ? "turn" : beginOf(first, nowMs);
+      const begin = first === undefined ? "turn" : toBegin(first, nowMs);
       if (begin === "turn") return dropped;
       this.fresh.take()?.begin(begin);
     }

@@ -9,6 +9,6 @@ const SHARES = 8;
  * of deliveries for one workspace delays only one eighth of the others. An address never gets more than {@link SHARES}
  * times the turns and the rate of one client (stochastic fairness queueing, McKenney 1990).
  */
-export function shareOf(source: string, audience: string | null): string {
+export function toShare(source: string, audience: string | null): string {
   return audience === null ? source : `${source} ${crc32(audience) % SHARES}`;
 }

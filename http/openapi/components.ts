@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { oas31, ZodOpenApiComponentsObject } from "zod-openapi";
 import { API_VERSION } from "../wire/headers.js";
-import { answersOf, type Route, successOf } from "../wire/route.js";
+import { type Route, toAnswers, toSuccess } from "../wire/route.js";
 
 /** Converts text to Pascal case, for component names: `hook-occurrence` becomes `HookOccurrence`. */
 export function pascal(text: string): string {
@@ -72,7 +72,7 @@ export function sharedParameter(name: keyof typeof parameters): oas31.ReferenceO
 }
 
 /** Returns everything that operations refer to by name, including all schemas with a title. */
-export function componentsOf(routes: readonly Route[]): ZodOpenApiComponentsObject {
+export function toComponents(routes: readonly Route[]): ZodOpenApiComponentsObject {
   return {
     schemas: { ...namedSchemas(routes), Problem: problemSchema },
     parameters,
@@ -131,7 +131,7 @@ const problemSchema = z
 function namedSchemas(routes: readonly Route[]): Record<string, z.ZodType> {
   const named: Record<string, z.ZodType> = {};
   for (const route of routes) {
-    for (const declared of Object.values(answersOf(route))) collect(successOf(declared).body, named);
+    for (const declared of Object.values(toAnswers(route))) collect(toSuccess(declared).body, named);
   }
   return named;
 }

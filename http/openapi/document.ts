@@ -2,9 +2,9 @@ import { createDocument, type oas31, type ZodOpenApiOperationObject, type ZodOpe
 import { API_VERSION } from "../wire/headers.js";
 import type { Method, Route } from "../wire/route.js";
 import type { SocketRoute } from "../wire/socket.js";
-import { answerHeaders, componentsOf, pascal } from "./components.js";
+import { answerHeaders, pascal, toComponents } from "./components.js";
 import { Examples } from "./examples.js";
-import { operationOf } from "./operation.js";
+import { toOperation } from "./operation.js";
 import { ProblemResponses } from "./problem-responses.js";
 
 const about = `Configuration, work, hooks and replays of a Signalbox.
@@ -46,7 +46,7 @@ export async function createOpenApi(
   const paths: Record<string, ZodOpenApiPathItemObject> = {};
   for (const [index, route] of routes.entries()) {
     if (index % PIECE === PIECE - 1) await pause();
-    paths[route.path] = { ...paths[route.path], [methodName(route.method)]: operationOf(route, problems) };
+    paths[route.path] = { ...paths[route.path], [methodName(route.method)]: toOperation(route, problems) };
   }
   for (const socket of sockets) paths[socket.path] = { get: socketOperation(socket, problems) };
   await pause();
@@ -62,7 +62,7 @@ export async function createOpenApi(
       servers: [{ url: "/" }],
       tags: [...new Set(routes.flatMap(({ tag }) => tag ?? [])), "Sockets"].map((name) => ({ name })),
       paths,
-      components: { ...componentsOf(routes), responses: problems.components },
+      components: { ...toComponents(routes), responses: problems.components },
     },
     // A later release of the same API version may add fields, so clients must accept unknown fields in responses.
     {
@@ -163,7 +163,7 @@ function socketOperation(
     security: credentials.map((name) => ({ [name]: [] })),
     responses: {
       "101": { description: "The socket is open.", headers: answerHeaders },
-      ...problems.of(["unauthenticated", "unsupported-api-version", "upgrade-required", "too-many-requests"]),
+      ...problems.read(["unauthenticated", "unsupported-api-version", "upgrade-required", "too-many-requests"]),
     },
   };
 }
@@ -174,22 +174,22 @@ function addExamples(document: oas31.OpenAPIObject): void {
   for (const item of Object.values(document.paths ?? {})) {
     for (const operation of [item.get, item.post, item.put, item.patch, item.delete]) {
       if (operation === undefined) continue;
-      for (const media of jsonBodiesOf(operation)) {
+      for (const media of listJsonBodies(operation)) {
         const { schema, example } = media;
         if (schema === undefined) continue;
-        media.example = example === undefined ? examples.of(schema) : examples.fill(example, schema);
+        media.example = example === undefined ? examples.read(schema) : examples.fill(example, schema);
       }
       for (const parameter of operation.parameters ?? []) {
         if (!("schema" in parameter) || parameter.schema === undefined) continue;
         if (parameter.example === undefined && parameter.in === "path") {
-          parameter.example = examples.of(parameter.schema, parameter.name);
+          parameter.example = examples.read(parameter.schema, parameter.name);
         }
       }
     }
   }
 }
 
-function jsonBodiesOf({ requestBody, responses }: oas31.OperationObject): oas31.MediaTypeObject[] {
+function listJsonBodies({ requestBody, responses }: oas31.OperationObject): oas31.MediaTypeObject[] {
   const holders: unknown[] = [requestBody, ...Object.values(responses ?? {})];
   return holders.flatMap((holder) => {
     const content = (holder as { readonly content?: oas31.ContentObject } | undefined)?.content;

@@ -85,7 +85,7 @@ export class Examples {
   }
 
   /** Returns the schema's own example, or one derived from names, formats and limits. */
-  of(schema: Schema, name = ""): unknown {
+  read(schema: Schema, name = ""): unknown {
     return this.#make(schema, name, 0);
   }
 
@@ -103,7 +103,7 @@ export class Examples {
     for (const [field, inner] of Object.entries(properties)) {
       const value = (given as Record<string, unknown>)[field];
       if (value !== undefined) filled[field] = this.fill(value, inner, field);
-      else if (required.includes(field)) filled[field] = this.of(inner, field);
+      else if (required.includes(field)) filled[field] = this.read(inner, field);
     }
     return { ...filled, ...without(given, Object.keys(properties)) };
   }
@@ -132,7 +132,7 @@ export class Examples {
     const type = [resolved.type].flat().find((one) => one !== "null");
     switch (type) {
       case "string":
-        return textOf(resolved, name);
+        return toText(resolved, name);
       case "integer":
       case "number":
         return Math.max(resolved.minimum ?? (name === "status" ? 200 : 1), (resolved.exclusiveMinimum ?? -1) + 1);
@@ -158,7 +158,7 @@ export class Examples {
   }
 }
 
-function textOf(schema: oas31.SchemaObject, name: string): string {
+function toText(schema: oas31.SchemaObject, name: string): string {
   const { format, pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
   if (format === "date-time" || /(^at|At)$/.test(name)) return EXAMPLE_TIME;
   if (format === "uri") return "https://example.com/";

@@ -2,35 +2,35 @@ import { z } from "zod";
 import type { oas31, ZodOpenApiOperationObject, ZodOpenApiParameters, ZodOpenApiResponseObject } from "zod-openapi";
 import { listIdCursors } from "../wire/paging.js";
 import type { ProblemSlug } from "../wire/problem.js";
-import { answersOf, isServedReadOnly, type Route, type Success, successOf } from "../wire/route.js";
+import { isServedReadOnly, type Route, type Success, toAnswers, toSuccess } from "../wire/route.js";
 import { answerHeaders, pascal, sharedParameter } from "./components.js";
 import type { ProblemResponses } from "./problem-responses.js";
 
 /** Returns the operation of a route. `addExamples` adds missing examples later. */
-export function operationOf(route: Route, problems: ProblemResponses): ZodOpenApiOperationObject {
+export function toOperation(route: Route, problems: ProblemResponses): ZodOpenApiOperationObject {
   const body = route.takes ?? route.body;
   return {
-    operationId: operationIdOf(route),
+    operationId: toOperationId(route),
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
     ...(route.tag === undefined ? {} : { tags: [route.tag] }),
-    security: securityOf(route),
-    requestParams: paramsOf(route),
-    parameters: headersOf(route),
+    security: toSecurity(route),
+    requestParams: toParams(route),
+    parameters: listHeaders(route),
     ...(body === undefined
       ? {}
       : {
           requestBody: {
             required: !body.safeParse({}).success,
-            content: { [route.rawBodyType ?? "application/json"]: { schema: body, ...exampleOf(route.example) } },
+            content: { [route.rawBodyType ?? "application/json"]: { schema: body, ...toExample(route.example) } },
           },
         }),
-    responses: { ...problems.of(problemsOf(route)), ...responsesOf(route) },
+    responses: { ...problems.read(listProblems(route)), ...toResponses(route) },
   };
 }
 
 /** Returns the route's own operation id, or one derived from method and path: `getTeamsTasks`, `getTasksByTaskId`. */
-function operationIdOf({ method, path, operation }: Route): string {
+function toOperationId({ method, path, operation }: Route): string {
   if (operation !== undefined) return operation;
   const segments = path.split("/").filter((segment) => segment !== "" && segment !== "api");
   const words = segments.map((segment, index) => {
@@ -41,13 +41,13 @@ function operationIdOf({ method, path, operation }: Route): string {
   return `${method.toLowerCase()}${words.join("")}`;
 }
 
-function securityOf({ access, credential }: Route): oas31.SecurityRequirementObject[] {
+function toSecurity({ access, credential }: Route): oas31.SecurityRequirementObject[] {
   if (credential !== undefined) return [{ [credential]: [] }];
   if (access === "public") return [];
   return access === "person" ? [{ session: [] }] : [{ session: [] }, { token: [] }];
 }
 
-function paramsOf(route: Route): ZodOpenApiParameters {
+function toParams(route: Route): ZodOpenApiParameters {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? "");
   return {
     ...(names.length === 0 ? {} : { path: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))) }),
@@ -55,7 +55,7 @@ function paramsOf(route: Route): ZodOpenApiParameters {
   };
 }
 
-function headersOf(route: Route): oas31.ReferenceObject[] {
+function listHeaders(route: Route): oas31.ReferenceObject[] {
   const key = route.headers?.["idempotency-key"];
   return [
     ...(key === undefined ? [] : [sharedParameter(key === "required" ? "IdempotencyKey" : "OptionalIdempotencyKey")]),
@@ -66,10 +66,10 @@ function headersOf(route: Route): oas31.ReferenceObject[] {
   ];
 }
 
-function responsesOf(route: Route): Record<`${1 | 2 | 3 | 4 | 5}${string}`, ZodOpenApiResponseObject> {
+function toResponses(route: Route): Record<`${1 | 2 | 3 | 4 | 5}${string}`, ZodOpenApiResponseObject> {
   const answers: Record<string, ZodOpenApiResponseObject> = {};
-  for (const [status, declared] of Object.entries(answersOf(route))) {
-    answers[status] = answerOf(Number(status), successOf(declared));
+  for (const [status, declared] of Object.entries(toAnswers(route))) {
+    answers[status] = toAnswer(Number(status), toSuccess(declared));
   }
   return answers;
 }
@@ -83,13 +83,13 @@ const descriptions: Readonly<Record<number, string>> = {
   503: "Unavailable for now.",
 };
 
-function answerOf(status: number, { body, text, headers = {}, example }: Success): ZodOpenApiResponseObject {
+function toAnswer(status: number, { body, text, headers = {}, example }: Success): ZodOpenApiResponseObject {
   const own = Object.entries(headers).map(([name, description]) => [
     headerName(name),
     { description, schema: { type: "string" } },
   ]);
   const content: ZodOpenApiResponseObject["content"] = {
-    ...(body !== null && { "application/json": { schema: body, ...exampleOf(example) } }),
+    ...(body !== null && { "application/json": { schema: body, ...toExample(example) } }),
     ...(text !== undefined && { [text]: { schema: { type: "string" } } }),
   };
   return {
@@ -104,7 +104,7 @@ function headerName(name: string): string {
   return name.replace(/(^|-)([a-z])/g, (_, dash: string, letter: string) => `${dash}${letter.toUpperCase()}`);
 }
 
-function exampleOf(given: unknown): { readonly example?: unknown } {
+function toExample(given: unknown): { readonly example?: unknown } {
   return given === undefined ? {} : { example: given };
 }
 
@@ -115,7 +115,7 @@ const always: readonly ProblemSlug[] = ["bad-request", "unsupported-api-version"
  * Returns all problems that a route can respond with: those that its declaration implies, and those that it lists. The
  * documentation shows them, and tests check every response against them.
  */
-export function problemsOf(route: Route): readonly ProblemSlug[] {
+export function listProblems(route: Route): readonly ProblemSlug[] {
   const writes = route.method !== "GET";
   const slugs = new Set<ProblemSlug>([...always, ...(route.problems ?? [])]);
   const add = (applies: boolean, ...more: ProblemSlug[]) => {

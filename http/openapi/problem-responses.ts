@@ -33,7 +33,7 @@ export class ProblemResponses {
   readonly components: Record<string, oas31.ResponseObject> = {};
 
   /** Returns references to the responses for these problems, by status. */
-  of(slugs: readonly ProblemSlug[]): Record<`${1 | 2 | 3 | 4 | 5}${string}`, oas31.ReferenceObject> {
+  read(slugs: readonly ProblemSlug[]): Record<`${1 | 2 | 3 | 4 | 5}${string}`, oas31.ReferenceObject> {
     const byStatus = new Map<number, ProblemSlug[]>();
     for (const slug of slugs) {
       const [status] = problems[slug];
@@ -43,27 +43,27 @@ export class ProblemResponses {
     for (const [status, ofStatus] of [...byStatus].sort(([left], [right]) => left - right)) {
       const sorted = ofStatus.sort();
       const name = pascal(sorted.join(" or "));
-      this.components[name] ??= responseOf(sorted);
+      this.components[name] ??= toResponse(sorted);
       responses[status] = { $ref: `#/components/responses/${name}` };
     }
     return responses;
   }
 }
 
-function responseOf(slugs: readonly ProblemSlug[]): oas31.ResponseObject {
+function toResponse(slugs: readonly ProblemSlug[]): oas31.ResponseObject {
   return {
     description: slugs.map((slug) => `\`${slug}\`: ${problems[slug][1]}.`).join(" "),
     headers: { ...answerHeaders, ...Object.assign({}, ...slugs.map((slug) => headers[slug] ?? {})) },
     content: {
       "application/problem+json": {
         schema: { $ref: "#/components/schemas/Problem" },
-        examples: Object.fromEntries(slugs.map((slug) => [slug, { value: exampleOf(slug) }])),
+        examples: Object.fromEntries(slugs.map((slug) => [slug, { value: toExample(slug) }])),
       },
     },
   };
 }
 
-function exampleOf(slug: ProblemSlug): Record<string, unknown> {
+function toExample(slug: ProblemSlug): Record<string, unknown> {
   const [status, title] = problems[slug];
   return { type: `urn:service:problem:${slug}`, title, status, detail: `${title}.`, ...extras[slug] };
 }

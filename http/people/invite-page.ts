@@ -1,4 +1,4 @@
-import { pageOf } from "../access/page.js";
+import { toPage } from "../access/page.js";
 
 /** Reads the offer and the session, and shows the next step. The script inserts names as text, never as HTML. */
 const script = `
@@ -69,7 +69,7 @@ begin().catch(() => show("The service cannot be reached. Reload the page to try 
  * The page that an invite link opens. The person signs in if needed, then accepts. Opening the page does not accept the
  * invite.
  */
-export const invitePage = pageOf({
+export const invitePage = toPage({
   title: "Invite to Signalbox",
   body: "<p>One moment …</p><button hidden></button><noscript>This page needs JavaScript.</noscript>",
   script,

@@ -130,7 +130,7 @@ function resendRoute(options: InviteRoutesOptions, countInvites: CountInvites): 
       const link = newLink(options, workspaceId, invite);
       const message: ResendInvite = { type: "invite.resend", inviteId, ...link };
       const sent = granted(await runtime.ask(inviteRef(workspaceId, email), message));
-      return { status: 200, body: await outcomeOf(runtime, workspaceId, email, sent) };
+      return { status: 200, body: await readOutcome(runtime, workspaceId, email, sent) };
     },
   });
 }
@@ -163,7 +163,7 @@ async function inviteAll(
     const message: SendInvite = { type: "invite.send", by: caller.userId, role, teams, ...link };
     const sent = await runtime.ask(inviteRef(workspaceId, email), message);
     if (sent === null) return { email, outcome: "already-a-member", inviteId: null };
-    return outcomeOf(runtime, workspaceId, email, sent);
+    return readOutcome(runtime, workspaceId, email, sent);
   });
   const settled = await Promise.allSettled(asked);
   return settled.map((each) => {
@@ -172,7 +172,7 @@ async function inviteAll(
   });
 }
 
-async function outcomeOf(runtime: Runtime, workspaceId: string, email: string, sent: InviteSent): Promise<Outcome> {
+async function readOutcome(runtime: Runtime, workspaceId: string, email: string, sent: InviteSent): Promise<Outcome> {
   const wentOut = await mailWentOut(runtime, workspaceId, sent.inviteId);
   return { email, outcome: wentOut ? sent.outcome : "not-sent", inviteId: sent.inviteId };
 }

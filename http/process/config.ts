@@ -2,10 +2,10 @@ import { z } from "zod";
 import { createHookTokenSigner } from "../../actors/hooks/delivery/hook-token.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { defaultRetention } from "../../actors/tables/retention.js";
-import { codeHostOf, codeHostSettings } from "../code-host/code-host-config.js";
+import { codeHostSettings, findCodeHost } from "../code-host/code-host-config.js";
 import { parseNetworks } from "../limits/client-address.js";
 import type { Config } from "../wire/config.js";
-import { modelOf, modelSettings } from "./model-config.js";
+import { findModel, modelSettings } from "./model-config.js";
 import { parseKey } from "./secrets-key.js";
 
 /** Settings by name, as text. */
@@ -148,9 +148,9 @@ export function readConfig(environment: Environment): Config {
     throw new WrongSetting(`${name}: ${parsed.error.issues[0]?.message ?? "is not valid"}`);
   };
   const secretsKey = read("SECRETS_KEY");
-  const codeHost = codeHostOf(read);
+  const codeHost = findCodeHost(read);
   if (codeHost !== null && "wrong" in codeHost) throw new WrongSetting(codeHost.wrong);
-  const model = modelOf(read);
+  const model = findModel(read);
   if (model !== null && "wrong" in model) throw new WrongSetting(model.wrong);
   return {
     host: read("HOST"),

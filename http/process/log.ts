@@ -22,7 +22,7 @@ export function createLog(level: Config["logLevel"], destination?: DestinationSt
     },
     failed: (requestId, error) => {
       const level = damage.isKnownTo(requestId, error) ? "debug" : "error";
-      if (logger.isLevelEnabled(level)) logger[level]({ requestId, error: traceOf(error) }, "request failed");
+      if (logger.isLevelEnabled(level)) logger[level]({ requestId, error: toTrace(error) }, "request failed");
     },
   };
 }
@@ -60,24 +60,24 @@ export async function openTerminal(): Promise<DestinationStream> {
 }
 
 /**
- * Reduces errors in the details to {@link traceOf}, because an error's message may contain the data that it failed on.
+ * Reduces errors in the details to {@link toTrace}, because an error's message may contain the data that it failed on.
  */
 function plain(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(details).map(([name, value]) => [
     name,
-    value instanceof Error ? traceOf(value) : value,
+    value instanceof Error ? toTrace(value) : value,
   ]);
   return Object.fromEntries(entries);
 }
 
 /** Returns an error's name and stack frames. Includes the message only for errors whose message this product writes. */
-function traceOf(error: unknown): Record<string, unknown> {
+function toTrace(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };
   const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
   return {
     name: error.name,
     ...(error instanceof StoreError ? { code: error.code, message: error.message } : {}),
     at: frames.map((line) => line.trim()),
-    ...(error.cause === undefined ? {} : { cause: traceOf(error.cause) }),
+    ...(error.cause === undefined ? {} : { cause: toTrace(error.cause) }),
   };
 }

@@ -52,7 +52,7 @@ type Read = <Name extends SettingName>(name: Name) => z.output<(typeof modelSett
  * Reads the model's settings. Returns null if none is set. `MODEL_URL` and `MODEL_NAME` must be set together; otherwise
  * `wrong` is a one-line message that names the missing setting.
  */
-export function modelOf(read: Read): ModelSettings | null | { readonly wrong: string } {
+export function findModel(read: Read): ModelSettings | null | { readonly wrong: string } {
   const [url, key, name, prices] = [read("MODEL_URL"), read("MODEL_KEY"), read("MODEL_NAME"), read("MODEL_PRICES")];
   if (url !== undefined && name !== undefined) return { url, key: key ?? null, name, prices: prices ?? null };
   if (url !== undefined) return { wrong: "MODEL_NAME: must be set when MODEL_URL is set" };

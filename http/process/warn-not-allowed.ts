@@ -44,7 +44,7 @@ export async function warnNotAllowed(options: NotAllowedOptions): Promise<void> 
   if (isKnownClean(reading, outboundAllow)) return;
   let found = 0;
   for (let at = nextPartition(reading, ""); at !== undefined; at = nextPartition(reading, at)) {
-    for (const { message, ...details } of at === GLOBAL_PARTITION ? [] : listOf(at, options)) {
+    for (const { message, ...details } of at === GLOBAL_PARTITION ? [] : toList(at, options)) {
       found += 1;
       if (found <= MAX_WARNINGS) log.warn(message, details);
     }
@@ -67,7 +67,7 @@ function isKnownClean(reading: Reading, outboundAllow: string): boolean {
 }
 
 /** Returns the warnings for a workspace. */
-function listOf(workspaceId: string, { reading, allowList }: NotAllowedOptions) {
+function toList(workspaceId: string, { reading, allowList }: NotAllowedOptions) {
   try {
     return [
       ...listUnsentRequests(reading, workspaceId, allowList).map((each) => ({ message: HOOK, ...each })),

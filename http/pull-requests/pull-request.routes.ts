@@ -20,7 +20,7 @@ import { countAsking, createAskingLimit } from "../limits/asking-limit.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
 import { idCursor, pageSize } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import type { Route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 import { teamRoute } from "../wire/team-route.js";
@@ -102,7 +102,7 @@ function retryRoute({ runtime, sealer }: PullRequestRoutesOptions): Route {
     answers: { 200: { body: pullRequestSchema, headers: replayedHeader } },
     problems: ["conflict"],
     handle: async (request, { workspaceId, row }) => {
-      const idempotency = idempotencyOf(sealer, request, `retry ${row.id}`);
+      const idempotency = findIdempotency(sealer, request, `retry ${row.id}`);
       const to = pullRequestRef(workspaceId, row.id);
       const { pullRequest, replayed } = granted(
         await runtime.ask(to, { type: "pull-request.retry", ...(idempotency && { idempotency }) }),

@@ -2,7 +2,7 @@ import { writeJson } from "../../actors/exact-json.js";
 import type { JudgingSetup } from "../../actors/lines/fingerprint.js";
 import { findOther, readFigures, type SetTerms } from "../../actors/replays/figures/replay-figures.js";
 import { listedReplayView, replayView } from "../../actors/replays/reads/replay.view.js";
-import { partsOf, readCopies, readReplayRows } from "../../actors/replays/reads/replay-parts.js";
+import { getParts, readCopies, readReplayRows } from "../../actors/replays/reads/replay-parts.js";
 import type { ListedReplayView, ReplayView } from "../../actors/replays/reads/replay-schemas.js";
 import type { ReplayRow } from "../../actors/replays/replay/replay.js";
 import type { ReplayMemory } from "../../actors/replays/replay/replay-memory.js";
@@ -86,6 +86,6 @@ async function readParts({ view, latest, pause, memory }: ReplayRead, workspaceI
   await pause();
   const rows = readReplayRows(view, workspaceId, { replayId: replay.id });
   await pause();
-  const parts = await inPieces(copies, { pause }, (copy) => partsOf(rows, copy), COPIES_AT_ONCE);
+  const parts = await inPieces(copies, { pause }, (copy) => getParts(rows, copy), COPIES_AT_ONCE);
   return { parts, waiting: whatItWaitsFor(latest, workspaceId, { replay, copies }) };
 }

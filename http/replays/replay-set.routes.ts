@@ -4,7 +4,7 @@ import { distinct } from "../../actors/resources/fields.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../wire/refused.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import { setSubject, stationSubject } from "../wire/replay-subjects.js";
 import { EXAMPLE_ULID, type Route } from "../wire/route.js";
 import { subjectRoute } from "../wire/subject-route.js";
@@ -55,7 +55,7 @@ function openRoute({ runtime, sealer }: ReplaySetRoutesOptions): Route {
     problems: ["conflict"],
     handle: async (request, { workspaceId, teamId, lineId, stationId }) => {
       const { caller, body } = request;
-      const idempotency = idempotencyOf(sealer, request, `replay-set.open ${lineId} ${stationId}`);
+      const idempotency = findIdempotency(sealer, request, `replay-set.open ${lineId} ${stationId}`);
       const message = { type: "set.open", caller, lineId, stationId, ...body, idempotency } as const;
       const { setId, replayed } = granted(await runtime.ask(replaySetsRef(workspaceId, teamId), message));
       return { status: 201, body: { id: setId }, headers: replayHeaders(replayed) };
@@ -113,7 +113,7 @@ function entryRoutes({ runtime, sealer }: ReplaySetRoutesOptions): readonly Rout
       problems: ["conflict"],
       handle: (request, { set: { id: setId }, ...team }) => {
         const { caller, body } = request;
-        const idempotency = idempotencyOf(sealer, request, `replay-set.entry ${setId}`);
+        const idempotency = findIdempotency(sealer, request, `replay-set.entry ${setId}`);
         return changeSet(runtime, team, { type: "entry.add", caller, setId, ...body, idempotency });
       },
     }),

@@ -7,7 +7,7 @@ import { startWarningTexts } from "../../actors/replays/starting/start-warnings.
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../wire/refused.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import { replaySubject, setSubject } from "../wire/replay-subjects.js";
 import type { Route } from "../wire/route.js";
 import { subjectRoute } from "../wire/subject-route.js";
@@ -143,7 +143,7 @@ export function replayRoutes({ runtime, sealer }: ReplayRoutesOptions): readonly
       problems: ["conflict"],
       handle: async (request, { workspaceId, teamId, set: { id: setId } }) => {
         const { caller, client, body } = request;
-        const idempotency = idempotencyOf(sealer, request, `replay.start ${setId}`);
+        const idempotency = findIdempotency(sealer, request, `replay.start ${setId}`);
         const message = { type: "replay.start", caller, client, setId, ...body, idempotency } as const;
         const made = granted(await runtime.ask(replaySetsRef(workspaceId, teamId), message));
         const { replayId: id, ceiling, baseline, oracle, warnings, replayed } = made;
@@ -172,7 +172,7 @@ export function replayRoutes({ runtime, sealer }: ReplayRoutesOptions): readonly
       problems: ["conflict"],
       handle: async (request, { workspaceId, replay: { id } }) => {
         const { caller, client } = request;
-        const idempotency = idempotencyOf(sealer, request, `replay.stop ${id}`);
+        const idempotency = findIdempotency(sealer, request, `replay.stop ${id}`);
         const message = { type: "replay.stop", caller, client, idempotency } as const;
         const { replayed } = granted(await runtime.ask(replayRef(workspaceId, id), message));
         return { status: 204, headers: replayHeaders(replayed) };

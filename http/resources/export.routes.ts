@@ -35,7 +35,7 @@ interface ExportRoutesOptions {
 }
 
 function workspaceRoute({ runtime, kinds }: ExportRoutesOptions, kind: Kind, underWay: ConcurrencyLimit): Route {
-  return subjectRoute(resourceOf(kind, runtime), {
+  return subjectRoute(toResource(kind, runtime), {
     method: "GET",
     path: `/api/resources/${kind.plural}/{id}/export`,
     summary: `Export a whole ${kind.name} as an HCL module`,
@@ -45,7 +45,7 @@ function workspaceRoute({ runtime, kinds }: ExportRoutesOptions, kind: Kind, und
     access: "any",
     answers: { 200: z.strictObject({ files }) },
     handle: async (request, row) => {
-      const end = underWay.begin(holderOf(request.caller));
+      const end = underWay.begin(toHolder(request.caller));
       if (end === null) {
         return { refused: "too-many-requests", detail: "Too many exports are in progress.", retryAfterSeconds: 5 };
       }
@@ -56,7 +56,7 @@ function workspaceRoute({ runtime, kinds }: ExportRoutesOptions, kind: Kind, und
       };
       const pieces = () => filesJson(exportWorkspace(view, kinds, row));
       try {
-        const length = await bytesOf(pieces(), request);
+        const length = await readBytes(pieces(), request);
         return { status: 200, stream: { length, pieces: pieces(), close } };
       } catch (error) {
         close();
@@ -66,7 +66,7 @@ function workspaceRoute({ runtime, kinds }: ExportRoutesOptions, kind: Kind, und
   });
 }
 
-function holderOf(caller: Caller): string {
+function toHolder(caller: Caller): string {
   return caller.kind === "person" ? caller.userId : caller.tokenId;
 }
 
@@ -75,7 +75,7 @@ function holderOf(caller: Caller): string {
  * export is produced twice, once to count and once to send. So the response has a length, which lets a client detect
  * truncation, and no memory holds the whole export.
  */
-async function bytesOf(
+async function readBytes(
   pieces: Iterable<string>,
   { signal, pause }: Pick<RouteRequest, "signal" | "pause">,
 ): Promise<number> {
@@ -89,7 +89,7 @@ async function bytesOf(
 }
 
 function resourceRoute(runtime: Runtime, kind: Kind): Route {
-  return subjectRoute(resourceOf(kind, runtime), {
+  return subjectRoute(toResource(kind, runtime), {
     method: "GET",
     path: `/api/resources/${kind.plural}/{id}/hcl`,
     summary: `Export ${withArticle(kind)} as HCL`,
@@ -99,7 +99,7 @@ function resourceRoute(runtime: Runtime, kind: Kind): Route {
   });
 }
 
-function resourceOf(kind: Kind, { reading }: Runtime): Subject<VisibleResource> {
+function toResource(kind: Kind, { reading }: Runtime): Subject<VisibleResource> {
   return { find: ({ caller, params }) => findVisibleResource(kind, reading, caller, params.id ?? "") };
 }
 

@@ -55,7 +55,7 @@ export const exampleBodies = {
   "workspace-runners": (n) => ({ maxConcurrentRuns: n + 1 }),
 } as const satisfies Readonly<Record<string, ExampleBody>>;
 
-export function exampleBodyOf(kindName: string): ExampleBody | undefined {
+export function findExampleBody(kindName: string): ExampleBody | undefined {
   const bodies: Readonly<Record<string, ExampleBody>> = exampleBodies;
   return bodies[kindName];
 }

@@ -28,14 +28,14 @@ type Request = RouteRequest<"any", unknown, unknown>;
 /** Creates a resource in the holder from the path. Throws {@link Refused}, like the other writes. */
 export async function createOne(kind: Kind, writer: ResourceWriter, request: Request): Promise<Answer> {
   const { runtime, sealer } = writer;
-  const holder = holderOf(kind, writer, request);
+  const holder = toHolder(kind, writer, request);
   const key = granted(idempotencyKey(request.header("idempotency-key")));
   const makeToken = () => Buffer.from(runtime.randomBytes(32)).toString("base64url");
   const { revealed, fields, hidden } = granted(prepare(kind, request.body, sealer, makeToken));
   const { caller, client } = request;
   const { workspaceId, teamId, station } = holder;
   const digest = sealer.digest(canonicalJson(request.body ?? null));
-  const idempotency = { scope: scopeOf(kind, caller, holder), key, digest };
+  const idempotency = { scope: toScope(kind, caller, holder), key, digest };
   const create = async (reserved: ReservedHashes | undefined) => {
     const type = "resource.create";
     // Use one object literal: spreading other objects costs more than everything it copies.
@@ -127,14 +127,14 @@ export async function removeOne(
 }
 
 /** Returns the scope of idempotency keys: one caller and one collection. */
-function scopeOf(kind: Kind, caller: Caller, { teamId, station }: Holder): string {
+function toScope(kind: Kind, caller: Caller, { teamId, station }: Holder): string {
   const who = caller.kind === "person" ? caller.userId : caller.tokenId;
   const where = station === undefined ? (teamId ?? "") : `${station.lineId} ${station.stationKey}`;
   return `${who} ${kind.name} ${where}`;
 }
 
 /** Finds the holder of a new resource. Throws {@link Refused} if the caller may not create a resource there. */
-function holderOf(kind: Kind, { runtime }: ResourceWriter, { caller, params }: Request): Holder {
+function toHolder(kind: Kind, { runtime }: ResourceWriter, { caller, params }: Request): Holder {
   if (kind.heldBy === "none") {
     if (caller.kind === "token") throw new Refused(forbid("open-workspaces", kind.name));
     // A workspace has no holder. Its id is assigned together with its slug.

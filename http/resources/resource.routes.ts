@@ -14,7 +14,7 @@ import type { CoverTrace } from "../../runtime/rows/covered-reading.js";
 import { granted } from "../wire/refused.js";
 import { type Answer, EXAMPLE_ULID, type Route, type RouteRequest, route, type Success } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
-import { exampleBodyOf } from "./kind-examples.js";
+import { findExampleBody } from "./kind-examples.js";
 import { withArticle } from "./kind-name.js";
 import { ListCache } from "./list-cache.js";
 import { takeOut } from "./prepare.js";
@@ -50,7 +50,7 @@ export function resourceRoutes(options: ResourceRoutesOptions): readonly Route[]
     caches.texts.clear();
   });
   return options.kinds.flatMap((kind) =>
-    routesOf({ ...partsOf(kind, options), ...caches }).map((made) => ({ ...made, tag: kind.name })),
+    listRoutes({ ...toParts(kind, options), ...caches }).map((made) => ({ ...made, tag: kind.name })),
   );
 }
 
@@ -60,7 +60,7 @@ interface ResponseCaches {
   readonly texts: TextCache;
 }
 
-function routesOf(parts: KindParts & ResponseCaches): Route[] {
+function listRoutes(parts: KindParts & ResponseCaches): Route[] {
   const { kind } = parts;
   return [
     createRoute(parts),
@@ -92,7 +92,7 @@ interface KindParts {
   readonly subject: Subject<VisibleResource>;
 }
 
-function partsOf(kind: Kind, writer: ResourceWriter): KindParts {
+function toParts(kind: Kind, writer: ResourceWriter): KindParts {
   const { reading } = writer.runtime;
   const tagged = { etag: "The version as a strong entity tag, for use in `If-Match`." };
   let made: ReturnType<KindParts["answer"]> | null = null;
@@ -100,12 +100,12 @@ function partsOf(kind: Kind, writer: ResourceWriter): KindParts {
     kind,
     writer,
     tagged,
-    example: bodyExampleOf(kind),
+    example: toBodyExample(kind),
     named: kind.name.replace(/(^|-)([a-z])/g, (_, _dash: string, letter: string) => letter.toUpperCase()),
     one: `${base}/${kind.plural}/{id}`,
     all: kind.heldBy === "none" ? `${base}/workspaces` : `${base}/workspaces/{workspaceId}/${kind.plural}`,
     answer: () => {
-      made ??= { body: representationSchema(kind), headers: tagged, example: representationExampleOf(kind) };
+      made ??= { body: representationSchema(kind), headers: tagged, example: toRepresentationExample(kind) };
       return made;
     },
     subject: { find: ({ caller, params }) => findVisibleResource(kind, reading, caller, params.id ?? "") },
@@ -236,7 +236,7 @@ const WRITTEN_AT_ONCE = 50;
 async function writeItems(
   pages: Iterable<readonly VisibleResource[]>,
   { pause }: Pick<RouteRequest, "pause">,
-  textOf: (row: VisibleResource) => ResourceText,
+  toText: (row: VisibleResource) => ResourceText,
 ): Promise<Uint8Array> {
   const pieces: string[] = [];
   let piece: string[] = [];
@@ -250,7 +250,7 @@ async function writeItems(
         endPiece();
         await pause();
       }
-      piece.push(textOf(row).json);
+      piece.push(toText(row).json);
     }
   }
   endPiece();
@@ -283,16 +283,16 @@ const holderAddress = { none: "", workspace: "acme", team: "core", station: "cor
  * Returns an example body that creates a resource of the kind, for the documentation. Undefined if the documentation
  * should derive one from the schema.
  */
-function bodyExampleOf(kind: Kind): unknown {
-  return exampleBodyOf(kind.name)?.(1);
+function toBodyExample(kind: Kind): unknown {
+  return findExampleBody(kind.name)?.(1);
 }
 
 /**
  * Returns the resource that the example body creates, as responses contain it, without the fields that the kind adds.
  * Undefined if there is no example body.
  */
-function representationExampleOf(kind: Kind): unknown {
-  const body = bodyExampleOf(kind);
+function toRepresentationExample(kind: Kind): unknown {
+  const body = toBodyExample(kind);
   if (body === undefined) return undefined;
   const parsed = kind.schema.safeParse(body);
   if (!parsed.success) throw new Error(`the example of a ${kind.name} is not one: ${parsed.error.message}`);

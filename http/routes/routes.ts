@@ -63,8 +63,8 @@ const catalogue: readonly RouteEntry[] = [
 
 /** All WebSocket endpoints. Each area adds one line. */
 const socketCatalogue: readonly ((parts: EdgeParts) => SocketRoute)[] = [
-  ({ runtime, kinds, judging, site: { callerOf, expired } }) =>
-    streamSocket({ runtime, topics: createTopics({ kinds, judging }), callerOf, expired }),
+  ({ runtime, kinds, judging, site: { callerOf: toCaller, expired } }) =>
+    streamSocket({ runtime, topics: createTopics({ kinds, judging }), callerOf: toCaller, expired }),
   ({ runtime, sealer, site: { expired }, hosts: { network }, operation: { leaseMs }, codeHost: { codeHost } }) =>
     runnerSocket({ runtime, sealer, expired, network, leaseMs, pushTokens: toPushTokens(codeHost) }),
 ];

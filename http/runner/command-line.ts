@@ -32,7 +32,7 @@ export function createCommandLine(): Command {
     .option("--trust <id>", "a runner trust that admits this host, instead of a pool token")
     .option("--trust-token-file <file>", "where the platform puts this host's OIDC token; with --trust")
     .option("--pool <key>", "the pool to join, where the trust admits to several")
-    .option("--name <name>", "what the runner is called", nameOf, hostname())
+    .option("--name <name>", "what the runner is called", toName, hostname())
     .option("--label <label>", "a label it offers; may be given several times", gatherLabel)
     .option("--slots <n>", "runs at once", count, 1)
     .option("--work-folder <folder>", "where mirrors and checkouts are kept", join(homedir(), ".signalbox-runner"))
@@ -53,7 +53,7 @@ export function createCommandLine(): Command {
 export function readCommandLine(program: Command, args: readonly string[]): RunnerWish {
   const options = program.parse(args, { from: "user" }).opts<Options>();
   const { url, name, label: labels = [], slots, gitUrl, passEnv = [] } = options;
-  const credential = credentialOf(program, options);
+  const credential = toCredential(program, options);
   const command = [...(options.command ?? []), ...program.args];
   return { url, credential, name, labels, slots, workFolder: resolve(options.workFolder), gitUrl, passEnv, command };
 }
@@ -66,7 +66,7 @@ function httpUrl(text: string): string {
 }
 
 /** Not the option's own parser, because commander's errors would print the value. */
-function tokenOf(program: Command, text = ""): string {
+function toToken(program: Command, text = ""): string {
   if (text === "") {
     program.error(
       "error: a pool token is required: set --pool-token, or SIGNALBOX_POOL_TOKEN in the environment; or set " +
@@ -81,9 +81,9 @@ function tokenOf(program: Command, text = ""): string {
 /**
  * Returns the pool token as a credential, or a credential that exchanges this host's own token under a runner trust.
  */
-function credentialOf(program: Command, { url, poolToken: token, trust, trustTokenFile, pool }: Options): Credential {
+function toCredential(program: Command, { url, poolToken: token, trust, trustTokenFile, pool }: Options): Credential {
   if (trust === undefined && trustTokenFile === undefined && pool === undefined)
-    return poolToken(tokenOf(program, token));
+    return poolToken(toToken(program, token));
   if (trust === undefined || trustTokenFile === undefined) {
     return program.error("error: --trust and --trust-token-file must be set together; --pool requires both");
   }
@@ -92,7 +92,7 @@ function credentialOf(program: Command, { url, poolToken: token, trust, trustTok
   return hostCredential({ url, trust, tokenFile: resolve(trustTokenFile), pool: pool ?? null, now });
 }
 
-function nameOf(text: string): string {
+function toName(text: string): string {
   if (text.length < 1 || text.length > 100) throw new InvalidArgumentError("It must have 1 to 100 characters.");
   return text;
 }

@@ -5,12 +5,12 @@ import type { Clock } from "../../runtime/clock.js";
 import type { ArchiveCache } from "./archives/archive-cache.js";
 import type { Attachments } from "./attachments/attachments.js";
 import { toBase } from "./checkout/checkout.js";
-import { cwdOf, layOutCheckouts } from "./checkout/lay-out.js";
+import { layOutCheckouts, toCwd } from "./checkout/lay-out.js";
 import type { Mirrors } from "./checkout/mirrors.js";
 import { RunFolder } from "./checkout/run-folder.js";
 import { Dialogue, type MessageToAgent } from "./harness/dialogue.js";
 import { type AgentResult, type Harness, HarnessNotFound } from "./harness/harness.js";
-import { maskedStep, maskOf } from "./harness/mask.js";
+import { maskedStep, toMask } from "./harness/mask.js";
 import type { PermissionAnswer, PermissionWish } from "./harness/permissions.js";
 import { Spending } from "./harness/spending.js";
 import { toTexts } from "./harness/task-text.js";
@@ -20,7 +20,7 @@ import { type CommandResult, runShell } from "./process/command.js";
 import { Halt } from "./process/halt.js";
 import { isIsolated } from "./process/isolated-run.js";
 import { endMarked } from "./process/process-marks.js";
-import { environmentOf } from "./process/run-environment.js";
+import { toEnvironment } from "./process/run-environment.js";
 import { TimeLimit } from "./process/time-limit.js";
 import { pullRequestTool } from "./push/pull-request-tool.js";
 import { openPushSite, type PushSite } from "./push/push-site.js";
@@ -97,7 +97,7 @@ export class JobRun {
     this.job = job;
     this.#options = options;
     this.#halt = new Halt(options.clock);
-    this.#mask = maskOf([...Object.values(job.harness.secrets), ...options.hidden()]);
+    this.#mask = toMask([...Object.values(job.harness.secrets), ...options.hidden()]);
     this.#dialogue = new Dialogue({
       claim: this.claim,
       mask: this.#mask,
@@ -244,7 +244,7 @@ export class JobRun {
     await folder.writeContext(toTexts(this.job, prompt, place.checkouts));
     return harness
       .run(this.job, {
-        cwd: cwdOf(place),
+        cwd: toCwd(place),
         env: this.#environment(place, { secrets: true }),
         mark: folder.mark,
         halt: this.#halt,
@@ -344,7 +344,7 @@ export class JobRun {
     const { check } = this.job.station;
     if (check === null) return null;
     const secrets = this.job.replay?.secretsFor.check ?? true;
-    const { exitCode, output } = await this.#shell(place, { command: check, cwd: cwdOf(place), secrets });
+    const { exitCode, output } = await this.#shell(place, { command: check, cwd: toCwd(place), secrets });
     this.#check = { exitCode, output: this.#mask(output), passed: exitCode === 0 };
     return this.#check;
   }
@@ -366,7 +366,7 @@ export class JobRun {
   }
 
   #environment({ folder, checkouts }: Place, { secrets }: Pick<ShellCommand, "secrets">): Record<string, string> {
-    return environmentOf(this.job, folder, { checkouts, passed: this.#options.passEnv, secrets });
+    return toEnvironment(this.job, folder, { checkouts, passed: this.#options.passEnv, secrets });
   }
 
   /** The run's failure. After a timeout it is always `timed-out`. */

@@ -3,7 +3,7 @@ import type { Clock } from "../../runtime/clock.js";
 import { createCommits } from "./archives/runner-commits.js";
 import { Attachments } from "./attachments/attachments.js";
 import { describeGit } from "./checkout/git-version.js";
-import { credentialsOf, Mirrors } from "./checkout/mirrors.js";
+import { listCredentials, Mirrors } from "./checkout/mirrors.js";
 import { clearLeftovers, takeFolder } from "./checkout/work-folder.js";
 import type { Credential } from "./connection/credential.js";
 import { createRequests } from "./connection/network-requests.js";
@@ -76,7 +76,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     archives: commits.archives,
     attachments,
     searches,
-    hidden: () => [...options.credential.hidden(), ...credentialsOf(options.gitUrl)],
+    hidden: () => [...options.credential.hidden(), ...listCredentials(options.gitUrl)],
     send: (message) => connection.send(message),
     room: (signal) => connection.waitForCapacity(signal),
     knows: (feature) => connection.knows(feature),

@@ -54,7 +54,7 @@ export async function listFiles(
 }
 
 /** Returns one of these files, by its name in the address. */
-export function fileOf(
+export function getFile(
   reading: Runtime["reading"],
   { workspaceId, iteration }: Shown,
   text: string,

@@ -15,7 +15,7 @@ import { parseBy } from "../wire/field-errors.js";
 import { granted, Refused } from "../wire/refused.js";
 import { idempotencyWithin, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import { type Outcome, type Route, type RouteRequest, route } from "../wire/route.js";
-import { fileOf, listFiles } from "./agent-files.js";
+import { getFile, listFiles } from "./agent-files.js";
 
 const claimNote =
   "Only for the runner that has claimed the run, with its pool token; it sends its id in `service-runner` and " +
@@ -144,7 +144,7 @@ function fileRoutes(source: PoolSource): readonly Route[] {
       answers: { 200: { body: null, text: "text/plain" } },
       handle: (request): Outcome => {
         const { workspaceId, iteration } = granted(findCalling(source, request));
-        const file = fileOf(reading, { workspaceId, iteration }, request.params.file ?? "");
+        const file = getFile(reading, { workspaceId, iteration }, request.params.file ?? "");
         return isRefusal(file) ? file : { status: 200, text: { type: "text/plain", content: file.content } };
       },
     }),

@@ -69,7 +69,7 @@ async function readFigures(
   const seed = { replayId: search.seedReplayId };
   const figures: CandidateFiguresNow[] = [];
   for (const candidate of candidates) {
-    figures.push(memory.figuresOf(view, workspaceId, { search, split, seed, candidate }));
+    figures.push(memory.getFigures(view, workspaceId, { search, split, seed, candidate }));
     const areStored = candidate.searched !== null && (candidate.heldOut !== null || candidate.heldOutReplayId === null);
     if (areStored) continue;
     await pause();

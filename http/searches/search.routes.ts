@@ -8,11 +8,11 @@ import { efforts, searchItemSchema, searchWarningSchema } from "../../actors/sea
 import { type SearchTerms, searchRef } from "../../actors/searches/search/search.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../wire/refused.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import type { Route } from "../wire/route.js";
 import { subjectRoute } from "../wire/subject-route.js";
 import { searchedStationSubject, searchSubject } from "./search-subjects.js";
-import { budget, exampleBudget, objective, oneOf, setId } from "./search-terms.js";
+import { budget, exampleBudget, objective, setId, toOne } from "./search-terms.js";
 
 const repeatable = { "idempotency-key": "optional" } as const;
 
@@ -23,7 +23,7 @@ const agent = z.strictObject({
     .nullable()
     .default(null)
     .meta({ description: "Null for the harness's default.", minLength: 1, maxLength: 60 }),
-  effort: oneOf(efforts, "Null for the harness's default."),
+  effort: toOne(efforts, "Null for the harness's default."),
 });
 
 const asked = z.strictObject({ setId, budget, agent, objective });
@@ -67,7 +67,7 @@ function startRoute({ runtime, sealer }: SearchRoutesOptions): Route {
     handle: async (request, { workspaceId, teamId, lineId, stationId }) => {
       const { caller, client, body } = request;
       const terms: SearchTerms = body;
-      const idempotency = idempotencyOf(sealer, request, `search.start ${lineId} ${stationId}`);
+      const idempotency = findIdempotency(sealer, request, `search.start ${lineId} ${stationId}`);
       const message = { type: "search.start", caller, client, teamId, lineId, stationId, terms, idempotency } as const;
       const to = searchRef(workspaceId, runtime.newId("srch"));
       const { replayed, searchId: id, ...answer } = granted(await runtime.ask(to, message));
@@ -88,7 +88,7 @@ function stopRoute({ runtime, sealer }: SearchRoutesOptions): Route {
     problems: ["conflict"],
     handle: async (request, { workspaceId, search: { id } }) => {
       const { caller, client } = request;
-      const idempotency = idempotencyOf(sealer, request, `search.stop ${id}`);
+      const idempotency = findIdempotency(sealer, request, `search.stop ${id}`);
       const message = { type: "search.stop", caller, client, idempotency } as const;
       const { replayed } = granted(await runtime.ask(searchRef(workspaceId, id), message));
       return { status: 204, headers: replayHeaders(replayed) };
@@ -117,7 +117,7 @@ function pickRoute({ runtime, sealer }: SearchRoutesOptions): Route {
       const { caller, client, params } = request;
       const candidate = granted(findPickable(runtime.reading, found, params.candidateId ?? ""));
       const { candidateId } = candidate;
-      const idempotency = idempotencyOf(sealer, request, `candidate.pick ${candidateId}`);
+      const idempotency = findIdempotency(sealer, request, `candidate.pick ${candidateId}`);
       const message = { type: "candidate.pick", caller, client, candidate, idempotency } as const;
       const to = configPullRequestRef(found.workspaceId, candidateId);
       const { pullRequest, isBegun, replayed } = granted(await runtime.ask(to, message));

@@ -68,11 +68,11 @@ class Announcement {
     this.#rights = new RightsNow(options, subject.workspaceId);
     this.entry = entry;
     this.#audience = topic.audience(reading, subject);
-    this.#messages = this.#audience === undefined ? [] : messagesOf(announced, options, entry);
+    this.#messages = this.#audience === undefined ? [] : listMessages(announced, options, entry);
   }
 
   tell(reader: StreamReader): AnnouncementResult {
-    const rights = this.#rights.of(reader);
+    const rights = this.#rights.find(reader);
     if (rights === null) return "credential-over";
     if (this.#audience === undefined || !isAmong(rights, this.#audience)) return "may-not-see-topic";
     for (const message of this.#messages) {
@@ -88,7 +88,7 @@ class Announcement {
   }
 }
 
-function messagesOf({ topic, subject }: Announced, { runtime }: RightsOptions, { data }: FeedEntry): Message[] {
+function listMessages({ topic, subject }: Announced, { runtime }: RightsOptions, { data }: FeedEntry): Message[] {
   const changes: readonly ChangeFor[] = topic.change?.(runtime.reading, subject, data) ?? toAll(data);
   return changes.map(({ audience, data }) => ({ audience, data, bytes: null }));
 }

@@ -65,7 +65,7 @@ export class RightsNow {
   }
 
   /** Returns the reader's rights; null if its credential is no longer valid. */
-  of(reader: StreamReader): ReaderRights | null {
+  find(reader: StreamReader): ReaderRights | null {
     const { held } = reader;
     if (held !== null && this.#isSame(held, reader.credential)) return held.rights;
     return this.#find(reader);

@@ -14,7 +14,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { optionalIdempotencyKey } from "../wire/headers.js";
 import { idCursor, pageSize } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import type { Route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
@@ -83,7 +83,7 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
       summary: "Approve a call as requested (the task's assignee, or the person whose own rule asks)",
       description: "Works once: an approval that was answered, or whose run has ended, is refused with 409.",
       body: z.strictObject({}),
-      answerOf: () => ({ verdict: "approved", edited: null, note: null }),
+      toAnswer: () => ({ verdict: "approved", edited: null, note: null }),
     }),
     answerRoute(options, {
       name: "edit",
@@ -92,7 +92,7 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
         "The service validates the inputs of a tool call like the agent's inputs (422; the approval stays open), " +
         "and runs the hooks on `tool.using` with them before the call.",
       body: z.strictObject({ inputs: inputsSchema }),
-      answerOf: ({ inputs }) => ({ verdict: "approved", edited: writeJson(inputs), note: null }),
+      toAnswer: ({ inputs }) => ({ verdict: "approved", edited: writeJson(inputs), note: null }),
     }),
     answerRoute(options, {
       name: "dismiss",
@@ -101,7 +101,7 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
         "The agent receives the reason and continues without the call. The service dismisses a tool call that " +
         "nobody answers after 24 hours, or after 3 days of waiting in its run.",
       body: dismissal,
-      answerOf: ({ reason }) => ({ verdict: "dismissed", edited: null, note: reason === "" ? null : reason }),
+      toAnswer: ({ reason }) => ({ verdict: "dismissed", edited: null, note: reason === "" ? null : reason }),
     }),
   ];
 }
@@ -111,13 +111,13 @@ interface AnswerRoute<Body extends z.ZodType> {
   readonly summary: string;
   readonly description: string;
   readonly body: Body;
-  answerOf(body: z.output<Body>): Pick<AnswerApproval, "verdict" | "edited" | "note">;
+  toAnswer(body: z.output<Body>): Pick<AnswerApproval, "verdict" | "edited" | "note">;
 }
 
 /** The route for an answer to an approval that an agent waits for. */
 function answerRoute<Body extends z.ZodType>(
   { runtime, sealer }: RunConversationRoutesOptions,
-  { name, summary, description, body, answerOf }: AnswerRoute<Body>,
+  { name, summary, description, body, toAnswer }: AnswerRoute<Body>,
 ): Route {
   return subjectRoute(runToWorkOn(runtime), {
     method: "POST",
@@ -132,8 +132,8 @@ function answerRoute<Body extends z.ZodType>(
       const { workspaceId, run } = found;
       const { caller, params, body: given } = request;
       const { approvalId = "" } = params;
-      const idempotency = idempotencyOf(sealer, request, `approval.${name} ${run.id} ${approvalId}`);
-      const answer = { by: caller.userId, approvalId, ...answerOf(given), idempotency };
+      const idempotency = findIdempotency(sealer, request, `approval.${name} ${run.id} ${approvalId}`);
+      const answer = { by: caller.userId, approvalId, ...toAnswer(given), idempotency };
       const callId = findCallOfApproval(runtime.reading, found, approvalId);
       const { approval, replayed } = granted(
         callId === undefined

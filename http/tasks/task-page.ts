@@ -1,4 +1,4 @@
-import { pageOf } from "../access/page.js";
+import { toPage } from "../access/page.js";
 
 /**
  * Reads the task with the browser's session. Shows its title, its state and what it waits for. The script inserts
@@ -72,7 +72,7 @@ document.addEventListener("visibilitychange", () => {
 begin().catch(failed);`;
 
 /** The page that a task link opens in a browser. It is the same for every task; its script reads the task. */
-export const taskPage = pageOf({
+export const taskPage = toPage({
   title: "Task on Signalbox",
   body:
     '<h2></h2><p id="state"></p><p id="waits"></p><p id="says">One moment …</p>' +

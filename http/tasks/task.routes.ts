@@ -28,7 +28,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
 import { idCursor, pageSize, prunedBefore } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import { type Answer, type Route, route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 import { teamRoute } from "../wire/team-route.js";
@@ -92,13 +92,13 @@ function openRoute({ runtime, sealer }: TaskRoutesOptions): Route {
     handle: async (request, team) => {
       const { caller, body, header } = request;
       const { workspaceId, teamId } = team;
-      const idempotency = idempotencyOf(sealer, request, `task.open ${teamId}`);
+      const idempotency = findIdempotency(sealer, request, `task.open ${teamId}`);
       const repeat = idempotency === undefined ? null : { idempotency, nowMs: clock.now() };
       const before = repeat === null ? null : granted(findOpenedTask(reading, caller, team, repeat));
       if (before !== null) return { ...showNow(runtime, { workspaceId, task: before }, true), status: 201 };
       const message = granted(toOpenTask(reading, caller, team, body));
       const to = taskRef(workspaceId, runtime.newId("task"));
-      const causes = causesOf(runtime, workspaceId, header("service-cause"));
+      const causes = toCauses(runtime, workspaceId, header("service-cause"));
       const { task, replayed } = granted(await runtime.ask(to, { ...message, ...causes, idempotency }));
       return { ...showNow(runtime, { workspaceId, task }, replayed), status: 201 };
     },
@@ -226,8 +226,8 @@ function commandRoute<Body extends z.ZodType>(
     handle: async (request, found) => {
       const { caller, body: given, header } = request;
       const { workspaceId, task } = found;
-      const idempotency = idempotencyOf(sealer, request, `task.${name} ${task.id}`);
-      const causes = causesOf(runtime, workspaceId, header("service-cause"));
+      const idempotency = findIdempotency(sealer, request, `task.${name} ${task.id}`);
+      const causes = toCauses(runtime, workspaceId, header("service-cause"));
       const message = { ...toMessage(given, caller.userId), ...causes, idempotency };
       const answer = granted(await runtime.ask(taskRef(workspaceId, task.id), message));
       return showNow(runtime, found, answer.replayed);
@@ -248,7 +248,7 @@ function assignRoute({ runtime, sealer }: TaskRoutesOptions): Route {
     handle: async (request, found) => {
       const { caller, body } = request;
       const { workspaceId, task } = found;
-      const idempotency = idempotencyOf(sealer, request, `task.assign ${task.id}`);
+      const idempotency = findIdempotency(sealer, request, `task.assign ${task.id}`);
       const message = { type: "task.assign", by: caller.userId, assignee: body.assignee, idempotency } as const;
       const { replayed } = granted(await runtime.ask(taskRef(workspaceId, task.id), message));
       return showNow(runtime, found, replayed);
@@ -266,6 +266,6 @@ function showNow({ reading }: Runtime, found: VisibleTask, replayed = false): An
 }
 
 /** Returns the causes of a request, from its `Service-Cause` header. */
-function causesOf({ reading }: Runtime, workspaceId: string, cause: string | undefined) {
+function toCauses({ reading }: Runtime, workspaceId: string, cause: string | undefined) {
   return cause === undefined ? {} : { causes: chainFrom(reading, workspaceId, cause) };
 }

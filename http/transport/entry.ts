@@ -2,8 +2,8 @@ import type { Caller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Admission } from "../limits/admission.js";
 import type { ClientAddress } from "../limits/client-address.js";
-import { partyOf } from "../limits/fair-turns.js";
-import { shareOf } from "../limits/sender-shares.js";
+import { toParty } from "../limits/fair-turns.js";
+import { toShare } from "../limits/sender-shares.js";
 import { checkApiVersion } from "../wire/headers.js";
 import type { EdgeRefusal } from "../wire/problem.js";
 import { isServedReadOnly, type Route, type RouteRequest } from "../wire/route.js";
@@ -59,8 +59,8 @@ export function enter(options: EntryOptions, found: Found, incoming: TransportRe
   const caller = admit(route, known);
   if (isRefusal(caller) && route.answersAnyone === undefined) return caller;
   const person = isRefusal(caller) ? null : caller;
-  const source = partyOf(person, () => options.clientAddress(incoming));
-  const party = person === null ? shareOf(source, audience) : source;
+  const source = toParty(person, () => options.clientAddress(incoming));
+  const party = person === null ? toShare(source, audience) : source;
   return { route, params, caller, callerNow, source, party };
 }
 

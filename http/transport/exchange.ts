@@ -11,7 +11,7 @@ import type { Found } from "../wire/router.js";
 import type { Edge, ServerOptions } from "./edge.js";
 import { admit, crowdedBy, type Entry, enter } from "./entry.js";
 import { HandledRequest } from "./handled-request.js";
-import { refusalOf } from "./refusal-of.js";
+import { toRefusal } from "./refusal-of.js";
 import { CLIENT_GONE, parseBody, type Received, receiveBody } from "./request-body.js";
 import type { SendAnswer, StreamEnd, TransportAnswer, TransportRequest } from "./transport.js";
 
@@ -246,7 +246,7 @@ export class Exchange {
 
   #toRefusal(error: unknown): Reason {
     if (error instanceof Refused) return error.refusal;
-    return refusalOf(error, this.#requestId, this.#edge.options.failed);
+    return toRefusal(error, this.#requestId, this.#edge.options.failed);
   }
 }
 
@@ -314,7 +314,7 @@ function encodeOutcome(
     assertSendable(answer.headers);
     return { outcome, answer };
   } catch (error) {
-    const outcome = refusalOf(error, requestId, options.failed);
+    const outcome = toRefusal(error, requestId, options.failed);
     return { outcome, answer: problemAnswer(outcome) };
   }
 }

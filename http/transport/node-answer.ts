@@ -23,7 +23,7 @@ export async function writeAnswer(response: ServerResponse, answer: TransportAns
   else if (!response.destroyed) writeWhole(response, answer, writing);
 }
 
-function headersOf({ headers, requestId }: Omit<WholeAnswer, "body">): Readonly<Record<string, string>> {
+function toHeaders({ headers, requestId }: Omit<WholeAnswer, "body">): Readonly<Record<string, string>> {
   return requestId === undefined ? headers : commonHeaders(requestId, headers);
 }
 
@@ -32,7 +32,7 @@ function writeWhole(response: ServerResponse, answer: WholeAnswer, writing: Writ
   const hasLength = answer.status !== 204 && answer.status !== 304;
   const length = Buffer.byteLength(answer.body);
   response.writeHead(answer.status, {
-    ...headersOf(answer),
+    ...toHeaders(answer),
     ...(hasLength ? { "content-length": String(length) } : {}),
     ...(closes ? { connection: "close" } : {}),
   });
@@ -63,7 +63,7 @@ async function writeStreamed(
 ): Promise<void> {
   if (response.destroyed) return stream.close({ isWhole: false });
   response.writeHead(head.status, {
-    ...headersOf(head),
+    ...toHeaders(head),
     "content-length": String(stream.length),
     ...(closes ? { connection: "close" } : {}),
   });

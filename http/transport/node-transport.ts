@@ -120,7 +120,7 @@ function serve(
     if (!response.writableFinished) gone.abort(new ClientGone());
   });
   const request = toRequest(incoming, response, gone.signal);
-  const detail = faultOf(incoming);
+  const detail = lookUpFault(incoming);
   if (detail !== null) {
     const problem = handlers.malformed({ refused: "bad-request", detail }, 400);
     const isHead = incoming.method === "HEAD";
@@ -140,7 +140,7 @@ function serve(
 }
 
 /** Returns a fault in a request that `node:http` accepts, or null. */
-function faultOf({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
+function lookUpFault({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
   if (httpVersion === "1.1" && headers.host === undefined) return "the header host is missing";
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === "host") hosts += 1;
@@ -162,7 +162,7 @@ function splitUrl(url: string): { path: string; query: string } {
   return mark < 0 ? { path: url, query: "" } : { path: url.slice(0, mark), query: url.slice(mark + 1) };
 }
 
-function headerOf(incoming: IncomingMessage, name: string): string | undefined {
+function findHeader(incoming: IncomingMessage, name: string): string | undefined {
   const value = incoming.headers[name];
   return Array.isArray(value) ? value.join(", ") : value;
 }
@@ -185,8 +185,8 @@ function toRequest(incoming: IncomingMessage, response: ServerResponse, signal: 
   return {
     method: incoming.method ?? "GET",
     ...splitUrl(incoming.url ?? "/"),
-    header: (name) => headerOf(incoming, name),
-    headers: () => new Map(Object.keys(incoming.headers).map((name) => [name, headerOf(incoming, name) ?? ""])),
+    header: (name) => findHeader(incoming, name),
+    headers: () => new Map(Object.keys(incoming.headers).map((name) => [name, findHeader(incoming, name) ?? ""])),
     remoteAddress: incoming.socket.remoteAddress ?? "",
     get isGone() {
       return signal.aborted;
@@ -222,7 +222,7 @@ async function upgrade(
   head: Buffer,
 ): Promise<void> {
   stream.on("error", () => stream.destroy());
-  const detail = faultOf(incoming);
+  const detail = lookUpFault(incoming);
   if (detail !== null) {
     stream.end(rawAnswer(handlers.malformed({ refused: "bad-request", detail }, 400)));
     return;
@@ -231,7 +231,7 @@ async function upgrade(
   const answer = await handlers.upgrade({
     path,
     query: new URLSearchParams(query),
-    header: (name) => headerOf(incoming, name),
+    header: (name) => findHeader(incoming, name),
     remoteAddress: incoming.socket.remoteAddress ?? "",
     requestId: "",
   });

@@ -6,7 +6,7 @@ import { CLIENT_GONE } from "./request-body.js";
 import { ClientGone } from "./transport.js";
 
 /** Converts a thrown error into a refusal. Reports bugs and damaged data to `failed`. */
-export function refusalOf(
+export function toRefusal(
   error: unknown,
   requestId: string,
   failed: (requestId: string, error: unknown) => void,

@@ -2,7 +2,7 @@ import { MAX_DIGITS, readJson, TooManyDigits } from "../../actors/exact-json.js"
 import type { Refusal } from "../../actors/refusal.js";
 import { toWellFormedJson } from "../../actors/well-formed.js";
 import type { BodyHold, Crowd } from "../limits/body-quota.js";
-import { membersIn, outlineOf, repeatedMember } from "../wire/json-text.js";
+import { membersIn, repeatedMember, toOutline } from "../wire/json-text.js";
 import type { EdgeRefusal } from "../wire/problem.js";
 import type { Route } from "../wire/route.js";
 import { BodyCrowded, BodyTimeout, BodyTooLarge, type TransportRequest } from "./transport.js";
@@ -118,7 +118,7 @@ export function parseJson(
   } catch {
     return { refused: "bad-request", detail: "The body is not UTF-8." };
   }
-  const { depth, members, values } = outlineOf(text);
+  const { depth, members, values } = toOutline(text);
   if (depth > MAX_DEPTH) {
     return { refused: "bad-request", detail: `The body nests deeper than ${MAX_DEPTH} levels.` };
   }

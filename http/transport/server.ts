@@ -7,7 +7,7 @@ import type { SocketRequest, SocketRoute } from "../wire/socket.js";
 import type { Edge, ServerOptions } from "./edge.js";
 import { READ_ONLY } from "./entry.js";
 import { Exchange } from "./exchange.js";
-import { refusalOf } from "./refusal-of.js";
+import { toRefusal } from "./refusal-of.js";
 import { TimeLimits, wakeByTimer } from "./time-limits.js";
 import type { TransportHandlers, TransportRequest, UpgradeAnswer } from "./transport.js";
 
@@ -20,7 +20,7 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
     limits: new TimeLimits({ elapsedMs, wakeAfter: wakeByTimer }),
     hint: ({ method, path }) => options.hintOf?.(method, path, findRoute) ?? null,
   };
-  const pages = new Map(options.routes.map((route) => [route, pageRouteOf(route)]));
+  const pages = new Map(options.routes.map((route) => [route, findPageRoute(route)]));
   const sockets = new Map(options.sockets.map((socket) => [socket.path, socket]));
   const unrouted = (refusal: Refusal | EdgeRefusal, path: string): Refusal | EdgeRefusal =>
     sockets.has(path) ? { refused: "upgrade-required", detail: "This address takes WebSocket connections." } : refusal;
@@ -47,7 +47,7 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
 }
 
 /** Returns the route that redirects a browser to the page of an address; undefined for a route without a page. */
-function pageRouteOf(route: Route): Route | undefined {
+function findPageRoute(route: Route): Route | undefined {
   const { page } = route;
   if (page === undefined) return undefined;
   const { admits: _admits, query: _query, ...shared } = route;
@@ -110,6 +110,6 @@ async function admitSocket(
     }
     return { maxMessageBytes: socket.maxMessageBytes, open: options.openSockets.counted(admitted) };
   } catch (error) {
-    return refusalOf(error, requestId, options.failed);
+    return toRefusal(error, requestId, options.failed);
   }
 }

@@ -57,7 +57,7 @@ export interface Headers {
  * letters, digits and hyphens, a line without a colon, a folded line or a control character. Its parser accepts a chunk
  * size followed by other bytes, a chunk without a final CRLF, and WebSocket frames without a mask.
  */
-export function faultOf({ byName: headers, hosts, bytes }: Headers, method: string): Fault | null {
+export function lookUpFault({ byName: headers, hosts, bytes }: Headers, method: string): Fault | null {
   if (bytes > MAX_HEADER_BYTES) return { status: 431, detail: "the headers are longer than 16 KiB" };
   if (hosts > 1) return { status: 400, detail: REPEATED_HOST };
   const length = headers.get("content-length");

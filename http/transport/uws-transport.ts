@@ -17,7 +17,7 @@ import {
 } from "./transport.js";
 import { BIG_BODY, write, writeBig, writeCorked, writePaused } from "./uws-answer.js";
 import { IncomingBody } from "./uws-body.js";
-import { Client, faultOf, hasBody, readHeaders, toRequest } from "./uws-request.js";
+import { Client, hasBody, lookUpFault, readHeaders, toRequest } from "./uws-request.js";
 import { writeStreamed } from "./uws-stream.js";
 
 /** The user data that the library stores with a socket. */
@@ -188,7 +188,7 @@ function serve(
   const client = new Client();
   const method = request.getCaseSensitiveMethod();
   const headers = readHeaders(request);
-  const fault = faultOf(headers, method);
+  const fault = lookUpFault(headers, method);
   if (fault !== null) {
     const body = hasBody(headers) ? new IncomingBody(response, client) : null;
     underWay.begin();
@@ -260,7 +260,7 @@ async function upgrade(
   const query = new URLSearchParams(request.getQuery() ?? "");
   const remoteAddress = Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
   const header = (name: string) => headers.byName.get(name);
-  const fault = faultOf(headers, "GET");
+  const fault = lookUpFault(headers, "GET");
   if (fault !== null) return refuse(handlers, response, { client, body: null }, fault);
   const answer = await handlers.upgrade({ path, query, header, remoteAddress, requestId: "" });
   if (client.isGone) return;

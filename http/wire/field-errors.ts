@@ -28,7 +28,7 @@ export function parseBy<Schema extends z.ZodType>(
 function firstErrors(issues: readonly z.core.$ZodIssue[], root: unknown): FieldError[] {
   return issues
     .slice(0, MAX_FAULTS)
-    .flatMap((each) => errorsOf(each, [], root))
+    .flatMap((each) => listErrors(each, [], root))
     .slice(0, MAX_FAULTS);
 }
 
@@ -36,15 +36,15 @@ function firstErrors(issues: readonly z.core.$ZodIssue[], root: unknown): FieldE
 function withDoubles(value: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   return issues
     .slice(0, MAX_FAULTS)
-    .flatMap((issue) => pathsOf(issue, []))
+    .flatMap((issue) => listPaths(issue, []))
     .reduce(withDoubleAt, value);
 }
 
 /** Returns the path of an issue and, for a union, the paths of the issues of each option. */
-function pathsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): (readonly PropertyKey[])[] {
+function listPaths(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): (readonly PropertyKey[])[] {
   const path = [...above, ...issue.path];
   const inner = issue.code === "invalid_union" ? issue.errors.flat() : [];
-  return [path, ...inner.flatMap((each) => pathsOf(each, path))];
+  return [path, ...inner.flatMap((each) => listPaths(each, path))];
 }
 
 function withDoubleAt(value: unknown, [name, ...below]: readonly PropertyKey[]): unknown {
@@ -105,7 +105,7 @@ function withoutOddLengths(value: unknown): unknown {
 }
 
 /** `root` is the whole body. A missing field is reported as missing, even if the schema has its own message. */
-function errorsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[], root: unknown): FieldError[] {
+function listErrors(issue: z.core.$ZodIssue, above: readonly PropertyKey[], root: unknown): FieldError[] {
   const path = [...above, ...issue.path];
   switch (issue.code) {
     case "unrecognized_keys":
@@ -135,7 +135,7 @@ function unionErrors(issue: z.core.$ZodIssueInvalidUnion, path: readonly Propert
     .filter((branch) => branch.some((inner) => inner.path.length > 0 || inner.code !== "invalid_type"))
     .sort((left, right) => lacksName(left) - lacksName(right) || left.length - right.length)[0];
   if (closest === undefined) return [{ path: pathText(path), message: issue.message }];
-  return closest.flatMap((inner) => errorsOf(inner, path, root));
+  return closest.flatMap((inner) => listErrors(inner, path, root));
 }
 
 /** Whether this issue is a missing fixed-value field (a discriminator) of a union option. */
@@ -163,7 +163,7 @@ const typeSentences: Readonly<Record<string, string>> = {
 };
 
 /** The message for an issue whose schema has no message of its own. */
-function sentenceOf(issue: z.core.$ZodRawIssue): string {
+function toSentence(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
       if (issue.input === undefined) return "is required";
@@ -188,7 +188,7 @@ function sentenceOf(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-const SENTENCES = { error: sentenceOf };
+const SENTENCES = { error: toSentence };
 
 function sizeSentence(bound: "at least" | "at most", origin: unknown, size: unknown): string {
   if (bound === "at least" && size === 1 && origin !== "number" && origin !== "int") return "must not be empty";

@@ -12,7 +12,7 @@ const COMMON: Readonly<Record<string, string>> = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "cache-control": "no-store",
 };
-const COMMON_LINES = linesOf(COMMON);
+const COMMON_LINES = toLines(COMMON);
 
 export const REQUEST_ID = "x-request-id";
 
@@ -26,11 +26,11 @@ export function commonHeaders(requestId: string, own: Readonly<Record<string, st
  * appends this text to the value of one header, so that one call writes them all. Call {@link assertSendable} first.
  */
 export function headerLines(own: Readonly<Record<string, string>>): string {
-  for (const name in own) if (name in COMMON) return linesOf({ ...COMMON, ...own });
-  return COMMON_LINES + linesOf(own);
+  for (const name in own) if (name in COMMON) return toLines({ ...COMMON, ...own });
+  return COMMON_LINES + toLines(own);
 }
 
-function linesOf(headers: Readonly<Record<string, string>>): string {
+function toLines(headers: Readonly<Record<string, string>>): string {
   let lines = "";
   for (const name in headers) lines += `\r\n${name}: ${headers[name]}`;
   return lines;

@@ -130,14 +130,14 @@ function* joinedPaths(path: string): Generator<string> {
 
 function idHint(named: Named | undefined, value: string, params: Found["params"]): string | null {
   if (named === undefined || value.startsWith(`${named.prefix}_`) || !REPEATABLE.test(value)) return null;
-  const form = formOf(value, named);
+  const form = findForm(value, named);
   if (form === null) return null;
   const lookup = named.lookup(ID.test(value) ? "" : value, params);
   return `ids look like ${named.prefix}_…; \`${value}\` is ${form}: ${lookup}`;
 }
 
 /** Describes the value for a hint; null for a value that looks like a mistyped id. */
-function formOf(value: string, { word }: Named): string | null {
+function findForm(value: string, { word }: Named): string | null {
   if (ID.test(value)) return "the id of another kind";
   if (/^[a-z]+_[0-9A-Z]*$/.test(value)) return null;
   if (value.includes("/")) return "an address";

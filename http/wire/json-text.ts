@@ -9,7 +9,7 @@ export interface JsonOutline {
 }
 
 /** Computes the outline of any text, also invalid JSON, in linear time. */
-export function outlineOf(text: string): JsonOutline {
+export function toOutline(text: string): JsonOutline {
   let depth = 0;
   let deepest = 0;
   let members = 0;

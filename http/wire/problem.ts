@@ -63,7 +63,7 @@ export function problemAnswer(refusal: AnyRefusal, status?: number): ProblemAnsw
     type: `urn:service:problem:${refusal.refused}`,
     title: "title" in refusal ? refusal.title : usualTitle,
     status: sent,
-    detail: detailOf(refusal),
+    detail: toDetail(refusal),
   };
   if (refusal.refused === "invalid") {
     body.errors = refusal.errors.map((error) => ({ ...error, severity: "error" }));
@@ -73,12 +73,12 @@ export function problemAnswer(refusal: AnyRefusal, status?: number): ProblemAnsw
   if (refusal.refused === "forbidden" && refusal.permission !== undefined) body.permission = refusal.permission;
   return {
     status: sent,
-    headers: { "content-type": "application/problem+json", ...headersOf(refusal) },
+    headers: { "content-type": "application/problem+json", ...toHeaders(refusal) },
     body: JSON.stringify(body),
   };
 }
 
-function detailOf(refusal: AnyRefusal): string {
+function toDetail(refusal: AnyRefusal): string {
   if (refusal.refused === "invalid") return [...refusal.errors.map(errorLine), refusal.hint ?? []].flat().join("\n");
   if (refusal.refused === "not-found")
     return refusal.detail ?? "This resource does not exist, or you do not have access to it.";
@@ -90,15 +90,15 @@ function errorLine(error: FieldError): string {
 }
 
 /** Returns the `WWW-Authenticate` challenge of a 401 (RFC 9110, 11.6.1). */
-function challengeOf(basicRealm: string | undefined): string {
+function toChallenge(basicRealm: string | undefined): string {
   return basicRealm === undefined ? "Bearer" : `Basic realm="${basicRealm}", charset="UTF-8"`;
 }
 
-function headersOf(refusal: AnyRefusal): Record<string, string> {
+function toHeaders(refusal: AnyRefusal): Record<string, string> {
   if (refusal.refused === "method-not-allowed") return { allow: refusal.allow };
   if (refusal.refused === "too-many-requests" || refusal.refused === "unavailable") {
     return { "retry-after": String(refusal.retryAfterSeconds) };
   }
-  if (refusal.refused === "unauthenticated") return { "www-authenticate": challengeOf(refusal.basicRealm) };
+  if (refusal.refused === "unauthenticated") return { "www-authenticate": toChallenge(refusal.basicRealm) };
   return {};
 }

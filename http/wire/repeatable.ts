@@ -18,7 +18,7 @@ export function replayHeaders(replayed: boolean): Record<string, string> {
  * Returns the data that identifies a repeat of a caller's request; undefined if the request has no key. `what` names
  * the route and its subject. Throws a refusal for a malformed key.
  */
-export function idempotencyOf(
+export function findIdempotency(
   sealer: Sealer,
   request: Pick<RouteRequest, "body" | "header"> & { readonly caller: Caller },
   what: string,
@@ -27,7 +27,7 @@ export function idempotencyOf(
   return idempotencyWithin(sealer, request, `${caller.kind === "person" ? caller.userId : caller.tokenId} ${what}`);
 }
 
-/** Like {@link idempotencyOf}, for a request without a caller. `scope` separates its keys from all other keys. */
+/** Like {@link findIdempotency}, for a request without a caller. `scope` separates its keys from all other keys. */
 export function idempotencyWithin(
   sealer: Sealer,
   { body, header }: Pick<RouteRequest, "body" | "header">,

@@ -193,11 +193,11 @@ export function isServedReadOnly({ method, isServedReadOnly: isServed = method =
 }
 
 /** Returns the declared success responses of a route. */
-export function answersOf({ answers }: Pick<Route, "answers">): Answers {
+export function toAnswers({ answers }: Pick<Route, "answers">): Answers {
   return typeof answers === "function" ? answers() : answers;
 }
 
 /** Converts a declared success response into a {@link Success}. */
-export function successOf(declared: z.ZodType | null | Success): Success {
+export function toSuccess(declared: z.ZodType | null | Success): Success {
   return declared === null || declared instanceof z.ZodType ? { body: declared } : declared;
 }

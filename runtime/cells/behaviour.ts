@@ -20,7 +20,7 @@ export interface Behaviour {
   readonly supervision: Supervision;
   /** The version of stored snapshots; null for a subscriber, which has no state. */
   readonly version: number | null;
-  initial(of: Address): MachineState | null;
+  initial(find: Address): MachineState | null;
   restore(stored: StoredState, version: number): MachineState | null;
   store(state: MachineState): StoredState;
   /** Returns the state after the message, or {@link notTaken} if no transition accepts it. */
@@ -50,7 +50,7 @@ export class Behaviours {
   }
 
   /** Returns the behaviour of the actor or subscriber; undefined if the catalogue has none. */
-  of(address: Address): Behaviour | undefined {
+  find(address: Address): Behaviour | undefined {
     return address.kind === subscriberKind ? this.#subscribers.get(address.id) : this.#actors.get(address.kind);
   }
 }

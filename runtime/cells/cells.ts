@@ -85,7 +85,7 @@ export class Cells implements RowMemory {
     }
     const key = cellKey(to);
     checkKey(key);
-    const cell = new Cell(to, name, this.#parts.behaviours.of(to));
+    const cell = new Cell(to, name, this.#parts.behaviours.find(to));
     if (!isNew) this.#loadOrDamage(cell);
     else if (this.#parts.checksNew) this.#checkNew(cell);
     this.#cells.set(name, cell);

@@ -35,7 +35,7 @@ type EventOf<Event extends Message, Type> = Event extends Message
  *     const { on, machine } = chartOf<RunContext, RunEvent>();
  *     const open = { ...on("run.step", recordStep), ...on("run.end", "ended", endRun) };
  */
-export function chartOf<Context extends MachineContext, Event extends Message>() {
+export function toChart<Context extends MachineContext, Event extends Message>() {
   type Given = Delivered<Event>;
   type Of<Type> = EventOf<Given, Type>;
 

@@ -44,7 +44,8 @@ export function* checkActors(damageable: Reading, catalogue: Catalogue): Generat
       yield { what: "a mark of an effect that is not pending", key, repair: [{ op: "remove", key }] };
     }
     for (const { key } of listEntries(reading, [partition, undeliveredSpace])) {
-      if (behaviours.of(toAddress(key)) === undefined) yield { what: "a message to no kind of actor", key, repair: [] };
+      if (behaviours.find(toAddress(key)) === undefined)
+        yield { what: "a message to no kind of actor", key, repair: [] };
     }
   }
   yield* checkDerived(reading, {
@@ -83,7 +84,7 @@ function* checkEffect(reading: Reading, { key, row, behaviours }: Stored & { rea
 
 /** Reports a state that the actor's machine cannot restore. */
 function* checkState(key: Key, { state, version }: CellRecord, behaviours: Behaviours): Generator<Finding> {
-  const behaviour = behaviours.of(toAddress(key));
+  const behaviour = behaviours.find(toAddress(key));
   if (behaviour === undefined) yield { what: "an actor of no kind", key, repair: [] };
   if (behaviour === undefined || state === undefined) return;
   try {

@@ -40,18 +40,18 @@ export function createStepper(machine: AnyStateMachine): Stepper {
     made ??= createGeneralStepper(machine);
     return made;
   };
-  const storedOf = (state: MachineState): StoredState => ({ value: state.value, context: state.context });
+  const toStored = (state: MachineState): StoredState => ({ value: state.value, context: state.context });
   const isSame = typeof machine.config.context !== "function";
   let first: StoredState | null = null;
   return {
     initial(of) {
       if (first !== null) return first;
-      const state = storedOf(general().initial(of));
+      const state = toStored(general().initial(of));
       if (isSame) first = state;
       return state;
     },
-    restore: (stored) => storedOf(general().restore(stored)),
-    store: storedOf,
+    restore: (stored) => toStored(general().restore(stored)),
+    store: toStored,
     step,
   };
 }

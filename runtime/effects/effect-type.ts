@@ -18,7 +18,7 @@ export interface EffectType<Input, Output, Memo = undefined> {
   implement(
     lane: LaneLimits,
     run: (input: Input, context: EffectContext<Memo | undefined> & { readonly signal: RunSignal }) => Promise<Output>,
-    targetOf?: (input: Input) => string,
+    findTarget?: (input: Input) => string,
   ): Effect;
   /** Creates the implementation of an effect that determines the place of each run in a preparation step. */
   implementPrepared(prepare: (input: Input, context: EffectContext<Memo | undefined>) => PreparedRun<Output>): Effect;
@@ -29,10 +29,10 @@ export function effect<Input, Output, Memo = undefined>(name: string): EffectTyp
   return {
     name,
     request: (id, input, memo) => (memo === undefined ? { name, id, input } : { name, id, input, memo }),
-    implement: (lane, run, targetOf = () => ""): Effect<Input, Output, Memo | undefined> => ({
+    implement: (lane, run, findTarget = () => ""): Effect<Input, Output, Memo | undefined> => ({
       name,
       prepare: (input, context) => ({
-        place: { lane, target: targetOf(input), bytes: 0 },
+        place: { lane, target: findTarget(input), bytes: 0 },
         begin: (signal) => run(input, { ...context, signal }),
       }),
     }),

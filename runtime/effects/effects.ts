@@ -182,17 +182,17 @@ export class Effects {
    * Call this if a row of the owner is damaged. The row's effect is not started, and the row may hold the owner's
    * record.
    */
-  loseOf(ownerName: string): void {
+  toLose(ownerName: string): void {
     this.#lost.add(ownerName);
   }
 
   /** Returns why the effect waits; null if it is running or not pending. */
-  waitOf(ownerName: string, id: string): EffectWait | null {
+  lookUpWait(ownerName: string, id: string): EffectWait | null {
     const pending = this.find(ownerName, id);
     if (pending === undefined || pending.abort !== null) return null;
-    const waiting = this.#waiting.of(pending);
+    const waiting = this.#waiting.find(pending);
     if (waiting === null) return { sinceMs: pending.sinceMs, bound: null, target: "" };
-    return { sinceMs: pending.sinceMs, bound: waiting.lane.boundOf(waiting), target: waiting.target };
+    return { sinceMs: pending.sinceMs, bound: waiting.lane.findBound(waiting), target: waiting.target };
   }
 
   /** Registers an effect. Call it before the flush of its row. */
@@ -321,7 +321,7 @@ export class Effects {
       this.#end(pending, succeeded(pending, run.place.patience?.output));
       return;
     }
-    const lane = this.#laneOf(run.place.lane);
+    const lane = this.#toLane(run.place.lane);
     const waiting = new RunPlace(pending, lane, run.place);
     if (lane.take(waiting)) this.#run(pending, run, waiting);
     else this.#wait(kind, waiting, run);
@@ -397,7 +397,7 @@ export class Effects {
     return failed(pending, error);
   }
 
-  #laneOf(limits: LaneLimits): Lane {
+  #toLane(limits: LaneLimits): Lane {
     const known = this.#lanes.get(limits);
     if (known !== undefined) return known;
     const lane = new Lane(limits);

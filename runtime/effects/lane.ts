@@ -101,16 +101,16 @@ export class Lane {
   /** Takes a place if one is available. Call `release` to return it. */
   take(place: PlaceFor): boolean {
     // While the lane grants free places, new requests must wait their turn.
-    if (this.#granting || this.boundOf(place) !== null) return false;
+    if (this.#granting || this.findBound(place) !== null) return false;
     const client = this.#getClient(place.party);
-    this.#occupy(client, targetOf(client, place.target));
+    this.#occupy(client, toTarget(client, place.target));
     return true;
   }
 
   /** Waits for a place. Call it after `take` returned false. */
   wait(waiter: PlaceWaiter): void {
     const client = this.#getClient(waiter.party);
-    const target = targetOf(client, waiter.target);
+    const target = toTarget(client, waiter.target);
     target.waiters.push(waiter);
     waiter.isWaiting = true;
     this.#waiting += 1;
@@ -125,7 +125,7 @@ export class Lane {
   /** Returns a place, and grants free places to the next waiters. */
   release(place: PlaceFor): void {
     const client = this.#getClient(place.party);
-    const target = targetOf(client, place.target);
+    const target = toTarget(client, place.target);
     this.#taken -= 1;
     client.taken -= 1;
     if (client.taken > 0) this.#further -= 1;
@@ -143,7 +143,7 @@ export class Lane {
   }
 
   /** Returns the limit that keeps this request from getting a place; null if a place is available. */
-  boundOf({ party: name, target }: PlaceFor): LaneBound | null {
+  findBound({ party: name, target }: PlaceFor): LaneBound | null {
     const { places, kept, perParty, perTarget } = this.limits;
     const client = this.#clients.get(name);
     if ((client?.targets.get(target)?.taken ?? 0) >= perTarget) return "target";
@@ -245,7 +245,7 @@ export class Lane {
   }
 }
 
-function targetOf(client: Client, name: string): Target {
+function toTarget(client: Client, name: string): Target {
   const known = client.targets.get(name);
   if (known !== undefined) return known;
   const target: Target = { name, taken: 0, waiters: new Queue(), isQueued: false };

@@ -63,7 +63,7 @@ export class WaitingRuns {
     this.#clock = clock;
   }
 
-  of(pending: PendingEffect): RunPlace | null {
+  find(pending: PendingEffect): RunPlace | null {
     return this.#entries.get(pending)?.waiting ?? null;
   }
 

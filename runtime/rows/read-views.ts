@@ -78,7 +78,7 @@ export class ReadViews {
   /** Applies the batch being committed if it is already durable. Returns false if the picture must be rebuilt. */
   #catchUp(view: ReadView<unknown>, partition: string, cached: CachedView): boolean {
     if (this.#committing === null || cached.batch === this.#committing.number) return true;
-    const changes = changesOf(this.#committing.changes, view, partition);
+    const changes = listChanges(this.#committing.changes, view, partition);
     // A batch is durable as a whole or not at all. If one row differs from the batch, no row of it is durable.
     if (!changes.every((change) => isAsWritten(this.#durable, change))) return true;
     cached.batch = this.#committing.number;
@@ -91,7 +91,7 @@ export function isAsWritten(durable: Reading, change: Change): boolean {
   return isDeepStrictEqual(durable.get(change.key), change.op === "put" ? change.value : undefined);
 }
 
-function changesOf(batch: Overlay, view: ReadView<unknown>, partition: string): Change[] {
+function listChanges(batch: Overlay, view: ReadView<unknown>, partition: string): Change[] {
   const changes: Change[] = [];
   for (const [table] of view.rows) {
     for (const group of batch.groupsBelow([partition, rowSpace, table])) changes.push(...group.values());

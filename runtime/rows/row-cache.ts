@@ -45,7 +45,7 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
   readonly #durable: Reading;
   readonly #tables: ReadonlySet<string>;
   /**
-   * Rows by table, partition, and the rest of the key in two parts (see {@link groupOf}). `#count` is the total number.
+   * Rows by table, partition, and the rest of the key in two parts (see {@link findGroup}). `#count` is the total number.
    */
   readonly #rows = new Map<
     KeyPart | undefined,
@@ -83,7 +83,7 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
     const written = this.#written.get(key);
     if (written !== undefined) return written.op === "put" ? (written.value as Value) : undefined;
     if (!this.covers(key)) return this.#durable.get<Value>(key);
-    const group = groupOf(key);
+    const group = findGroup(key);
     const name = nameIn(group, key);
     const cached = this.#rows.get(key[2])?.get(key[0])?.get(group)?.get(name);
     if (cached !== undefined) return cached as Value;
@@ -124,7 +124,7 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
     if (batch !== null) {
       for (const table of this.#tables) if (batch.mayHoldBelow([partition, rowSpace, table])) return null;
     }
-    if (group === undefined) return this.#versionOf(partition);
+    if (group === undefined) return this.#toVersion(partition);
     return this.#groupVersions.get(partition)?.get(group) ?? this.#baseGroupVersion;
   }
 
@@ -134,7 +134,7 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
     if (version !== null || batch === null) return version;
     for (const table of this.#tables) {
       for (const group of batch.groupsBelow([partition, rowSpace, table])) {
-        for (const change of group.values()) if (this.#isUnwritten(change)) return this.#versionOf(partition);
+        for (const change of group.values()) if (this.#isUnwritten(change)) return this.#toVersion(partition);
       }
     }
     return null;
@@ -152,7 +152,7 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
     }
   }
 
-  #versionOf(partition: string): number {
+  #toVersion(partition: string): number {
     return this.#versions.get(partition) ?? this.#baseVersion;
   }
 
@@ -212,7 +212,7 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
 
   #cacheRow(key: Key, value: unknown): void {
     if (this.#freezes) freeze(value);
-    const group = groupOf(key);
+    const group = findGroup(key);
     const rows = getOrCreateMap(getOrCreateMap(getOrCreateMap(this.#rows, key[2]), key[0]), group);
     const before = rows.size;
     rows.set(nameIn(group, key), value);
@@ -221,7 +221,7 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
   }
 
   #drop(key: Key): void {
-    const group = groupOf(key);
+    const group = findGroup(key);
     const rows = this.#rows.get(key[2])?.get(key[0])?.get(group);
     if (rows?.delete(nameIn(group, key)) === true) this.#count -= 1;
   }
@@ -274,7 +274,7 @@ interface CachedRanges {
  * Returns the first part of a two-part id; undefined for other keys. Two lookups per read cost less than joining the
  * parts into one name.
  */
-function groupOf(key: Key): string | undefined {
+function findGroup(key: Key): string | undefined {
   const first = key[3];
   return key.length === 5 && typeof first === "string" && typeof key[4] === "string" ? first : undefined;
 }

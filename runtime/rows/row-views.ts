@@ -44,7 +44,7 @@ export class RowViews implements RowMemory {
   get<View>(view: RowView<View>, self: Address, reading: Reading): View {
     const partitions = this.#cached.get(view);
     if (partitions === undefined) throw new Error(`${self.kind} asks for a picture that no actor type names`);
-    const name = nameOf(self);
+    const name = toName(self);
     const cached = partitions.get(self.partition) ?? new Map<string, unknown>();
     if (cached.has(name)) return cached.get(name) as View;
     const built = view.build(reading, self);
@@ -77,7 +77,7 @@ export class RowViews implements RowMemory {
 
   /** Drops all pictures of an actor. */
   drop(actor: Address): void {
-    const name = nameOf(actor);
+    const name = toName(actor);
     for (const partitions of this.#cached.values()) {
       const cached = partitions.get(actor.partition);
       if (cached?.delete(name) === true && cached.size === 0) partitions.delete(actor.partition);
@@ -86,7 +86,7 @@ export class RowViews implements RowMemory {
 
   /** Throws if a picture of the actor differs from its rows. */
   check(actor: Address, reading: Reading): void {
-    const name = nameOf(actor);
+    const name = toName(actor);
     for (const [view, partitions] of this.#cached) {
       const cached = partitions.get(actor.partition);
       if (cached === undefined || !cached.has(name)) continue;
@@ -102,13 +102,13 @@ export class RowViews implements RowMemory {
     const partitions = this.#cached.get(view);
     const cached = partitions?.get(partition);
     if (cached === undefined) return;
-    const own = writer?.partition === partition ? nameOf(writer) : "";
+    const own = writer?.partition === partition ? toName(writer) : "";
     for (const name of [...cached.keys()]) if (name !== own) cached.delete(name);
     if (cached.size === 0) partitions?.delete(partition);
   }
 }
 
 /** Returns a name that is unique among the actors of a partition. */
-function nameOf({ kind, id }: Address): string {
+function toName({ kind, id }: Address): string {
   return `${kind}\0${id}`;
 }

@@ -30,7 +30,7 @@ export class VersionCache<Value> {
    * Returns the cache of a partition at the version that the reading currently sees. Returns null while that version is
    * unknown, because nothing can be cached then.
    */
-  of(reading: Reading, name: string): CachedPartition<Value> | null {
+  find(reading: Reading, name: string): CachedPartition<Value> | null {
     const version = coveredVersion(reading, name);
     if (version === null) return null;
     const cached = this.#byReading.get(reading)?.get(name);

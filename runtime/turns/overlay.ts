@@ -26,7 +26,7 @@ export class Overlay {
   }
 
   get(key: Key): Change | undefined {
-    const group = this.#groupOf(key);
+    const group = this.#findGroup(key);
     return group === undefined || group.size === 0 ? undefined : group.get(keyName(key));
   }
 
@@ -49,7 +49,7 @@ export class Overlay {
   mayHoldBelow(prefix: Key): boolean {
     if (this.#size === 0) return false;
     if (prefix.length < 2 || (prefix.length < 3 && prefix[1] === rowSpace)) return true;
-    const group = this.#groupOf(prefix);
+    const group = this.#findGroup(prefix);
     return group !== undefined && group.size > 0;
   }
 
@@ -68,7 +68,7 @@ export class Overlay {
     return changes;
   }
 
-  #groupOf(key: Key): Group | undefined {
+  #findGroup(key: Key): Group | undefined {
     return this.#size === 0 ? undefined : this.#partitions.get(key[0])?.get(key[1])?.get(getTable(key));
   }
 

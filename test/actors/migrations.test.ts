@@ -11,7 +11,7 @@ import { putMember } from "../../actors/workspaces/member.table.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Entry } from "../../storage/store.js";
 import { unpackFixture } from "../fixtures/unpack.js";
-import { bringUp, bringUpThroughKills, entriesOf, stepped, storeWith } from "../support/migrating.js";
+import { bringUp, bringUpThroughKills, collectEntries, stepped, storeWith } from "../support/migrating.js";
 import { memoryRows } from "../support/turn.js";
 
 /** The migration catalogue on the first release's store; the tests do not depend on its steps. */
@@ -34,7 +34,7 @@ t.test("killed after each slice, the migrations come to the same as in one go", 
   await bringUp(whole, { steps: migrations });
   const pieces = await storeWith(entries);
   await bringUpThroughKills(pieces, { steps: migrations, slice: 16 });
-  t.same(entriesOf(pieces), entriesOf(whole));
+  t.same(collectEntries(pieces), collectEntries(whole));
   t.equal(pieces.reading.get(format(0).key), migrations.length + 1);
 });
 
@@ -44,9 +44,9 @@ t.test("each step may run again, and changes nothing then", async (t) => {
     const steps = migrations.slice(0, to - 1);
     const once = await storeWith(entries);
     await bringUp(once, { steps });
-    const again = await storeWith([...entriesOf(once), format(to - 1)]);
+    const again = await storeWith([...collectEntries(once), format(to - 1)]);
     await bringUp(again, { steps });
-    t.same(entriesOf(again), entriesOf(once), `${to}, ${title}`);
+    t.same(collectEntries(again), collectEntries(once), `${to}, ${title}`);
     entries = once.reading.range({ prefix: [] });
   }
 });

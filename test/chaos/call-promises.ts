@@ -29,11 +29,11 @@ export function* checkCalls(tasks: readonly FoundTask[], comments: readonly stri
   for (const comment of comments) arrived.set(comment, (arrived.get(comment) ?? 0) + 1);
   for (const [comment, times] of arrived) if (times > 1) yield `twice: the call ${comment} was made ${times} times`;
   const calls = tasks.flatMap(({ runs }) => runs.flatMap(({ calls }) => calls ?? []));
-  const known = new Set(calls.map(textOf));
+  const known = new Set(calls.map(toText));
   for (const comment of arrived.keys()) if (!known.has(comment)) yield `left before the flush: the call ${comment}`;
   for (const call of calls) {
     const which = `call ${call.id} of ${call.tool} is ${call.state} ${call.code ?? ""}`.trim();
-    const times = arrived.get(textOf(call)) ?? 0;
+    const times = arrived.get(toText(call)) ?? 0;
     const isOver = ["done", "failed", "dismissed", "refused", "withdrawn"].includes(call.state);
     if (!isOver) yield `stuck: ${which}`;
     if (call.state === "done" && times === 0) yield `lost: ${which}, and nothing arrived`;
@@ -42,6 +42,6 @@ export function* checkCalls(tasks: readonly FoundTask[], comments: readonly stri
   }
 }
 
-function textOf({ inputs }: FoundCall): string {
+function toText({ inputs }: FoundCall): string {
   return String(inputs.text);
 }

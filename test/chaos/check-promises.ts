@@ -35,8 +35,8 @@ function* checkVerdict(check: FoundCheck, { candidate, baseline }: AroundCheck):
   const { verdict, undecidedBecause, threshold, regressions, tasks, compared } = check;
   const taskIds = [...new Set(candidate.map(({ taskId }) => taskId))];
   const sides = taskIds.map((taskId) => {
-    const own = countOf(candidate.filter((copy) => copy.taskId === taskId));
-    const other = countOf(baseline.filter((copy) => copy.taskId === taskId));
+    const own = toCount(candidate.filter((copy) => copy.taskId === taskId));
+    const other = toCount(baseline.filter((copy) => copy.taskId === taskId));
     return { taskId, own, other, isScored: own.scored > 0 && other.scored > 0 };
   });
   const lost = sides
@@ -55,7 +55,7 @@ function* checkVerdict(check: FoundCheck, { candidate, baseline }: AroundCheck):
     yield `it tells of ${compared} of ${tasks} tasks, not ${scored} of ${taskIds.length}`;
 }
 
-function countOf(copies: readonly CheckedCopy[]) {
+function toCount(copies: readonly CheckedCopy[]) {
   const succeeded = copies.filter(({ result }) => result === "succeeded").length;
   return { succeeded, scored: succeeded + copies.filter(({ result }) => result === "failed").length };
 }

@@ -149,13 +149,13 @@ async function withSteps(client: RepeatingClient, run: FoundRun): Promise<FoundR
   return { ...run, shown: steps.map(({ text }) => text) };
 }
 
-async function pages<Item>(client: RepeatingClient, path: string, idOf: (item: Item) => string): Promise<Item[]> {
+async function pages<Item>(client: RepeatingClient, path: string, toId: (item: Item) => string): Promise<Item[]> {
   const all: Item[] = [];
   for (let before = ""; ; ) {
     const page = await client.list<Item>(`${path}?limit=${PAGE}${before}`);
     all.push(...page);
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return all;
-    before = `&before=${idOf(last)}`;
+    before = `&before=${toId(last)}`;
   }
 }

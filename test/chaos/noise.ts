@@ -68,7 +68,7 @@ export async function playNoise(scene: NoiseScene, tries: number): Promise<Noise
   const folder = await mkdtemp(join(tmpdir(), "signalbox-noise-"));
   const receiver = fork(new URL("./noise-receiver.js", import.meta.url));
   const [{ port }] = (await once(receiver, "message")) as [{ readonly port: number }];
-  const hosts = hostsOf(scene);
+  const hosts = listHosts(scene);
   const allowed = [...new Set([QUIET, ...hosts])].map((host) => `http://${host}:${port}`);
   const service = await ServiceProcess.start(folder, {
     OUTBOUND_ALLOW: allowed.join(","),
@@ -102,7 +102,7 @@ export async function playNoise(scene: NoiseScene, tries: number): Promise<Noise
   }
 }
 
-function hostsOf({ hosts, isSameHost }: NoiseScene): readonly string[] {
+function listHosts({ hosts, isSameHost }: NoiseScene): readonly string[] {
   const others = Array.from({ length: hosts }, (_, index) => `127.0.1.${index + 1}`);
   return isSameHost ? [QUIET, ...others.slice(1)] : others;
 }

@@ -36,7 +36,7 @@ export function* planRounds<Fault extends PlannedFault>(faults: readonly Fault[]
 }
 
 /** Derives a seed for each part of something with a seed; nearby numbers give distant seeds. */
-export function seedOf(...parts: readonly number[]): number {
+export function toSeed(...parts: readonly number[]): number {
   let mixed = 0x9e3779b9;
   for (const part of parts) {
     mixed = Math.imul(mixed ^ part, 0x85ebca6b);

@@ -3,7 +3,7 @@ import { askDoctor } from "../processes/doctor.js";
 import { createChance } from "../simulation/chance.js";
 import { type AroundCheck, type CheckedCopy, type FoundCheck, listBrokenCheck } from "./check-promises.js";
 import { kill, untilSo } from "./play-replay.js";
-import { idOf, plannedStation, type ReplayWorld } from "./replay-world.js";
+import { plannedStation, type ReplayWorld, toId } from "./replay-world.js";
 
 const LOOK_MS = 250;
 type Found = Readonly<Record<string, unknown>>;
@@ -19,23 +19,23 @@ export async function playCheck(world: ReplayWorld, kills: number, seed: number)
   const setPath = `${team}/replay-sets/${set?.id}`;
   await client.postAgain(`${setPath}/guards-changes`);
   const asked = { lineId: line.id, stationKey: "work", station: plannedStation, reference: { pullRequest: 1 } };
-  const path = `${team}/replay-checks/${idOf(await client.post(`${team}/replay-checks`, asked, "check"))}`;
+  const path = `${team}/replay-checks/${toId(await client.post(`${team}/replay-checks`, asked, "check"))}`;
   const read = async () =>
     (await client.get(path)) as unknown as FoundCheck & Record<"replayId" | "baselineReplayId", string>;
   const course = followVerdict(async () => (await read()).verdict);
   await kill(world, kills, createChance(seed));
   const { replayId, baselineReplayId } = await read();
-  const replayOf = async (id: string) => (await client.get(`${team}/replays/${id}`)) as Found;
+  const readReplay = async (id: string) => (await client.get(`${team}/replays/${id}`)) as Found;
   const isDone = await untilSo(
-    async () => (await replayOf(replayId)).state === "finished" && (await read()).verdict !== "running",
+    async () => (await readReplay(replayId)).state === "finished" && (await read()).verdict !== "running",
   );
   const verdicts = await course.end();
   await service.end("SIGKILL");
   const doctor = await askDoctor(service.dataFolder);
   await service.start();
   const around: AroundCheck = {
-    candidate: (await replayOf(replayId)).entries as readonly CheckedCopy[],
-    baseline: (await replayOf(baselineReplayId)).entries as readonly CheckedCopy[],
+    candidate: (await readReplay(replayId)).entries as readonly CheckedCopy[],
+    baseline: (await readReplay(baselineReplayId)).entries as readonly CheckedCopy[],
     verdicts,
     listed: (await client.list<{ readonly id: string }>(`${setPath}/replay-checks`)).map(({ id }) => id),
   };

@@ -4,7 +4,7 @@ import { askDoctor } from "../processes/doctor.js";
 import { type Chance, createChance } from "../simulation/chance.js";
 import type { AgentStart } from "./ledger.js";
 import { type FoundCopy, type FoundReplay, listBrokenReplay } from "./replay-promises.js";
-import { idOf, type ReplayWorld } from "./replay-world.js";
+import { type ReplayWorld, toId } from "./replay-world.js";
 
 /** The size of the replay, and the number of kills during it. */
 export interface ReplayPlan {
@@ -32,7 +32,7 @@ export async function playReplay(world: ReplayWorld, plan: ReplayPlan, seed: num
   const setId = await openSet(world, runIds);
   const asked = { candidate: "live", ceiling: CEILING, repeats: plan.repeats };
   const path = `/api/teams/${teamId}/replay-sets/${setId}/replays`;
-  const replayId = idOf(await client.post(path, asked, "start"));
+  const replayId = toId(await client.post(path, asked, "start"));
   const replayPath = `/api/teams/${teamId}/replays/${replayId}`;
   const isOver = async () => isAtRest(await client.get(replayPath));
   await kill(world, plan.kills, createChance(seed));
@@ -56,7 +56,7 @@ export async function playReplay(world: ReplayWorld, plan: ReplayPlan, seed: num
 export async function runOriginals(world: ReplayWorld, count: number): Promise<readonly string[]> {
   const { client, teamId } = world;
   for (let n = 0; n < count; n++) {
-    idOf(await client.post(`/api/teams/${teamId}/tasks`, { title: `work-${n}`, line: "plain" }, `task-${n}`));
+    toId(await client.post(`/api/teams/${teamId}/tasks`, { title: `work-${n}`, line: "plain" }, `task-${n}`));
   }
   const areDone = await untilSo(async () => {
     const found = await client.list(`/api/teams/${teamId}/tasks?state=done&limit=200`);
@@ -68,7 +68,7 @@ export async function runOriginals(world: ReplayWorld, count: number): Promise<r
 
 export async function openSet({ client, teamId, line }: ReplayWorld, runIds: readonly string[]): Promise<string> {
   const path = `/api/teams/${teamId}/lines/${line.id}/stations/${line.stationId}/replay-sets`;
-  const setId = idOf(await client.post(path, { name: "Chaos" }, "set"));
+  const setId = toId(await client.post(path, { name: "Chaos" }, "set"));
   for (const runId of runIds) {
     const added = await client.post(`/api/teams/${teamId}/replay-sets/${setId}/entries`, { runId }, `add-${runId}`);
     if (added.status !== 204) throw new Error(`adding a run answered ${added.status} ${JSON.stringify(added.body)}`);

@@ -5,7 +5,7 @@ import { askDoctor } from "../processes/doctor.js";
 import { createChance } from "../simulation/chance.js";
 import { kill, openSet, readStarts, runOriginals, untilSo } from "./play-replay.js";
 import type { FoundReplay } from "./replay-promises.js";
-import { idOf, type ReplayWorld } from "./replay-world.js";
+import { type ReplayWorld, toId } from "./replay-world.js";
 import { type FoundSearch, listBrokenSearch } from "./search-promises.js";
 
 /** The size of the search, and the number of kills during it. */
@@ -41,7 +41,7 @@ export async function playSearch(
   const asked = { setId, budget, agent: { harness: "command" }, objective: "cost" };
   const team = `/api/teams/${teamId}`;
   const searches = `${team}/lines/${line.id}/stations/${line.stationId}/searches`;
-  const path = `${team}/searches/${idOf(await client.post(searches, asked, "search"))}`;
+  const path = `${team}/searches/${toId(await client.post(searches, asked, "search"))}`;
   const read = async () => (await client.get(path)) as unknown as FoundSearch;
   await kill(world, kills, createChance(seed));
   const isDone = await untilSo(async () => ["finished", "stopped"].includes((await read()).state));

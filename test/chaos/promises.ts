@@ -108,14 +108,14 @@ function* checkEvents({ events, firings, tasks, hasAllEvents }: Findings): Gener
   }
   const fired = new Set(firings.map(({ occurrence, hook }) => `${occurrence} ${hook}`));
   for (const event of events) {
-    const hook = tellerOf(event);
+    const hook = findTeller(event);
     if (hook !== undefined && !fired.has(`${event.occurrence} ${hook}`)) {
       yield `lost: the firing of ${hook} on ${event.occurrence} of task ${event.taskId}`;
     }
   }
 }
 
-function tellerOf({ on }: FoundEvent | FoundFiring): string | undefined {
+function findTeller({ on }: FoundEvent | FoundFiring): string | undefined {
   return on in tellers ? tellers[on as keyof typeof tellers] : undefined;
 }
 
@@ -132,7 +132,7 @@ function* checkFirings({ firings, arrivals }: Findings): Generator<string> {
     const which = `firing ${id} of ${hook} about task ${taskId}`;
     if (attempts.some(({ n }, index) => n !== index + 1))
       yield `${which} has the attempts ${attempts.map(({ n }) => n)}`;
-    if (tellerOf(firing) === undefined) continue;
+    if (findTeller(firing) === undefined) continue;
     if (state !== "delivered") yield `${which} is ${state} ${code}, after ${attempts.map((attempt) => attempt.code)}`;
     else if (!taken.has(id)) yield `${which} is delivered, and no receiver took it`;
   }

@@ -89,8 +89,8 @@ export class Receiver {
     const isRefused = isAsked && task.title.startsWith("veto");
     response.once("finish", () => {
       arrival.isTaken = true;
-      const url = headerOf(request, "service-callback-url");
-      this.onTaken({ url, token: headerOf(request, "service-callback-token"), taskId: task.id, id: arrival.id });
+      const url = toHeader(request, "service-callback-url");
+      this.onTaken({ url, token: toHeader(request, "service-callback-token"), taskId: task.id, id: arrival.id });
     });
     response.end(isRefused ? '{"refuse":"not this one"}' : "{}");
   }
@@ -119,7 +119,7 @@ export class Receiver {
 }
 
 function toArrival(request: IncomingMessage, text: string, taskId: string): HookArrival {
-  const id = headerOf(request, "webhook-id");
+  const id = toHeader(request, "webhook-id");
   return {
     id,
     taskId,
@@ -130,7 +130,7 @@ function toArrival(request: IncomingMessage, text: string, taskId: string): Hook
   };
 }
 
-function headerOf(request: IncomingMessage, name: string): string {
+function toHeader(request: IncomingMessage, name: string): string {
   return String(request.headers[name] ?? "");
 }
 
@@ -139,6 +139,6 @@ function headerOf(request: IncomingMessage, name: string): string {
  * is stepped.
  */
 function isSigned(request: IncomingMessage, text: string): boolean {
-  const at = new Date(Number(headerOf(request, "webhook-timestamp")) * 1_000);
-  return webhook.sign(headerOf(request, "webhook-id"), at, text) === headerOf(request, "webhook-signature");
+  const at = new Date(Number(toHeader(request, "webhook-timestamp")) * 1_000);
+  return webhook.sign(toHeader(request, "webhook-id"), at, text) === toHeader(request, "webhook-signature");
 }

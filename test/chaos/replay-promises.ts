@@ -64,7 +64,7 @@ export function listBrokenReplay(replay: FoundReplay, outside: Outside): readonl
 function* checkCopies({ state, totals, entries }: FoundReplay, { runIds, repeats }: Outside): Generator<string> {
   if (state !== "finished") yield `the replay is ${state}`;
   const wanted = runIds.flatMap((run) => Array.from({ length: repeats }, (_, at) => `${run} ${at + 1}`));
-  const found = entries.map(nameOf);
+  const found = entries.map(toName);
   for (const name of wanted) if (!found.includes(name)) yield `lost: copy ${name}`;
   if (new Set(found).size < found.length)
     yield `twice: ${found.length} copies, ${new Set(found).size} of them different`;
@@ -73,7 +73,7 @@ function* checkCopies({ state, totals, entries }: FoundReplay, { runIds, repeats
     yield `totals say ${totals.settled} of ${totals.entries} settled, of ${found.length}`;
   const scored = entries.filter(({ result }) => result === "succeeded" || result === "failed").length;
   if (totals.scored !== scored) yield `totals say ${totals.scored} scored, of ${scored}`;
-  for (const copy of entries) if (copy.result === null) yield `stuck: copy ${nameOf(copy)} is ${copy.state}`;
+  for (const copy of entries) if (copy.result === null) yield `stuck: copy ${toName(copy)} is ${copy.state}`;
 }
 
 /** Checks that every run with an agent belongs to a copy and had one agent, and that no copy exceeded its attempts. */
@@ -84,12 +84,12 @@ function* checkAttempts({ entries }: FoundReplay, { starts, copyOf }: Outside): 
     if (seen.has(runId)) yield `twice: agents of run ${runId}`;
     seen.add(runId);
     const copy = copyOf.get(runId) ?? null;
-    if (copy !== null) attempts.set(nameOf(copy), (attempts.get(nameOf(copy)) ?? 0) + 1);
+    if (copy !== null) attempts.set(toName(copy), (attempts.get(toName(copy)) ?? 0) + 1);
   }
   for (const [name, count] of attempts) if (count > MOST_ATTEMPTS) yield `copy ${name} had ${count} agents`;
   for (const copy of entries) {
     const isRun = copy.result === "succeeded" || copy.why?.code === "judge-failed";
-    if (isRun && (copy.runId === null || !seen.has(copy.runId))) yield `copy ${nameOf(copy)} had no agent`;
+    if (isRun && (copy.runId === null || !seen.has(copy.runId))) yield `copy ${toName(copy)} had no agent`;
   }
 }
 
@@ -103,7 +103,7 @@ function* checkSpending({ entries, totals }: FoundReplay): Generator<string> {
   if (cents(totals.spent) !== sum) yield `the total is ${totals.spent.amount}, its copies spent ${sum / 1e9}`;
   for (const copy of entries) {
     if (copy.result === "succeeded" && cents(copy.spent) < SPENT * 1e9)
-      yield `lost: copy ${nameOf(copy)} spent ${copy.spent?.amount}`;
+      yield `lost: copy ${toName(copy)} spent ${copy.spent?.amount}`;
   }
 }
 
@@ -115,10 +115,10 @@ function* checkVerdicts({ entries }: FoundReplay, { given }: Outside): Generator
   for (const text of texts) if (!given.has(text)) yield `a verdict says "${text}", which the model did not`;
   for (const copy of entries) {
     if (copy.result === "succeeded" && copy.judge.reasons.length !== 1)
-      yield `lost: the verdict of copy ${nameOf(copy)}`;
+      yield `lost: the verdict of copy ${toName(copy)}`;
   }
 }
 
-function nameOf({ originalRunId, repeat }: Pick<FoundCopy, "originalRunId" | "repeat">): string {
+function toName({ originalRunId, repeat }: Pick<FoundCopy, "originalRunId" | "repeat">): string {
   return `${originalRunId} ${repeat}`;
 }

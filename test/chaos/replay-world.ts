@@ -96,8 +96,8 @@ export async function openReplayWorld(folder: string, seed: number): Promise<Rep
 async function configure(client: RepeatingClient) {
   const create = async (path: string, body: object) =>
     expectMade(await client.post(`/api/resources/${path}`, body, path));
-  const workspaceId = idOf(await create("workspaces", { slug: "acme", name: "Acme" }));
-  const teamId = idOf(await create(`workspaces/${workspaceId}/teams`, { key: "core", name: "Core" }));
+  const workspaceId = toId(await create("workspaces", { slug: "acme", name: "Acme" }));
+  const teamId = toId(await create(`workspaces/${workspaceId}/teams`, { key: "core", name: "Core" }));
   const pool = await create(`workspaces/${workspaceId}/runner-pools`, { key: "main" });
   const terms = { mostRegressions: 1, ceiling: 1_000, currency: "EUR" };
   const fields = { key: "plain", name: "Plain", stations: [station], replayCheck: terms };
@@ -105,7 +105,7 @@ async function configure(client: RepeatingClient) {
   const [made] = (line.body?.stations ?? []) as readonly { readonly id: string }[];
   if (made === undefined) throw new Error("a line without its station");
   const poolToken = String(pool.headers["service-pool-token"]);
-  return { teamId, poolToken, line: { id: idOf(line), stationId: made.id } };
+  return { teamId, poolToken, line: { id: toId(line), stationId: made.id } };
 }
 
 function expectMade(reply: Reply): Reply {
@@ -114,6 +114,6 @@ function expectMade(reply: Reply): Reply {
 }
 
 /** Returns the id of the created resource. */
-export function idOf(reply: Reply): string {
+export function toId(reply: Reply): string {
   return String(expectMade(reply).body?.id);
 }

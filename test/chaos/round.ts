@@ -4,7 +4,7 @@ import { createChance } from "../simulation/chance.js";
 import { checkUnsettled } from "./code-host-promises.js";
 import type { Fault } from "./fault.js";
 import { readBack, readPullRequests } from "./findings.js";
-import { type FaultTarget, seedOf } from "./plan.js";
+import { type FaultTarget, toSeed } from "./plan.js";
 import { listBroken } from "./promises.js";
 import { readSnapshot, type StreamFollower } from "./stream-follower.js";
 import type { World } from "./world.js";
@@ -70,7 +70,7 @@ export async function playRound(world: World, faults: readonly Fault[], seed: nu
 async function playFaults(world: World, faults: readonly Fault[], seed: number): Promise<void> {
   const targets = new Map<FaultTarget, Promise<void>>();
   for (const [index, fault] of faults.entries()) {
-    const chance = createChance(seedOf(seed, index + 1));
+    const chance = createChance(toSeed(seed, index + 1));
     const before = targets.get(fault.target) ?? pause(chance.between(100, 800));
     targets.set(
       fault.target,

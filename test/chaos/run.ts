@@ -5,7 +5,7 @@ import { livingPrograms } from "../processes/child-program.js";
 import { readArguments, refuseArguments } from "../support/command-line.js";
 import type { Fault } from "./fault.js";
 import { findFaults } from "./faults.js";
-import { planRounds, seedOf } from "./plan.js";
+import { planRounds, toSeed } from "./plan.js";
 import { playCheck } from "./play-check.js";
 import { playReplay } from "./play-replay.js";
 import { playSearch } from "./play-search.js";
@@ -66,7 +66,7 @@ async function main(): Promise<void> {
   const wanted = faults.filter(({ name }) => values.only?.includes(name) ?? true);
   const plan = planRounds(wanted, seed);
   for (let n = 0; n < rounds; n++) {
-    const drawn = seedOf(seed, n);
+    const drawn = toSeed(seed, n);
     if (world === null) await openWorld(drawn);
     await playNext(plan.next().value ?? [], n, drawn);
     if ((n + 1) % ROUNDS_A_STORE === 0) await leaveWorld();

@@ -32,7 +32,7 @@ async function hostAtWork(world: World, chance: Chance): Promise<Host> {
   for (let looks = 0; looks < MOST_LOOKS; looks++) {
     for (const { pid } of world.starts.toReversed().slice(0, LATEST_STARTS)) {
       const host = world.isAgent(pid)
-        ? world.hosts.find(({ folder }) => folderOf(pid).startsWith(`${folder}/`))
+        ? world.hosts.find(({ folder }) => toFolder(pid).startsWith(`${folder}/`))
         : undefined;
       if (host !== undefined) return host;
     }
@@ -41,7 +41,7 @@ async function hostAtWork(world: World, chance: Chance): Promise<Host> {
   return chance.pick(world.hosts);
 }
 
-function folderOf(pid: number): string {
+function toFolder(pid: number): string {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);
   } catch {

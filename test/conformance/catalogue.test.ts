@@ -1,7 +1,7 @@
 import t from "tap";
-import { exampleBodyOf } from "../../http/resources/kind-examples.js";
+import { findExampleBody } from "../../http/resources/kind-examples.js";
 import { createUnder, workspaceWithTeam } from "../support/resources.js";
-import { tablesOf } from "../support/route-table.js";
+import { toTables } from "../support/route-table.js";
 import { startTestService } from "../support/service.js";
 
 /**
@@ -85,7 +85,7 @@ const base = "/api/resources";
 
 t.test("exactly the catalogue's paths are served, each with its methods", async (t) => {
   const service = await startTestService(t);
-  const served = tablesOf(service).routes.map(({ method, path }) => `${method} ${path}`);
+  const served = toTables(service).routes.map(({ method, path }) => `${method} ${path}`);
   const six = catalogue.flatMap(({ create, one, all, isNeverReplaced }) => [
     `POST ${base}${create}`,
     `GET ${base}${one}`,
@@ -115,7 +115,7 @@ t.test("every kind has an address of its form, which the import takes, and the c
   const ids: Record<string, string> = { workspaceId, teamId, stationKey: "work" };
   const at = (path: string) => base + path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? "none");
   for (const { kind, create, all, one, address } of catalogue) {
-    const made = await createUnder(ada, at(create), exampleBodyOf(kind)?.(1), kind);
+    const made = await createUnder(ada, at(create), findExampleBody(kind)?.(1), kind);
     t.equal(made.status, 201, made.text);
     t.match(made.body, { id: /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}$/, version: 1, address, warnings: Array }, kind);
     if (kind === "line") ids.lineId = String(made.body?.id);

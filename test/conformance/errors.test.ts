@@ -1,14 +1,14 @@
 import t from "tap";
-import { exampleBodyOf } from "../../http/resources/kind-examples.js";
+import { findExampleBody } from "../../http/resources/kind-examples.js";
 import { join, personAt } from "../support/people.js";
 import {
   bearer,
   createUnder,
-  itemsOf,
-  problemOf,
+  listItems,
   remove,
   replace,
-  slugOf,
+  toProblem,
+  toSlug,
   workspaceWithTeam,
 } from "../support/resources.js";
 import { type Client, type Reply, startTestService } from "../support/service.js";
@@ -61,10 +61,10 @@ t.test("each status and slug has its cause and exactly its documented members", 
     const members = slug in further ? [...everyProblem, further[slug]] : everyProblem;
     t.same(Object.keys(body ?? {}), members, slug);
   }
-  t.equal(problemOf(await put({ "if-match": '"7"' })).currentVersion, 1);
+  t.equal(toProblem(await put({ "if-match": '"7"' })).currentVersion, 1);
   const wrong = await createUnder(ada, teams, { key: "Core", name: "" }, "wrong");
-  t.equal(problemOf(wrong).detail, "key: must be lowercase words joined by dashes\nname: must not be empty");
-  t.same(problemOf(wrong).errors, [
+  t.equal(toProblem(wrong).detail, "key: must be lowercase words joined by dashes\nname: must not be empty");
+  t.same(toProblem(wrong).errors, [
     { path: "key", message: "must be lowercase words joined by dashes", severity: "error" },
     { path: "name", message: "must not be empty", severity: "error" },
   ]);
@@ -90,11 +90,11 @@ t.test("each error of a body is reported at its path, in the documented form", a
   const ada = await service.signIn("ada@example.com");
   const { teamId } = await workspaceWithTeam(ada);
   for (const [index, [path, collection, wrong]] of pathForms.entries()) {
-    const body = { ...exampleBodyOf(kindOfCollection[collection] ?? "")?.(0), ...wrong };
+    const body = { ...findExampleBody(kindOfCollection[collection] ?? "")?.(0), ...wrong };
     const answer = await createUnder(ada, `${base}/teams/${teamId}/${collection}`, body, `form-${index}`);
     t.equal(answer.status, 422, path);
     t.ok(
-      problemOf(answer).errors?.some((error) => error.path === path),
+      toProblem(answer).errors?.some((error) => error.path === path),
       `${path} in ${answer.text}`,
     );
   }
@@ -122,7 +122,7 @@ t.test("a 403 names the missing permission, under the title of the reference", a
   const robot = await bearer(service, ada, { workspaceId, name: "robot", scopes: ["read"] });
   const refused = async (asked: Promise<Reply>, title: string, permission: string) => {
     const answer = await asked;
-    t.same([answer.status, slugOf(answer)], [403, "forbidden"], title);
+    t.same([answer.status, toSlug(answer)], [403, "forbidden"], title);
     t.match(answer.body, { title, permission, detail: new RegExp(`\\b${permission}\\b`) });
     t.equal(answer.body?.title, title);
   };
@@ -160,7 +160,7 @@ t.test("a caller without the permission is refused before the body is checked", 
   const reader = await bearer(service, ada, { workspaceId, name: "reader", scopes: ["read"] });
   const invites = "/api/workspaces/acme/invites";
   await ada.request("POST", invites, { emails: ["carl@example.com"] });
-  const [invite] = itemsOf(await ada.request("GET", invites));
+  const [invite] = listItems(await ada.request("GET", invites));
   const { anonymous } = service;
   const rows: readonly [who: Client, method: string, path: string, status: number, slug: string][] = [
     [bob, "POST", invites, 404, "not-found"],
@@ -179,7 +179,7 @@ t.test("a caller without the permission is refused before the body is checked", 
   ];
   for (const [who, method, path, status, slug] of rows) {
     const answer = await who.request(method, path, { odd: true });
-    t.same([answer.status, slugOf(answer)], [status, slug], `${method} ${path}`);
+    t.same([answer.status, toSlug(answer)], [status, slug], `${method} ${path}`);
   }
   t.equal(
     (await bob.request("POST", "/api/expressions/check", { odd: true })).status,

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import t from "tap";
 import { personAt } from "../support/people.js";
-import { createUnder, problemOf, workspaceWithTeam } from "../support/resources.js";
+import { createUnder, toProblem, workspaceWithTeam } from "../support/resources.js";
 import { startTestService } from "../support/service.js";
 
 /** Tests the field tables of workspace tokens and hooks, and the limits of both (configuration API). */
@@ -53,8 +53,8 @@ t.test("a workspace token has the fields, defaults and bounds of its table", asy
   for (const [index, [fields, path, message]] of refusedTokens.entries()) {
     const answer = await createUnder(ada, tokens, { name: "robot", scopes: ["read"], ...fields }, `refused-${index}`);
     t.equal(answer.status, 422, JSON.stringify(fields));
-    t.match(problemOf(answer).errors, [{ path, message }], JSON.stringify(fields));
-    t.equal(problemOf(answer).errors?.length, 1, "and nothing else is");
+    t.match(toProblem(answer).errors, [{ path, message }], JSON.stringify(fields));
+    t.equal(toProblem(answer).errors?.length, 1, "and nothing else is");
   }
   for (const [index, fields] of takenTokens.entries()) {
     const answer = await createUnder(ada, tokens, { scopes: ["read"], ...fields }, `taken-${index}`);
@@ -91,14 +91,14 @@ t.test("only a token's description can change; the same time in another notation
     ["expiresAt", { expiresAt: "2100-01-01T00:00:01Z" }],
     ["expiresAt", { expiresAt: null }],
   ] as const) {
-    t.match(problemOf(await put(fields)).errors, [{ path, message: "cannot be changed once it is set" }]);
+    t.match(toProblem(await put(fields)).errors, [{ path, message: "cannot be changed once it is set" }]);
   }
   const described = await put({ expiresAt: "2100-01-01T00:00:00Z", description: "For the robot." });
   t.same([described.status, described.body?.description], [200, "For the robot."], described.text);
   t.equal(described.headers["service-workspace-token"], undefined);
 });
 
-const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString("base64")}`;
+const toSecret = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString("base64")}`;
 const tells = (request: Record<string, unknown>) => ({ steps: [{ name: "tell", request: { url, ...request } }] });
 const signed = (signing: unknown) => ({ signing });
 
@@ -126,14 +126,14 @@ const refusedHooks: readonly Case[] = [
   [tells({ headers: { "service-hook": "x" } }), 'steps[0].request.headers["service-hook"]', /set by the service/],
   [tells({ headers: { "X-Own": "1", "x-own": "2" } }), 'steps[0].request.headers["x-own"]', /stands twice/],
   [tells({ from: "elsewhere" }), "steps[0].request.from", /service or network/],
-  [signed({ secret: secretOf(23), secretVersion: 1 }), "signing.secret", /24 to 64 base64-encoded bytes/],
-  [signed({ secret: secretOf(65), secretVersion: 1 }), "signing.secret", /24 to 64 base64-encoded bytes/],
-  [signed({ secret: secretOf(32).slice(6), secretVersion: 1 }), "signing.secret", /whsec_/],
-  [signed({ secret: secretOf(32), secretVersion: 0 }), "signing.secretVersion", /at least 1/],
-  [signed({ secret: secretOf(32) }), "signing.secretVersion", /required/],
+  [signed({ secret: toSecret(23), secretVersion: 1 }), "signing.secret", /24 to 64 base64-encoded bytes/],
+  [signed({ secret: toSecret(65), secretVersion: 1 }), "signing.secret", /24 to 64 base64-encoded bytes/],
+  [signed({ secret: toSecret(32).slice(6), secretVersion: 1 }), "signing.secret", /whsec_/],
+  [signed({ secret: toSecret(32), secretVersion: 0 }), "signing.secretVersion", /at least 1/],
+  [signed({ secret: toSecret(32) }), "signing.secretVersion", /required/],
   [signed({ secretVersion: 1 }), "signing.secret", /required on create/],
   [signed({ oidc: {} }), "signing.oidc.audience", /required/],
-  [signed({ secret: secretOf(32), secretVersion: 1, oidc: { audience: "x" } }), "signing", /either/],
+  [signed({ secret: toSecret(32), secretVersion: 1, oidc: { audience: "x" } }), "signing", /either/],
   [{ on: "run.ended", failure: "block" }, "failure", /before event/],
   [{ failure: "ignore" }, "failure", /continue or block/],
   [{ timeoutSeconds: 0 }, "timeoutSeconds", /at least 1/],
@@ -142,8 +142,8 @@ const refusedHooks: readonly Case[] = [
 
 const takenHooks: readonly Record<string, unknown>[] = [
   { key: longest },
-  { key: "least", timeoutSeconds: 1, ...signed({ secret: secretOf(24), secretVersion: 1 }) },
-  { key: "most", timeoutSeconds: 30, ...signed({ secret: secretOf(64), secretVersion: 7 }) },
+  { key: "least", timeoutSeconds: 1, ...signed({ secret: toSecret(24), secretVersion: 1 }) },
+  { key: "most", timeoutSeconds: 30, ...signed({ secret: toSecret(64), secretVersion: 7 }) },
   { key: "vars", vars: { _a1: "x", B: "" } },
   { key: "veto", on: "run.starting", failure: "block" },
   { key: "text", ...tells({ body: "text" }) },
@@ -155,11 +155,11 @@ t.test("a hook has the fields, defaults and bounds of its tables", async (t) => 
   const ada = await service.signIn("ada@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(ada);
   const hooks = `${base}/teams/${teamId}/hooks`;
-  const least = { on: "task.moved", ...tells({}), ...signed({ secret: secretOf(32), secretVersion: 1 }) };
+  const least = { on: "task.moved", ...tells({}), ...signed({ secret: toSecret(32), secretVersion: 1 }) };
   for (const [index, [fields, path, message]] of refusedHooks.entries()) {
     const answer = await createUnder(ada, hooks, { key: "tell", ...least, ...fields }, `refused-${index}`);
     t.equal(answer.status, 422, JSON.stringify(fields));
-    const found = problemOf(answer).errors?.find((error) => error.path === path);
+    const found = toProblem(answer).errors?.find((error) => error.path === path);
     t.match(found?.message, message, `${path}: ${answer.text}`);
   }
   for (const [index, fields] of takenHooks.entries()) {
@@ -195,15 +195,15 @@ t.test("a signing secret and its version change only together", async (t) => {
   const body = { key: "tell", on: "task.moved", ...tells({}) };
   const made = await ada.create(`${base}/teams/${teamId}/hooks`, {
     ...body,
-    ...signed({ secret: secretOf(32), secretVersion: 1 }),
+    ...signed({ secret: toSecret(32), secretVersion: 1 }),
   });
   const put = (version: number, signing: unknown, more = {}) =>
     ada.request("PUT", `${base}/hooks/${made.id}`, { ...body, signing, ...more }, { "if-match": `"${version}"` });
-  t.match(problemOf(await put(1, { secretVersion: 2 })).errors, [{ path: "signing.secret" }]);
-  const same = await put(1, { secret: secretOf(40), secretVersion: 1 });
-  t.match(problemOf(same).errors, [{ path: "signing.secretVersion" }]);
+  t.match(toProblem(await put(1, { secretVersion: 2 })).errors, [{ path: "signing.secret" }]);
+  const same = await put(1, { secret: toSecret(40), secretVersion: 1 });
+  t.match(toProblem(same).errors, [{ path: "signing.secretVersion" }]);
   t.equal((await put(1, { secretVersion: 1 }, { timeoutSeconds: 5 })).status, 200, "the secret stays");
-  const rotated = await put(2, { secret: secretOf(40), secretVersion: 2 });
+  const rotated = await put(2, { secret: toSecret(40), secretVersion: 2 });
   t.same([rotated.status, rotated.body?.signing], [200, { secretVersion: 2 }]);
 });
 
@@ -217,7 +217,7 @@ t.test("a hook that changes to OIDC tokens loses its secret", async (t) => {
   const body = { key: "tell", on: "task.moved", ...tells({}) };
   const made = await ada.create(`${base}/teams/${teamId}/hooks`, {
     ...body,
-    ...signed({ secret: secretOf(32), secretVersion: 1 }),
+    ...signed({ secret: toSecret(32), secretVersion: 1 }),
   });
   const put = (version: number, signing: unknown, more = {}) =>
     ada.request("PUT", `${base}/hooks/${made.id}`, { ...body, signing, ...more }, { "if-match": `"${version}"` });
@@ -226,5 +226,5 @@ t.test("a hook that changes to OIDC tokens loses its secret", async (t) => {
   const changed = await put(1, { oidc: { audience: "receiver" } });
   t.same([changed.status, changed.body?.signing], [200, { oidc: { audience: "receiver" } }]);
   t.notMatch(await exported(), /secret/);
-  t.match(problemOf(await put(2, { secretVersion: 1 })).errors, [{ path: "signing.secret" }]);
+  t.match(toProblem(await put(2, { secretVersion: 1 })).errors, [{ path: "signing.secret" }]);
 });

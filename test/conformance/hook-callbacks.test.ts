@@ -1,7 +1,7 @@
 import t from "tap";
 import { hookReceiver, hookSecret } from "../support/hook-receiver.js";
 import { ManualClock } from "../support/manual-clock.js";
-import { slugOf } from "../support/resources.js";
+import { toSlug } from "../support/resources.js";
 import { openWorkplace } from "../support/workplace.js";
 
 /** Tests "Hook callbacks" and their limits (configuration API). */
@@ -33,6 +33,6 @@ t.test("a callback token reads the task and adds notes for 15 minutes, and then 
 
   clock.advance(1);
   for (const late of [await bearer.request("GET", "/api/hook-callbacks/task"), await say(1), await say(0)]) {
-    t.same([late.status, slugOf(late)], [401, "unauthenticated"]);
+    t.same([late.status, toSlug(late)], [401, "unauthenticated"]);
   }
 });

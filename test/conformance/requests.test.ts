@@ -1,6 +1,6 @@
 import t from "tap";
-import { createUnder, slugOf, workspaceWithTeam } from "../support/resources.js";
-import { tablesOf } from "../support/route-table.js";
+import { createUnder, toSlug, workspaceWithTeam } from "../support/resources.js";
+import { toTables } from "../support/route-table.js";
 import { startTestService } from "../support/service.js";
 
 /** Tests `If-Match`, the scope of an idempotency key, and "Versioning" (configuration API). */
@@ -35,7 +35,7 @@ t.test("an update and a delete need one strong entity tag: the version in double
       ["DELETE", undefined],
     ] as const) {
       const answer = await ada.request(method, team, body, headers);
-      t.same([answer.status, slugOf(answer)], [status, slug], `${method} with ${header}`);
+      t.same([answer.status, toSlug(answer)], [status, slug], `${method} with ${header}`);
     }
   }
   const read = await ada.request("GET", team);
@@ -57,7 +57,7 @@ t.test("an idempotency key is for one body, in any order of its members, and for
   const otherOrder = await createUnder(ada, secrets, { valueVersion: 1, value: "value", name: "api-key" }, "once");
   t.same([otherOrder.status, otherOrder.body, otherOrder.headers["idempotent-replayed"]], [201, first.body, "true"]);
   const other = await createUnder(ada, secrets, { ...body, value: "another" }, "once");
-  t.same([other.status, slugOf(other)], [422, "idempotency-key-reused"], "what is never read back counts too");
+  t.same([other.status, toSlug(other)], [422, "idempotency-key-reused"], "what is never read back counts too");
   const skill = { key: "greeting", name: "Greeting", files: [{ path: "SKILL.md", content: "x" }] };
   const elsewhere = await createUnder(ada, `${base}/teams/${teamId}/skills`, skill, "once");
   t.same([elsewhere.status, elsewhere.headers["idempotent-replayed"]], [201, undefined]);
@@ -66,7 +66,7 @@ t.test("an idempotency key is for one body, in any order of its members, and for
 t.test("a parameter that a route does not take is refused where a credential is needed, not ignored", async (t) => {
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
-  for (const { method, path, access, admits } of tablesOf(service).routes) {
+  for (const { method, path, access, admits } of toTables(service).routes) {
     const at = `${path.replace(/\{\w+\}/g, "none")}?odd=1`;
     const answer = await ada.request(method, at, method === "GET" ? undefined : "{}");
     // Some routes first answer that the workspace does not exist.
@@ -84,7 +84,7 @@ t.test("a parameter that a route does not take is refused where a credential is 
 
 t.test("every answer of every route names the version that served it", async (t) => {
   const service = await startTestService(t);
-  const { routes, sockets } = tablesOf(service);
+  const { routes, sockets } = toTables(service);
   const ada = await service.signIn("ada@example.com");
   for (const { method, path } of routes) {
     const at = path.replace(/\{\w+\}/g, "none");
@@ -93,7 +93,7 @@ t.test("every answer of every route names the version that served it", async (t)
       t.equal(headers["service-api-version"], VERSION, `${method} ${path} answering ${status}`);
     }
     const refused = await ada.request(method, at, undefined, { "service-api-version": "2026-09-24" });
-    t.same([refused.status, slugOf(refused)], [400, "unsupported-api-version"], `${method} ${path} of another version`);
+    t.same([refused.status, toSlug(refused)], [400, "unsupported-api-version"], `${method} ${path} of another version`);
     t.equal(refused.headers["service-api-version"], VERSION);
   }
   for (const [method, path] of [

@@ -1,7 +1,7 @@
 import t from "tap";
 import { Canaries } from "../support/canaries.js";
 import { ManualClock } from "../support/manual-clock.js";
-import { bearer, createUnder, remove, slugOf, workspaceWithTeam } from "../support/resources.js";
+import { bearer, createUnder, remove, toSlug, workspaceWithTeam } from "../support/resources.js";
 import { startTestService } from "../support/service.js";
 
 /** Tests the states and transitions of a workspace token (configuration API). */
@@ -22,14 +22,14 @@ t.test("a token is refused from the first request after it was revoked or expire
   t.equal((await brief.request("GET", workspace)).status, 200);
   clock.advance(1);
   const expired = await brief.request("GET", workspace);
-  t.same([expired.status, slugOf(expired)], [401, "unauthenticated"]);
+  t.same([expired.status, toSlug(expired)], [401, "unauthenticated"]);
 
   const one = `${base}/tokens/${lasting.tokenId}`;
   t.equal((await ada.request("DELETE", one)).status, 428, "a revocation is based on a version");
   t.equal((await lasting.request("GET", workspace)).status, 200);
   t.equal((await remove(ada, one, 1)).status, 204);
   const revoked = await lasting.request("GET", workspace);
-  t.same([revoked.status, slugOf(revoked)], [401, "unauthenticated"]);
+  t.same([revoked.status, toSlug(revoked)], [401, "unauthenticated"]);
   t.equal((await ada.request("GET", one)).status, 404);
   const again = await createUnder(ada, `${workspace}/tokens`, { name: "lasting", scopes: ["read"] }, "anew");
   t.equal(again.status, 201, "its name is free again");

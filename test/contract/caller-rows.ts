@@ -121,7 +121,7 @@ const kinds: readonly KindRows[] = [
   { plural: "workspace-runners", heldBy: "workspace", write: needs("manage-runners") },
 ];
 
-function rowsOf({ plural, heldBy, write, isExported }: KindRows): Record<string, Row> {
+function toRows({ plural, heldBy, write, isExported }: KindRows): Record<string, Row> {
   const one = `/api/resources/${plural}/{id}`;
   const all = `/api/resources/workspaces/{workspaceId}/${plural}`;
   return {
@@ -153,7 +153,7 @@ const noPollToChange: Row = (caller) =>
 
 /** The row of each route, by method and path. A route without a row fails the tests. */
 export const callerRows: Readonly<Record<string, Row>> = {
-  ...Object.assign({}, ...kinds.map(rowsOf)),
+  ...Object.assign({}, ...kinds.map(toRows)),
   "POST /api/resources/lines/{lineId}/stations/{stationKey}/replay-candidates": plansOutcomes,
   "GET /api/resources/replay-candidates/{id}": outcomes,
   "DELETE /api/resources/replay-candidates/{id}": plansOutcomes,

@@ -9,7 +9,7 @@ import { deliveries } from "../../actors/integration-work/deliveries/delivery.ta
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { isRefusal } from "../../actors/refusal.js";
 import type { CodeHost } from "../../http/demo/code-host/code-host.js";
-import { exampleBodyOf } from "../../http/resources/kind-examples.js";
+import { findExampleBody } from "../../http/resources/kind-examples.js";
 import type { Route } from "../../http/wire/route.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
 import { storeCheck } from "../support/check-rows.js";
@@ -21,7 +21,7 @@ import { ManualClock } from "../support/manual-clock.js";
 import { join, loggedInvite, personAt } from "../support/people.js";
 import { storePullRequest } from "../support/pull-request-rows.js";
 import { storeReplay } from "../support/replay-rows.js";
-import { bearer, createUnder, itemsOf, remove, workspaceWithTeam } from "../support/resources.js";
+import { bearer, createUnder, listItems, remove, workspaceWithTeam } from "../support/resources.js";
 import { storeSearch } from "../support/search-rows.js";
 import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
 import { until } from "../support/until.js";
@@ -165,8 +165,8 @@ export async function openWorld(t: Test): Promise<World> {
     send: (client, route, about = "what is there") => {
       const known = about === "what is there" ? { ...ids, userId: spare.userId } : {};
       const { runId = "", setId = "", lineId = "" } = ids;
-      const body = bodyOf(route, exampleBodies, { userId: spare.userId, runId, setId, lineId });
-      return client.request(route.method, pathOf(route, known), body);
+      const body = readBody(route, exampleBodies, { userId: spare.userId, runId, setId, lineId });
+      return client.request(route.method, readPath(route, known), body);
     },
     close: async () => {
       const closed = await remove(owner, `/api/resources/workspaces/${workspaceId}`, 1);
@@ -192,7 +192,7 @@ async function fillWorkspace(
   for (const { name, plural, heldBy } of kinds) {
     if (name === "team" || (heldBy !== "workspace" && heldBy !== "team")) continue;
     const path = heldBy === "team" ? `/api/resources/teams/${teamId}/${plural}` : `${within}/${plural}`;
-    const body = name === "hook" ? { ...exampleBodyOf(name)?.(1), on: "task.opened" } : exampleBodyOf(name)?.(1);
+    const body = name === "hook" ? { ...findExampleBody(name)?.(1), on: "task.opened" } : findExampleBody(name)?.(1);
     const made = await owner.create(path, body);
     ids[plural] = made.id;
     ids[`address of ${plural}`] = String(made.address);
@@ -203,7 +203,7 @@ async function fillWorkspace(
   ids.deliveryId = await takeDelivery(service, { workspaceId, teamId, integrationId: ids.integrationId });
   ids.stationKey = "work";
   const candidates = `/api/resources/lines/${ids.lineId}/stations/work/replay-candidates`;
-  const candidate = await owner.create(candidates, exampleBodyOf("replay-candidate")?.(1));
+  const candidate = await owner.create(candidates, findExampleBody("replay-candidate")?.(1));
   ids["replay-candidates"] = candidate.id;
   ids["address of replay-candidates"] = String(candidate.address);
   const line = await owner.request("GET", `/api/resources/lines/${ids.lineId}`);
@@ -215,14 +215,14 @@ async function fillWorkspace(
   ids.taskId = String(task.body?.id);
   ids.runId = String(task.body?.runId);
   const firings = await until("a firing", async () => {
-    const found = itemsOf(await owner.request("GET", `/api/teams/${teamId}/hook-occurrences`));
+    const found = listItems(await owner.request("GET", `/api/teams/${teamId}/hook-occurrences`));
     return found.length > 0 ? found : null;
   });
   ids["hook-occurrences"] = String(firings[0]?.id);
   ids.hookId = ids.hooks ?? "";
   ids.occurrence = String(firings[0]?.occurrence);
   const invited = await owner.request("POST", "/api/workspaces/acme/invites", { emails: ["invited@example.com"] });
-  ids.inviteId = String(itemsOf(invited)[0]?.inviteId);
+  ids.inviteId = String(listItems(invited)[0]?.inviteId);
   ids.token = loggedInvite(service, "invited@example.com");
   return ids;
 }
@@ -272,7 +272,7 @@ async function takeDelivery(
   return taken.id;
 }
 
-function pathOf(route: Route, ids: Ids): string {
+function readPath(route: Route, ids: Ids): string {
   const path = route.path.replace(/([^/]+)\/\{(\w+)\}/g, (_, before: string, name: string) => {
     const value = name === "id" ? ids[before] : ids[name];
     return `${before}/${value ?? ABSENT}`;
@@ -308,7 +308,7 @@ async function requestExamples(service: TestService): Promise<ReadonlyMap<string
  * Returns a body that refers to existing resources. An assign request gives the task to no other assignee, because
  * later requests depend on that.
  */
-function bodyOf(
+function readBody(
   route: Route,
   examples: ReadonlyMap<string, unknown>,
   { userId, runId, setId, lineId }: Readonly<Record<"userId" | "runId" | "setId" | "lineId", string>>,

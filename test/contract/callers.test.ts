@@ -1,11 +1,11 @@
 import t, { type Test } from "tap";
 import type { Route } from "../../http/wire/route.js";
-import { tablesOf } from "../support/route-table.js";
+import { toTables } from "../support/route-table.js";
 import { type Client, type Reply, startTestService } from "../support/service.js";
 import { type CallerKind, callerRows, type Outcome } from "./caller-rows.js";
 import { type Asker, insiders, openWorld, outsiders, type World } from "./caller-world.js";
 
-const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+const toName = ({ method, path }: Route) => `${method} ${path}`;
 
 /** Requests that remove resources or sessions that other requests need. They run last, in this order. */
 const takesAway = [
@@ -18,25 +18,25 @@ const takesAway = [
 
 function inOrder(routes: readonly Route[]): Route[] {
   const rank = (route: Route) =>
-    ["GET", "POST", "PUT", "PATCH", "DELETE"].indexOf(route.method) + 10 * (takesAway.indexOf(nameOf(route)) + 1);
+    ["GET", "POST", "PUT", "PATCH", "DELETE"].indexOf(route.method) + 10 * (takesAway.indexOf(toName(route)) + 1);
   return [...routes].sort((left, right) => rank(left) - rank(right));
 }
 
-function outcomeOf({ status, text }: Reply): Outcome | number {
+function toOutcome({ status, text }: Reply): Outcome | number {
   if (status >= 500) return status;
   if (status === 404 && text.includes("The integration has no poll.")) return "has-none";
   return status === 401 || status === 403 || status === 404 ? status : "passes";
 }
 
 /** Returns an answer as text, without the parts that differ in every request. */
-function bytesOf({ status, headers, text }: Reply): string {
+function toBytes({ status, headers, text }: Reply): string {
   const { "x-request-id": _id, date: _date, ...kept } = headers;
   return JSON.stringify([status, Object.entries(kept).sort(), text]);
 }
 
 t.test("every route has its row, and every row its route", async (t) => {
   const service = await startTestService(t);
-  t.same(Object.keys(callerRows).sort(), tablesOf(service).routes.map(nameOf).sort());
+  t.same(Object.keys(callerRows).sort(), toTables(service).routes.map(toName).sort());
 });
 
 interface Asked {
@@ -50,13 +50,13 @@ interface Asked {
 async function complaintsAbout({ world, asker: { client, name }, route, wanted }: Asked): Promise<string[]> {
   const reply = await world.send(client, route);
   const complaints: string[] = [];
-  if (outcomeOf(reply) !== wanted) {
-    complaints.push(`${nameOf(route)} by ${name}: ${reply.status} instead of ${wanted}: ${reply.text.slice(0, 300)}`);
+  if (toOutcome(reply) !== wanted) {
+    complaints.push(`${toName(route)} by ${name}: ${reply.status} instead of ${wanted}: ${reply.text.slice(0, 300)}`);
   }
   if (reply.status !== 404 || wanted === "has-none") return complaints;
-  const absent = bytesOf(await world.send(client, route, "what is not"));
-  if (absent !== bytesOf(reply)) {
-    complaints.push(`${nameOf(route)} by ${name}: ${bytesOf(reply)}, and of what is not there ${absent}`);
+  const absent = toBytes(await world.send(client, route, "what is not"));
+  if (absent !== toBytes(reply)) {
+    complaints.push(`${toName(route)} by ${name}: ${toBytes(reply)}, and of what is not there ${absent}`);
   }
   return complaints;
 }
@@ -72,11 +72,11 @@ async function checkRows(t: Test, rows: readonly Asked[]): Promise<void> {
 for (const names of [outsiders, ...insiders.map((name) => [name])]) {
   t.test(`${names.join(", ")}: each route answers by its row`, async (t) => {
     const world = await openWorld(t);
-    const { routes } = tablesOf(world.service);
+    const { routes } = toTables(world.service);
     for (const name of names) {
       const asker = world.askers.find((each) => each.name === name);
       if (asker === undefined) throw new Error(`nobody is ${name}`);
-      const wanted = (route: Route) => callerRows[nameOf(route)]?.(asker.kind);
+      const wanted = (route: Route) => callerRows[toName(route)]?.(asker.kind);
       await checkRows(
         t,
         inOrder(routes).map((route) => ({ world, asker, route, wanted: wanted(route) })),
@@ -93,7 +93,7 @@ t.test("a closed workspace grants nothing to anyone, by any route", async (t) =>
     "each of them has a test above",
   );
   await world.close();
-  const about = tablesOf(world.service).routes.filter(({ path }) => path.includes("{") || path.endsWith("/import"));
+  const about = toTables(world.service).routes.filter(({ path }) => path.includes("{") || path.endsWith("/import"));
   for (const asker of world.askers) {
     await checkRows(
       t,
@@ -109,7 +109,7 @@ t.test("a closed workspace grants nothing to anyone, by any route", async (t) =>
 function onceClosed(route: Route, caller: CallerKind): Outcome | undefined {
   const isPerson = typeof caller === "string" && caller !== "nobody" && caller !== "token of elsewhere";
   const now = isPerson ? "stranger" : typeof caller === "object" ? "nobody" : caller;
-  const wanted = callerRows[nameOf(route)]?.(now);
+  const wanted = callerRows[toName(route)]?.(now);
   return route.path.startsWith("/api/invites/") && wanted !== 401 ? 404 : wanted;
 }
 
@@ -118,13 +118,13 @@ t.test(
   async (t) => {
     const world = await openWorld(t);
     const pool = world.service.withToken(world.poolToken);
-    const about = tablesOf(world.service).routes.filter(
+    const about = toTables(world.service).routes.filter(
       ({ path, credential }) => /replay|search|config-pull|\/config$/.test(path) && credential !== "pool",
     );
     const admitted: string[] = [];
     for (const route of about) {
       const { status } = await world.send(pool, route);
-      if (status !== 401 && status !== 404) admitted.push(`${nameOf(route)}: ${status}`);
+      if (status !== 401 && status !== 404) admitted.push(`${toName(route)}: ${status}`);
     }
     t.same(admitted, [], `${about.length} routes`);
     t.ok(about.length > 30);
@@ -141,7 +141,7 @@ t.test(
   "every socket opens only for the callers of its row, and for no token once the workspace is closed",
   async (t) => {
     const world = await openWorld(t);
-    const { sockets } = tablesOf(world.service);
+    const { sockets } = toTables(world.service);
     t.same(Object.keys(socketRows).sort(), sockets.map(({ path }) => path).sort(), "a socket has its row");
     const pool = world.service.withToken(world.poolToken);
     t.equal(await opening(pool, "/api/runner"), "open");

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import type { Kind } from "../../actors/resources/kind.js";
 import { ManualClock } from "../support/manual-clock.js";
-import { createUnder, problemOf, remove, slugOf } from "../support/resources.js";
+import { createUnder, remove, toProblem, toSlug } from "../support/resources.js";
 import type { Client } from "../support/service.js";
 import { allKinds, type KindScene, kindScene, writable } from "./kind-scene.js";
 
@@ -16,7 +16,7 @@ interface Change {
   readonly by: { readonly kind: string; readonly userId: string | null };
 }
 
-async function changesOf(owner: Client): Promise<readonly Change[]> {
+async function listChanges(owner: Client): Promise<readonly Change[]> {
   const { body } = await owner.request("GET", "/api/workspaces/acme/configuration-changes");
   return body?.items as readonly Change[];
 }
@@ -51,11 +51,11 @@ async function recognises(t: Test, kind: Kind, { owner, create, body, one }: Kin
   t.same([again.status, again.body?.id, again.headers["idempotent-replayed"]], [201, made.body?.id, "true"]);
   t.equal((await remove(owner, one({ id: made.body?.id }), 1)).status, 204);
   const gone = await createUnder(owner, create, body(51), "a-key");
-  t.same([gone.status, slugOf(gone)], [409, "conflict"], "it creates nothing more");
+  t.same([gone.status, toSlug(gone)], [409, "conflict"], "it creates nothing more");
   clock.advance(1);
   const anew = await createUnder(owner, create, body(51), "a-key");
   // A slug stays reserved after its workspace is closed.
-  if (kind.heldBy === "none") t.same([anew.status, slugOf(anew)], [409, "already-exists"]);
+  if (kind.heldBy === "none") t.same([anew.status, toSlug(anew)], [409, "already-exists"]);
   else t.same([anew.status, anew.headers["idempotent-replayed"]], [201, undefined], anew.text);
   t.not(anew.body?.id, made.body?.id);
   if (anew.status === 201) t.equal((await remove(owner, one({ id: anew.body?.id }), 1)).status, 204);
@@ -64,14 +64,14 @@ async function recognises(t: Test, kind: Kind, { owner, create, body, one }: Kin
 async function keepsKeysApart(t: Test, kind: Kind, { service, owner, create, body, one }: KindScene) {
   for (const key of ["two words", "x".repeat(256), "a-\xfc-b"]) {
     const refused = await createUnder(owner, create, body(31), key);
-    t.same([refused.status, slugOf(refused)], [400, "bad-request"], key);
+    t.same([refused.status, toSlug(refused)], [400, "bad-request"], key);
   }
   const made = await createUnder(owner, create, body(31), "~".repeat(255));
   t.equal(made.status, 201);
   const other = await service.signIn("other@example.com");
   const theirs = await createUnder(other, create, body(31), "~".repeat(255));
   t.notOk(theirs.headers["idempotent-replayed"]);
-  t.same([theirs.status, slugOf(theirs)], kind.heldBy === "none" ? [409, "already-exists"] : [404, "not-found"]);
+  t.same([theirs.status, toSlug(theirs)], kind.heldBy === "none" ? [409, "already-exists"] : [404, "not-found"]);
   if (kind.heldBy !== "none") t.equal((await remove(owner, one({ id: made.body?.id }), 1)).status, 204);
 }
 
@@ -100,7 +100,7 @@ async function recordsChanges(t: Test, kind: Kind, { owner, create, body, one, e
     t.same([same.status, same.body], [200, answer.body], "what changes nothing is not recorded");
   }
   t.equal((await remove(owner, path, 1 + updates.length)).status, 204);
-  const recorded = (await changesOf(owner)).filter(({ resourceId }) => resourceId === made.body?.id).reverse();
+  const recorded = (await listChanges(owner)).filter(({ resourceId }) => resourceId === made.body?.id).reverse();
   const by = { kind: "person", userId: session?.userId, tokenId: null, trust: null };
   const expected = [["created", 0], ...updates.map((index) => ["updated", index] as const), ["deleted", 3]] as const;
   t.same(
@@ -163,7 +163,7 @@ t.test("error paths have the documented form, whatever names they contain", asyn
     "paths",
   );
   t.same(
-    problemOf(refused)
+    toProblem(refused)
       .errors?.map(({ path }) => path)
       .sort(),
     [
@@ -172,8 +172,8 @@ t.test("error paths have the documented form, whatever names they contain", asyn
     ].sort(),
   );
   t.equal(
-    problemOf(refused).detail,
-    problemOf(refused)
+    toProblem(refused).detail,
+    toProblem(refused)
       .errors?.map(({ path, message }) => `${path}: ${message}`)
       .join("\n"),
   );
@@ -186,7 +186,7 @@ t.test("a name reserved by JavaScript is refused at its path, not dropped", asyn
   const send = (text: string, key: string) =>
     owner.request("POST", create, text, { "content-type": "application/json", "idempotency-key": key });
   const refused = await send('{"key":"a","env":{"__proto__":"x"}}', "lost");
-  t.same([refused.status, problemOf(refused).errors?.map(({ path }) => path)], [422, ["env.__proto__"]]);
+  t.same([refused.status, toProblem(refused).errors?.map(({ path }) => path)], [422, ["env.__proto__"]]);
   const kept = await send('{"key":"a","env":{"constructor":"x","toString":"y","hasOwnProperty":"z"}}', "kept");
   t.same(kept.body?.env, { constructor: "x", toString: "y", hasOwnProperty: "z" });
 });

@@ -2,7 +2,7 @@ import type { Test } from "tap";
 import { createKinds } from "../../actors/catalogue.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import type { Kind } from "../../actors/resources/kind.js";
-import { exampleBodies, exampleBodyOf } from "../../http/resources/kind-examples.js";
+import { exampleBodies, findExampleBody } from "../../http/resources/kind-examples.js";
 import type { Clock } from "../../runtime/clock.js";
 import { workspaceWithTeam } from "../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
@@ -37,7 +37,7 @@ export interface KindScene {
 /** Starts a service with a workspace for resources of the kind. The workspace's owner is signed in. */
 export async function kindScene(t: Test, kind: Kind, options: { readonly clock?: Clock } = {}): Promise<KindScene> {
   const example = kindExamples[kind.name];
-  const body = exampleBodyOf(kind.name);
+  const body = findExampleBody(kind.name);
   if (example === undefined || body === undefined) {
     throw new Error(`give ${kind.name} an example in kind-examples.ts and a body in http/resources/kind-examples.ts`);
   }

@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
 import type { Kind } from "../../actors/resources/kind.js";
-import { bearer, createUnder, problemOf, remove, replace, slugOf } from "../support/resources.js";
+import { bearer, createUnder, remove, replace, toProblem, toSlug } from "../support/resources.js";
 import type { Reply } from "../support/service.js";
 import { allKinds, type KindScene, kindScene, writable } from "./kind-scene.js";
 
@@ -38,20 +38,20 @@ async function creates(t: Test, kind: Kind, { owner, create, body, example, one 
   t.same([again.status, again.body, again.headers["idempotent-replayed"]], [201, created.body, "true"]);
   if (kind.reveals !== undefined) t.equal(again.headers[kind.reveals.header], undefined, "told once");
   const reused = await createUnder(owner, create, body(2), "once");
-  t.same([reused.status, slugOf(reused)], [422, "idempotency-key-reused"]);
+  t.same([reused.status, toSlug(reused)], [422, "idempotency-key-reused"]);
   const taken = await createUnder(owner, create, body(1), "another");
-  t.same([taken.status, slugOf(taken)], [409, "already-exists"]);
-  t.match(problemOf(taken).detail ?? "", /import/);
+  t.same([taken.status, toSlug(taken)], [409, "already-exists"]);
+  t.match(toProblem(taken).detail ?? "", /import/);
   const noKey = await owner.request("POST", create, body(3));
-  t.same([noKey.status, slugOf(noKey)], [400, "idempotency-key-required"]);
+  t.same([noKey.status, toSlug(noKey)], [400, "idempotency-key-required"]);
   const wrong = await createUnder(owner, create, example.wrong.body, "wrong");
   t.equal(wrong.status, 422);
   t.ok(
-    problemOf(wrong).errors?.some(({ path }) => path === example.wrong.path),
+    toProblem(wrong).errors?.some(({ path }) => path === example.wrong.path),
     wrong.text,
   );
   const odd = await createUnder(owner, create, { ...body(4), "odd field": 1 }, "odd");
-  t.same([odd.status, problemOf(odd).errors?.[0]?.path], [422, '["odd field"]']);
+  t.same([odd.status, toProblem(odd).errors?.[0]?.path], [422, '["odd field"]']);
   return created;
 }
 
@@ -61,26 +61,26 @@ async function replaces(t: Test, kind: Kind, { owner, example }: KindScene, one:
   t.equal((await owner.request("PUT", one, body)).status, 428);
   for (const tag of ['W/"1"', "*", '"1", "2"', "1", '"one"', '""', '"1', '"-1"', '"1.0"']) {
     const malformed = await owner.request("PUT", one, body, { "if-match": tag });
-    t.same([malformed.status, slugOf(malformed)], [400, "malformed-if-match"], `If-Match: ${tag}`);
+    t.same([malformed.status, toSlug(malformed)], [400, "malformed-if-match"], `If-Match: ${tag}`);
   }
   const updated = await replace(owner, one, 1, body);
   t.same([updated.status, updated.headers.etag], [200, '"2"'], updated.text);
   t.same((await owner.request("GET", one)).body, updated.body, "an update returns exactly what a read does");
   const stale = await replace(owner, one, 1, body);
-  t.same([stale.status, slugOf(stale), problemOf(stale).currentVersion], [409, "moved-on", 2]);
+  t.same([stale.status, toSlug(stale), toProblem(stale).currentVersion], [409, "moved-on", 2]);
   const same = await replace(owner, one, 2, writable(kind, updated));
   t.same([same.status, same.headers.etag, same.body], [200, '"2"', updated.body], `no change: ${same.text}`);
   const back = await replace(owner, one, 2, updated.body);
   t.same([back.status, back.headers.etag, back.body], [200, '"2"', updated.body], `what was read: ${back.text}`);
   for (const name of ["id", "version", "address", ...Object.keys(kind.added ?? {})]) {
     const other = await replace(owner, one, 2, { ...updated.body, [name]: "other" });
-    t.same(problemOf(other).errors, [{ path: name, message: "is read-only", severity: "error" }], other.text);
+    t.same(toProblem(other).errors, [{ path: name, message: "is read-only", severity: "error" }], other.text);
   }
   const staleBack = await replace(owner, one, 1, { ...updated.body, version: 1 });
-  t.same([staleBack.status, slugOf(staleBack)], [409, "moved-on"]);
+  t.same([staleBack.status, toSlug(staleBack)], [409, "moved-on"]);
   if (example.fixed !== null) {
     const fixed = await replace(owner, one, 2, example.fixed.body(1));
-    t.same([fixed.status, problemOf(fixed).errors?.[0]?.path], [422, example.fixed.path], fixed.text);
+    t.same([fixed.status, toProblem(fixed).errors?.[0]?.path], [422, example.fixed.path], fixed.text);
   }
   return updated;
 }
@@ -135,7 +135,7 @@ async function refusesTokens(
     kind.permission === "plan"
       ? "Not allowed to plan"
       : `${verbs[kind.permission] ?? "Not allowed to change"} the ${kind.name}`;
-  t.same([refused.status, problemOf(refused).permission, refused.body?.title], [403, kind.permission, title]);
+  t.same([refused.status, toProblem(refused).permission, refused.body?.title], [403, kind.permission, title]);
 }
 
 const verbs: Readonly<Record<string, string>> = { administer: "Not allowed to administer" };

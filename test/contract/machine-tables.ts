@@ -34,7 +34,7 @@ export function compareWithTable(machine: AnyStateMachine, table: MachineTable):
 }
 
 /** Returns the events that the machine takes in at least one state. */
-export function eventsOf({ root, states }: AnyStateMachine): readonly string[] {
+export function listEvents({ root, states }: AnyStateMachine): readonly string[] {
   return [root, ...Object.values(states)].flatMap((node) => [...node.transitions.keys()]);
 }
 
@@ -59,7 +59,7 @@ function readMachine({ root, states }: AnyStateMachine): Outcomes {
     Object.values(states).flatMap((node) =>
       [...new Set([...node.transitions.keys(), ...root.transitions.keys()])].map((event) => [
         nameRow(node.key, event),
-        inOrder(leadsOf(node, [...(node.transitions.get(event) ?? []), ...(root.transitions.get(event) ?? [])])),
+        inOrder(listLeads(node, [...(node.transitions.get(event) ?? []), ...(root.transitions.get(event) ?? [])])),
       ]),
     ),
   );
@@ -72,7 +72,7 @@ interface Candidate {
 }
 
 /** Returns the possible next states of the candidate transitions, in order, up to the first one without a guard. */
-function leadsOf(from: StateNode, candidates: readonly Candidate[]): readonly string[] {
+function listLeads(from: StateNode, candidates: readonly Candidate[]): readonly string[] {
   const last = candidates.findIndex(({ guard }) => guard === undefined);
   const tried = last === -1 ? candidates : candidates.slice(0, last + 1);
   const outcome = tried.map(({ target, actions }) => {

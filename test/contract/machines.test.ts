@@ -5,7 +5,7 @@ import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { address } from "../../runtime/cells/address.js";
 import { createStepper } from "../../runtime/cells/step.js";
 import { stepByHand, withTurn } from "../support/turn.js";
-import { compareWithTable, eventsOf, isInTable, type MachineTable } from "./machine-tables.js";
+import { compareWithTable, isInTable, listEvents, type MachineTable } from "./machine-tables.js";
 import { accessMachines } from "./machines/access.js";
 import { actionMachines } from "./machines/actions.js";
 import { connectionMachines } from "./machines/connections.js";
@@ -29,7 +29,7 @@ const tables: Readonly<Record<string, MachineTable>> = {
 };
 const types = createActorTypes(createKinds({ allowList: parseAllowList(""), signsTokens: true }));
 /** The events of all machines, and one event that no machine takes. */
-const events = [...new Set([...types.flatMap(({ machine }) => eventsOf(machine)), "nothing.known"])];
+const events = [...new Set([...types.flatMap(({ machine }) => listEvents(machine)), "nothing.known"])];
 
 t.test("every machine has a table and equals it", async (t) => {
   for (const { kind, machine } of types) {

@@ -22,7 +22,7 @@ async function describe(request: TransportRequest): Promise<string> {
 }
 
 /** Returns the answer for an error while reading the body. */
-function nameOf(error: unknown): string {
+function toName(error: unknown): string {
   if (error instanceof BodyTooLarge) return "too large";
   if (error instanceof BodyCrowded) return "no room";
   if (error instanceof BodyTimeout) return "too slow";
@@ -163,7 +163,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
       request: (request) =>
         request.body(LIMIT, AMPLE_MS, anyBytes).then(
           () => text("took it"),
-          (error) => text(nameOf(error)),
+          (error) => text(toName(error)),
         ),
     });
     const connection = await connect();
@@ -178,7 +178,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
       request: (request) =>
         request.body(LIMIT, AMPLE_MS, anyBytes).then(
           () => text("took it"),
-          (error) => text(nameOf(error)),
+          (error) => text(toName(error)),
         ),
     });
     const connection = await connect();
@@ -221,7 +221,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     const { connect } = await listen(t, create, {
       request: async (request) => {
         if (request.method === "GET") return text(request.path);
-        const failed = await request.body(16 * LIMIT, AMPLE_MS, (bytes) => bytes <= 8_192).catch(nameOf);
+        const failed = await request.body(16 * LIMIT, AMPLE_MS, (bytes) => bytes <= 8_192).catch(toName);
         await request.dropBody(AMPLE_MS);
         return text(String(failed), 429);
       },
@@ -257,7 +257,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
       request: (request) =>
         request.body(LIMIT, 50, anyBytes).then(
           () => text("took it"),
-          (error) => text(nameOf(error), 408),
+          (error) => text(toName(error), 408),
         ),
     });
     const connection = await connect();
@@ -343,7 +343,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     const { connect } = await listen(t, create, {
       request: async (request) => {
         const aborted = once(request.signal, "abort");
-        const body = request.body(LIMIT, AMPLE_MS, anyBytes).catch(nameOf);
+        const body = request.body(LIMIT, AMPLE_MS, anyBytes).catch(toName);
         connection.destroy();
         await aborted;
         const why = request.signal.reason instanceof ClientGone ? "gone" : "not known why";

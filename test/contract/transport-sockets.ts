@@ -7,12 +7,12 @@ import { type CreateTransport, listen, socketHandler, text } from "./transport.j
 
 const MAX = 4 * 1024;
 
-async function closeOf(ws: WebSocket): Promise<{ readonly code: number; readonly reason: string }> {
+async function readClose(ws: WebSocket): Promise<{ readonly code: number; readonly reason: string }> {
   const [code, reason] = (await once(ws, "close")) as [number, Buffer];
   return { code, reason: reason.toString() };
 }
 
-async function messageOf(ws: WebSocket): Promise<string> {
+async function readMessage(ws: WebSocket): Promise<string> {
   const [data] = (await once(ws, "message")) as [Buffer];
   return data.toString();
 }
@@ -50,7 +50,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     const ws = new WebSocket(`ws://127.0.0.1:${port}/a%20b?q=1`, protocols, { headers: { "X-Own": "me" } });
     ws.on("error", () => undefined);
     t.teardown(() => ws.terminate());
-    const first = await messageOf(ws);
+    const first = await readMessage(ws);
     return { ws, first, received, closed, socket: opened[0] as Socket, transport, port };
   };
 
@@ -101,9 +101,9 @@ export function socketConformance(t: Test, create: CreateTransport): void {
   t.test("a message of exactly the limit is accepted, a longer one closes with 1009", async (t) => {
     const { ws, received } = await echoing(t);
     ws.send("x".repeat(MAX));
-    t.equal((await messageOf(ws)).length, MAX + 5);
+    t.equal((await readMessage(ws)).length, MAX + 5);
     ws.send("x".repeat(MAX + 1));
-    t.equal((await closeOf(ws)).code, 1009);
+    t.equal((await readClose(ws)).code, 1009);
     t.equal(received[0]?.length, MAX);
     t.notOk(received.some((message) => message.length > MAX));
   });
@@ -111,10 +111,10 @@ export function socketConformance(t: Test, create: CreateTransport): void {
   t.test("a binary message closes with 1003, text that is not UTF-8 with 1007 or at once", async (t) => {
     const binary = await echoing(t);
     binary.ws.send(Buffer.from([1, 2]));
-    t.equal((await closeOf(binary.ws)).code, 1003);
+    t.equal((await readClose(binary.ws)).code, 1003);
     const broken = await echoing(t);
     broken.ws.send(Buffer.from([0xff, 0xfe]), { binary: false });
-    t.ok([1007, 1006].includes((await closeOf(broken.ws)).code));
+    t.ok([1007, 1006].includes((await readClose(broken.ws)).code));
     await broken.closed;
     t.same(broken.received, ["closed"]);
   });
@@ -124,7 +124,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     socket.close(4_401, "not any more");
     socket.send("too late");
     socket.ping();
-    t.same(await closeOf(ws), { code: 4_401, reason: "not any more" });
+    t.same(await readClose(ws), { code: 4_401, reason: "not any more" });
     await closed;
     socket.send("much too late");
     socket.close(1_000, "again");

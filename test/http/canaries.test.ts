@@ -5,7 +5,7 @@ import { hookReceiver } from "../support/hook-receiver.js";
 import { makeKeys, startIssuer } from "../support/issuer.js";
 import { type MailServer, startMailServer } from "../support/mail-server.js";
 import { ManualClock } from "../support/manual-clock.js";
-import { itemsOf, workspaceWithTeam } from "../support/resources.js";
+import { listItems, workspaceWithTeam } from "../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
 import { StreamReader } from "../support/stream-reader.js";
 
@@ -31,7 +31,7 @@ async function linkTo({ mails }: Pick<Office, "mails">, address: string, marker:
   return new RegExp(`${marker}([\\w-]+)`).exec(mine().at(-1)?.mail.text ?? "")?.[1] ?? "";
 }
 
-const headerOf = (name: string) => (reply: Reply) => [reply.headers[name] ?? ""].filter((value) => value !== "");
+const toHeader = (name: string) => (reply: Reply) => [reply.headers[name] ?? ""].filter((value) => value !== "");
 
 /** Sends values that the client chooses: secrets, signing secrets, pool tokens. */
 async function putChosen({ canaries, owner, within, teamId }: Office, receiver: string): Promise<void> {
@@ -66,7 +66,7 @@ async function drawIssued({ canaries, owner, within }: Office): Promise<void> {
   const send = canaries.watch(owner);
   const issue = async (path: string, body: unknown, header: string, label: string) => {
     const key = `issued-${JSON.stringify(body)}`.replace(/[^!-~]/g, "");
-    const request = { method: "POST", path, body, headers: { "idempotency-key": key }, shown: headerOf(header) };
+    const request = { method: "POST", path, body, headers: { "idempotency-key": key }, shown: toHeader(header) };
     const value = (await send(request)).headers[header];
     if (value === undefined) throw new Error(`no ${header} came`);
     canaries.add(label, value);
@@ -94,7 +94,7 @@ async function signPeopleIn(office: Office, count: number): Promise<void> {
       method: "POST",
       path: "/api/sessions",
       body: { token },
-      shown: headerOf("set-cookie"),
+      shown: toHeader("set-cookie"),
     });
     const cookie = opened.headers["set-cookie"]?.split(";")[0] ?? "";
     canaries.add("cookie", cookie);
@@ -176,7 +176,7 @@ async function readEverything({ canaries, owner, service, within, teamId }: Offi
   const send = canaries.watch(owner);
   const get = (path: string) => send({ method: "GET", path });
   for (const plural of collections) {
-    const items = itemsOf(await get(`${within}/${plural}`));
+    const items = listItems(await get(`${within}/${plural}`));
     for (const { id } of items.slice(0, 20)) {
       await get(`/api/resources/${plural}/${id}`);
       if (plural !== "tokens") await get(`/api/resources/${plural}/${id}/hcl`);
@@ -185,7 +185,7 @@ async function readEverything({ canaries, owner, service, within, teamId }: Offi
   for (const path of ["export", "hcl"]) await get(`${within}/${path}`);
   let before = "";
   for (;;) {
-    const page = itemsOf(await get(`/api/workspaces/acme/configuration-changes?limit=200${before}`));
+    const page = listItems(await get(`/api/workspaces/acme/configuration-changes?limit=200${before}`));
     if (page.length === 0) break;
     before = `&before=${page.at(-1)?.seq}`;
   }

@@ -80,9 +80,11 @@ t.test("only who may see a resource is told that it is damaged", async (t) => {
 });
 
 /** Returns rows of the fixture, which is migrated but not started. */
-async function storedRows({ folder, manifest }: ReturnType<typeof unpackFixture>, ...of: string[]) {
+async function storedRows({ folder, manifest }: ReturnType<typeof unpackFixture>, ...read: string[]) {
   const store = await openStore({ folder, log: { info: () => undefined }, nowMs: () => manifest.madeAtMs });
-  const found = store.reading.range<{ id: string; address: string }>({ prefix: [manifest.workspaceId, "row", ...of] });
+  const found = store.reading.range<{ id: string; address: string }>({
+    prefix: [manifest.workspaceId, "row", ...read],
+  });
   await store.close();
   return found;
 }
@@ -172,12 +174,12 @@ t.test("a task, a run, a pull request and an approval whose rows are lost are da
   const { folder, manifest } = unpacked;
   const { workspaceId, runs } = manifest;
   const stored = await storedRows(unpacked);
-  const of = (name: string) => stored.filter(({ key }) => key[2] === name);
+  const read = (name: string) => stored.filter(({ key }) => key[2] === name);
   const isAsking = ({ key }: { readonly key: Key }) => key.includes(runs.asking);
-  const run = of("run").find((row) => !isAsking(row));
-  const task = of("task").find(({ value }) => value.id !== manifest.tasks.asking);
-  const pullRequest = of("pull-request")[0];
-  const approval = of("approval").find(isAsking);
+  const run = read("run").find((row) => !isAsking(row));
+  const task = read("task").find(({ value }) => value.id !== manifest.tasks.asking);
+  const pullRequest = read("pull-request")[0];
+  const approval = read("approval").find(isAsking);
   const raw = new RawStore(folder);
   for (const row of [run, task, approval, pullRequest]) if (row !== undefined) await raw.lose(row.key);
   await raw.close();

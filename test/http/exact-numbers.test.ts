@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { hookSecret } from "../support/hook-receiver.js";
 import { expr } from "../support/integration.js";
-import { itemsOf, problemOf, slugOf } from "../support/resources.js";
+import { listItems, toProblem, toSlug } from "../support/resources.js";
 import type { Reply } from "../support/service.js";
 import { until } from "../support/until.js";
 import { openWorkplace, type Workplace } from "../support/workplace.js";
@@ -61,7 +61,7 @@ async function scene(t: Test): Promise<Scene> {
   return { ...place, host, create };
 }
 
-const integrationsOf = ({ teamId }: Scene) => `/api/resources/teams/${teamId}/integrations`;
+const toIntegrations = ({ teamId }: Scene) => `/api/resources/teams/${teamId}/integrations`;
 
 /** One event per item of a body; all raised fields contain the item's number. */
 const events = (url: string) => [
@@ -81,7 +81,7 @@ const events = (url: string) => [
 
 async function tasksTitled({ ada, teamId }: Scene, title: string) {
   return until(title, async () => {
-    const items = itemsOf(await ada.request("GET", `/api/teams/${teamId}/tasks?limit=100`));
+    const items = listItems(await ada.request("GET", `/api/teams/${teamId}/tasks?limit=100`));
     return items.find((task) => task.title === title);
   });
 }
@@ -89,7 +89,7 @@ async function tasksTitled({ ada, teamId }: Scene, title: string) {
 const ways: Readonly<Record<string, (t: Test, scene: Scene, digits: string) => Promise<void>>> = {
   async "a delivery: keys, marks, look-ups, titles, and the answer to a challenge"(t, scene, digits) {
     const { ada, host, service } = scene;
-    const made = await ada.create(integrationsOf(scene), {
+    const made = await ada.create(toIntegrations(scene), {
       integration: `hooked${++keys}`,
       name: "Hooked",
       hosts: [new URL(host.url).host],
@@ -116,7 +116,7 @@ const ways: Readonly<Record<string, (t: Test, scene: Scene, digits: string) => P
       t.match(task?.marks, { item: each });
       await host.find(`/look/${each}`);
     }
-    const delivered = itemsOf(await ada.request("GET", at));
+    const delivered = listItems(await ada.request("GET", at));
     t.same(
       delivered.map(({ key }) => key).sort(),
       [digits, next(digits)].sort(),
@@ -129,7 +129,7 @@ const ways: Readonly<Record<string, (t: Test, scene: Scene, digits: string) => P
 
   async "a poll: its answer and its cursor"(t, scene, digits) {
     const { ada, host } = scene;
-    const made = await ada.create(integrationsOf(scene), {
+    const made = await ada.create(toIntegrations(scene), {
       integration: `polled${++keys}`,
       name: "Polled",
       hosts: [new URL(host.url).host],
@@ -167,7 +167,7 @@ const ways: Readonly<Record<string, (t: Test, scene: Scene, digits: string) => P
     const again = await scene.create(path, hook(key, digits), key);
     t.equal(again.headers["idempotent-replayed"], "true");
     t.match(again.text, `"id":${digits}`);
-    t.equal(slugOf(await scene.create(path, hook(key, next(digits)), key)), "idempotency-key-reused");
+    t.equal(toSlug(await scene.create(path, hook(key, next(digits)), key)), "idempotency-key-reused");
     const one = `/api/resources/hooks/${String(made.body?.id)}`;
     t.match((await ada.request("GET", one)).text, `"id":${digits}`);
     const put = (value: string) => ada.request("PUT", one, hook(key, value), { "if-match": '"1"' });
@@ -185,8 +185,8 @@ const ways: Readonly<Record<string, (t: Test, scene: Scene, digits: string) => P
       hook(`late${keys}`, "1", `,"timeoutSeconds":${digits.startsWith("-") ? "-1" : "31"}`),
     );
     t.same(
-      problemOf(bounded).errors?.at(-1),
-      problemOf(small).errors?.at(-1),
+      toProblem(bounded).errors?.at(-1),
+      toProblem(small).errors?.at(-1),
       "a bounded field has the fault that it had",
     );
   },
@@ -194,7 +194,7 @@ const ways: Readonly<Record<string, (t: Test, scene: Scene, digits: string) => P
   async "tools: inputs, approvals shown and edited, requests, outputs, hooks and streams"(t, scene, digits) {
     const { ada, teamId, host } = scene;
     const name = `track${++keys}`;
-    await ada.create(integrationsOf(scene), {
+    await ada.create(toIntegrations(scene), {
       integration: name,
       name: "Tracker",
       hosts: [new URL(host.url).host],
@@ -247,7 +247,7 @@ const ways: Readonly<Record<string, (t: Test, scene: Scene, digits: string) => P
     const approvals = `/api/runs/${job.runId}/approvals`;
     const shown = await ada.request("GET", approvals);
     t.match(shown.text, `"inputs":{"id":${digits},"more":{"deep":[${digits}]}}`);
-    const edit = `${approvals}/${String(itemsOf(shown)[0]?.id)}/edit`;
+    const edit = `${approvals}/${String(listItems(shown)[0]?.id)}/edit`;
     const edited = await ada.request("POST", edit, `{"inputs":{"id":${next(digits)},"more":{"deep":[${digits}]}}}`);
     t.equal(edited.status, 200, edited.text);
     t.match(edited.text, `"edited":{"id":${next(digits)},"more":{"deep":[${digits}]}}`);
@@ -289,12 +289,12 @@ t.test(
     const at = `/api/teams/${teamId}/tasks`;
     for (const digits of [...NUMBERS, "9".repeat(1_000)]) {
       const title = await ada.request("POST", at, `{"title":${digits},"line":"dev"}`);
-      t.match([title.status, problemOf(title).errors], [422, [{ path: "title", message: "must be text" }]], digits);
+      t.match([title.status, toProblem(title).errors], [422, [{ path: "title", message: "must be text" }]], digits);
       const member = await ada.request("POST", at, `{"title":"x","line":"dev","more":${digits}}`);
-      t.match([member.status, problemOf(member).errors], [422, [{ path: "more" }]]);
+      t.match([member.status, toProblem(member).errors], [422, [{ path: "more" }]]);
       t.equal((await ada.request("POST", at, digits)).status, 422);
     }
     const long = await ada.request("POST", at, `{"title":${"9".repeat(1_001)}}`);
-    t.match([long.status, problemOf(long).detail], [400, "The body has a whole number of more than 1000 digits."]);
+    t.match([long.status, toProblem(long).detail], [400, "The body has a whole number of more than 1000 digits."]);
   },
 );

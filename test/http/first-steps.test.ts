@@ -1,7 +1,7 @@
 import t from "tap";
 import { hookReceiver } from "../support/hook-receiver.js";
 import { readCommands } from "../support/page-commands.js";
-import { itemsOf } from "../support/resources.js";
+import { listItems } from "../support/resources.js";
 import { RunnerPeer } from "../support/runner-peer.js";
 import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
 import { until } from "../support/until.js";
@@ -73,7 +73,7 @@ t.test("the main page leads from a sign-in to a queued run, an integration and a
     if (path === "/api/sign-in") known["<token>"] = (await service.logged(/\/sign-in\/([\w-]{43})/))[1] ?? "";
     const session = /session=([\w-]+)/.exec(reply.headers["set-cookie"] ?? "")?.[1];
     if (session !== undefined) client = service.withSession(session);
-    if (path === "/api/approvals") waiting = itemsOf(reply).map((approval) => String(approval.id));
+    if (path === "/api/approvals") waiting = listItems(reply).map((approval) => String(approval.id));
     if (path === "/api/runs/<run id>") {
       t.match(reply.body, { state: "queued", waiting: { reason: "No runner of pool main is connected." } });
     }
@@ -83,7 +83,7 @@ t.test("the main page leads from a sign-in to a queued run, an integration and a
   const [told] = await receiver.arrived(1);
   t.match(told?.verified, { hook: "tell", on: "task.opened", task: { title: "The tests fail again" } });
   const calls = await until("the calls to be over", async () => {
-    const found = itemsOf(await client.request("GET", `/api/runs/${known["<run id>"]}/tool-calls`));
+    const found = listItems(await client.request("GET", `/api/runs/${known["<run id>"]}/tool-calls`));
     return found.every(({ endedAt }) => endedAt !== null) ? found : null;
   });
   t.same(

@@ -148,9 +148,9 @@ export function anyRequest(routes: readonly Route[], known: Known): fc.Arbitrary
     fc
       .record({
         method: fc.oneof({ weight: 9, arbitrary: fc.constant(route.method) }, fc.constantFrom(...METHODS)),
-        path: pathOf(route, known),
+        path: readPath(route, known),
         query: fc.oneof(fc.constant(""), query),
-        body: fc.oneof({ weight: 4, arbitrary: bodyOf(route) }, noJson),
+        body: fc.oneof({ weight: 4, arbitrary: readBody(route) }, noJson),
         headers: fc.oneof({ weight: 4, arbitrary: fc.constant({}) }, headers),
         key: fc.oneof({ weight: 4, arbitrary: fc.uuid() }, value, fc.constant(null)),
       })
@@ -168,7 +168,7 @@ export function anyRequest(routes: readonly Route[], known: Known): fc.Arbitrary
   );
 }
 
-function pathOf(route: Route, known: Known): fc.Arbitrary<string> {
+function readPath(route: Route, known: Known): fc.Arbitrary<string> {
   const places = route.path.split(/(\{\w+\})/);
   const strange = fc.oneof(fc.constantFrom(...Object.values(known)), percents, encoded);
   const filled = places.map((place, index) => {
@@ -185,8 +185,8 @@ function pathOf(route: Route, known: Known): fc.Arbitrary<string> {
 }
 
 /** Generates the route's example, or a body with its fields, with a few positions made invalid. */
-function bodyOf(route: Route): fc.Arbitrary<Buffer> {
-  const fields = fieldsOf(route);
+function readBody(route: Route): fc.Arbitrary<Buffer> {
+  const fields = listFields(route);
   const ofFields =
     fields.length === 0 ? json : fc.dictionary(fc.constantFrom(...fields), fc.oneof(odd, json), { maxKeys: 6 });
   const spoilt = fc
@@ -198,7 +198,7 @@ function bodyOf(route: Route): fc.Arbitrary<Buffer> {
   return fc.oneof(...bodies).map((body) => Buffer.from(writeJson(body) ?? ""));
 }
 
-function fieldsOf({ takes, body }: Route): readonly string[] {
+function listFields({ takes, body }: Route): readonly string[] {
   const schema = takes ?? body;
   return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }

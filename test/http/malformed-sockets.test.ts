@@ -49,7 +49,7 @@ const frame = fc.oneof(
 /**
  * Resolves with the close code of the socket, or with null once the service has answered the message after the frame.
  */
-function fateOf(socket: WebSocket, frame: string | Buffer, after: { readonly say: string; readonly wanted: RegExp }) {
+function findFate(socket: WebSocket, frame: string | Buffer, after: { readonly say: string; readonly wanted: RegExp }) {
   return new Promise<number | null>((resolve, reject) => {
     socket.once("close", resolve).once("error", reject);
     socket.on("message", (data) => {
@@ -77,7 +77,7 @@ for (const TRANSPORT of ["uws", "node"]) {
           await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
           if (first !== null) socket.send(first);
           const end = ends[path] ?? { say: "", wanted: /^$/ };
-          const code = await fateOf(socket, sent, end);
+          const code = await findFate(socket, sent, end);
           if (code !== null && !REFUSED.includes(code)) throw new Error(`closed with ${code}`);
         } finally {
           socket.terminate();

@@ -3,7 +3,7 @@ import t, { type Test } from "tap";
 import { Agent } from "undici";
 import { exampleSettings } from "../contract/kind-examples.js";
 import { RawConnection } from "../support/raw-connection.js";
-import { tablesOf } from "../support/route-table.js";
+import { toTables } from "../support/route-table.js";
 import { type Client, startTestService, type TestService } from "../support/service.js";
 import { openWorkplace } from "../support/workplace.js";
 import { type AnyRequest, anyRequest, type Known } from "./malformed-requests.js";
@@ -24,7 +24,7 @@ interface Sender {
 }
 
 /** Describes what is wrong with the service's handling of a request; null if nothing is. */
-async function faultOf(agent: Agent, origin: string, request: AnyRequest, sender: Sender): Promise<string | null> {
+async function lookUpFault(agent: Agent, origin: string, request: AnyRequest, sender: Sender): Promise<string | null> {
   const { method, path, body } = request;
   const answer = await agent.request({
     origin,
@@ -69,7 +69,7 @@ async function populate(t: Test, transport: string) {
   const taskId = await open();
   const runs = (await ada.request("GET", `/api/tasks/${taskId}/runs`)).body?.items as { id: string }[];
   const { userId } = (await ada.request("GET", "/api/sessions/me")).body ?? {};
-  const { routes } = tablesOf(service);
+  const { routes } = toTables(service);
   const known: Record<string, string> = { slug: "acme", workspaceId, teamId, taskId, userId: String(userId) };
   for (const { id } of runs) known.runId = id;
   for (const { method, path, example } of routes) {
@@ -119,7 +119,7 @@ for (const transport of ["uws", "node"] as const) {
     });
     await fc.assert(
       fc.asyncProperty(several, async (all) => {
-        const faults = await Promise.all(all.map((each) => faultOf(agent, service.baseUrl, ...each)));
+        const faults = await Promise.all(all.map((each) => lookUpFault(agent, service.baseUrl, ...each)));
         const found = faults.find((fault) => fault !== null);
         if (found !== undefined) throw new Error(`${found}`);
       }),

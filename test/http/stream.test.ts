@@ -41,7 +41,7 @@ async function openOffice(t: Test, options: TestServiceOptions = {}): Promise<Of
 }
 
 /** Returns the keys of the resources in the changes. */
-function keysOf(reader: StreamReader): unknown[] {
+function collectKeys(reader: StreamReader): unknown[] {
   return reader.messages
     .filter(({ kind }) => kind === "change")
     .map(({ data }) => (data.change as { readonly key?: unknown }).key);
@@ -59,7 +59,7 @@ for (const TRANSPORT of ["uws", "node"]) {
     t.match(first, { topic, seq: 1, kind: "snapshot", data: { id: workspaceId, version: 1, slug: "acme" } });
     for (const name of ["one", "two", "three"]) await change(name);
     await reader.until(isChangeOf("three"));
-    t.same(keysOf(reader), ["one", "two", "three"]);
+    t.same(collectKeys(reader), ["one", "two", "three"]);
     t.same(
       reader.messages.map(({ seq }) => seq),
       [1, 2, 3, 4],
@@ -173,7 +173,7 @@ t.test("nothing is sent after unsubscribing, and subscribing twice is subscribin
   await change("two");
   reader.subscribe("workspace/none");
   await reader.until((message) => message.kind === "error" && reader.messages.indexOf(message) > 3);
-  t.same(keysOf(reader), ["one"]);
+  t.same(collectKeys(reader), ["one"]);
 });
 
 t.test(

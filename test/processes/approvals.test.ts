@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { arrange, LONG_LEASE, openTask, runner, runsOf, type Setting, SHORT_LEASE, until } from "./work-setting.js";
+import { arrange, LONG_LEASE, listRuns, openTask, runner, type Setting, SHORT_LEASE, until } from "./work-setting.js";
 
 /** Requests approval, reports the answer, and ends. */
 const asking = `
@@ -23,13 +23,13 @@ async function begin(t: Test, leaseSeconds: number): Promise<Scene> {
   return { setting, taskId: await openTask(setting) };
 }
 
-const taskOf = async ({ setting, taskId }: Scene) =>
+const findTask = async ({ setting, taskId }: Scene) =>
   (await setting.service.request("GET", `/api/tasks/${taskId}`, { headers: setting.cookie })).body;
 
 /** Resolves with the task's pending approval, once a run other than `than` requests one. */
 const asked = (scene: Scene, than = ""): Promise<Asked> =>
   until(async () => {
-    const [first] = ((await taskOf(scene))?.approvals ?? []) as Asked[];
+    const [first] = ((await findTask(scene))?.approvals ?? []) as Asked[];
     return first !== undefined && first.runId !== than && first;
   });
 
@@ -47,12 +47,12 @@ t.test("what is asked, and an answer that was acknowledged, live through kills o
   const before = await asked(scene);
   await scene.setting.restart();
   t.match(await asked(scene), before);
-  t.match(await taskOf(scene), { state: "inbox", asks: "The agent asks for leave to use shell: To look." });
+  t.match(await findTask(scene), { state: "inbox", asks: "The agent asks for leave to use shell: To look." });
   const inputs = { command: "ls -l" };
   t.equal((await answer(scene, before, "edit", { inputs })).status, 200);
   await scene.setting.restart();
   t.equal((await answer(scene, before, "edit", { inputs })).status, 409, "it was answered");
-  await until(async () => (await taskOf(scene))?.state === "done");
+  await until(async () => (await findTask(scene))?.state === "done");
   const line = JSON.stringify({ type: "permission.approved", id: "look", inputs, edited: true });
   t.same(await shown(scene, before.runId), [line]);
 });
@@ -66,8 +66,8 @@ t.test("a runner that is killed while it waits leaves nothing to answer; the nex
   const again = await asked(scene, before.runId);
   t.match(await answer(scene, before, "approve"), { status: 409, body: { detail: /^Nobody waits/ } });
   t.equal((await answer(scene, again, "dismiss", { reason: "No." })).status, 200);
-  await until(async () => (await taskOf(scene))?.state === "done");
+  await until(async () => (await findTask(scene))?.state === "done");
   t.match(await shown(scene, again.runId), [/permission.dismissed.*"No\."/]);
-  const outcomes = (await runsOf(scene.setting, scene.taskId)).map(({ outcome }) => outcome);
+  const outcomes = (await listRuns(scene.setting, scene.taskId)).map(({ outcome }) => outcome);
   t.same(outcomes, ["completed", "abandoned"]);
 });

@@ -10,7 +10,7 @@ import { type OpenFixture, openFixture } from "../fixtures/open.js";
 import { readEverything } from "../fixtures/reads.js";
 import { recordedAnswers, unpackFixture } from "../fixtures/unpack.js";
 import { type HookRequest, hookReceiver, hookSecret } from "../support/hook-receiver.js";
-import { itemsOf, replace } from "../support/resources.js";
+import { listItems, replace } from "../support/resources.js";
 import { RunnerPeer } from "../support/runner-peer.js";
 import { until } from "../support/until.js";
 
@@ -39,15 +39,15 @@ const ENDED_WARNINGS: readonly unknown[] = [
 const NOT_ALLOWED = /^the step fails with not-allowed: /;
 
 function isLater(warning: unknown): boolean {
-  return LATER_WARNINGS.some((later) => isDeepStrictEqual(later, warning)) || NOT_ALLOWED.test(messageOf(warning));
+  return LATER_WARNINGS.some((later) => isDeepStrictEqual(later, warning)) || NOT_ALLOWED.test(toMessage(warning));
 }
 
 /** Returns the warning without the setting's name, which earlier releases did not include. */
 function withoutSetting(warning: unknown): unknown {
-  return { ...Object(warning), message: messageOf(warning).replace(" (OUTBOUND_ALLOW)", "") };
+  return { ...Object(warning), message: toMessage(warning).replace(" (OUTBOUND_ALLOW)", "") };
 }
 
-function messageOf(warning: unknown): string {
+function toMessage(warning: unknown): string {
   return typeof warning === "object" && warning !== null && "message" in warning ? String(warning.message) : "";
 }
 
@@ -133,7 +133,7 @@ t.test("the address of the workspace is taken still, and a key of then is answer
 t.test("what an agent asked is answered, and its run is lost with the runner that never comes back", async (t) => {
   const { service, ada, manifest, clock } = await open(t);
   const run = `/api/runs/${manifest.runs.asking}`;
-  const [approval] = itemsOf(await ada.request("GET", `${run}/approvals`));
+  const [approval] = listItems(await ada.request("GET", `${run}/approvals`));
   t.match(approval, { tool: "shell", state: "open" });
   const approved = await ada.request("POST", `${run}/approvals/${approval?.id}/approve`, {});
   t.equal(approved.status, 200, approved.text);
@@ -159,7 +159,7 @@ t.test("what an agent asked is answered, and its run is lost with the runner tha
     return body?.state === "ended" && body;
   });
   t.match(lost, { outcome: "abandoned" });
-  const [next] = itemsOf(await ada.request("GET", `/api/tasks/${manifest.tasks.asking}/runs`));
+  const [next] = listItems(await ada.request("GET", `/api/tasks/${manifest.tasks.asking}/runs`));
   t.match(next, { state: "queued", waiting: { reason: "No runner of pool careful is connected." } });
 });
 
@@ -234,12 +234,12 @@ t.test("a message that was set aside is retried, and its hook fires", async (t) 
   const { ada, manifest, occurrence } = fixture;
   await moveHooks(fixture, receiver.url);
   const letters = "/api/workspaces/acme/dead-letters";
-  t.match(itemsOf(await ada.request("GET", letters)), [{ id: manifest.deadLetter, message: "hook.fire" }]);
+  t.match(listItems(await ada.request("GET", letters)), [{ id: manifest.deadLetter, message: "hook.fire" }]);
   t.equal((await ada.request("POST", `${letters}/${manifest.deadLetter}/retry`, {})).status, 202);
   const { setAside } = manifest.occurrences;
   await until("the delivery", async () => (await occurrence(setAside)).state === "delivered");
   t.match(await occurrence(setAside), { hook: "late", taskId: manifest.tasks.setAside });
-  t.same(itemsOf(await ada.request("GET", letters)), []);
+  t.same(listItems(await ada.request("GET", letters)), []);
 });
 
 t.test("the mail that the mail server had not taken is sent again, and its link admits", async (t) => {

@@ -1,6 +1,6 @@
 import t from "tap";
 import { OutsideSetting, type TaskView } from "./outside-setting.js";
-import { runsOf, SHORT_LEASE, until } from "./work-setting.js";
+import { listRuns, SHORT_LEASE, until } from "./work-setting.js";
 
 const PUSH = /^POST .*git-receive-pack$/;
 const OPEN = /^POST .*\/pulls$/;
@@ -116,7 +116,7 @@ t.test("service and runner killed while they work with the outside do nothing tw
     }
     t.equal(new Set(pulls.map(({ head }) => head)).size, 3);
     const runs = await Promise.all(
-      ["first", "second", "third"].map(async (title) => runsOf(setting, (await outside.task(title)).id)),
+      ["first", "second", "third"].map(async (title) => listRuns(setting, (await outside.task(title)).id)),
     );
     t.same(
       runs.map((all) => all.length),

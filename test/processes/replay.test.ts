@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { arrange, openTask, runner, runsOf, type Setting, until } from "./work-setting.js";
+import { arrange, listRuns, openTask, runner, type Setting, until } from "./work-setting.js";
 
 const RUNS = 5;
 const ceiling = { amount: 100, currency: "EUR" };
@@ -18,11 +18,11 @@ async function ask(setting: Setting, method: "GET" | "POST", path: string, body?
 async function fillSet(setting: Setting): Promise<{ readonly set: string; readonly candidate: string }> {
   const tasks = await Promise.all(Array.from({ length: RUNS }, () => openTask(setting)));
   const ended = await until(async () => {
-    const all = (await Promise.all(tasks.map((taskId) => runsOf(setting, taskId)))).flat();
+    const all = (await Promise.all(tasks.map((taskId) => listRuns(setting, taskId)))).flat();
     return all.length === RUNS && all.every(({ state }) => state === "ended") && all;
   });
   const team = `/api/teams/${setting.teamId}`;
-  const lines = await ask(setting, "GET", `/api/resources/workspaces/${await workspaceOf(setting)}/lines`);
+  const lines = await ask(setting, "GET", `/api/resources/workspaces/${await readWorkspace(setting)}/lines`);
   const [line] = lines.items as { id: string; stations: [{ id: string }] }[];
   const [station] = line?.stations ?? [];
   const opened = await ask(setting, "POST", `${team}/lines/${line?.id}/stations/${station?.id}/replay-sets`, {
@@ -40,7 +40,7 @@ async function fillSet(setting: Setting): Promise<{ readonly set: string; readon
   return { set, candidate: String(candidate.id) };
 }
 
-async function workspaceOf(setting: Setting): Promise<string> {
+async function readWorkspace(setting: Setting): Promise<string> {
   const { items } = await ask(setting, "GET", "/api/resources/workspaces");
   return (items as { id: string }[])[0]?.id ?? "";
 }

@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { arrange, openTask, runner, runsOf, type Setting, SHORT_LEASE, until } from "./work-setting.js";
+import { arrange, listRuns, openTask, runner, type Setting, SHORT_LEASE, until } from "./work-setting.js";
 
 /** Reports its messages until one tells it to end. */
 const listening = `
@@ -20,7 +20,7 @@ async function begin(t: Test): Promise<Talk> {
   const setting = await arrange(t, { agent: listening });
   const taskId = await openTask(setting);
   runner(t, setting, "only");
-  const run = await until(async () => (await runsOf(setting, taskId)).find(({ steps }) => steps > 0));
+  const run = await until(async () => (await listRuns(setting, taskId)).find(({ steps }) => steps > 0));
   return { setting, taskId, runId: run.id };
 }
 
@@ -39,7 +39,7 @@ async function told({ setting }: Talk, runId: string): Promise<string[]> {
   );
 }
 
-const outcomes = async ({ setting, taskId }: Talk) => (await runsOf(setting, taskId)).map(({ outcome }) => outcome);
+const outcomes = async ({ setting, taskId }: Talk) => (await listRuns(setting, taskId)).map(({ outcome }) => outcome);
 
 t.test("what was acknowledged before the service was killed with -9 reaches the agent once, in order", async (t) => {
   const talk = await begin(t);
@@ -56,14 +56,14 @@ t.test("what was acknowledged before the service was killed with -9 reaches the 
   t.equal((await say(talk, "end")).status, 201);
   await until(async () => (await outcomes(talk))[0] === "completed");
   t.same(await told(talk, talk.runId), [...said, "end"]);
-  t.equal((await runsOf(setting, talk.taskId)).length, 1);
+  t.equal((await listRuns(setting, talk.taskId)).length, 1);
 });
 
 t.test("what was said to an agent that was killed with its runner, the next one begins with", async (t) => {
   const setting = await arrange(t, { agent: listening, leaseSeconds: SHORT_LEASE });
   const taskId = await openTask(setting);
   const first = runner(t, setting, "first");
-  const run = await until(async () => (await runsOf(setting, taskId)).find(({ steps }) => steps > 0));
+  const run = await until(async () => (await listRuns(setting, taskId)).find(({ steps }) => steps > 0));
   const talk = { setting, taskId, runId: run.id };
   await say(talk, "use blue");
   await until(async () => (await told(talk, run.id)).length === 1);
@@ -71,7 +71,7 @@ t.test("what was said to an agent that was killed with its runner, the next one 
   const isInTime = (await say(talk, "and red")).status === 201;
   runner(t, setting, "second");
   const next = await until(async () =>
-    (await runsOf(setting, taskId)).find(({ id, steps }) => id !== run.id && steps > 0),
+    (await listRuns(setting, taskId)).find(({ id, steps }) => id !== run.id && steps > 0),
   );
   t.equal((await say({ ...talk, runId: run.id }, "too late")).status, 409);
   const steps = await setting.service.request("GET", `/api/runs/${next.id}/steps`, { headers: setting.cookie });

@@ -35,7 +35,7 @@ function layRepository(folder: string): string {
   return git("rev-parse", "HEAD").trim();
 }
 
-async function runOf(person: Client, taskId: string) {
+async function findRun(person: Client, taskId: string) {
   return until("the run's end", async () => {
     const runs = (await person.request("GET", `/api/tasks/${taskId}/runs`)).body?.items;
     const [run] = runs as { id: string; state: string; outcome: string; failure: { code: string } | null }[];
@@ -88,7 +88,7 @@ t.test(
       await runner.end("SIGKILL");
       rmSync(folder, { recursive: true, force: true });
     });
-    const run = await runOf(ada, first);
+    const run = await findRun(ada, first);
     t.equal(run.outcome, "completed");
     const steps = (await ada.request("GET", `/api/runs/${run.id}/steps`)).body?.items as { text: string }[];
     t.same(
@@ -133,7 +133,7 @@ t.test(
       command: ["false"],
     });
     t.teardown(() => other.end("SIGKILL"));
-    const failed = await runOf(ada, second);
+    const failed = await findRun(ada, second);
     t.same([failed.outcome, failed.failure?.code], ["failed", "secret-missing"]);
   },
 );

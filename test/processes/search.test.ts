@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import { arrange, openTask, runner, runsOf, type Setting, until } from "./work-setting.js";
+import { arrange, listRuns, openTask, runner, type Setting, until } from "./work-setting.js";
 
 const RUNS = 5;
 const budget = {
@@ -44,7 +44,7 @@ async function ask(setting: Setting, method: "GET" | "POST", path: string, body?
 async function fillSet(setting: Setting): Promise<{ readonly setId: string; readonly station: string }> {
   const tasks = await Promise.all(Array.from({ length: RUNS }, () => openTask(setting)));
   const ended = await until(async () => {
-    const all = (await Promise.all(tasks.map((taskId) => runsOf(setting, taskId)))).flat();
+    const all = (await Promise.all(tasks.map((taskId) => listRuns(setting, taskId)))).flat();
     return all.length === RUNS && all.every(({ state }) => state === "ended") && all;
   });
   const team = `/api/teams/${setting.teamId}`;

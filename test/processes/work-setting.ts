@@ -163,7 +163,7 @@ export async function openTask({ service, cookie, teamId }: Setting, line = "dev
 }
 
 /** Returns a task's runs, newest first. */
-export async function runsOf(setting: Setting, taskId: string): Promise<readonly RunView[]> {
+export async function listRuns(setting: Setting, taskId: string): Promise<readonly RunView[]> {
   const answer = await setting.service.request("GET", `/api/tasks/${taskId}/runs`, { headers: setting.cookie });
   return (answer.body?.items ?? []) as RunView[];
 }

@@ -1,12 +1,12 @@
 import { rmSync, writeFileSync } from "node:fs";
 import t from "tap";
 import { until } from "../support/until.js";
-import { addLine, arrange, openTask, runner, runsOf, SHORT_LEASE, started } from "./work-setting.js";
+import { addLine, arrange, listRuns, openTask, runner, SHORT_LEASE, started } from "./work-setting.js";
 
 t.test("a runner killed with -9 in the middle of a run leads to another attempt on another runner", async (t) => {
   const setting = await arrange(t, { leaseSeconds: SHORT_LEASE });
   const taskId = await openTask(setting);
-  const [waiting] = await runsOf(setting, taskId);
+  const [waiting] = await listRuns(setting, taskId);
   t.match(waiting?.waiting?.reason, /No runner of pool main is connected/);
   const first = runner(t, setting, "first");
   await until("one agent", () => started(setting) === 1);
@@ -15,7 +15,7 @@ t.test("a runner killed with -9 in the middle of a run leads to another attempt 
   await until("a second agent", () => started(setting) === 2);
   writeFileSync(setting.gate, "");
   const runs = await until("every run's end", async () => {
-    const all = await runsOf(setting, taskId);
+    const all = await listRuns(setting, taskId);
     return all.every(({ state }) => state === "ended") && all;
   });
   t.same(
@@ -37,10 +37,10 @@ t.test("runs live through a service killed with -9, and end before the runner th
     async (t) => {
       const taskId = await openTask(setting);
       await until("one agent", () => started(setting) === 1);
-      await until("the run to be under way", async () => (await runsOf(setting, taskId))[0]?.state === "running");
+      await until("the run to be under way", async () => (await listRuns(setting, taskId))[0]?.state === "running");
       await setting.restart(() => writeFileSync(setting.gate, ""));
       const runs = await until("every run's end", async () => {
-        const all = await runsOf(setting, taskId);
+        const all = await listRuns(setting, taskId);
         return all.every(({ state }) => state === "ended") && all;
       });
       t.same(
@@ -62,10 +62,10 @@ t.test("runs live through a service killed with -9, and end before the runner th
     writeFileSync(setting.gate, "");
     t.equal(await ended, 0);
     t.same(
-      (await runsOf(setting, taskId)).map(({ outcome }) => outcome),
+      (await listRuns(setting, taskId)).map(({ outcome }) => outcome),
       ["completed"],
     );
-    t.match(await runsOf(setting, late), [{ state: "queued", outcome: null }]);
+    t.match(await listRuns(setting, late), [{ state: "queued", outcome: null }]);
   });
 });
 
@@ -78,7 +78,7 @@ t.test("what fails on the runner reaches the task with its output", async (t) =>
     await addLine(setting, "unset", { repository: { setup } });
     const taskId = await openTask(setting, "unset");
     const [run] = await until("every run's end", async () => {
-      const all = await runsOf(setting, taskId);
+      const all = await listRuns(setting, taskId);
       return all[0]?.state === "ended" && all;
     });
     t.match(run, { outcome: "failed", failure: { code: "setup-failed", output: /the compiler is not installed/ } });
@@ -91,7 +91,7 @@ t.test("what fails on the runner reaches the task with its output", async (t) =>
     writeFileSync(setting.gate, "");
     const taskId = await openTask(setting);
     const [run] = await until("every run's end", async () => {
-      const all = await runsOf(setting, taskId);
+      const all = await listRuns(setting, taskId);
       return all[0]?.state === "ended" && all;
     });
     t.equal(run?.outcome, "failed");

@@ -38,9 +38,9 @@ t.test("what hangs at one target holds up none of the same actor's other targets
     ["x", "y"],
   );
   const owner = harness.to("worker");
-  t.match(harness.runtime.waitOf(owner, "e2"), { bound: "target", target: "x" });
-  t.equal(harness.runtime.waitOf(owner, "e1"), null, "it is under way");
-  t.equal(harness.runtime.waitOf(owner, "e9"), null, "it is none");
+  t.match(harness.runtime.lookUpWait(owner, "e2"), { bound: "target", target: "x" });
+  t.equal(harness.runtime.lookUpWait(owner, "e1"), null, "it is under way");
+  t.equal(harness.runtime.lookUpWait(owner, "e9"), null, "it is none");
   t.same(harness.runtime.stats().lanes, [{ name: "one", taken: 2, waiting: 1 }]);
   runs[0]?.end();
   await harness.advance();
@@ -53,14 +53,14 @@ t.test("a wait is as long as it was before a crash", async (t) => {
   const { harness, tell } = await startedWith(work);
   await tell({ type: "start", id: "e1", input: "x" });
   await tell({ type: "start", id: "e2", input: "x" });
-  const waitOf = (id: string) => harness.runtime.waitOf(harness.to("worker"), id);
-  const before = waitOf("e2");
+  const lookUpWait = (id: string) => harness.runtime.lookUpWait(harness.to("worker"), id);
+  const before = lookUpWait("e2");
   await harness.advance(5_000);
   harness.crash();
   await harness.start({ effects: [placed(one).effect], actors: [worker] });
   await harness.advance();
   // Either effect may begin first now. The other one waits.
-  const [after] = [waitOf("e1"), waitOf("e2")].filter((wait) => wait !== null);
+  const [after] = [lookUpWait("e1"), lookUpWait("e2")].filter((wait) => wait !== null);
   t.match(after, { bound: "target", target: "x" });
   t.ok((after?.sinceMs ?? Number.POSITIVE_INFINITY) <= (before?.sinceMs ?? 0));
 });
@@ -94,7 +94,7 @@ t.test("what goes somewhere else by the time it has its place gives the place ba
   runs[0]?.end();
   await harness.advance();
   t.equal(runs.length, 2, "both wait for y now");
-  t.match(harness.runtime.waitOf(harness.to("worker"), "e2"), { bound: "target", target: "y" });
+  t.match(harness.runtime.lookUpWait(harness.to("worker"), "e2"), { bound: "target", target: "y" });
   t.same(harness.runtime.stats().lanes, [{ name: "one", taken: 1, waiting: 2 }]);
   for (let n = 1; n < 4; n++) {
     runs[n]?.end();
@@ -214,7 +214,7 @@ t.test("what was cancelled is not begun, though its place comes before the cance
   if (second !== undefined) second.cancelled = true;
   runs[0]?.end();
   await new Promise((done) => setImmediate(done));
-  t.equal(effects.waitOf("worker", "e1"), null, "it has run");
+  t.equal(effects.lookUpWait("worker", "e1"), null, "it has run");
   t.same(
     runs.map(({ id }) => id),
     ["e1"],

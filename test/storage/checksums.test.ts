@@ -61,7 +61,7 @@ t.test("the checksum of a value is the one that earlier releases wrote", async (
 });
 
 /** FNV-1a of a key, part by part, as in stored values. */
-function hashOf(key: Key): number {
+function toHash(key: Key): number {
   const units = key.flatMap((part) => [
     ...Array.from(String(part), (unit) => unit.charCodeAt(0)),
     typeof part === "string" ? 0 : 1,
@@ -83,7 +83,7 @@ t.test("a checksum is zlib's crc32 that begins with the hash of the key, whateve
         const own = Buffer.from(Array.from({ length }, (_, index) => (index * 37) ^ length));
         const bytes = seal(key, Buffer.concat([left, own]));
         const longer = Buffer.concat([bytes, Buffer.alloc(room, 1)]);
-        return bytes.readUInt32LE(1) === crc32(own, hashOf(key)) && isIntact(key, longer, bytes.length);
+        return bytes.readUInt32LE(1) === crc32(own, toHash(key)) && isIntact(key, longer, bytes.length);
       }),
     ),
   );

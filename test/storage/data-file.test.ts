@@ -17,7 +17,7 @@ function temporary(t: Test): string {
   return folder;
 }
 
-const fileOf = (folder: string) => join(folder, "data.mdb");
+const toFile = (folder: string) => join(folder, "data.mdb");
 
 /** Writes rows into many leaf pages below branch pages. Some values have pages of their own. */
 async function fill(folder: string): Promise<void> {
@@ -37,7 +37,7 @@ async function fill(folder: string): Promise<void> {
 t.test("a truncated or overwritten file is refused as damaged, whatever is left of it", async (t) => {
   const whole = join(temporary(t), "whole");
   await fill(whole);
-  const size = statSync(fileOf(whole)).size;
+  const size = statSync(toFile(whole)).size;
   const damages: [string, (path: string) => void][] = [
     ...[0.999, 0.9, 0.5, 0.05, 0.001].map((share): [string, (path: string) => void] => [
       `cut to ${share}`,
@@ -65,10 +65,10 @@ t.test("a truncated or overwritten file is refused as damaged, whatever is left 
   for (const [name, damage] of damages) {
     const folder = join(temporary(t), "damaged");
     cpSync(whole, folder, { recursive: true });
-    damage(fileOf(folder));
-    const left = readFileSync(fileOf(folder));
+    damage(toFile(folder));
+    const left = readFileSync(toFile(folder));
     await t.rejects(openLmdbStore({ folder }), { code: "damaged", message: /restore a backup/ }, name);
-    t.ok(left.equals(readFileSync(fileOf(folder))), "nothing was changed");
+    t.ok(left.equals(readFileSync(toFile(folder))), "nothing was changed");
   }
   const store = await openLmdbStore({ folder: whole });
   t.equal(store.reading.range({ prefix: ["a"] }).length, 1_200);
@@ -95,9 +95,9 @@ t.test("a file cut at any page is refused, unless only free pages are missing: t
   const folder = join(temporary(t), "cut");
   cpSync(whole, folder, { recursive: true });
   const outcomes: string[] = [];
-  for (let pages = Math.floor(statSync(fileOf(whole)).size / PAGE); pages > 0; pages--) {
-    truncateSync(fileOf(folder), pages * PAGE);
-    outcomes.push(await outcomeOf(folder, JSON.stringify(wanted)));
+  for (let pages = Math.floor(statSync(toFile(whole)).size / PAGE); pages > 0; pages--) {
+    truncateSync(toFile(folder), pages * PAGE);
+    outcomes.push(await readOutcome(folder, JSON.stringify(wanted)));
   }
   const firstRefused = outcomes.indexOf("damaged");
   t.ok(firstRefused > 50, `${firstRefused} free pages at the end may be missing`);
@@ -105,7 +105,7 @@ t.test("a file cut at any page is refused, unless only free pages are missing: t
   t.same(new Set(outcomes.slice(firstRefused)), new Set(["damaged"]), "no page in use may");
 });
 
-async function outcomeOf(folder: string, wanted: string): Promise<string> {
+async function readOutcome(folder: string, wanted: string): Promise<string> {
   try {
     const store = await openLmdbStore({ folder, readOnly: true });
     const isWhole = JSON.stringify(store.reading.range({ prefix: [] })) === wanted;
@@ -122,13 +122,13 @@ t.test("reads of rows whose page was overwritten fail as damaged", async (t) => 
   const formatted = await openLmdbStore({ folder });
   await formatted.commit([{ op: "put", key: ["~", "meta", "format"], value: SEALED_FORMAT }]);
   await formatted.close();
-  const bytes = readFileSync(fileOf(folder));
+  const bytes = readFileSync(toFile(folder));
   for (let at = 2 * PAGE; at < bytes.length; at += PAGE) {
     const page = bytes.subarray(at, at + PAGE);
     // Opening the store reads the page with the format's row.
     if (page.includes("xxxxxxxxxx") && !page.includes("format")) page.fill(0);
   }
-  writeFileSync(fileOf(folder), bytes);
+  writeFileSync(toFile(folder), bytes);
   const reads = [
     (reading: Reading) => reading.get(["a", 3, 3]),
     (reading: Reading) => reading.range({ prefix: ["a", 3] }),
@@ -144,7 +144,7 @@ t.test("reads of rows whose page was overwritten fail as damaged", async (t) => 
 
 t.test("an empty file is a new store", async (t) => {
   const folder = temporary(t);
-  writeFileSync(fileOf(folder), "");
+  writeFileSync(toFile(folder), "");
   const store = await openLmdbStore({ folder });
   t.same(store.reading.range({ prefix: ["a"] }), []);
   await store.close();

@@ -247,18 +247,18 @@ t.test("a row that cannot be decoded is reported as damaged, and the others are 
 });
 
 t.test("errors of the system and of LMDB are distinguished", async (t) => {
-  const codeOf = (message: string, code?: string | number) =>
+  const toCode = (message: string, code?: string | number) =>
     storeError(Object.assign(new Error(message), code === undefined ? {} : { code }), "/data").code;
-  t.equal(codeOf("mkdir failed", "EROFS"), "read-only");
-  t.equal(codeOf("Permission denied"), "read-only");
-  t.equal(codeOf("write failed", "ENOSPC"), "disk-full");
-  t.equal(codeOf("write failed", 28), "disk-full");
-  t.equal(codeOf("write failed", 27), "file-too-large");
-  t.equal(codeOf("File too large"), "file-too-large");
-  t.equal(codeOf("MDB_MAP_FULL: Environment mapsize limit reached"), "disk-full");
-  t.equal(codeOf("MDB_CORRUPTED: Located page was wrong type"), "damaged");
-  t.equal(codeOf("MDB_BAD_VALSIZE: Unsupported size of key"), "key-too-long");
-  t.equal(codeOf("something else"), "failed");
+  t.equal(toCode("mkdir failed", "EROFS"), "read-only");
+  t.equal(toCode("Permission denied"), "read-only");
+  t.equal(toCode("write failed", "ENOSPC"), "disk-full");
+  t.equal(toCode("write failed", 28), "disk-full");
+  t.equal(toCode("write failed", 27), "file-too-large");
+  t.equal(toCode("File too large"), "file-too-large");
+  t.equal(toCode("MDB_MAP_FULL: Environment mapsize limit reached"), "disk-full");
+  t.equal(toCode("MDB_CORRUPTED: Located page was wrong type"), "damaged");
+  t.equal(toCode("MDB_BAD_VALSIZE: Unsupported size of key"), "key-too-long");
+  t.equal(toCode("something else"), "failed");
   t.equal(storeError("no error at all", "/data").code, "failed");
 });
 

@@ -9,7 +9,7 @@ import t, { type Test } from "tap";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 
 const run = promisify(execFile);
-const programOf = (name: string) => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+const toProgram = (name: string) => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 const IN_USE = /another process uses the store in .*store: stop it, or use another folder/;
 
 function temporary(t: Test): string {
@@ -22,7 +22,7 @@ function temporary(t: Test): string {
  * Starts a process that serves the store in `folder`. Returns it with the process id of its child, which outlives it.
  */
 async function hold(t: Test, folder: string, env = process.env): Promise<{ holder: ChildProcess; outliving: number }> {
-  const holder = fork(programOf("holder"), [folder], { stdio: ["pipe", "ignore", "inherit", "ipc"], env });
+  const holder = fork(toProgram("holder"), [folder], { stdio: ["pipe", "ignore", "inherit", "ipc"], env });
   t.teardown(() => {
     holder.stdin?.destroy();
     holder.kill("SIGKILL");
@@ -51,7 +51,7 @@ t.test("a reader can open a folder that another process has locked", async (t) =
 
 t.test("a process in another network namespace is refused too", async (t) => {
   const folder = temporary(t);
-  const apart = (program: string) => run("unshare", ["--net", process.execPath, programOf(program), folder]);
+  const apart = (program: string) => run("unshare", ["--net", process.execPath, toProgram(program), folder]);
   const isPossible = await run("unshare", ["--net", "true"]).then(
     () => true,
     () => false,
@@ -66,7 +66,7 @@ t.test("without the program flock a second process is refused too", async (t) =>
   const folder = temporary(t);
   await hold(t, folder);
   const without = { ...process.env, PATH: "/nowhere" };
-  const refused = await run(process.execPath, [programOf("writer"), folder], { env: without }).catch(
+  const refused = await run(process.execPath, [toProgram("writer"), folder], { env: without }).catch(
     (error: { stderr: string }) => error,
   );
   t.match(refused.stderr, IN_USE);

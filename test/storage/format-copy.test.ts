@@ -13,7 +13,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { copyOfFormat, findFormatCopy, isFormatCopy, removeFormatCopies } from "../../storage/format-copy.js";
 
-function folderOf(t: Test): string {
+function toFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-copy-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
@@ -22,7 +22,7 @@ function folderOf(t: Test): string {
 const stored = Buffer.alloc(300_000, "stored");
 
 t.test("the copy is the file as it was, for this user alone, and an unfinished one makes way", async (t) => {
-  const folder = folderOf(t);
+  const folder = toFolder(t);
   writeFileSync(join(folder, "data.mdb"), stored);
   writeFileSync(join(folder, "data.mdb.format-3.new"), "half of it");
   writeFileSync(join(folder, "data.mdb.format-3"), "of an earlier try");
@@ -33,7 +33,7 @@ t.test("the copy is the file as it was, for this user alone, and an unfinished o
 });
 
 t.test("without room for the copy nothing is changed, and the message says how much is wanted where", async (t) => {
-  const folder = folderOf(t);
+  const folder = toFolder(t);
   writeFileSync(join(folder, "data.mdb"), stored);
   await t.rejects(copyOfFormat({ folder, from: 3, to: 5, freeBytes: () => 299_999 }), {
     code: "disk-full",
@@ -47,7 +47,7 @@ t.test("without room for the copy nothing is changed, and the message says how m
 });
 
 t.test("a copy that is ended early, or cannot be written, leaves nothing", async (t) => {
-  const folder = folderOf(t);
+  const folder = toFolder(t);
   writeFileSync(join(folder, "data.mdb"), stored);
   const ending = new AbortController();
   ending.abort();
@@ -59,7 +59,7 @@ t.test("a copy that is ended early, or cannot be written, leaves nothing", async
 });
 
 t.test("where the file is a link, its copy is beside what it leads to, and is found and removed there", async (t) => {
-  const [folder, disk] = [folderOf(t), folderOf(t)];
+  const [folder, disk] = [toFolder(t), toFolder(t)];
   writeFileSync(join(disk, "large.mdb"), stored);
   writeFileSync(join(disk, "data.mdb.format-3"), "of another store");
   symlinkSync(join(disk, "large.mdb"), join(folder, "data.mdb"));
@@ -71,7 +71,7 @@ t.test("where the file is a link, its copy is beside what it leads to, and is fo
 });
 
 t.test("all copies of a store are removed, finished or not, and nothing else", async (t) => {
-  const folder = folderOf(t);
+  const folder = toFolder(t);
   const others = ["data.mdb", "data.mdb.format-", "data.mdb.format-x", "data.mdb.format-3.bak", "data.mdb.format-03"];
   const copies = ["data.mdb.format-3", "data.mdb.format-17", "data.mdb.format-20.new"];
   for (const name of [...others, ...copies]) writeFileSync(join(folder, name), "");

@@ -26,7 +26,7 @@ function temporary(t: Test): string {
   return folder;
 }
 
-const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+const toMode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 t.test("opening a folder without a store for reading, or as one that is there, leaves it unchanged", async (t) => {
   const root = temporary(t);
@@ -48,16 +48,16 @@ t.test(
     t.teardown(() => process.umask(before));
     const folder = join(root, "store");
     await (await openLmdbStore({ folder })).close();
-    t.same([modeOf(folder), modeOf(join(folder, "data.mdb"))], ["700", "600"]);
+    t.same([toMode(folder), toMode(join(folder, "data.mdb"))], ["700", "600"]);
     chmodSync(folder, 0o755);
     chmodSync(join(folder, "data.mdb"), 0o644);
     const store = await openLmdbStore({ folder });
-    t.same([modeOf(folder), modeOf(join(folder, "data.mdb"))], ["700", "600"]);
+    t.same([toMode(folder), toMode(join(folder, "data.mdb"))], ["700", "600"]);
     await store.backup(join(root, "backup"));
     await store.close();
     await restoreBackup({ from: join(root, "backup"), folder: join(root, "restored") });
     for (const name of ["backup", "restored"]) {
-      t.same([modeOf(join(root, name)), modeOf(join(root, name, "data.mdb"))], ["700", "600"], name);
+      t.same([toMode(join(root, name)), toMode(join(root, name, "data.mdb"))], ["700", "600"], name);
     }
   },
 );

@@ -9,7 +9,7 @@ import { keyWriter, type WriteKey } from "../../storage/lmdb-values.js";
 const BYTES = 2_048;
 
 /** Returns the binding's own key writer. */
-function bindingOf(t: Test): WriteKey {
+function toBinding(t: Test): WriteKey {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-keys-"));
   const root = open({ path: folder, noSubdir: false, overlappingSync: false });
   t.teardown(async () => {
@@ -25,7 +25,7 @@ const written = (write: WriteKey, key: unknown, inSequence?: boolean) => {
 };
 
 t.test("every key is written byte for byte as the binding does", async (t) => {
-  const binding = bindingOf(t);
+  const binding = toBinding(t);
   const own = keyWriter(binding);
   const units = ["\u0000", "\u0004", "\u001b", "\u001f", " ", "~", "\u007f", "\u0080", "é", "\u07ff", "ł", "👍", "a"];
   const text = fc.oneof(

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import t from "tap";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import { unpackFixture } from "../fixtures/unpack.js";
-import { bringUp, entriesOf, storeWith } from "../support/migrating.js";
+import { bringUp, collectEntries, storeWith } from "../support/migrating.js";
 import { movingSteps } from "./moving-steps.js";
 
 const migrator = fileURLToPath(new URL("./migrator.js", import.meta.url));
@@ -36,7 +36,7 @@ t.test(
     for (const killAt of LIVES) t.equal(await migrateIn(folder, killAt), "SIGKILL");
     t.equal(await migrateIn(folder, Number.POSITIVE_INFINITY), null);
     const after = await openLmdbStore({ folder, readOnly: true });
-    t.same(entriesOf(after), entriesOf(whole));
+    t.same(collectEntries(after), collectEntries(whole));
     t.equal(after.reading.get(["~", "meta", "format"]), 4);
     await after.close();
   },

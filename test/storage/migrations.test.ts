@@ -2,7 +2,7 @@ import t from "tap";
 import { eachRow, putRow, removeRow, removeTable } from "../../storage/migration-walks.js";
 import { checkFormat, type MigrationStep, type Walk } from "../../storage/migrations.js";
 import type { Change, Entry, Store } from "../../storage/store.js";
-import { bringUp, bringUpThroughKills, entriesOf, killedAfter, stepped, storeWith } from "../support/migrating.js";
+import { bringUp, bringUpThroughKills, collectEntries, killedAfter, stepped, storeWith } from "../support/migrating.js";
 
 const FORMAT = ["~", "meta", "format"];
 
@@ -21,14 +21,14 @@ const steps: readonly MigrationStep[] = [
     title: "as text",
     walks: [
       eachRow<number>("middle", (row, at) => [removeRow(at, "middle", at.id), putRow(at, "new", at.id, `${row}`)]),
-      eachRow<number>("length", (_, at) => [putRow(at, "length", at.id, lengthOf(at.reading, at.id[0]))], {
+      eachRow<number>("length", (_, at) => [putRow(at, "length", at.id, getLength(at.reading, at.id[0]))], {
         of: "service",
       }),
     ],
   },
 ];
 
-const lengthOf = (reading: Store["reading"], partition: unknown) =>
+const getLength = (reading: Store["reading"], partition: unknown) =>
   reading.range({ prefix: [String(partition), "row", "new"] }).length;
 
 const row = (partition: string, table: string, id: string | readonly string[], value: unknown): Entry => ({
@@ -82,11 +82,11 @@ t.test("an old store goes through every step that it lacks, in order, in the par
   const old = await formatted(1, oldest);
   await bringUp(old, { steps });
   t.equal(old.reading.get(FORMAT), 3);
-  t.same(entriesOf(old), newest);
+  t.same(collectEntries(old), newest);
   const between = await formatted(2, [row("ws_1", "middle", "a", 1), row("ws_1", "old", "a", 1)]);
   await bringUp(between, { steps });
   t.equal(between.reading.get(FORMAT), 3);
-  t.same(entriesOf(between), [row("ws_1", "new", "a", "1"), row("ws_1", "old", "a", 1)]);
+  t.same(collectEntries(between), [row("ws_1", "new", "a", "1"), row("ws_1", "old", "a", 1)]);
 });
 
 t.test("a store of this format is left unchanged, also one that was migrated to it", async (t) => {
@@ -109,7 +109,7 @@ t.test("a migrated store goes through later steps", async (t) => {
   await bringUp(store, { steps: [...steps, { to: 4, title: "marked", walks: [marked] }] });
   t.equal(store.reading.get(FORMAT), 4);
   t.same(
-    entriesOf(store),
+    collectEntries(store),
     newest.map(({ key, value }) => ({ key, value: key[2] === "new" ? `${value}!` : value })),
   );
 });
@@ -161,7 +161,7 @@ t.test("a migration killed after each slice ends with the same rows, whatever th
     const store = await formatted(1, oldest);
     const kills = await bringUpThroughKills(store, { steps, slice });
     t.ok(kills >= 6, `${kills} kills`);
-    t.same(entriesOf(store), newest);
+    t.same(collectEntries(store), newest);
     t.equal(store.reading.get(FORMAT), 3);
   }
 });
@@ -174,7 +174,7 @@ t.test("a half-migrated store is refused by the old release and continues under 
   const told = await bringUp(store, { steps: [...steps, last], slice: 2 });
   t.equal(told[0], "the migration of the store in /data from format 1 to 4 was interrupted, and resumes");
   t.same(
-    entriesOf(store),
+    collectEntries(store),
     newest.filter(({ key }) => key[2] !== "other"),
   );
 });
@@ -196,7 +196,7 @@ t.test("a step that fails writes nothing of its slice and runs again", async (t)
     ["a", "b", "c", "d", "e"].map((id, index) => row("ws_1", "middle", id, index * 2)),
   );
   await bringUp(store, { steps });
-  t.same(entriesOf(store), newest);
+  t.same(collectEntries(store), newest);
 });
 
 t.test("entries below the last key of a slice are visited with it, once", async (t) => {
@@ -223,7 +223,7 @@ t.test("a step writes only in the partition of its slice, and not the rows of th
       bringUp(store, { steps: [{ to: 2, title: "astray", walks: [astray] }] }),
       /format 2 \(astray\) writes/,
     );
-    t.same(entriesOf(store), entriesOf(await formatted(1, oldest)));
+    t.same(collectEntries(store), collectEntries(await formatted(1, oldest)));
   }
 });
 

@@ -25,14 +25,14 @@ t.test("rows are listed by a prefix of their id, in order, by page, and separate
   notes.remove(writing, "ws_1", "team_1", "d");
   await store.commit(changes);
 
-  const textsOf = (...page: Parameters<typeof notes.list> extends [unknown, unknown, ...infer Rest] ? Rest : never) =>
+  const listTexts = (...page: Parameters<typeof notes.list> extends [unknown, unknown, ...infer Rest] ? Rest : never) =>
     notes.list(store.reading, "ws_1", ...page).map(({ text }) => text);
-  t.same(textsOf(), ["single", "a", "b", "c"]);
-  t.same(textsOf(["team_1"]), ["a", "b", "c"]);
-  t.same(textsOf(["team_1"], { limit: 2 }), ["a", "b"]);
-  t.same(textsOf(["team_1"], { after: ["team_1", "a"] }), ["b", "c"]);
-  t.same(textsOf(["team_1"], { before: ["team_1", "c"], reverse: true }), ["b", "a"]);
-  t.same(textsOf(["team_2"]), []);
+  t.same(listTexts(), ["single", "a", "b", "c"]);
+  t.same(listTexts(["team_1"]), ["a", "b", "c"]);
+  t.same(listTexts(["team_1"], { limit: 2 }), ["a", "b"]);
+  t.same(listTexts(["team_1"], { after: ["team_1", "a"] }), ["b", "c"]);
+  t.same(listTexts(["team_1"], { before: ["team_1", "c"], reverse: true }), ["b", "a"]);
+  t.same(listTexts(["team_2"]), []);
   t.same(notes.get(store.reading, "ws_1", "team_1", "a"), { text: "a" });
   t.equal(notes.get(store.reading, "ws_1", "team_1", "d"), undefined);
   t.same(notes.entries(store.reading, "ws_2"), [

@@ -21,7 +21,7 @@ export const messages = [
 /** The price of 1,000 input tokens and 100 output tokens, the usage that the scripted model reports. */
 const CALL = 0.003_5;
 
-export const spentOf = (calls: number, amount = calls * CALL, isEstimate = false) => ({
+export const toSpent = (calls: number, amount = calls * CALL, isEstimate = false) => ({
   calls,
   cost: { amount, currency: "USD" },
   isEstimate,

@@ -67,7 +67,7 @@ export function allChecks(world: ReplayWorld): readonly ReplayCheckRow[] {
   return replayChecks.list(world.harness.durable, workspaceId);
 }
 
-export function checkOf(world: ReplayWorld, id: string): ReplayCheckRow {
+export function toCheck(world: ReplayWorld, id: string): ReplayCheckRow {
   const row = replayChecks.get(world.harness.durable, workspaceId, id);
   if (row === undefined) throw new Error(`there is no check ${id}`);
   return row;

@@ -24,14 +24,14 @@ export const terms: LinkedTerms = {
   hosts: ["host.example"],
 };
 
-function rowOf(kind: string, id: string, of: Partial<ResourceRow> = {}): ResourceRow {
+function toRow(kind: string, id: string, of: Partial<ResourceRow> = {}): ResourceRow {
   const common = { version: 1, workspaceId: WORKSPACE, teamId: null, address: id, fields: {}, hidden: {}, added: {} };
   return { id, kind, ...common, createdAt: "", updatedAt: "", ...of };
 }
 
 export function writeIntegration({ rows }: Stepping, oauth2: object | null, holder = "requester"): void {
   const fields = { connection: oauth2 === null ? null : { holder, oauth2 }, hosts: ["host.example"] };
-  resources.put(rows, WORKSPACE, ["integration", "int_1"], rowOf("integration", "int_1", { fields, teamId: "team_1" }));
+  resources.put(rows, WORKSPACE, ["integration", "int_1"], toRow("integration", "int_1", { fields, teamId: "team_1" }));
 }
 
 export function personWith(userId: string, of: { readonly role?: Role; readonly teams?: readonly string[] } = {}) {
@@ -47,25 +47,25 @@ export function personWith(userId: string, of: { readonly role?: Role; readonly 
 /** Returns the connection of Ada or the team to an integration of her team. */
 export function connection(holder = "usr_ada"): Stepping {
   const actor = stepByHand(integrationConnectionActor, address(WORKSPACE, "connection", `int_1:${holder}`));
-  resources.put(actor.rows, WORKSPACE, ["workspace", WORKSPACE], rowOf("workspace", WORKSPACE));
+  resources.put(actor.rows, WORKSPACE, ["workspace", WORKSPACE], toRow("workspace", WORKSPACE));
   writeIntegration(actor, terms);
   putMember(actor.rows, WORKSPACE, personWith("usr_ada", { teams: ["team_1"] }));
   putMember(actor.rows, WORKSPACE, personWith("usr_owner", { role: "owner" }));
   return actor;
 }
 
-const callerOf = (userId: string) => ({ kind: "person", userId, email: "", sessionId: "ses_1" }) as const;
+const toCaller = (userId: string) => ({ kind: "person", userId, email: "", sessionId: "ses_1" }) as const;
 export const link = (exchangeId: string, by = "usr_ada") =>
-  ({ type: "connection.link", caller: callerOf(by), exchangeId, sealedGrant: "v1.grant" }) as Message;
-export const disconnect = (by = "usr_ada") => ({ type: "connection.disconnect", caller: callerOf(by) }) as Message;
+  ({ type: "connection.link", caller: toCaller(by), exchangeId, sealedGrant: "v1.grant" }) as Message;
+export const disconnect = (by = "usr_ada") => ({ type: "connection.disconnect", caller: toCaller(by) }) as Message;
 export const ask = (tools: readonly string[], by = "usr_ada") =>
-  ({ type: "connection.ask", caller: callerOf(by), tools }) as Message;
+  ({ type: "connection.ask", caller: toCaller(by), tools }) as Message;
 export const check: Message = { type: "connection.check" };
 export const woken = { type: "woken", name: "renew", dueMs: 0 } as Message;
 export const ended = (id: string, output: unknown) =>
-  ({ type: "effect.ended", effect: effectOf(id), id, result: { ok: true, output } }) as Message;
+  ({ type: "effect.ended", effect: toEffect(id), id, result: { ok: true, output } }) as Message;
 /** Ids of renewals and revocations start with their kind; tests choose the ids of exchanges. */
-const effectOf = (id: string) =>
+const toEffect = (id: string) =>
   (/^renew_/.test(id) ? REFRESH_EFFECT : /^revoke_/.test(id) ? REVOKE_EFFECT : EXCHANGE_EFFECT).name;
 export const linked = (actor: Stepping, more: object = {}) => ({
   ok: true,
@@ -79,10 +79,10 @@ export const linked = (actor: Stepping, more: object = {}) => ({
 });
 export const failed = (isFinal = false) => ({ ok: false, isFinal, reason: "the host answered no" });
 export const crashed = (id: string) =>
-  ({ type: "effect.ended", effect: effectOf(id), id, result: { ok: false, error: "gone" } }) as Message;
+  ({ type: "effect.ended", effect: toEffect(id), id, result: { ok: false, error: "gone" } }) as Message;
 export const kept = (actor: Stepping, holder = "usr_ada"): IntegrationConnectionRow | undefined =>
   findIntegrationConnection(actor.rows, WORKSPACE, "int_1", holder);
-export const effectsOf = ({ started }: { readonly started: readonly { readonly name: string }[] }) =>
+export const listEffects = ({ started }: { readonly started: readonly { readonly name: string }[] }) =>
   started.map(({ name }) => name);
 
 /** Steps a connection to a state with messages; returns the id of the effect in progress, if any. */

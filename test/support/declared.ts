@@ -1,7 +1,7 @@
 import { readJson, writeJson } from "../../actors/exact-json.js";
 import { isRefusal } from "../../actors/refusal.js";
-import { problemsOf } from "../../http/openapi/operation.js";
-import { type Answer, answersOf, type Outcome, type Route, successOf } from "../../http/wire/route.js";
+import { listProblems } from "../../http/openapi/operation.js";
+import { type Answer, type Outcome, type Route, toAnswers, toSuccess } from "../../http/wire/route.js";
 
 /**
  * Describes how an outcome differs from its route's declaration, or returns null. Differences are an undeclared status,
@@ -12,15 +12,15 @@ export function differenceFrom(route: Route, outcome: Outcome): string | null {
   if (isRefusal(outcome) || "refused" in outcome) {
     const { refused } = outcome;
     // A bug can cause a 500 on any route, so all routes declare it.
-    return problemsOf(route).includes(refused) ? null : `${name} refuses with ${refused}, which it does not declare`;
+    return listProblems(route).includes(refused) ? null : `${name} refuses with ${refused}, which it does not declare`;
   }
   return answerDifference(route, outcome, name);
 }
 
 function answerDifference(route: Route, answer: Answer, name: string): string | null {
-  const declared = answersOf(route)[answer.status];
+  const declared = toAnswers(route)[answer.status];
   if (declared === undefined) return `${name} answers ${answer.status}, which it does not declare`;
-  const { body, text: type, headers } = successOf(declared);
+  const { body, text: type, headers } = toSuccess(declared);
   const unknown = Object.keys(answer.headers ?? {}).find((header) => headers?.[header] === undefined);
   if (unknown !== undefined) return `${name} sends the header ${unknown}, which it does not declare`;
   if (type !== undefined && (body === null || answer.text !== undefined)) {

@@ -11,7 +11,7 @@ import type { ResourceRow } from "../../actors/resources/resource.table.js";
 import type { Reading } from "../../storage/store.js";
 import type { Chance } from "../simulation/chance.js";
 import { put, WORKSPACE } from "./integration-rows.js";
-import { stationOf } from "./station-edit.js";
+import { toStation } from "./station-edit.js";
 import { memoryRows } from "./turn.js";
 
 const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false }).filter(({ hcl }) => hcl !== null);
@@ -48,7 +48,7 @@ const words = [
   "EOT",
 ];
 
-function textOf(chance: Chance, newline = chance.onceIn(8) ? "\r\n" : "\n"): string {
+function toText(chance: Chance, newline = chance.onceIn(8) ? "\r\n" : "\n"): string {
   const lines = Array.from({ length: chance.between(1, 4) }, () => {
     const indent = chance.pick(["", "", "  ", "\t"]);
     return `${indent}${Array.from({ length: chance.between(0, 4) }, () => chance.pick(words)).join(" ")}`;
@@ -56,17 +56,17 @@ function textOf(chance: Chance, newline = chance.onceIn(8) ? "\r\n" : "\n"): str
   return `${lines.join(newline)}${chance.onceIn(3) ? "" : newline}`;
 }
 
-function someOf(chance: Chance, all: readonly string[]): string[] {
+function toSome(chance: Chance, all: readonly string[]): string[] {
   return all.filter(() => chance.onceIn(2));
 }
 
 /** Returns random values for every attribute of a station except its key and kind. */
-function fieldsOf(chance: Chance, hasJudge: boolean): Record<string, unknown> {
+function toFields(chance: Chance, hasJudge: boolean): Record<string, unknown> {
   const judge = {
-    rubric: chance.onceIn(3) ? "" : textOf(chance),
+    rubric: chance.onceIn(3) ? "" : toText(chance),
     scale: chance.pick(["yes-no", "number"]),
     passScore: chance.pick([null, 3, 4.5]),
-    claims: someOf(chance, ["It works.", "It is\nsmall."]),
+    claims: toSome(chance, ["It works.", "It is\nsmall."]),
     passShare: chance.pick([null, 0.5]),
     model: chance.pick([null, "judge"]),
   };
@@ -76,17 +76,17 @@ function fieldsOf(chance: Chance, hasJudge: boolean): Record<string, unknown> {
     model: chance.pick([null, "small", "large", `m ${OPEN}y}`]),
     effort: chance.pick([null, "low", "high"]),
     profile: chance.pick([null, "shell", "fast"]),
-    prompt: chance.onceIn(8) ? "" : textOf(chance),
-    skills: someOf(chance, ["greet", "lint", "ship", "test"]),
-    tools: someOf(chance, ["gh.issue", "gh.comment", "chat.say"]).map((tool) => ({ tool, approval: chance.onceIn(3) })),
+    prompt: chance.onceIn(8) ? "" : toText(chance),
+    skills: toSome(chance, ["greet", "lint", "ship", "test"]),
+    tools: toSome(chance, ["gh.issue", "gh.comment", "chat.say"]).map((tool) => ({ tool, approval: chance.onceIn(3) })),
     judge: hasJudge ? judge : null,
-    check: chance.pick([null, "make check", textOf(chance) || "x"]),
+    check: chance.pick([null, "make check", toText(chance) || "x"]),
     diffs: chance.onceIn(2),
     decisions: chance.onceIn(2),
-    runners: { pool: chance.pick([null, "linux", "mac"]), labels: someOf(chance, ["gpu", "big"]) },
-    passesTo: someOf(chance, ["review", "ship"]),
+    runners: { pool: chance.pick([null, "linux", "mac"]), labels: toSome(chance, ["gpu", "big"]) },
+    passesTo: toSome(chance, ["review", "ship"]),
     timeoutMinutes: chance.pick([60, 12.5, 5, 0.001]),
-    alerts: someOf(chance, ["cost", "minutes"]).map((measure) => ({
+    alerts: toSome(chance, ["cost", "minutes"]).map((measure) => ({
       measure,
       above: chance.between(0, 9) / 2,
       over: 10,
@@ -97,15 +97,15 @@ function fieldsOf(chance: Chance, hasJudge: boolean): Record<string, unknown> {
 /** Returns a station that differs from another in everything that may change. An existing judge stays. */
 function otherThan(chance: Chance, live: StationBody): StationBody {
   const change = Object.fromEntries(
-    Object.keys(fieldsOf(chance, true)).map((name) => {
+    Object.keys(toFields(chance, true)).map((name) => {
       for (;;) {
-        const drawn = stationOf({ ...live, ...fieldsOf(chance, live.judge !== null || chance.onceIn(2)) });
+        const drawn = toStation({ ...live, ...toFields(chance, live.judge !== null || chance.onceIn(2)) });
         const value = Reflect.get(drawn, name);
         if (JSON.stringify(value) !== JSON.stringify(Reflect.get(live, name)) || name === "judge") return [name, value];
       }
     }),
   );
-  return stationOf({ ...live, ...change });
+  return toStation({ ...live, ...change });
 }
 
 /** Generates a workspace of a few resources. One in five is exported as a whole; the others export each line alone. */
@@ -129,20 +129,20 @@ export function generateModule(chance: Chance): GeneratedModule {
       ...row,
     });
   };
-  const live = stationOf(fieldsOf(chance, chance.onceIn(2)));
+  const live = toStation(toFields(chance, chance.onceIn(2)));
   add("workspace", "acme", { slug: "acme", name: "Acme" });
   add("team", "core", { key: "core", name: "Core" });
   const review = { key: "review", name: "Review", kind: "review", passesTo: ["plan"] };
-  const stations = chance.onceIn(2) ? [live, stationOf(review)] : [stationOf(review), live];
+  const stations = chance.onceIn(2) ? [live, toStation(review)] : [toStation(review), live];
   add("line", "core/web", lineSchema.parse({ key: "web", name: "Web", stations }));
   if (chance.onceIn(5)) {
     add("team", "other", { key: "other", name: "Other" });
-    add("line", "other/web", lineSchema.parse({ key: "web", name: "Web", stations: [stationOf({ model: "theirs" })] }));
+    add("line", "other/web", lineSchema.parse({ key: "web", name: "Web", stations: [toStation({ model: "theirs" })] }));
   }
   const isWhole = chance.onceIn(5);
   const lines = made.filter(({ kind }) => kind === "line");
   const exported = isWhole ? wholeExport(rows, made) : lineExports(rows, lines);
-  const blocks = (isWhole ? made : lines).flatMap((row) => blocksOf(row, isWhole));
+  const blocks = (isWhole ? made : lines).flatMap((row) => listBlocks(row, isWhole));
   return { blocks, exported, live, wanted: otherThan(chance, live) };
 }
 
@@ -156,19 +156,19 @@ function wholeExport(reading: Reading, [workspace]: readonly ResourceRow[]): Map
 }
 
 function lineExports(reading: Reading, lines: readonly ResourceRow[]): Map<string, string> {
-  const all = lines.map((row) => exportOne(reading, kindOf(row), row));
+  const all = lines.map((row) => exportOne(reading, toKind(row), row));
   const texts = all.flatMap(({ files }) => files.map(({ path, content }) => [path, content] as const));
   return new Map([["main.tf", all.map(({ hcl }) => hcl).join("\n")], ...texts]);
 }
 
-function kindOf(row: ResourceRow): Kind {
+function toKind(row: ResourceRow): Kind {
   const kind = kinds.find(({ name }) => name === row.kind);
   if (kind === undefined) throw new Error(`no kind ${row.kind}`);
   return kind;
 }
 
 /** With `refers`, blocks name other resources by reference, as in the export of a whole workspace. */
-function blocksOf(row: ResourceRow, refers: boolean): readonly Block[] {
+function listBlocks(row: ResourceRow, refers: boolean): readonly Block[] {
   const teamKey = row.address.includes("/") ? (row.address.split("/")[0] ?? "") : "";
   const refer = (target: string, address: string): string | null => {
     const found = refers ? kinds.find(({ name }) => name === target) : undefined;
@@ -176,7 +176,7 @@ function blocksOf(row: ResourceRow, refers: boolean): readonly Block[] {
   };
   const team: HclValue = refers ? { expression: `service_team.${teamKey}.id` } : `team_${teamKey}`;
   const holders: Entries = teamKey === "" ? [] : [["team_id", team]];
-  return exportResource(kindOf(row), row, { teamKey, holders, refer }).blocks;
+  return exportResource(toKind(row), row, { teamKey, holders, refer }).blocks;
 }
 
 /**
@@ -192,7 +192,7 @@ export interface HandWords {
 /** Returns the same blocks as a person would write them. */
 export function inWords({ blocks, exported }: GeneratedModule, words: HandWords): readonly Block[] {
   // An omitted `passes_to` is not a default: the service fills it in.
-  const { key: _key, name: _name, kind: _kind, passesTo: _passesTo, ...defaults } = stationOf({});
+  const { key: _key, name: _name, kind: _kind, passesTo: _passesTo, ...defaults } = toStation({});
   const bare = new Map(Object.entries(defaults).map(([name, value]) => [snake(name), JSON.stringify(value)]));
   const valueIn = (name: string, value: HclValue): HclValue => {
     if (Array.isArray(value)) {
@@ -240,6 +240,6 @@ function snake(name: string): string {
 }
 
 /** Returns an export's files other than its HCL. */
-export function textFilesOf({ exported }: GeneratedModule): readonly (readonly [path: string, content: string])[] {
+export function listTextFiles({ exported }: GeneratedModule): readonly (readonly [path: string, content: string])[] {
   return [...exported].filter(([path]) => !path.endsWith(".tf"));
 }

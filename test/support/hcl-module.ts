@@ -32,19 +32,19 @@ export async function readModule(files: readonly ModuleFile[], kinds: readonly K
   const contents = new Map(files.map(({ path, content }) => [path, content]));
   const main: JsonObject = await parse("main.tf", contents.get("main.tf") ?? "");
   const variables: JsonObject = await parse("variables.tf", contents.get("variables.tf") ?? "");
-  const types = objectOf(main.resource);
+  const types = toObject(main.resource);
   return {
     resources: kinds.flatMap((kind) =>
-      Object.entries(objectOf(types[typeOf(kind)])).map(([name, declared]) => ({
+      Object.entries(toObject(types[toType(kind)])).map(([name, declared]) => ({
         kind,
         name,
-        attributes: objectOf(listOf(declared)[0]),
+        attributes: toObject(toList(declared)[0]),
       })),
     ),
-    variables: Object.keys(objectOf(variables.variable)),
+    variables: Object.keys(toObject(variables.variable)),
     imports: new Map(
-      listOf(main.import).map((each) => {
-        const { to, id } = objectOf(each);
+      toList(main.import).map((each) => {
+        const { to, id } = toObject(each);
         return [String(to).replace(/^\$\{|\}$/g, ""), String(id)];
       }),
     ),
@@ -61,12 +61,12 @@ export async function applyModule(
   const made = new Map<string, JsonObject>();
   for (const { kind, name, attributes } of module.resources) {
     const evaluate = (text: string) => evaluated(text, { module, made, valueFor });
-    const { workspace_id, team_id, ...rest } = objectOf(mapped(attributes, evaluate));
-    const body = bodyOf(rest, z.toJSONSchema(kind.schema, { io: "input", unrepresentable: "any" }));
+    const { workspace_id, team_id, ...rest } = toObject(mapped(attributes, evaluate));
+    const body = readBody(rest, z.toJSONSchema(kind.schema, { io: "input", unrepresentable: "any" }));
     const holder =
       kind.heldBy === "none" ? "" : kind.heldBy === "team" ? `/teams/${team_id}` : `/workspaces/${workspace_id}`;
     const resource = await client.create(`/api/resources${holder}/${kind.plural}`, body);
-    made.set(`${typeOf(kind)}.${name}`, JSON.parse(JSON.stringify(resource)));
+    made.set(`${toType(kind)}.${name}`, JSON.parse(JSON.stringify(resource)));
   }
   return made;
 }
@@ -111,13 +111,13 @@ function mapped(value: Json, evaluate: (text: string) => Json): Json {
 }
 
 /** Converts attributes to an API body, with the names of its schema. */
-export function bodyOf(value: Json, schema: Schema): Json {
+export function readBody(value: Json, schema: Schema): Json {
   if (isList(value)) {
-    const items = alternativesOf(schema).find((each) => each.items !== undefined)?.items;
-    return value.map((each) => bodyOf(each, typeof items === "object" && !Array.isArray(items) ? items : {}));
+    const items = listAlternatives(schema).find((each) => each.items !== undefined)?.items;
+    return value.map((each) => readBody(each, typeof items === "object" && !Array.isArray(items) ? items : {}));
   }
   if (value === null || typeof value !== "object") return value;
-  for (const { properties } of alternativesOf(schema)) {
+  for (const { properties } of listAlternatives(schema)) {
     const names = new Map(
       Object.keys(properties ?? {}).flatMap((name) => attributeNames(name).map((at) => [at, name])),
     );
@@ -126,14 +126,14 @@ export function bodyOf(value: Json, schema: Schema): Json {
       Object.entries(value).map(([at, each]) => {
         const name = names.get(at) ?? at;
         const below = properties?.[name];
-        return [name, bodyOf(each, typeof below === "object" ? below : {})];
+        return [name, readBody(each, typeof below === "object" ? below : {})];
       }),
     );
   }
-  const below = alternativesOf(schema).find(({ additionalProperties }) => typeof additionalProperties === "object");
+  const below = listAlternatives(schema).find(({ additionalProperties }) => typeof additionalProperties === "object");
   if (below === undefined) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, bodyOf(each, objectSchema(below.additionalProperties))]),
+    Object.entries(value).map(([name, each]) => [name, readBody(each, objectSchema(below.additionalProperties))]),
   );
 }
 
@@ -141,9 +141,9 @@ function objectSchema(schema: Schema | boolean | undefined): Schema {
   return typeof schema === "object" ? schema : {};
 }
 
-function alternativesOf(schema: Schema): Schema[] {
+function listAlternatives(schema: Schema): Schema[] {
   const nested = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].filter((each) => typeof each === "object");
-  return nested.length === 0 ? [schema] : nested.flatMap(alternativesOf);
+  return nested.length === 0 ? [schema] : nested.flatMap(listAlternatives);
 }
 
 /** Returns the possible HCL names of a field: plain, write-only, and the version of a write-only field. */
@@ -152,7 +152,7 @@ function attributeNames(name: string): string[] {
   return [snake, `${snake}_wo`, snake.replace(/_version$/, "_wo_version")];
 }
 
-function typeOf({ name }: Kind): string {
+function toType({ name }: Kind): string {
   return `service_${name.replaceAll("-", "_")}`;
 }
 
@@ -160,10 +160,10 @@ function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-function listOf(value: Json | undefined): readonly Json[] {
+function toList(value: Json | undefined): readonly Json[] {
   return isList(value) ? value : [];
 }
 
-function objectOf(value: Json | undefined): JsonObject {
+function toObject(value: Json | undefined): JsonObject {
   return value === null || typeof value !== "object" || isList(value) ? {} : value;
 }

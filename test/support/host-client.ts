@@ -8,14 +8,14 @@ import type { CodeHost as HostedPeer } from "../../http/demo/code-host/code-host
  * Returns the settings and sockets with which the service reaches a test's code host. The sockets close with the test.
  */
 export function reachHost(t: Test, peer: HostedPeer) {
-  const of = (name: string) => peer.settings[`CODE_HOST_${name}`] ?? "";
+  const read = (name: string) => peer.settings[`CODE_HOST_${name}`] ?? "";
   const settings = {
-    apiUrl: of("URL"),
+    apiUrl: read("URL"),
     webUrl: peer.origin,
-    appId: of("APP_ID"),
-    appKey: of("APP_KEY"),
-    clientId: of("CLIENT_ID"),
-    clientSecret: of("CLIENT_SECRET"),
+    appId: read("APP_ID"),
+    appKey: read("APP_KEY"),
+    clientId: read("CLIENT_ID"),
+    clientSecret: read("CLIENT_SECRET"),
   };
   const outbound = createOutbound({ allowList: codeHostAddresses(settings), maxBodyBytes: 2 * 1024 * 1024 });
   t.teardown(() => outbound.close());
@@ -26,7 +26,7 @@ export function reachHost(t: Test, peer: HostedPeer) {
  * Returns the service's client of a test's code host, and the pauses between writes that it would make, in
  * milliseconds.
  */
-export function clientOf(t: Test, peer: HostedPeer): { readonly codeHost: CodeHost; readonly pauses: number[] } {
+export function toClient(t: Test, peer: HostedPeer): { readonly codeHost: CodeHost; readonly pauses: number[] } {
   const { settings, outbound } = reachHost(t, peer);
   const pauses: number[] = [];
   const codeHost = createCodeHost({

@@ -10,7 +10,7 @@ export function intake(context: Partial<IntakeContext> = {}) {
   const rows = integrationRows({ webhook: { events: [{ raise: {} }] } });
   const actor = stepByHand(deliveryIntakeActor, deliveryIntakeRef(WORKSPACE, INTEGRATION), { rows });
   actor.restore("taking", { ...emptyIntake, ...context });
-  const deliveryOf = (key: string | null, bytes = 2) => ({
+  const findDelivery = (key: string | null, bytes = 2) => ({
     integrationId: INTEGRATION,
     teamId: TEAM,
     source: "webhook",
@@ -25,13 +25,13 @@ export function intake(context: Partial<IntakeContext> = {}) {
   let latest: readonly { readonly id: string }[] = [];
   /** Accepts deliveries of one message. */
   const takeAll = (keys: readonly (string | null)[]) => {
-    const deliveries = keys.map((key) => deliveryOf(key));
+    const deliveries = keys.map((key) => findDelivery(key));
     const taken = actor.take({ type: "deliveries.take", deliveries } as never);
     latest = taken.answer as typeof latest;
     return latest.map(({ id }) => id);
   };
   const take = (key: string | null = null, bytes = 2) => {
-    const taken = actor.take({ type: "deliveries.take", deliveries: [deliveryOf(key, bytes)] } as never);
+    const taken = actor.take({ type: "deliveries.take", deliveries: [findDelivery(key, bytes)] } as never);
     return { ...taken, answer: (taken.answer as typeof latest)[0] };
   };
   const id = (taken: ReturnType<typeof take>) => taken.answer?.id ?? "";

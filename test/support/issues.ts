@@ -34,7 +34,7 @@ export interface Issues {
   /** Sets the address for further deliveries; null stops them. */
   deliverTo(address: string | null): void;
   /** Returns an issue's address in the API. */
-  urlOf(issue: HostedIssue): string;
+  toUrl(issue: HostedIssue): string;
   /** Opens an issue as a person; resolves with the answers to its deliveries. */
   open(
     title: string,
@@ -85,8 +85,8 @@ export async function startIssues(t: Cleaning, now: () => number = Date.now): Pr
     body: issue.body,
     state: issue.state,
     updated_at: issue.updatedAt,
-    url: urlOf(issue),
-    comments_url: `${urlOf(issue)}/comments`,
+    url: toUrl(issue),
+    comments_url: `${toUrl(issue)}/comments`,
     labels: issue.labels.map((name) => ({ name })),
     html_url: `https://code.example.com/${REPOSITORY}/issues/${issue.number}`,
   });
@@ -104,7 +104,7 @@ export async function startIssues(t: Cleaning, now: () => number = Date.now): Pr
   const say = (issue: HostedIssue, by: string, body: string) => {
     issue.comments.push({ by, body });
     issue.updatedAt = at();
-    const comment = { body, user: { login: by }, html_url: `${urlOf(issue)}#issuecomment-${issue.comments.length}` };
+    const comment = { body, user: { login: by }, html_url: `${toUrl(issue)}#issuecomment-${issue.comments.length}` };
     const sent = deliver("issue_comment", { ...payloads.commented, action: "created", issue: shown(issue), comment });
     return { comment, sent };
   };
@@ -153,7 +153,7 @@ export async function startIssues(t: Cleaning, now: () => number = Date.now): Pr
   };
   const api = await startLoopbackApi(answer);
   t.teardown(() => api.close());
-  const urlOf = ({ number }: HostedIssue) => `${api.url}/repos/${REPOSITORY}/issues/${number}`;
+  const toUrl = ({ number }: HostedIssue) => `${api.url}/repos/${REPOSITORY}/issues/${number}`;
   const label = (issue: HostedIssue, name: string) => {
     issue.labels = [...issue.labels, name];
     issue.updatedAt = at();
@@ -164,7 +164,7 @@ export async function startIssues(t: Cleaning, now: () => number = Date.now): Pr
     token,
     secret,
     issues,
-    urlOf,
+    toUrl,
     label,
     deliverTo: (to) => {
       address = to;

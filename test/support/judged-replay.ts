@@ -45,7 +45,7 @@ export interface JudgedReplayOptions {
 }
 
 /** Returns a diff of one line. */
-export const diffOf = (text: string): string => `diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+${text}\n`;
+export const toDiff = (text: string): string => `diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+${text}\n`;
 
 const noCosts = { queued: 0, running: 0, settled: 0, succeeded: 0, failed: 0, unscored: 0 };
 const station: RunConfig["station"] = {
@@ -158,13 +158,13 @@ export class JudgedReplay {
   }
 
   /** Answers every question for the model, until there are none for now. */
-  answerAll(outcomeOf: (question: ModelQuestion, id: string) => ModelOutcome): void {
+  answerAll(toOutcome: (question: ModelQuestion, id: string) => ModelOutcome): void {
     for (;;) {
       this.goOn();
       const [next] = this.asked;
       if (next === undefined) return;
       const [id, question] = next;
-      this.answer(id, outcomeOf(question, id));
+      this.answer(id, toOutcome(question, id));
     }
   }
 }
@@ -182,7 +182,7 @@ export const verdict = (met: boolean, cost?: number | null): ModelOutcome =>
 function putReplay(rows: Rows, id: string, options: JudgedReplayOptions): void {
   const { runs: count = 1, repeats = 1, ceiling = 10, state = "running", probe = false, pairedWith = null } = options;
   const { judgeModel = null } = options;
-  const { judge: judged = judge, diffOf: diffAt = (place) => diffOf(`${id} ${place}`), copy = {} } = options;
+  const { judge: judged = judge, diffOf: diffAt = (place) => toDiff(`${id} ${place}`), copy = {} } = options;
   const at = "2026-01-01T00:00:00.000Z";
   const config: RunConfig = {
     station: { ...station, judge: judged },

@@ -33,9 +33,9 @@ export function picture(): ProcessPicture {
     children: childrenNow(),
     active: counted(process.getActiveResourcesInfo()),
     globals: new Map([
-      ...membersOf("globalThis", globalThis),
+      ...listMembers("globalThis", globalThis),
       ...Object.entries(shared).flatMap(([name, of]) =>
-        membersOf(name, of).filter(([, value]) => typeof value === "function"),
+        listMembers(name, of).filter(([, value]) => typeof value === "function"),
       ),
     ]),
   };
@@ -50,8 +50,8 @@ export async function leftBehind(before: ProcessPicture, patienceMs = PATIENCE_M
   for (;;) {
     await new Promise(setImmediate);
     const now = picture();
-    const grown = [...grownOf("keeps up", before.active, now.active), ...startedSince(before, now)];
-    if (grown.length === 0 || performance.now() > endMs) return [...grown, ...changesOf(before, now)];
+    const grown = [...toGrown("keeps up", before.active, now.active), ...startedSince(before, now)];
+    if (grown.length === 0 || performance.now() > endMs) return [...grown, ...listChanges(before, now)];
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }
@@ -73,8 +73,8 @@ function startedSince(before: ProcessPicture, now: ProcessPicture): string[] {
   return more > 0 && !now.active.has("ProcessWrap") ? [`keeps up: ${more} × process`] : [];
 }
 
-function changesOf(before: ProcessPicture, now: ProcessPicture): string[] {
-  const changes = grownOf("listens to the process", before.listeners, now.listeners);
+function listChanges(before: ProcessPicture, now: ProcessPicture): string[] {
+  const changes = toGrown("listens to the process", before.listeners, now.listeners);
   if (now.cwd !== before.cwd) changes.push(`the working folder is ${now.cwd}`);
   if (now.umask !== before.umask) changes.push(`the umask is ${now.umask.toString(8)}`);
   for (const name of new Set([...Object.keys(before.environment), ...Object.keys(now.environment)])) {
@@ -89,7 +89,7 @@ function changesOf(before: ProcessPicture, now: ProcessPicture): string[] {
   return changes;
 }
 
-function grownOf(what: string, before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>): string[] {
+function toGrown(what: string, before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>): string[] {
   return [...now].flatMap(([name, count]) => {
     const more = count - (before.get(name) ?? 0);
     return more > 0 ? [`${what}: ${more} × ${name}`] : [];
@@ -97,7 +97,7 @@ function grownOf(what: string, before: ReadonlyMap<string, number>, now: Readonl
 }
 
 /** Returns an object's own members. */
-function membersOf(name: string, of: object): [string, unknown][] {
+function listMembers(name: string, of: object): [string, unknown][] {
   return Reflect.ownKeys(of).map((key) => [
     `${name}.${String(key)}`,
     Object.getOwnPropertyDescriptor(of, key)?.value as unknown,

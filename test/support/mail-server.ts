@@ -27,7 +27,7 @@ export interface MailServer {
 /** Starts a mail server for one test; `fateOf` decides each mail's fate by its address. */
 export async function startMailServer(
   t: Cleaning,
-  fateOf: (to: string) => MailFate = () => "take",
+  toFate: (to: string) => MailFate = () => "take",
 ): Promise<MailServer> {
   const received: ReceivedMail[] = [];
   const sockets = new Set<Socket>();
@@ -36,7 +36,7 @@ export async function startMailServer(
   const arrived = async (session: SMTPServerSession, raw: Buffer): Promise<MailFate> => {
     attempts += 1;
     const to = session.envelope.rcptTo.map(({ address }) => address);
-    const fate = fateOf(to[0] ?? "");
+    const fate = toFate(to[0] ?? "");
     const mail = await PostalMime.parse(raw);
     if (fate === "take") received.push({ to, raw: raw.toString("utf8"), mail });
     return fate;

@@ -13,7 +13,7 @@ export async function storeWith(entries: readonly Entry[]): Promise<Store> {
 }
 
 /** Returns all entries of a store except those of its migrations. */
-export function entriesOf({ reading }: Pick<Store, "reading">): readonly Entry[] {
+export function collectEntries({ reading }: Pick<Store, "reading">): readonly Entry[] {
   return reading.range({ prefix: [] }).filter(({ key }) => key[1] !== "meta" || key[2] === "mail-sequence");
 }
 
@@ -63,5 +63,5 @@ export async function stepped(step: MigrationStep, entries: readonly Entry[]): P
   const format = { key: ["~", "meta", "format"], value: step.to - 1 };
   const store = await storeWith([...entries, format]);
   await bringUp(store, { steps: [...before, step] });
-  return entriesOf(store);
+  return collectEntries(store);
 }

@@ -42,10 +42,10 @@ export function desk(rows: Writing = memoryRows()) {
 }
 
 /** Returns a text's digest. */
-export const digestOf = (text: string) => storeBlob(memoryRows(), partition, Buffer.from(text));
+export const toDigest = (text: string) => storeBlob(memoryRows(), partition, Buffer.from(text));
 
 /** Returns the text if its body is stored. */
-export const textOf = (rows: Writing, text: string) => {
-  const body = findBlob(rows, partition, digestOf(text));
+export const findText = (rows: Writing, text: string) => {
+  const body = findBlob(rows, partition, toDigest(text));
   return body === undefined ? undefined : Buffer.from(body).toString();
 };

@@ -81,8 +81,8 @@ export function picturedReplay(
     endedAt: null,
     startedBaseline: null,
     judged: false,
-    counts: countsOf(copies),
-    spending: spendingOf(copies),
+    counts: toCounts(copies),
+    spending: toSpending(copies),
     ...given,
   });
   const entries = tasks.map(([taskId], index) => ({
@@ -120,7 +120,7 @@ export function copyRow(name: CopyName, picture: string): ReplayCopyRow {
 const unknown = { spent: null, steps: null, ms: null };
 
 /** Counts the copies as in the replay's row. */
-export function countsOf(copies: readonly ReplayCopyRow[]): ReplayRow["counts"] {
+export function toCounts(copies: readonly ReplayCopyRow[]): ReplayRow["counts"] {
   const count = (fits: (copy: ReplayCopyRow) => boolean) => copies.filter(fits).length;
   return {
     queued: count(({ state }) => state === "queued"),
@@ -132,7 +132,7 @@ export function countsOf(copies: readonly ReplayCopyRow[]): ReplayRow["counts"] 
   };
 }
 
-function spendingOf(copies: readonly ReplayCopyRow[]): ReplayRow["spending"] {
+function toSpending(copies: readonly ReplayCopyRow[]): ReplayRow["spending"] {
   const spent = copies.reduce((sum, copy) => add(sum, decimal(copy.spent?.amount ?? 0)), fraction(0));
   return { spent: toText(spent), besides: "0/1", unpriced: copies.filter(({ priced }) => !priced).length };
 }

@@ -15,7 +15,7 @@ export function probe(kind: string, handlers: Handlers, more: Partial<ActorType>
   const machine = setup({
     types: { context: {} as Context, events: {} as Delivered<Note & Answered<unknown>> },
     actions: {
-      handle: assign(({ context, event }) => patchOf(handlers[event.type]?.(context, event, event.turn))),
+      handle: assign(({ context, event }) => toPatch(handlers[event.type]?.(context, event, event.turn))),
     },
     guards: { handles: ({ event }) => handlers[event.type] !== undefined },
   }).createMachine({
@@ -27,6 +27,6 @@ export function probe(kind: string, handlers: Handlers, more: Partial<ActorType>
   return { kind, machine, version: 1, ...more };
 }
 
-function patchOf(handled: unknown): Context {
+function toPatch(handled: unknown): Context {
   return typeof handled === "object" && handled !== null ? { ...handled } : {};
 }

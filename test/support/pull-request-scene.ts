@@ -22,7 +22,7 @@ export const head = (digit: string): string => digit.repeat(40);
 /** The pull request at the code host, and its branch. */
 export const url = "https://code.example/acme/app/pull/12";
 export const branch = "signalbox/0abcdefg-fix-the-login";
-/** The code host's time in {@link pictureOf}, in milliseconds since 1970. */
+/** The code host's time in {@link toPicture}, in milliseconds since 1970. */
 export const T0 = Date.parse("2026-01-01T00:00:00.000Z");
 
 const owner: RunOwner = {
@@ -59,7 +59,7 @@ export function disconnect(rows: ReturnType<typeof memoryRows>): void {
 }
 
 /** Returns pull request 12 of the repository as the code host reports it. */
-export function pictureOf(more: Partial<HostedPullRequest> = {}): HostedPullRequest {
+export function toPicture(more: Partial<HostedPullRequest> = {}): HostedPullRequest {
   return {
     repository,
     number: 12,
@@ -157,7 +157,7 @@ export class SteppedPullRequest {
   }
 
   seen(picture: Partial<HostedPullRequest> | null, reviews: readonly object[] = []): TurnTaken {
-    return this.take({ type: "pull-request.seen", picture: picture === null ? null : pictureOf(picture), reviews });
+    return this.take({ type: "pull-request.seen", picture: picture === null ? null : toPicture(picture), reviews });
   }
 
   /** Requests, allows and pushes the pull request; the request to the code host is in flight. */
@@ -167,7 +167,7 @@ export class SteppedPullRequest {
   }
 
   open(): TurnTaken {
-    return this.answer(this.opening(), { problem: null, pullRequest: pictureOf() });
+    return this.answer(this.opening(), { problem: null, pullRequest: toPicture() });
   }
 }
 
@@ -180,4 +180,4 @@ export const notes = ({ sent }: TurnTaken) =>
   sent.flatMap(({ message }) => (message.type === "note" && "text" in message ? [String(message.text)] : []));
 
 /** Returns the stored row of the task's branch. */
-export const branchOf = ({ rows }: SteppedPullRequest) => findTaskBranch(rows, workspaceId, { taskId, repository });
+export const findBranch = ({ rows }: SteppedPullRequest) => findTaskBranch(rows, workspaceId, { taskId, repository });

@@ -14,7 +14,7 @@ import { taskRef } from "../../actors/tasks/task.messages.js";
 import { tasks } from "../../actors/tasks/task.table.js";
 import type { Message } from "../../runtime/turns/turn.js";
 import { Harness } from "./harness.js";
-import { closedAt, connect, head, host, mergedAt, pictureOf, repository } from "./pull-request-scene.js";
+import { closedAt, connect, head, host, mergedAt, repository, toPicture } from "./pull-request-scene.js";
 import { base, diff } from "./stepped-work.js";
 import { memoryRows } from "./turn.js";
 import { line, lineId, putLine, putPool, putTeam, teamId, workspaceId } from "./work.js";
@@ -171,7 +171,7 @@ export class PullRequestWorld {
         // The pull request exists immediately, whether or not the service receives the answer.
         const isThere = this.pulls.some((pull) => pull.branch === branch && pull.state === "open");
         const at = { createdAtMs: world.nowMs, updatedAtMs: world.nowMs };
-        const pull = pictureOf({ branch, number: this.pulls.length + 1, ...at });
+        const pull = toPicture({ branch, number: this.pulls.length + 1, ...at });
         if (!isThere) this.pulls.push(pull);
         return later(() => (isThere ? null : pull));
       },

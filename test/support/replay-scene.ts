@@ -1,6 +1,6 @@
 import type { Test } from "tap";
 import type { RunEnding } from "../../actors/runners/protocol.js";
-import { itemsOf } from "./resources.js";
+import { listItems } from "./resources.js";
 import type { RunnerPeer } from "./runner-peer.js";
 import type { Client, TestServiceOptions } from "./service.js";
 import { openWorkplace, type Workplace } from "./workplace.js";
@@ -37,7 +37,7 @@ export async function openReplayScene(t: Test, options: ReplaySceneOptions = {})
   const { check = null, ...others } = options;
   const place = await openWorkplace(t, { ...others, stations: [{ ...work, check }, review] });
   const found = await place.ada.request("GET", `/api/resources/workspaces/${place.workspaceId}/lines`);
-  const { id: lineId, stations } = itemsOf(found)[0] as { id: string; stations: { id: string }[] };
+  const { id: lineId, stations } = listItems(found)[0] as { id: string; stations: { id: string }[] };
   const team = `/api/teams/${place.teamId}`;
   const [stationId = "", reviewId = ""] = stations.map(({ id }) => id);
   const peer = await place.runner();

@@ -87,7 +87,7 @@ export class ResourceModel {
     return teams.length === 0 ? undefined : teams[place % teams.length];
   }
 
-  addressOf({ kind, team, body }: Wanted): string {
+  toAddress({ kind, team, body }: Wanted): string {
     const key = `${kind}-${body.key}`;
     return team === null ? key : `${team.address}/${key}`;
   }
@@ -103,14 +103,14 @@ export class ResourceModel {
     }
     const wrong = this.#wrong(wanted, null);
     if (wrong !== null) return { status: 422, slug: "invalid", path: wrong };
-    const address = this.addressOf(wanted);
+    const address = this.toAddress(wanted);
     const isTaken = this.there(kind).some((each) => each.address === address);
     return isTaken ? { status: 409, slug: "already-exists" } : { status: 201 };
   }
 
   created(wanted: Wanted, idempotency: number, id: string): ModelResource {
     const { kind, team, body } = wanted;
-    const made = { kind, id, address: this.addressOf(wanted), key: body.key, team, version: 1, body, isThere: true };
+    const made = { kind, id, address: this.toAddress(wanted), key: body.key, team, version: 1, body, isThere: true };
     this.made.push(made);
     this.#attempts.set(attemptKey(wanted, idempotency), { body: JSON.stringify(body), made });
     return made;
@@ -155,7 +155,7 @@ export class ResourceModel {
       return !isNew && body.flag ? "valueVersion" : null;
     }
     if (kind !== "hook" || !body.flag) return null;
-    const line = this.addressOf({ kind: "line", team, body: { ...body, key: body.line } });
+    const line = this.toAddress({ kind: "line", team, body: { ...body, key: body.line } });
     return this.there("line").some(({ address }) => address === line) ? null : "match.lines[0]";
   }
 

@@ -11,18 +11,18 @@ export interface Problem {
 }
 
 /** Returns the body of a problem answer. */
-export function problemOf(reply: Reply): Problem {
+export function toProblem(reply: Reply): Problem {
   return reply.body ?? {};
 }
 
 /** Returns the items of a list answer. */
-export function itemsOf({ body }: Reply): readonly Readonly<Record<string, unknown>>[] {
+export function listItems({ body }: Reply): readonly Readonly<Record<string, unknown>>[] {
   return (body?.items ?? []) as readonly Readonly<Record<string, unknown>>[];
 }
 
 /** Returns the slug of a problem's type. */
-export function slugOf(reply: Reply): string {
-  return problemOf(reply).type?.replace("urn:service:problem:", "") ?? "";
+export function toSlug(reply: Reply): string {
+  return toProblem(reply).type?.replace("urn:service:problem:", "") ?? "";
 }
 
 /** Creates a resource under a given idempotency key. */

@@ -13,7 +13,7 @@ import type { SocketRoute } from "../../http/wire/socket.js";
 import type { TestService } from "./service.js";
 
 /** Returns the route and socket tables of the service. */
-export function tablesOf({ runtime, folder }: TestService): {
+export function toTables({ runtime, folder }: TestService): {
   readonly routes: readonly Route[];
   readonly sockets: readonly SocketRoute[];
 } {
@@ -33,7 +33,7 @@ export function tablesOf({ runtime, folder }: TestService): {
       allowList: parseAllowList(""),
       network: new NetworkRequests(runtime.clock),
       verifier: { verify: async () => ({ admits: false, check: "token", wanted: "", came: "", verified: false }) },
-      servers: { of: () => Promise.reject(new Error("nothing is asked")) },
+      servers: { read: () => Promise.reject(new Error("nothing is asked")) },
     },
     codeHost: { codeHost: null, secret: config.codeHostWebhookSecret },
     operation: {

@@ -110,7 +110,7 @@ export class SearchWorld {
   }
 
   /** Returns the iteration of an agent's job; undefined for a copy's job. */
-  iterationOf({ runId }: GivenJob): SearchIterationRow | undefined {
+  findIteration({ runId }: GivenJob): SearchIterationRow | undefined {
     return this.iterations().find((each) => each.runId === runId);
   }
 
@@ -130,7 +130,7 @@ export class SearchWorld {
 
   /** Sends the iteration a message from its job's runner. */
   say(job: GivenJob, message: Said): Promise<unknown> {
-    const iteration = this.iterationOf(job);
+    const iteration = this.findIteration(job);
     if (iteration === undefined) throw new Error("a job of no agent");
     const held = { runId: job.runId, runnerId: "runner_1", fence: job.fence };
     return this.world.harness.ask(searchIterationRef(workspaceId, iteration.id), { ...held, ...message } as Message);
@@ -138,12 +138,12 @@ export class SearchWorld {
 
   /** Works on a job as scripted. */
   async work(job: GivenJob, script: SearchScript): Promise<void> {
-    const iteration = this.iterationOf(job);
+    const iteration = this.findIteration(job);
     await (iteration === undefined ? this.#workCopy(job, script) : this.#workAgent(job, iteration, script));
   }
 
   async #workCopy(job: GivenJob, script: SearchScript): Promise<void> {
-    const copy = this.copyOf(job);
+    const copy = this.findCopy(job);
     const {
       succeeds,
       amount = 1,
@@ -172,7 +172,7 @@ export class SearchWorld {
     await this.world.end(job, amount, fails ? { outcome: "failed", ending: null, failure } : {});
   }
 
-  copyOf({ runId }: GivenJob): WorkedCopy | null {
+  findCopy({ runId }: GivenJob): WorkedCopy | null {
     const reading = this.world.harness.durable;
     const run = runs.get(reading, workspaceId, runId);
     if (run?.owner.kind !== "replay") return null;

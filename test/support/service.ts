@@ -104,9 +104,9 @@ export async function startTestService(t: Cleaning, options: TestServiceOptions 
   const address = `http://127.0.0.1:${service.port}`;
   // A rejected request closes its connection. A pool opens a new connection, whereas an agent would create a new pool.
   const pool = new Pool(address, { connections: 16, pipelining: 1 });
-  const clientOf = (credentials: Readonly<Record<string, string>>) =>
+  const toClient = (credentials: Readonly<Record<string, string>>) =>
     createClient({ address, pool, credentials, checkDeclared });
-  const anonymous = clientOf({});
+  const anonymous = toClient({});
   let stopped: Promise<void> | null = null;
   const stop = (): Promise<void> => {
     stopped ??= service.stop().then(() => pool.destroy());
@@ -136,10 +136,10 @@ export async function startTestService(t: Cleaning, options: TestServiceOptions 
       const opened = await anonymous.request("POST", "/api/sessions", { token: await linkFor(email) });
       const cookie = opened.headers["set-cookie"]?.split(";")[0];
       if (opened.status !== 204 || cookie === undefined) throw new Error(`signing in answered ${opened.status}`);
-      return clientOf({ cookie });
+      return toClient({ cookie });
     },
-    withSession: (token) => clientOf({ cookie: `session=${token}` }),
-    withToken: (token) => clientOf({ authorization: `Bearer ${token}` }),
+    withSession: (token) => toClient({ cookie: `session=${token}` }),
+    withToken: (token) => toClient({ authorization: `Bearer ${token}` }),
     anonymous,
     allow: (outboundAllow) => service.allow(outboundAllow),
     stop,

@@ -9,7 +9,7 @@ export interface Mark {
   readonly index: number;
 }
 
-export function markOf({ word, what, index }: Mark): string {
+export function toMark({ word, what, index }: Mark): string {
   return `${word} ${what} ${index}`;
 }
 

@@ -41,7 +41,7 @@ export class SharingRules {
   }
 
   /** @param file Path of a compiled file; a missing file shares with none. */
-  of(file: string): Sharing {
+  read(file: string): Sharing {
     if (!existsSync(file)) return "none";
     const reached = new Set([resolve(file)]);
     let isStarting = false;

@@ -56,13 +56,13 @@ export function parseSource(path: string, text: string): SourceFile {
  * For example, in `const a = () => b(() => { c(); })` on three lines, the inner function has three lines and the outer
  * one does not count.
  */
-export function functionsOf({ path, tree }: SourceFile): readonly FunctionSize[] {
+export function listFunctions({ path, tree }: SourceFile): readonly FunctionSize[] {
   const found: FunctionSize[] = [];
   const lineAt = (position: number) => tree.getLineAndCharacterOfPosition(position).line + 1;
   const visit = (node: ts.Node, parent: ts.Node): void => {
     if (isWithBody(node)) {
       const line = lineAt(node.getStart(tree));
-      found.push({ path, name: nameOf(node, parent, tree), line, lines: lineAt(node.end) - line + 1 });
+      found.push({ path, name: toName(node, parent, tree), line, lines: lineAt(node.end) - line + 1 });
     }
     ts.forEachChild(node, (child) => visit(child, node));
   };
@@ -88,7 +88,7 @@ function isWithBody(node: ts.Node): node is ts.FunctionLikeDeclaration {
   return ts.isFunctionLike(node) && "body" in node && node.body !== undefined && ts.isBlock(node.body as ts.Node);
 }
 
-function nameOf(node: ts.FunctionLikeDeclaration, parent: ts.Node, tree: ts.SourceFile): string {
+function toName(node: ts.FunctionLikeDeclaration, parent: ts.Node, tree: ts.SourceFile): string {
   const { name } = node;
   if (name !== undefined) return name.getText(tree);
   if (ts.isConstructorDeclaration(node)) return "constructor";
@@ -98,7 +98,7 @@ function nameOf(node: ts.FunctionLikeDeclaration, parent: ts.Node, tree: ts.Sour
 }
 
 /** Returns a file's imports of other files in the checkout, without packages. */
-export function importsOf({ path, tree }: SourceFile): readonly Import[] {
+export function listImports({ path, tree }: SourceFile): readonly Import[] {
   const found: Import[] = [];
   const add = (specifier: ts.Node | undefined, isTypeOnly: boolean): void => {
     if (specifier === undefined || !ts.isStringLiteral(specifier) || !specifier.text.startsWith(".")) return;

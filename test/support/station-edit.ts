@@ -17,7 +17,7 @@ import { type StationBody, stationSchema } from "../../actors/lines/station.js";
 export type TreeFiles = Readonly<Record<string, string | { readonly leadsTo: string } | UnreadFile>>;
 
 /** Returns a repository with these files. */
-export function treeOf(files: TreeFiles, isWhole = true): SourceTree {
+export function toTree(files: TreeFiles, isWhole = true): SourceTree {
   const entries = Object.entries(files).map(
     ([path, file]): TreeEntry =>
       typeof file === "object" && "leadsTo" in file
@@ -66,15 +66,15 @@ export function editParsers(): Promise<Parsers> {
 }
 
 /** Returns a station with all of its fields; by default it passes tasks to no station. */
-export function stationOf(fields: object): StationBody {
+export function toStation(fields: object): StationBody {
   return { passesTo: [], ...stationSchema.parse({ key: "plan", name: "Plan", kind: "work", ...fields }) };
 }
 
 export const EDITED_PATH = "lines/main.tf";
 
 /** Returns a wanted change of the line `web` in the team `core`. */
-export function wantedOf(live: StationBody, change: object, path = EDITED_PATH): WantedStation {
-  const wanted = stationOf({ ...live, ...change });
+export function toWanted(live: StationBody, change: object, path = EDITED_PATH): WantedStation {
+  const wanted = toStation({ ...live, ...change });
   return { path, team: { id: "team_1", key: "core" }, lineKey: "web", live, wanted };
 }
 

@@ -5,12 +5,12 @@ import { pullRequests } from "../../actors/pull-requests/pull-request.table.js";
 import { pullRequestLogActor } from "../../actors/pull-requests/pull-request-log.machine.js";
 import { pullRequestLogRef } from "../../actors/pull-requests/pull-request-log.messages.js";
 import type { Message } from "../../runtime/turns/turn.js";
-import { host, pictureOf, repository } from "./pull-request-scene.js";
+import { host, repository, toPicture } from "./pull-request-scene.js";
 import { memoryRows, stepByHand, type TurnTaken } from "./turn.js";
 import { putLine, putTeam, workspaceId } from "./work.js";
 
 export const ann = { login: "ann", isPerson: true };
-export const byAnn = (more: Partial<HostedPullRequest> = {}) => pictureOf({ author: ann, branch: "fix", ...more });
+export const byAnn = (more: Partial<HostedPullRequest> = {}) => toPicture({ author: ann, branch: "fix", ...more });
 
 export type News = { readonly picture: HostedPullRequest | null; readonly reviews: readonly HostedReview[] };
 

@@ -128,13 +128,13 @@ async function runProcess(
   const onAbort = () => endGroup("interrupted");
   signal.addEventListener("abort", onAbort);
   child.once("exit", () => killGroup(child.pid));
-  const ended = await once(child, "close").then(endingOf, (error: unknown) => `cannot be run: ${error}`);
+  const ended = await once(child, "close").then(findEnding, (error: unknown) => `cannot be run: ${error}`);
   for (const timer of timers) clearTimeout(timer);
   signal.removeEventListener("abort", onAbort);
   return cut ?? ended;
 }
 
-function endingOf([code, signal]: readonly unknown[]): string | null {
+function findEnding([code, signal]: readonly unknown[]): string | null {
   if (typeof signal === "string") return `ended by ${signal}`;
   return code === 0 ? null : `exit code ${code}`;
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { leftBehind, picture } from "./left-behind.js";
-import { type Mark, markOf } from "./shared-reading.js";
+import { type Mark, toMark } from "./shared-reading.js";
 import { SharingRules } from "./sharing-rules.js";
 import { loadUnhookedTap } from "./unhooked-tap.js";
 
@@ -26,7 +26,7 @@ for (const [index, file] of files.entries()) {
   const before = picture();
   await import(pathToFileURL(resolve(file)).href);
   while (!t.idle) await once(t, "idle");
-  const left = rules.of(file) === "none" ? [] : await leftBehind(before);
+  const left = rules.read(file) === "none" ? [] : await leftBehind(before);
   if (left.length > 0) t.fail("what a file begins it also ends", { left, at: null, stack: "" });
   await mark("ends", index);
   if (!t.passing()) process.exit(1);
@@ -34,7 +34,7 @@ for (const [index, file] of files.entries()) {
 
 /** Writes a mark as an empty test, before which tap writes all buffered output; resolves once it is written. */
 async function mark(what: Mark["what"], index: number): Promise<void> {
-  const name = markOf({ word, what, index });
+  const name = toMark({ word, what, index });
   // An error outside of tests ends the root test, so no more tests can follow.
   if (t.results !== null) {
     process.stdout.write(`# ${name}\n`);

@@ -67,7 +67,7 @@ export class ToolCallWorld {
     const world = new ToolCallWorld(options);
     const { runs = { [workspaceId]: 1 } } = options;
     for (const workspace of Object.keys(runs)) {
-      const stored = world.harness.disk.open().commit(world.#rowsOf(workspace));
+      const stored = world.harness.disk.open().commit(world.#listRows(workspace));
       await world.harness.advance();
       await stored;
     }
@@ -161,7 +161,7 @@ export class ToolCallWorld {
   }
 
   /** Returns a workspace's initial rows, under its own partition. */
-  #rowsOf(workspace: string) {
+  #listRows(workspace: string) {
     const rows = memoryRows();
     putLine(rows);
     putTeam(rows);

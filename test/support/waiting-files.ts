@@ -24,11 +24,11 @@ export class WaitingFiles {
 
   /** Returns the files for the next process, in order; empty when none are left. */
   deal(): readonly string[] {
-    const { sharingOf } = this.#dealing;
+    const { sharingOf: toSharing } = this.#dealing;
     const [first] = this.#files;
     if (first === undefined) return [];
-    const sharing = sharingOf(first);
-    const fitting = this.#files.filter((file) => sharingOf(file) === sharing);
+    const sharing = toSharing(first);
+    const fitting = this.#files.filter((file) => toSharing(file) === sharing);
     const dealt = new Set(sharing === "none" ? [first] : fitting.slice(0, this.#share(fitting.length)));
     this.#files = this.#files.filter((file) => !dealt.has(file));
     return [...dealt];

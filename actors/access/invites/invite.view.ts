@@ -19,7 +19,7 @@ interface Sources {
 const showInvite = defineView<InviteRow, Sources>()(inviteSchema, {
   id: ({ inviteId }) => inviteId,
   teams: ({ teams }, { reading, workspaceId }) => teamNames(reading, workspaceId, teams),
-  invitedBy: ({ invitedBy }, { reading }) => ({ userId: invitedBy, name: nameOf(reading, invitedBy) }),
+  invitedBy: ({ invitedBy }, { reading }) => ({ userId: invitedBy, name: getName(reading, invitedBy) }),
   createdAt: ({ createdAtMs }) => timeText(createdAtMs),
   sentAt: ({ sentAtMs }) => timeText(sentAtMs),
   expiresAt: ({ expiresAtMs }) => timeText(expiresAtMs),
@@ -53,7 +53,7 @@ export function offerView(
   if (workspace === undefined || invite.state === "revoked") return undefined;
   return {
     workspace: { slug: workspace.address, name: workspace.fields.name },
-    invitedBy: nameOf(reading, invite.invitedBy),
+    invitedBy: getName(reading, invite.invitedBy),
     email: invite.email,
     role: invite.role,
     teams: teamNames(reading, workspaceId, invite.teams).map(({ name }) => name),
@@ -103,6 +103,6 @@ export function acceptedInviteView(
   };
 }
 
-function nameOf(reading: Reading, userId: string): string {
+function getName(reading: Reading, userId: string): string {
   return findUser(reading, userId)?.name ?? userId;
 }

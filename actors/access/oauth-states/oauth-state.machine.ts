@@ -15,7 +15,7 @@
  * | waiting | woken `expire`                                    | waiting | removes expired states                |
  * | waiting | the same, when none is left                       | (ended) |                                       |
  */
-import { chartOf, type InTurn } from "../../../runtime/cells/chart.js";
+import { type InTurn, toChart } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../../runtime/turns/turn.js";
 import type { Refusal } from "../../refusal.js";
@@ -48,7 +48,7 @@ const unknownState: Refusal = {
   detail: "This link was used already, is too old, or was not begun by you in this session: begin it again.",
 };
 
-const { on, choose, machine } = chartOf<OAuthStateContext, BeginOAuthState | UseOAuthState | Woken>();
+const { on, choose, machine } = toChart<OAuthStateContext, BeginOAuthState | UseOAuthState | Woken>();
 
 const oauthStateMachine = machine({
   id: "link",

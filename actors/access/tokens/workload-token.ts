@@ -67,13 +67,13 @@ export function createWorkloadVerifier(options: {
           clockTolerance: TOLERANCE_SECONDS,
           currentDate: new Date(options.now()),
         };
-        const verifyNow = () => verifyWithEach(token, options.keys.keyOf(terms.issuer, workspaceId), checks);
+        const verifyNow = () => verifyWithEach(token, options.keys.toKey(terms.issuer, workspaceId), checks);
         await verifyNow().catch(async (error: unknown) => {
           const isRenewed = mayBeReplaced(error, token) && (await options.keys.renew(terms.issuer, workspaceId));
           if (!isRenewed) throw error;
           return verifyNow();
         });
-        return toTokenVerdict(claimsOf(token), terms, options.now());
+        return toTokenVerdict(toClaims(token), terms, options.now());
       } catch (error) {
         return { admits: false, ...toFault(error, { token, terms, nowMs: options.now() }) };
       }
@@ -127,7 +127,7 @@ function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null
 }
 
 /** Returns the claims of a verified token with exact whole numbers, because users see the values that do not match. */
-function claimsOf(token: string): JWTPayload {
+function toClaims(token: string): JWTPayload {
   const [, payload = ""] = token.split(".");
   return readJson(Buffer.from(payload, "base64url").toString("utf8")) as JWTPayload;
 }
@@ -141,7 +141,7 @@ function toTokenVerdict(payload: JWTPayload, terms: TrustTerms, nowMs: number): 
     verified: true,
   });
   if (iat !== undefined && iat > nowMs / 1_000 + TOLERANCE_SECONDS) {
-    return refuse("iat", `at most ${timeOf(nowMs / 1_000)}`, timeOf(iat));
+    return refuse("iat", `at most ${toTime(nowMs / 1_000)}`, toTime(iat));
   }
   if (typeof sub !== "string" || !matchesPattern(terms.subject, sub)) return refuse("sub", terms.subject, sub);
   for (const [name, pattern] of Object.entries(terms.claims)) {
@@ -175,7 +175,7 @@ function claimFault(
   came: unknown,
   { terms, nowMs }: { readonly terms: TrustTerms; readonly nowMs: number },
 ): WorkloadFault {
-  const now = timeOf(nowMs / 1_000);
+  const now = toTime(nowMs / 1_000);
   const wanted: Readonly<Record<string, string>> = {
     iss: terms.issuer,
     aud: terms.audience,
@@ -184,7 +184,7 @@ function claimFault(
     nbf: `at most ${now}`,
   };
   const isTime = claim === "exp" || claim === "nbf" || claim === "iat";
-  return fault(claim, wanted[claim] ?? "another", isTime ? timeOf(came) : came);
+  return fault(claim, wanted[claim] ?? "another", isTime ? toTime(came) : came);
 }
 
 function fault(check: string, wanted: string, came: unknown): WorkloadFault {
@@ -192,7 +192,7 @@ function fault(check: string, wanted: string, came: unknown): WorkloadFault {
   return { check, wanted, came: cutText(text, MAX_SHOWN_LENGTH), verified: false };
 }
 
-function timeOf(seconds: unknown): unknown {
+function toTime(seconds: unknown): unknown {
   const isTime = typeof seconds === "number" && Math.abs(seconds) < 8.64e12;
   return isTime ? new Date(seconds * 1_000).toISOString() : seconds;
 }

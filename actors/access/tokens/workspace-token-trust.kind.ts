@@ -56,7 +56,7 @@ export function tokenTrustKind({ allowList }: { readonly allowList: AllowList })
         .string()
         .describe("The person whom minted tokens act for, also once they left the workspace: `warnings` then say so."),
     },
-    complete: (fields, scope) => ({ fields, added: { definedBy: definerOf(scope) } }),
+    complete: (fields, scope) => ({ fields, added: { definedBy: toDefiner(scope) } }),
     details: ({ fields: { key: _key, ...terms } }) => terms,
   };
 }
@@ -67,6 +67,6 @@ function passesOn(caller: Caller, scopes: TokenTrustFields["scopes"]): Refusal |
 }
 
 /** Returns the user that minted tokens act for: the one who first defined the trust, even if others change it later. */
-function definerOf({ previous, caller }: WriteScope<TokenTrustFields>): unknown {
+function toDefiner({ previous, caller }: WriteScope<TokenTrustFields>): unknown {
   return previous?.added.definedBy ?? (caller.kind === "person" ? caller.userId : caller.issuedBy);
 }

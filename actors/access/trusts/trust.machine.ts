@@ -12,7 +12,7 @@
  * | serving | the same, when nothing is left                  | (ended) |                                           |
  */
 import type { ActorType } from "../../../runtime/cells/actor-type.js";
-import { chartOf } from "../../../runtime/cells/chart.js";
+import { toChart } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../../runtime/turns/turn.js";
 import { findResource, isWorkspaceOpen, type ResourceRow } from "../../resources/resource.table.js";
@@ -37,7 +37,7 @@ const SWEEP_EVERY_MS = 60_000;
 /** Maximum number of stored credentials per trust. It limits how much of the store one workload can fill. */
 const MAX_CREDENTIALS = 10_000;
 
-const { on, machine } = chartOf<TrustContext, TrustMessage | Woken>();
+const { on, machine } = toChart<TrustContext, TrustMessage | Woken>();
 
 /** See the table above. */
 export function trustActor(minting: Minting): ActorType {
@@ -60,7 +60,7 @@ export function trustActor(minting: Minting): ActorType {
 
 function mint(context: TrustContext, event: Delivered<MintCredentials>, minting: Minting): TrustContext {
   const { turn, trustVersion, hashes } = event;
-  const trust = trustOf(turn, minting, context.trustId);
+  const trust = findTrust(turn, minting, context.trustId);
   const no = (check: string, wanted: string, came: string): void => {
     const answer: MintAnswer = { minted: false, check, wanted, came, verified: true };
     turn.reply(answer);
@@ -86,13 +86,13 @@ function mint(context: TrustContext, event: Delivered<MintCredentials>, minting:
 
 function refuse(context: TrustContext, event: Delivered<RefuseWorkload>, minting: Minting): TrustContext {
   const { turn } = event;
-  if (trustOf(turn, minting, context.trustId) === undefined) return context;
+  if (findTrust(turn, minting, context.trustId) === undefined) return context;
   recordRefusal(turn, context.trustId, event);
   return sweepBy(context, turn, turn.now + REFUSAL_RETENTION_MS);
 }
 
 /** Finds the trust, if its workspace is open. */
-function trustOf(turn: Turn, { trustKind }: Minting, trustId: string): ResourceRow | undefined {
+function findTrust(turn: Turn, { trustKind }: Minting, trustId: string): ResourceRow | undefined {
   const { partition } = turn.self;
   const isOpen = isWorkspaceOpen(turn, partition);
   return isOpen ? findResource(turn, partition, trustKind, trustId) : undefined;
@@ -100,7 +100,7 @@ function trustOf(turn: Turn, { trustKind }: Minting, trustId: string): ResourceR
 
 /** Removes expired rows and sets the next wake-up. If none is left, the actor stops until its next message. */
 function sweep(context: TrustContext, turn: Turn, minting: Minting): TrustContext {
-  const trust = trustOf(turn, minting, context.trustId);
+  const trust = findTrust(turn, minting, context.trustId);
   const { removed, nextMs } = sweepCredentials(turn, context.trustId, trust);
   const ends = [nextMs, sweepRefusals(turn, context.trustId, trust === undefined ? "all" : "old")];
   const next = ends.filter((end) => end !== null);

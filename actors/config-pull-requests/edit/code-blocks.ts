@@ -1,4 +1,4 @@
-import { type Holder, holderOf, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { type Holder, type SyntaxNode, toHolder, toText } from "./hcl-syntax.js";
 import { type Fields, isFields, isJson, LABELS, readJson, toExpression } from "./json-code.js";
 import type { CodeFile, Repository } from "./repository.js";
 
@@ -20,7 +20,7 @@ export interface CodeBlock {
 export function readCode(repository: Repository, file: CodeFile): CodeBlock {
   const root = repository.parse(file);
   const whole = { type: "", labels: [], file, start: 0 };
-  if (root !== null) return { ...whole, ...contentOf(file, holderOf(file.text, root)) };
+  if (root !== null) return { ...whole, ...toContent(file, toHolder(file.text, root)) };
   const json = isJson(file.path) ? readJson(file.text) : null;
   return { ...whole, ...(json === null ? nothing : jsonContent(file, json)) };
 }
@@ -29,17 +29,17 @@ type Content = Pick<CodeBlock, "attributes" | "nodes" | "blocks">;
 
 const nothing: Content = { attributes: new Map(), nodes: new Map(), blocks: [] };
 
-function contentOf(file: CodeFile, { members, blocks }: Holder): Content {
+function toContent(file: CodeFile, { members, blocks }: Holder): Content {
   const named = members.flatMap(({ name, value }) => (name === null ? [] : [[name, value] as const]));
   return {
-    attributes: new Map(named.map(([name, value]) => [name, textOf(file.text, value).trim()])),
+    attributes: new Map(named.map(([name, value]) => [name, toText(file.text, value).trim()])),
     nodes: new Map(named),
     blocks: blocks.map(({ type, labels, node }) => ({
       type,
       labels,
       file,
       start: node.start,
-      ...contentOf(file, holderOf(file.text, node)),
+      ...toContent(file, toHolder(file.text, node)),
     })),
   };
 }

@@ -2,20 +2,20 @@ import { writeJson } from "../../exact-json.js";
 import {
   isKnown,
   type JsonPath,
-  placeOf,
   plainValue,
   refuse,
   refuseComputed,
   type Source,
+  toPlace,
   valueAt,
 } from "./edit-source.js";
-import { fileOf } from "./file-attribute.js";
+import { findFile } from "./file-attribute.js";
 import { type FoundStation, memberNamed, refuseRepeated } from "./find-station.js";
-import { type Holder, holderOf, innerOf, type Member, type SyntaxNode } from "./hcl-syntax.js";
+import { type Holder, type Member, type SyntaxNode, toHolder, toInner } from "./hcl-syntax.js";
 import { insertAttribute, type Manner } from "./insert-attribute.js";
 import { type Replacing, replaceMembers, replaceValue } from "./replace-value.js";
 import type { Splice } from "./splice.js";
-import { meaningOf, meansLive, nameOf, type StationChange } from "./station-changes.js";
+import { findMeaning, meansLive, type StationChange, toName } from "./station-changes.js";
 import type { WantedStation } from "./station-edit.js";
 import { isList, isObject, writeWanted } from "./value-text.js";
 
@@ -41,12 +41,12 @@ export function editAttribute(editing: Editing, change: StationChange): Attribut
   const at = [...path, name];
   const member = memberNamed(holder, name);
   if (member === undefined) return editUnwritten(editing, { holder, path: at }, change);
-  const file = fileOf(source, member.value);
+  const file = findFile(source, member.value);
   if (file !== null && typeof change.now === "string") return { file, node: member.value, change };
   if (!isKnown(source, member.value)) refuseComputedChange(source, member.value, change);
   const json = valueAt(source.values, at) ?? null;
   refuseChanged(editing, { node: member.node, json: plainValue(json) }, change);
-  const splices = replaceValue(replacingOf(editing, change), { node: member.value, json }, change.now);
+  const splices = replaceValue(toReplacing(editing, change), { node: member.value, json }, change.now);
   return { change, splices, path: at };
 }
 
@@ -57,11 +57,11 @@ function descend({ source, found }: Editing, change: StationChange) {
   for (const name of change.path.slice(0, -1)) {
     const member = memberNamed(holder, name);
     const block = holder.blocks.find(({ type }) => type === name);
-    const node = member === undefined ? block?.node : innerOf(member.value);
+    const node = member === undefined ? block?.node : toInner(member.value);
     if (member !== undefined && node?.type !== "object") refuseComputedChange(source, member.value, change);
     if (node === undefined) throw new Error(`nothing is written at ${name}`);
     path = [...path, name, ...(member === undefined ? [0] : [])];
-    holder = holderOf(source.text, node);
+    holder = toHolder(source.text, node);
     refuseRepeated(source, holder);
   }
   return { holder, path };
@@ -72,7 +72,7 @@ export function writesMembers({ source, found }: Pick<Editing, "source" | "found
   const member = memberNamed(found.station, attribute);
   if (member === undefined) return found.station.blocks.filter(({ type }) => type === attribute).length === 1;
   // An expression counts too: its members are refused when they are edited.
-  return innerOf(member.value).type === "object" || !isKnown(source, member.value);
+  return toInner(member.value).type === "object" || !isKnown(source, member.value);
 }
 
 /** Edits an attribute that has no assignment: it is missing, or the source writes it as blocks. */
@@ -88,7 +88,7 @@ function editUnwritten(
   const blocks = holder.blocks.filter(({ type }) => type === name);
   if (blocks.length > 0) return editBlocks(editing, { nodes: blocks.map(({ node }) => node), path }, change);
   refuseChanged(editing, { node: holder.node, json: undefined }, change);
-  const { manner } = replacingOf(editing, change);
+  const { manner } = toReplacing(editing, change);
   const splice = insertAttribute(manner, holder, { name, value: change.now });
   return { change, splices: [splice], path };
 }
@@ -103,16 +103,16 @@ function editBlocks(
   const written = valueAt(source.values, path) ?? null;
   const listed = Array.isArray(written) ? written : [];
   for (const node of nodes) {
-    const computed = holderOf(source.text, node).members.find(({ value }) => !isKnown(source, value));
+    const computed = toHolder(source.text, node).members.find(({ value }) => !isKnown(source, value));
     if (computed !== undefined) refuseComputedChange(source, computed.value, change);
   }
   const [first = source.root] = nodes;
   refuseChanged(editing, { node: first, json: plainValue(isList(change.was) ? written : (listed[0] ?? null)) }, change);
   if (!isList(now) || now.length !== nodes.length || !now.every(isObject)) {
-    const message = `At ${placeOf(source, first)}, ${nameOf(change)} is written as blocks, of which none are added or removed.`;
-    refuse("ambiguous", message, { attribute: nameOf(change), wanted: writeWanted(now) });
+    const message = `At ${toPlace(source, first)}, ${toName(change)} is written as blocks, of which none are added or removed.`;
+    refuse("ambiguous", message, { attribute: toName(change), wanted: writeWanted(now) });
   }
-  const replacing = replacingOf(editing, change);
+  const replacing = toReplacing(editing, change);
   const splices = nodes.flatMap((node, index) => {
     const value = now[index];
     const members = valueAt(source.values, [...path, index]);
@@ -123,19 +123,19 @@ function editBlocks(
   return { change, splices, path };
 }
 
-function replacingOf({ source, found, live }: Editing, change: StationChange): Replacing {
-  const attribute = nameOf(change);
+function toReplacing({ source, found, live }: Editing, change: StationChange): Replacing {
+  const attribute = toName(change);
   return {
-    manner: mannerOf(source, found),
-    meaning: (element) => meaningOf(live, change.path, [element]) ?? writeJson(element),
+    manner: toManner(source, found),
+    meaning: (element) => findMeaning(live, change.path, [element]) ?? writeJson(element),
     refuseLoss: (node) => {
-      const message = `At ${placeOf(source, node)}, a comment in ${attribute} would be lost.`;
+      const message = `At ${toPlace(source, node)}, a comment in ${attribute} would be lost.`;
       return refuse("ambiguous", message, { attribute, wanted: writeWanted(change.now) });
     },
   };
 }
 
-function mannerOf({ text }: Source, { station, all }: FoundStation): Manner {
+function toManner({ text }: Source, { station, all }: FoundStation): Manner {
   const gaps = all.flatMap(({ members }) =>
     members.map(({ nameNode, value }) => text.slice(nameNode.end, value.start)),
   );
@@ -153,19 +153,19 @@ function refuseChanged(
   change: StationChange,
 ): void {
   if (meansLive(live, change, json)) return;
-  const attribute = nameOf(change);
+  const attribute = toName(change);
   const holdsWanted = meansLive(wanted, { ...change, was: change.now }, json);
   const what =
     json === undefined
       ? `${attribute} is not written, while the live station has it`
       : `${attribute} is not that of the live station`;
   const message = holdsWanted ? `${attribute} is as wanted already` : what;
-  refuse("changed-meanwhile", `At ${placeOf(source, node)}, ${message}.`, {
+  refuse("changed-meanwhile", `At ${toPlace(source, node)}, ${message}.`, {
     attribute,
     wanted: writeWanted(change.now),
   });
 }
 
 function refuseComputedChange(source: Source, node: SyntaxNode, change: StationChange): never {
-  return refuseComputed(source, { attribute: nameOf(change), node, wanted: change.now });
+  return refuseComputed(source, { attribute: toName(change), node, wanted: change.now });
 }

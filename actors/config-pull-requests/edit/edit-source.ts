@@ -1,5 +1,5 @@
 import type { HclValue } from "../../export/hcl.js";
-import { isLiteral, type Knows, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { isLiteral, type Knows, type SyntaxNode, toText } from "./hcl-syntax.js";
 import type { Json, JsonObject } from "./hcl-values.js";
 import type { EditRefusal } from "./station-edit.js";
 import { writeWanted } from "./value-text.js";
@@ -44,14 +44,14 @@ export function refuseComputed(
   source: Source,
   { attribute, node, wanted }: { attribute: string; node: SyntaxNode; wanted?: HclValue },
 ): never {
-  const at = placeOf(source, node);
-  const expression = textOf(source.text, node);
+  const at = toPlace(source, node);
+  const expression = toText(source.text, node);
   const message = `At ${at}, an expression computes ${attribute}. Set the value by hand.`;
   refuse("computed", message, { attribute, expression, wanted: wanted === undefined ? null : writeWanted(wanted) });
 }
 
 /** Formats a position as `path:line`, for example `lines/main.tf:12`. */
-export function placeOf({ path, text }: Pick<Source, "path" | "text">, { start }: Pick<SyntaxNode, "start">): string {
+export function toPlace({ path, text }: Pick<Source, "path" | "text">, { start }: Pick<SyntaxNode, "start">): string {
   return `${path}:${text.slice(0, start).split("\n").length}`;
 }
 

@@ -1,6 +1,6 @@
 import { dirname, posix } from "node:path";
-import { placeOf, refuse, type Source } from "./edit-source.js";
-import { innerOf, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { refuse, type Source, toPlace } from "./edit-source.js";
+import { type SyntaxNode, toInner, toText } from "./hcl-syntax.js";
 import { isWithin, type Links } from "./links.js";
 import type { TreeEntry } from "./station-edit.js";
 
@@ -11,14 +11,14 @@ const FILE = /^file\(\s*"\$\{\s*path\.module\s*\}\/([^"\\$%]+)"\s*\)$/;
  * Returns the path of the file that an expression reads with `file`. Returns null for any other expression, and for a
  * path that is not in Unicode NFC, because HCL would read another path.
  */
-export function fileOf({ path, text }: Pick<Source, "path" | "text">, expression: SyntaxNode): string | null {
-  const inner = innerOf(expression);
+export function findFile({ path, text }: Pick<Source, "path" | "text">, expression: SyntaxNode): string | null {
+  const inner = toInner(expression);
   const [only, other] = inner.children.filter(({ type }) => type !== "comment");
   // Parentheses do not change the meaning.
   if (inner.type === "expression" && only?.type === "expression" && other === undefined)
-    return fileOf({ path, text }, only);
+    return findFile({ path, text }, only);
   if (inner.type !== "function_call") return null;
-  const written = FILE.exec(textOf(text, inner))?.[1];
+  const written = FILE.exec(toText(text, inner))?.[1];
   return written === undefined || written !== written.normalize("NFC") ? null : posix.join(dirname(path), written);
 }
 
@@ -28,9 +28,9 @@ export function refuseOtherFile(
   { entries, links }: { readonly entries: readonly TreeEntry[]; readonly links: Links },
   { target, node, attribute }: { readonly target: string; readonly node: SyntaxNode; readonly attribute: string },
 ): void {
-  const about = { attribute, expression: textOf(source.text, node) };
+  const about = { attribute, expression: toText(source.text, node) };
   const folder = dirname(source.path);
-  const begin = `At ${placeOf(source, node)}, ${attribute} is the file ${target}, which`;
+  const begin = `At ${toPlace(source, node)}, ${attribute} is the file ${target}, which`;
   if (target.startsWith("../") || !isWithin(target, folder)) {
     refuse("ambiguous", `${begin} lies outside the module: others may read it.`, about);
   }

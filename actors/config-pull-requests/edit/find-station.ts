@@ -1,13 +1,13 @@
-import { type JsonPath, literalText, placeOf, refuse, refuseComputed, type Source, valueAt } from "./edit-source.js";
+import { type JsonPath, literalText, refuse, refuseComputed, type Source, toPlace, valueAt } from "./edit-source.js";
 import {
-  elementsOf,
   type Holder,
-  holderOf,
   type InnerBlock,
-  innerOf,
+  listElements,
   type Member,
   type SyntaxNode,
-  textOf,
+  toHolder,
+  toInner,
+  toText,
 } from "./hcl-syntax.js";
 import type { ModuleInstance } from "./module-instances.js";
 import type { ModuleScope, PossibleTeam } from "./module-scope.js";
@@ -28,7 +28,7 @@ export interface FoundStation {
 
 /** The criteria for finding a station. */
 export interface SoughtStation extends Pick<WantedStation, "team" | "lineKey" | "live"> {
-  readonly teamsOf: ModuleScope["teamsOf"];
+  readonly teamsOf: ModuleScope["listTeams"];
   /** Why the module is not instantiated exactly once; null if it is. */
   readonly problem: ModuleInstance["problem"];
 }
@@ -58,16 +58,16 @@ export function findStation(source: Source, sought: Sought): FoundStation {
   if (dynamic !== undefined) refuseComputed(source, { attribute: STATIONS, node: dynamic.node });
 
   const places = [...listedStations(source, body, path), ...blockStations(source, body, path)];
-  const found = places.filter((place) => keyOf(source, place) === key);
+  const found = places.filter((place) => findKey(source, place) === key);
   const [only] = found;
   if (found.length > 1) {
-    const at = found.map((each) => placeOf(source, each.holder?.node ?? each.node)).join(" and ");
+    const at = found.map((each) => toPlace(source, each.holder?.node ?? each.node)).join(" and ");
     refuse("ambiguous", `The station ${key} stands more than once in the line ${sought.lineKey}: at ${at}.`);
   }
   if (only?.holder === undefined) {
-    const computed = places.find((place) => keyOf(source, place) === null);
+    const computed = places.find((place) => findKey(source, place) === null);
     if (computed !== undefined) refuseComputed(source, { attribute: STATIONS, node: computed.node });
-    refuse("not-found", `The line ${sought.lineKey} at ${placeOf(source, block.node)} has no station ${key}.`);
+    refuse("not-found", `The line ${sought.lineKey} at ${toPlace(source, block.node)} has no station ${key}.`);
   }
   refuseRepeated(source, only.holder);
   const all = places.flatMap(({ holder }) => holder ?? []);
@@ -86,11 +86,11 @@ export function refuseRepeated(source: Source, { members }: Holder): void {
   const seen = new Set<string>();
   for (const { name, nameNode } of members) {
     if (name === null) {
-      const expression = textOf(source.text, nameNode);
-      refuse("ambiguous", `At ${placeOf(source, nameNode)}, a name is not written out: it may be any.`, { expression });
+      const expression = toText(source.text, nameNode);
+      refuse("ambiguous", `At ${toPlace(source, nameNode)}, a name is not written out: it may be any.`, { expression });
     }
     if (seen.has(name)) {
-      refuse("ambiguous", `At ${placeOf(source, nameNode)}, ${name} stands a second time.`, { attribute: name });
+      refuse("ambiguous", `At ${toPlace(source, nameNode)}, ${name} stands a second time.`, { attribute: name });
     }
     seen.add(name);
   }
@@ -104,7 +104,7 @@ interface FoundLine {
 
 function findLine(source: Source, sought: Sought): FoundLine {
   const { lineKey } = sought;
-  const lines = holderOf(source.text, source.root)
+  const lines = toHolder(source.text, source.root)
     .blocks.filter(({ type, labels }) => type === "resource" && labels[0] === TYPE)
     .map((block) => lineAt(source, block))
     .filter((line) => isOfTeam(source, line, sought) !== "no");
@@ -120,12 +120,12 @@ function findLine(source: Source, sought: Sought): FoundLine {
     refuse("not-found", message);
   }
   if (found.length > 1) {
-    const at = found.map(({ block }) => placeOf(source, block.node)).join(" and ");
+    const at = found.map(({ block }) => toPlace(source, block.node)).join(" and ");
     refuse("ambiguous", `The line ${lineKey} stands more than once: at ${at}.`);
   }
   if (isOfTeam(source, only, sought) === "maybe") refuseOtherTeam(source, only, sought);
   if (only.block.node.isBroken) {
-    refuse("not-proven", `The line at ${placeOf(source, only.block.node)} is written in a way that cannot be edited.`);
+    refuse("not-proven", `The line at ${toPlace(source, only.block.node)} is written in a way that cannot be edited.`);
   }
   return only;
 }
@@ -134,25 +134,33 @@ function lineAt(source: Source, block: InnerBlock): FoundLine {
   const name = block.labels[1] ?? "";
   const path = ["resource", TYPE, name, 0];
   if (valueAt(source.values, ["resource", TYPE, name, 1]) !== undefined) {
-    refuse("ambiguous", `At ${placeOf(source, block.node)}, ${TYPE}.${name} is a resource that stands more than once.`);
+    refuse("ambiguous", `At ${toPlace(source, block.node)}, ${TYPE}.${name} is a resource that stands more than once.`);
   }
-  return { block, body: holderOf(source.text, block.node), path };
+  return { block, body: toHolder(source.text, block.node), path };
 }
 
 /**
  * Whether a line belongs to the team. `maybe`: `team_id` may also name another team, its value is unknown, or a function
  * gives another team. Null if the line names no team, or a team that is given outside of the repository.
  */
-function isOfTeam(source: Source, line: FoundLine, { team, teamsOf }: Sought): "yes" | "no" | "maybe" | null {
-  const { own, others, hasInput } = teamsIn(source, line, { team, teamsOf });
+function isOfTeam(
+  source: Source,
+  line: FoundLine,
+  { team, teamsOf: listTeams }: Sought,
+): "yes" | "no" | "maybe" | null {
+  const { own, others, hasInput } = teamsIn(source, line, { team, teamsOf: listTeams });
   if (others.length === 0) return own.length === 0 || hasInput ? null : "yes";
   const isPlain = others.every((each) => each.team !== null && !each.isIndirect);
   return own.length === 0 && isPlain && !hasInput ? "no" : "maybe";
 }
 
-function teamsIn({ text }: Source, { body }: FoundLine, { team, teamsOf }: Pick<Sought, "team" | "teamsOf">) {
+function teamsIn(
+  { text }: Source,
+  { body }: FoundLine,
+  { team, teamsOf: listTeams }: Pick<Sought, "team" | "teamsOf">,
+) {
   const written = memberNamed(body, "team_id");
-  const named = written === undefined ? [] : teamsOf(textOf(text, written.value));
+  const named = written === undefined ? [] : listTeams(toText(text, written.value));
   const isOwn = ({ team: each }: PossibleTeam): boolean =>
     each !== null && each !== "input" && ("id" in each ? each.id === team.id : each.key === team.key);
   const isInput = ({ team: each }: PossibleTeam): boolean => each === "input";
@@ -166,14 +174,14 @@ function refuseOtherTeam(source: Source, line: FoundLine, sought: Sought): never
   const { others } = teamsIn(source, line, sought);
   const { problem } = sought;
   if (problem !== null && others.every(({ team }) => team === null))
-    refuse(problem.code, `At ${placeOf(source, line.block.node)}: ${problem.message}`);
+    refuse(problem.code, `At ${toPlace(source, line.block.node)}: ${problem.message}`);
   const [first] = [...others.filter(({ team }) => team !== null), ...others].flatMap(({ team, place }) => {
     const at = place();
     return at === null ? [] : [team === null ? `its value at ${at} is unknown` : `it may be the one at ${at}`];
   });
-  const at = placeOf(source, written);
+  const at = toPlace(source, written);
   const why = first === undefined ? "" : `: ${first}`;
-  const expression = textOf(source.text, written);
+  const expression = toText(source.text, written);
   refuse("ambiguous", `At ${at}, team_id may be that of another team than ${sought.team.key}${why}.`, { expression });
 }
 
@@ -187,23 +195,23 @@ interface StationPlace {
 function listedStations(source: Source, body: Holder, path: JsonPath): StationPlace[] {
   const member = memberNamed(body, STATIONS);
   if (member === undefined) return [];
-  const list = innerOf(member.value);
+  const list = toInner(member.value);
   if (list.type !== "tuple") refuseComputed(source, { attribute: STATIONS, node: member.value });
-  return elementsOf(list).map((node, index) => {
-    const inner = innerOf(node);
+  return listElements(list).map((node, index) => {
+    const inner = toInner(node);
     const at = { node, path: [...path, STATIONS, index] };
-    return inner.type === "object" ? { ...at, holder: holderOf(source.text, inner) } : at;
+    return inner.type === "object" ? { ...at, holder: toHolder(source.text, inner) } : at;
   });
 }
 
 function blockStations({ text }: Source, { blocks }: Holder, path: JsonPath): StationPlace[] {
   return blocks
     .filter(({ type }) => type === STATIONS)
-    .map(({ node }, index) => ({ node, holder: holderOf(text, node), path: [...path, STATIONS, index] }));
+    .map(({ node }, index) => ({ node, holder: toHolder(text, node), path: [...path, STATIONS, index] }));
 }
 
 /** Returns the key of a station; null if an expression computes it. */
-function keyOf(source: Source, { holder, path }: StationPlace): string | null {
+function findKey(source: Source, { holder, path }: StationPlace): string | null {
   return holder === undefined ? null : keyMember(source, holder, path).key;
 }
 

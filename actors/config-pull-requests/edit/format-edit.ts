@@ -20,12 +20,12 @@ export async function formatEdit(before: Formatted, after: Formatted): Promise<s
   const old = await formatted(before);
   if (old === null) return after.text;
   const part = [before.resource, before.station].findIndex((each) =>
-    linesOf(before, each).every(({ line, index }) => line === old[index]),
+    listLines(before, each).every(({ line, index }) => line === old[index]),
   );
   const location = [after.resource, after.station][part];
   const now = location === undefined ? null : await formatted(after);
   if (location === undefined || now === null) return after.text;
-  const lines = linesOf(after, location);
+  const lines = listLines(after, location);
   const start = lineStart(after.text, location.start);
   const put = lines.map(({ index }) => now[index] ?? "").join("\n");
   return `${after.text.slice(0, start)}${put}${after.text.slice(start + lines.map(({ line }) => line).join("\n").length)}`;
@@ -40,7 +40,7 @@ export async function formatText(text: string): Promise<string> {
 
 /** Formats the resource and returns its lines; null if the formatter fails or changes the number of lines. */
 async function formatted(file: Formatted): Promise<readonly string[] | null> {
-  const lines = linesOf(file, file.resource).map(({ line }) => line);
+  const lines = listLines(file, file.resource).map(({ line }) => line);
   const now = (await formatText(`${lines.join("\n")}\n`).catch(() => "")).split("\n").slice(0, -1);
   return now.length === lines.length ? now : null;
 }
@@ -52,7 +52,7 @@ function lineStart(text: string, offset: number): number {
 }
 
 /** Returns the lines of a part, each with its index among the resource's lines. */
-function linesOf({ text, resource }: Formatted, { start, end }: Part) {
+function listLines({ text, resource }: Formatted, { start, end }: Part) {
   const first = text.slice(lineStart(text, resource.start), start).split("\n").length - 1;
   const lineEnd = text.indexOf("\n", end);
   const lines = text.slice(lineStart(text, start), lineEnd < 0 ? text.length : lineEnd).split("\n");

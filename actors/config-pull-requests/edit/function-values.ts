@@ -1,4 +1,4 @@
-import { elementsOf, innerOf, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { listElements, type SyntaxNode, toInner, toText } from "./hcl-syntax.js";
 import {
   type Expression,
   indirect,
@@ -29,35 +29,35 @@ export function toStep([value, other]: readonly ModuleValue[]): Step {
 /** Returns the values of a function call, after these steps into the result. */
 export function callValues(at: Expression, steps: readonly Step[], evaluator: Evaluator): readonly ModuleValue[] {
   const { text, node } = at;
-  const name = textOf(text, node).slice(0, textOf(text, node).indexOf("(")).trim();
+  const name = toText(text, node).slice(0, toText(text, node).indexOf("(")).trim();
   const given = node.children.find(({ type }) => type === "function_arguments")?.children.filter(isExpression) ?? [];
   const [first, second, third] = given;
-  const of = (each: SyntaxNode, further: readonly Step[]) => evaluator.values({ ...at, node: each }, further);
+  const read = (each: SyntaxNode, further: readonly Step[]) => evaluator.values({ ...at, node: each }, further);
   // `f(list...)` gives the elements of a list as arguments.
-  if (first === undefined || /\.\.\.\s*\)$/.test(textOf(text, node).slice(-50))) return evaluator.mentioned(at);
-  if (/^(try|coalesce)$/.test(name)) return given.flatMap((each) => of(each, steps));
+  if (first === undefined || /\.\.\.\s*\)$/.test(toText(text, node).slice(-50))) return evaluator.mentioned(at);
+  if (/^(try|coalesce)$/.test(name)) return given.flatMap((each) => read(each, steps));
   const [key] = steps;
   if (name === "toset" && steps.length === 1 && typeof key === "string" && key !== "*")
     return [{ text: key, place: placeIn(at) }];
-  if (/^(tostring|tolist|toset|tomap|sensitive|nonsensitive)$/.test(name)) return of(first, steps);
-  if (name === "one") return of(first, ["*", ...steps]);
+  if (/^(tostring|tolist|toset|tomap|sensitive|nonsensitive)$/.test(name)) return read(first, steps);
+  if (name === "one") return read(first, ["*", ...steps]);
   if (name === "values")
-    return key === undefined ? evaluator.mentioned(at) : indirect(of(first, ["*", ...steps.slice(1)]));
+    return key === undefined ? evaluator.mentioned(at) : indirect(read(first, ["*", ...steps.slice(1)]));
   if (name === "element" && second !== undefined) {
-    const index = textOf(text, second).trim();
-    return indirect(of(first, [/^\d+$/.test(index) ? Number(index) : "*", ...steps]));
+    const index = toText(text, second).trim();
+    return indirect(read(first, [/^\d+$/.test(index) ? Number(index) : "*", ...steps]));
   }
   if (name === "lookup" && second !== undefined) {
-    const key = toStep(of(second, []));
-    const found = of(first, [key, ...steps]);
+    const key = toStep(read(second, []));
+    const found = read(first, [key, ...steps]);
     const isKnown = key !== "*" && found.every((value) => !("unknown" in value));
-    return isKnown ? found : indirect([...found, ...(third === undefined ? [] : of(third, steps))]);
+    return isKnown ? found : indirect([...found, ...(third === undefined ? [] : read(third, steps))]);
   }
   const parts = steps.length > 0 ? null : listTextParts(evaluator, at, name, given);
   if (parts !== null) return indirect(evaluator.joined(at, parts));
   const change = textChanges.get(name);
   if (change === undefined || steps.length > 0 || second !== undefined) return evaluator.mentioned(at);
-  return indirect(of(first, [])).flatMap((value) => {
+  return indirect(read(first, [])).flatMap((value) => {
     if ("text" in value) return indirect(textValues(change(value.text), at));
     // An id has no space at its ends.
     return "unknown" in value || /^(trimspace|chomp)$/.test(name) ? [value] : evaluator.mentioned(at);
@@ -71,20 +71,20 @@ function listTextParts(
   name: string,
   [first, ...given]: readonly SyntaxNode[],
 ): readonly (readonly ModuleValue[])[] | null {
-  const of = (each: SyntaxNode | undefined) =>
+  const read = (each: SyntaxNode | undefined) =>
     each === undefined ? [unknownAt(at)] : evaluator.values({ ...at, node: each }, []);
-  const [form, other] = of(first);
+  const [form, other] = read(first);
   if (form === undefined || other !== undefined || !("text" in form)) {
     // `join("", …)`: an empty text is no value.
-    const glue = first === undefined ? "" : textOf(at.text, first).trim();
-    const list = given[0] === undefined ? undefined : innerOf(given[0]);
+    const glue = first === undefined ? "" : toText(at.text, first).trim();
+    const list = given[0] === undefined ? undefined : toInner(given[0]);
     if (name !== "join" || given.length !== 1 || glue !== '""' || list?.type !== "tuple") return null;
-    return elementsOf(list).map(of);
+    return listElements(list).map(read);
   }
   if (name === "join" && given.length === 1 && given[0] !== undefined) {
-    const list = innerOf(given[0]);
+    const list = toInner(given[0]);
     if (list.type !== "tuple") return null;
-    return elementsOf(list).flatMap((each, index) => [...(index > 0 ? [[form]] : []), of(each)]);
+    return listElements(list).flatMap((each, index) => [...(index > 0 ? [[form]] : []), read(each)]);
   }
   if (name !== "format" || /%[^sv%]/.test(form.text)) return null;
   let next = 0;
@@ -93,6 +93,6 @@ function listTextParts(
     if (part === "%%") return [textValues("%", at)];
     if (!/^%[sv]$/.test(part)) return [textValues(part, at)];
     next += 1;
-    return [of(given[next - 1])];
+    return [read(given[next - 1])];
   });
 }

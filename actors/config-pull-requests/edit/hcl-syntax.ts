@@ -160,49 +160,49 @@ export interface Holder {
 }
 
 /** Returns the content of a `config_file`, a `block` or an `object` node. */
-export function holderOf(text: string, node: SyntaxNode): Holder {
+export function toHolder(text: string, node: SyntaxNode): Holder {
   const parts = node.type === "object" ? node.children : (first(node, "body")?.children ?? []);
   return {
     node,
-    members: parts.flatMap((part) => memberOf(text, part)),
-    blocks: parts.flatMap((part) => (part.type === "block" ? blockOf(text, part) : [])),
+    members: parts.flatMap((part) => toMember(text, part)),
+    blocks: parts.flatMap((part) => (part.type === "block" ? readBlock(text, part) : [])),
   };
 }
 
-function memberOf(text: string, node: SyntaxNode): Member[] {
+function toMember(text: string, node: SyntaxNode): Member[] {
   const solid = node.children.filter(({ type }) => type !== "comment");
   const [nameNode, value] = [solid[0], solid.at(-1)];
   if (nameNode === undefined || value === undefined || nameNode === value) return [];
-  if (node.type === "attribute") return [{ name: textOf(text, nameNode), nameNode, value, node }];
-  return node.type === "object_elem" ? [{ name: keyOf(text, nameNode), nameNode, value, node }] : [];
+  if (node.type === "attribute") return [{ name: toText(text, nameNode), nameNode, value, node }];
+  return node.type === "object_elem" ? [{ name: findKey(text, nameNode), nameNode, value, node }] : [];
 }
 
 /**
  * Returns the name of an object key: an identifier, a number or a quoted string without escapes. Null for any other
  * key.
  */
-function keyOf(text: string, key: SyntaxNode): string | null {
-  const inner = innerOf(key);
-  if (inner.type === "variable_expr" && key.children.length === 1) return textOf(text, inner);
+function findKey(text: string, key: SyntaxNode): string | null {
+  const inner = toInner(key);
+  if (inner.type === "variable_expr" && key.children.length === 1) return toText(text, inner);
   if (inner.type !== "literal_value") return null;
-  const written = textOf(text, inner);
+  const written = toText(text, inner);
   if (!written.startsWith('"')) return written;
   return /[\\$%]/.test(written) ? null : written.slice(1, -1);
 }
 
-function blockOf(text: string, node: SyntaxNode): InnerBlock {
+function readBlock(text: string, node: SyntaxNode): InnerBlock {
   const head = node.children.filter(({ type }) => type === "identifier" || type === "string_lit");
-  const [type = "", ...labels] = head.map((each) => textOf(text, each).replace(/^"|"$/g, ""));
+  const [type = "", ...labels] = head.map((each) => toText(text, each).replace(/^"|"$/g, ""));
   return { type, labels, node };
 }
 
 /** Unwraps an `expression` node to its single value, without comments. Returns any other node unchanged. */
-export function innerOf(node: SyntaxNode): SyntaxNode {
+export function toInner(node: SyntaxNode): SyntaxNode {
   if (node.type !== "expression" && node.type !== "collection_value" && node.type !== "template_expr") return node;
   const solid = node.children.filter(({ type }) => type !== "comment");
   const [only] = solid;
   // `(…)` contains another expression, and `a.b` has several parts. Keep both wrapped.
-  return only === undefined || solid.length > 1 || only.type === "expression" ? node : innerOf(only);
+  return only === undefined || solid.length > 1 || only.type === "expression" ? node : toInner(only);
 }
 
 /** Whether the value of a reference such as `service_skill.core_greet.key` is known. */
@@ -213,7 +213,7 @@ export type Knows = (reference: string) => boolean;
  * References are allowed only if their value is known.
  */
 export function isLiteral(text: string, expression: SyntaxNode, knows: Knows = () => false): boolean {
-  const inner = innerOf(expression);
+  const inner = toInner(expression);
   const solid = inner.children.filter(({ type }) => type !== "comment");
   if (inner.isBroken) return false;
   switch (inner.type) {
@@ -226,28 +226,28 @@ export function isLiteral(text: string, expression: SyntaxNode, knows: Knows = (
           /^(heredoc|quoted_template)_|^template_literal$/.test(part.type) || isKnownInterpolation(text, part, knows),
       );
     case "tuple":
-      return elementsOf(inner).every((each) => isLiteral(text, each, knows));
+      return listElements(inner).every((each) => isLiteral(text, each, knows));
     case "object":
       return (
         solid.every(({ type }) => /^object_/.test(type)) &&
-        holderOf(text, inner).members.every(({ name, value }) => name !== null && isLiteral(text, value, knows))
+        toHolder(text, inner).members.every(({ name, value }) => name !== null && isLiteral(text, value, knows))
       );
     case "operation":
-      return /^-\s*[0-9]/.test(textOf(text, inner)) && first(first(inner, "unary_operation"), "literal_value") !== null;
+      return /^-\s*[0-9]/.test(toText(text, inner)) && first(first(inner, "unary_operation"), "literal_value") !== null;
     default:
-      return knows(textOf(text, inner).trim());
+      return knows(toText(text, inner).trim());
   }
 }
 
 /** Whether a part of a template is exactly one known reference, such as `${service_integration.core_gh.key}`. */
 function isKnownInterpolation(text: string, part: SyntaxNode, knows: Knows): boolean {
   if (part.type !== "template_interpolation") return false;
-  const reference = /^\$\{\s*([\w.-]+)\s*\}$/.exec(textOf(text, part))?.[1];
+  const reference = /^\$\{\s*([\w.-]+)\s*\}$/.exec(toText(text, part))?.[1];
   return reference !== undefined && knows(reference);
 }
 
 /** Returns the element expressions of a tuple. */
-export function elementsOf(tuple: SyntaxNode): readonly SyntaxNode[] {
+export function listElements(tuple: SyntaxNode): readonly SyntaxNode[] {
   return tuple.children.filter(({ type }) => type === "expression");
 }
 
@@ -256,7 +256,7 @@ export function commentsIn(node: SyntaxNode): readonly SyntaxNode[] {
   return node.type === "comment" ? [node] : node.children.flatMap(commentsIn);
 }
 
-export function textOf(text: string, { start, end }: Pick<SyntaxNode, "start" | "end">): string {
+export function toText(text: string, { start, end }: Pick<SyntaxNode, "start" | "end">): string {
   return text.slice(start, end);
 }
 

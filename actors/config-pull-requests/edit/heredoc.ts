@@ -9,7 +9,7 @@ export function writeHeredoc(text: string, written: string, newline: string): st
   if (!isRepresentable(text, newline)) return null;
   const lines = text === "" ? [] : text.slice(0, -newline.length).split(newline);
   if (flush !== "" && !keepsIndentation(lines)) return null;
-  const indent = flush === "" ? "" : indentOf(written);
+  const indent = flush === "" ? "" : toIndent(written);
   const end = `${/[ \t]*$/.exec(written.slice(0, -word.length))?.[0] ?? ""}${endWord(word, lines)}`;
   const body = lines.map((line) => `${isBlank(line) ? "" : indent}${escaped(line)}`);
   return [`<<${flush}${end.trimStart()}`, ...body, end].join(newline);
@@ -44,7 +44,7 @@ function isBlank(line: string): boolean {
 /**
  * Returns the common indentation of a heredoc's lines. A heredoc without text gets two spaces more than its end word.
  */
-function indentOf(written: string): string {
+function toIndent(written: string): string {
   const lines = written.split(/\r?\n/);
   const indents = lines
     .slice(1, -1)

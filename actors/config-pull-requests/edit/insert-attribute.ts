@@ -1,5 +1,5 @@
 import type { HclValue } from "../../export/hcl.js";
-import { commentsIn, type Holder, type Member, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { commentsIn, type Holder, type Member, type SyntaxNode, toText } from "./hcl-syntax.js";
 import { newHeredoc } from "./heredoc.js";
 import { beginsLine, indentAt, isOneLine, lineStart, newlineAt, restAfter, type Splice } from "./splice.js";
 import { attributeOrder } from "./station-changes.js";
@@ -99,7 +99,7 @@ function insertBefore(
 
 function onOneLine({ text }: Manner, member: Member, { name, value }: NewAttribute): string {
   const layout = { indent: "", newline: "\n", isOneLine: true, isAligned: false };
-  return `${nameLike(text, member, name)}${gapOf(text, member)}${writeLiteral(value, layout)}`;
+  return `${nameLike(text, member, name)}${toGap(text, member)}${writeLiteral(value, layout)}`;
 }
 
 /** `beside` is the line whose `=` sign the new line aligns with. */
@@ -115,7 +115,7 @@ function onOwnLine(
   const written = heredoc ?? writeLiteral(value, { indent, newline, isOneLine: false, isAligned });
   const head = nameLike(text, member, name);
   const isLine = !written.includes("\n");
-  const gap = isAligned ? alignedGap(text, isLine ? beside : null, head) : gapOf(text, member);
+  const gap = isAligned ? alignedGap(text, isLine ? beside : null, head) : toGap(text, member);
   return `${indent}${head}${gap}${written}${hasComma && heredoc === null ? "," : ""}`;
 }
 
@@ -128,7 +128,7 @@ function alignedGap(text: string, beside: Member | null, head: string): string {
 }
 
 /** Returns the text between a name and its value, without extra alignment spaces. */
-function gapOf(text: string, { nameNode, value }: Member): string {
+function toGap(text: string, { nameNode, value }: Member): string {
   const gap = text.slice(nameNode.end, value.start);
   const parts = /^([ \t]*)([=:])([ \t]*)$/.exec(gap);
   if (parts === null) return " = ";
@@ -137,7 +137,7 @@ function gapOf(text: string, { nameNode, value }: Member): string {
 }
 
 function nameLike(text: string, { nameNode }: Member, name: string): string {
-  return textOf(text, nameNode).startsWith('"') ? quoteText(name) : writeName(name);
+  return toText(text, nameNode).startsWith('"') ? quoteText(name) : writeName(name);
 }
 
 function isSingle(text: string, { node }: Member): boolean {

@@ -1,7 +1,7 @@
-import { placeOf, refuse, type Source } from "./edit-source.js";
+import { refuse, type Source, toPlace } from "./edit-source.js";
 import type { FoundStation } from "./find-station.js";
-import { elementsOf, holderOf, innerOf, type SyntaxNode, textOf } from "./hcl-syntax.js";
-import { nameOf, type StationChange } from "./station-changes.js";
+import { listElements, type SyntaxNode, toHolder, toInner, toText } from "./hcl-syntax.js";
+import { type StationChange, toName } from "./station-changes.js";
 
 /**
  * Refuses changes that the line's `lifecycle` block makes ineffective: `ignore_changes` covers the changed attribute,
@@ -10,9 +10,9 @@ import { nameOf, type StationChange } from "./station-changes.js";
 export function refuseIgnored(source: Source, found: FoundStation, changes: readonly StationChange[]): void {
   const { text } = source;
   const blocks = found.line.blocks.filter(({ type }) => type === "lifecycle");
-  for (const { name, value } of blocks.flatMap(({ node }) => holderOf(text, node).members)) {
-    const expression = textOf(text, value).trim();
-    const at = placeOf(source, value);
+  for (const { name, value } of blocks.flatMap(({ node }) => toHolder(text, node).members)) {
+    const expression = toText(text, value).trim();
+    const at = toPlace(source, value);
     if (name === "enabled" && expression !== "true") {
       refuse("not-proven", `At ${at}, lifecycle may keep the line from being made: the edit would change nothing.`, {
         expression,
@@ -22,22 +22,22 @@ export function refuseIgnored(source: Source, found: FoundStation, changes: read
     for (const change of changes) {
       const ignored = ignoredBy(text, value, found, change);
       if (ignored === null) continue;
-      const message = `At ${placeOf(source, ignored)}, lifecycle ignores changes of ${nameOf(change)}: the edit would have no effect.`;
-      refuse("not-proven", message, { attribute: nameOf(change), expression });
+      const message = `At ${toPlace(source, ignored)}, lifecycle ignores changes of ${toName(change)}: the edit would have no effect.`;
+      refuse("not-proven", message, { attribute: toName(change), expression });
     }
   }
 }
 
 /** Returns the part of `ignore_changes` that covers a change or a part of it; null if there is none. */
 function ignoredBy(text: string, value: SyntaxNode, { path }: FoundStation, change: StationChange): SyntaxNode | null {
-  const list = innerOf(value);
+  const list = toInner(value);
   // `all`, or an expression that is not a list.
   if (list.type !== "tuple") return value;
   const [attribute, index] = path.slice(-2).map(String);
   const names = [attribute, ...change.path];
   return (
-    elementsOf(list).find((element) => {
-      const steps = stepsOf(textOf(text, element));
+    listElements(list).find((element) => {
+      const steps = listSteps(toText(text, element));
       if (steps[0]?.name === "all") return true;
       const station = steps[1]?.index;
       if (station !== undefined && /^\d+$/.test(station) && station !== index) return false;
@@ -51,7 +51,7 @@ function ignoredBy(text: string, value: SyntaxNode, { path }: FoundStation, chan
 /**
  * Splits a reference into its steps. Also reads the legacy quoted form: `stations[0].prompt`, `"stations.0.prompt"`.
  */
-function stepsOf(reference: string): readonly { readonly name?: string; readonly index?: string }[] {
+function listSteps(reference: string): readonly { readonly name?: string; readonly index?: string }[] {
   const written = reference.replace(/\s+/g, "").replace(/\["([A-Za-z_][\w-]*)"\]/g, ".$1");
   const steps = written.matchAll(/\.?([A-Za-z_][\w-]*)|\[([^\]]*)\]|\.(\d+|\*)/g);
   return [...steps].map(([, name, index, dotted]) =>

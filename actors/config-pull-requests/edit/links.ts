@@ -9,7 +9,7 @@ export interface Links {
    */
   follow(path: string): string | null | undefined;
   /** Returns all paths that lead to a path, starting with the path itself; at most {@link MAX_NAMES}. */
-  namesOf(path: string): readonly string[];
+  listNames(path: string): readonly string[];
   /** Returns the first symlink on the way to a path, or the path itself if it is a symlink; otherwise null. */
   on(path: string): string | null;
 }
@@ -22,7 +22,7 @@ const MAX_NAMES = 64;
 /** Finds the symlinks among the entries of a repository. */
 export function findLinks(entries: readonly TreeEntry[]): Links {
   const links = new Map(
-    entries.flatMap((entry) => (entry.kind === "symlink" ? [[entry.path, targetOf(entry)] as const] : [])),
+    entries.flatMap((entry) => (entry.kind === "symlink" ? [[entry.path, findTarget(entry)] as const] : [])),
   );
   const on = (path: string): string | null => {
     if (links.size === 0) return null;
@@ -45,7 +45,7 @@ export function findLinks(entries: readonly TreeEntry[]): Links {
     const target = follow(link);
     return typeof target === "string" ? [{ link, target }] : [];
   });
-  const namesOf = (path: string): readonly string[] => {
+  const listNames = (path: string): readonly string[] => {
     const names = new Set([path]);
     for (const name of names) {
       for (const { link, target } of led) {
@@ -55,13 +55,13 @@ export function findLinks(entries: readonly TreeEntry[]): Links {
     }
     return [...names];
   };
-  return { follow, namesOf, on };
+  return { follow, listNames, on };
 }
 
 /**
  * Returns the target of a symlink, from the root. Null if it is outside the repository; undefined if it was not read.
  */
-function targetOf({ path, leadsTo }: TreeEntry): string | null | undefined {
+function findTarget({ path, leadsTo }: TreeEntry): string | null | undefined {
   if (leadsTo === undefined) return undefined;
   const target = posix.join(posix.dirname(path), leadsTo).replace(/\/$/, "");
   return leadsTo === "" || leadsTo.startsWith("/") || /^\.\.(\/|$)/.test(target) ? null : target;

@@ -1,10 +1,10 @@
 import { dirname, posix } from "node:path";
 import { type AttributeEdit, editAttribute, writesMembers } from "./edit-attribute.js";
-import { EditRefused, placeOf, refuse, type Source } from "./edit-source.js";
+import { EditRefused, refuse, type Source, toPlace } from "./edit-source.js";
 import { refuseOtherFile } from "./file-attribute.js";
 import { type FoundStation, findStation, memberNamed, type SoughtStation } from "./find-station.js";
 import { formatEdit } from "./format-edit.js";
-import { remembering, textOf } from "./hcl-syntax.js";
+import { remembering, toText } from "./hcl-syntax.js";
 import { isAlphabetical } from "./insert-attribute.js";
 import { refuseIgnored } from "./lifecycle.js";
 import { findInstance, type ModuleInstance } from "./module-instances.js";
@@ -15,7 +15,7 @@ import { findOtherReader } from "./read-elsewhere.js";
 import { readSource } from "./read-source.js";
 import { isModuleFile, isOverride, openRepository, type Repository, whyUnread } from "./repository.js";
 import { type Splice, spliced } from "./splice.js";
-import { listStationChanges, nameOf, type StationChange } from "./station-changes.js";
+import { listStationChanges, type StationChange, toName } from "./station-changes.js";
 import type { EditOutcome, FileEdit, SourceTree, WantedStation } from "./station-edit.js";
 import { withWanted } from "./wanted-values.js";
 
@@ -40,7 +40,7 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   const instance = await findInstance(repository, path, wanted.repository);
   const scope = await openScope(repository, path, instance.calls);
   const before = await readSource(parsers, { path, text }, scope);
-  const sought = { ...wanted, teamsOf: scope.teamsOf, problem: instance.problem };
+  const sought = { ...wanted, teamsOf: scope.listTeams, problem: instance.problem };
   const found = findStation(before, sought);
   const editing = { source: before, found, live, wanted: wanted.wanted };
   const changes = listStationChanges(live, wanted.wanted, (attribute) => writesMembers(editing, attribute));
@@ -79,7 +79,7 @@ async function editText(
       return await readSource(parsers, { path, text }, scope);
     } catch (error) {
       if (!(error instanceof EditRefused)) throw error;
-      const at = placeOf(before, found.station.node);
+      const at = toPlace(before, found.station.node);
       return refuse("not-proven", `At ${at}, the edited source would be no HCL: ${error.message}`);
     }
   };
@@ -98,7 +98,7 @@ async function editText(
 }
 
 function byName(left: StationChange, right: StationChange): number {
-  return nameOf(left) < nameOf(right) ? -1 : 1;
+  return toName(left) < toName(right) ? -1 : 1;
 }
 
 /** Refuses a source that is not a plain HCL file, and a module in which another file may override the source. */
@@ -128,17 +128,17 @@ function refuseInstances(
     found,
     instance,
   }: { readonly source: Source; readonly found: FoundStation; readonly instance: ModuleInstance },
-  { team, teamsOf }: SoughtStation,
+  { team, teamsOf: listTeams }: SoughtStation,
 ): void {
   const { problem } = instance;
   if (problem === null) return;
   const written = memberNamed(found.line, "team_id");
-  const named = written === undefined ? [] : teamsOf(textOf(source.text, written.value));
+  const named = written === undefined ? [] : listTeams(toText(source.text, written.value));
   const isOwn =
     named.length > 0 &&
     named.every(({ team: each }) => each !== null && each !== "input" && "id" in each && each.id === team.id);
   if (problem.isUnknown && isOwn) return;
-  refuse(problem.code, `At ${placeOf(source, found.resource)}: ${problem.message}`);
+  refuse(problem.code, `At ${toPlace(source, found.resource)}: ${problem.message}`);
 }
 
 /** Returns the edit of a file whose text is an attribute's value. */
@@ -149,10 +149,10 @@ async function editFile(
     edit: { file: target, node, change },
   }: { readonly source: Source; readonly edit: Extract<AttributeEdit, { readonly file: string }> },
 ): Promise<FileEdit> {
-  const attribute = nameOf(change);
+  const attribute = toName(change);
   refuseOtherFile(source, repository, { target, node, attribute });
-  const begin = `At ${placeOf(source, node)}, ${attribute} is the file ${target}, which`;
-  const about = { attribute, expression: textOf(source.text, node) };
+  const begin = `At ${toPlace(source, node)}, ${attribute} is the file ${target}, which`;
+  const about = { attribute, expression: toText(source.text, node) };
   const before = await repository.read(target);
   if (typeof before !== "string") refuse("not-found", `${begin} ${whyUnread(before)}.`, about);
   if (typeof change.now !== "string" || !isSame(before, change.was)) {

@@ -1,9 +1,9 @@
 import { dirname } from "node:path";
 import type { CodeBlock } from "./code-blocks.js";
-import { elementsOf, holderOf, innerOf, nodesIn, type Syntax, textOf } from "./hcl-syntax.js";
+import { listElements, nodesIn, type Syntax, toHolder, toInner, toText } from "./hcl-syntax.js";
 import { isWithin } from "./links.js";
 import { mayBe, type PathParts, toPattern } from "./path-pattern.js";
-import { pathOf } from "./read-paths.js";
+import { readPath } from "./read-paths.js";
 import { isCode, isModuleFile, isValues, type Repository } from "./repository.js";
 
 /** A call that instantiates a module: a `module` block, or its equivalent in Terragrunt or Terraform stacks. */
@@ -37,7 +37,7 @@ export function callsIn(repository: Repository, named: string | undefined, whole
     const source = block.attributes.get("source");
     if (source === undefined) return [];
     const calls = (folder: string): boolean => mayCall(repository, { source, path, named, isModule }, folder);
-    return [{ block, times: timesOf(repository, block), calls, isIncluded: !isModule }];
+    return [{ block, times: toTimes(repository, block), calls, isIncluded: !isModule }];
   });
 }
 
@@ -47,7 +47,7 @@ export function includesIn(repository: Repository, { file: { path }, blocks }: C
   return blocks.flatMap((block) => {
     const given = block.type === "include" ? block.attributes.get("path") : undefined;
     if (given === undefined) return [];
-    const { parts } = pathOf(repository.syntax, given);
+    const { parts } = readPath(repository.syntax, given);
     const base = parts[0] === null ? null : dirname(path);
     // `find_in_parent_folders` searches only the folders above.
     const isAbove = /^find_in_parent_folders\s*\(/.test(given);
@@ -78,14 +78,14 @@ interface Source {
 }
 
 function mayCall({ syntax, links }: Repository, of: Source, folder: string): boolean {
-  const { from, parts } = pathOf(syntax, of.source);
+  const { from, parts } = readPath(syntax, of.source);
   const [begin = ""] = parts;
   if (begin !== null && isRemote(begin)) return mayFetch(parts, of.named, folder);
   const isLocal = begin === null || from === "module" || !of.isModule || /^\.\.?(\/|$)/.test(begin);
   if (!isLocal) return false;
   const isPlaced = from === "module" || (begin !== null && !begin.startsWith("/"));
-  const bases = isPlaced ? links.namesOf(dirname(of.path)) : [null];
-  const names = links.namesOf(folder);
+  const bases = isPlaced ? links.listNames(dirname(of.path)) : [null];
+  const names = links.listNames(folder);
   return bases.some((base) => names.some((name) => mayBe(toPattern(base, relative(parts, from)), name)));
 }
 
@@ -115,7 +115,7 @@ function mayFetch(parts: PathParts, named: string | undefined, folder: string): 
   return isOfRepository && mayBe(toPattern(".", ["/", ...inside]), folder);
 }
 
-function timesOf({ syntax }: Repository, { attributes, blocks }: CodeBlock): ModuleCall["times"] {
+function toTimes({ syntax }: Repository, { attributes, blocks }: CodeBlock): ModuleCall["times"] {
   const [count, each] = [attributes.get("count"), attributes.get("for_each")];
   const enabled = blocks.find(({ type }) => type === "lifecycle")?.attributes.get("enabled") ?? "true";
   const elements = each === undefined ? 1 : elementsIn(syntax, each);
@@ -127,13 +127,13 @@ function timesOf({ syntax }: Repository, { attributes, blocks }: CodeBlock): Mod
 /** Returns the number of elements in a literal object or set; null for any other expression. */
 function elementsIn(syntax: Syntax, expression: string): number | null {
   const text = `_ = ${expression}\n`;
-  const [member] = holderOf(text, syntax.parse(text)).members;
+  const [member] = toHolder(text, syntax.parse(text)).members;
   if (member === undefined) return null;
-  const inner = innerOf(member.value);
+  const inner = toInner(member.value);
   if (inner.type === "object") {
-    const { members } = holderOf(text, inner);
+    const { members } = toHolder(text, inner);
     return members.some(({ name }) => name === null) ? null : members.length;
   }
-  const [list] = /^toset\s*\(/.test(textOf(text, inner)) ? nodesIn(inner, "tuple") : [];
-  return list?.end === textOf(text, inner).lastIndexOf("]") + 1 + inner.start ? elementsOf(list).length : null;
+  const [list] = /^toset\s*\(/.test(toText(text, inner)) ? nodesIn(inner, "tuple") : [];
+  return list?.end === toText(text, inner).lastIndexOf("]") + 1 + inner.start ? listElements(list).length : null;
 }

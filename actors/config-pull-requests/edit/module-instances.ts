@@ -1,9 +1,9 @@
 import { basename, dirname } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
-import { placeOf } from "./edit-source.js";
+import { toPlace } from "./edit-source.js";
 import { isJson } from "./json-code.js";
 import { callsIn, includesIn, type ModuleCall } from "./module-calls.js";
-import { foldersOf } from "./path-pattern.js";
+import { listFolders } from "./path-pattern.js";
 import { isModuleFile, isOverride, isValues, type Repository } from "./repository.js";
 import { isReadByEachRun, isValuesFor, moduleFolders } from "./variable-values.js";
 import { manyWorkspaces, workspaceIn } from "./workspaces.js";
@@ -89,7 +89,7 @@ function whyMore(repository: Repository, files: readonly CodeBlock[], calls: rea
     .filter(({ file: { path } }) => isOverride(path) && dirname(path) === dirname(block.file.path))
     .flatMap(({ blocks }) => blocks)
     .find(({ type, labels }) => type === block.type && labels[0] === block.labels[0]);
-  if (override !== undefined) return `${at(call)}, which ${placeOf(override.file, override)} may override`;
+  if (override !== undefined) return `${at(call)}, which ${toPlace(override.file, override)} may override`;
   const included = includers(repository, files, call);
   return included === null ? null : `${at(call)}, which is included at ${included}`;
 }
@@ -103,14 +103,14 @@ function called(folder: string): string {
 }
 
 function at({ block }: ModuleCall): string {
-  return placeOf(block.file, block);
+  return toPlace(block.file, block);
 }
 
 /**
  * Returns a symlink to a file or to a folder above it, which makes the file part of another module too; otherwise null.
  */
 function linkTo({ entries, links }: Repository, path: string): string | null {
-  const way = [path, ...foldersOf(path), "."];
+  const way = [path, ...listFolders(path), "."];
   const found = entries.find((entry) => {
     if (entry.kind !== "symlink") return false;
     const target = links.follow(entry.path);
@@ -127,7 +127,7 @@ function includers(repository: Repository, files: readonly CodeBlock[], call: Mo
   if (!call.isIncluded) return null;
   const { path } = call.block.file;
   const found = files.flatMap((whole) => includesIn(repository, whole)).filter(({ includes }) => includes(path));
-  const [first, second] = found.map(({ block }) => placeOf(block.file, block));
+  const [first, second] = found.map(({ block }) => toPlace(block.file, block));
   // `terragrunt.hcl` is a unit itself, so one include already makes two users.
   if (first !== undefined && basename(path) === "terragrunt.hcl") return first;
   return second === undefined ? null : `${first} and ${second}`;
@@ -144,19 +144,19 @@ function runTwice(
   const terraform = blocks.filter(({ type }) => type === "terraform").flatMap((block) => block.blocks);
   const workspaces = manyWorkspaces(terraform);
   if (workspaces !== undefined)
-    return `${manyTimes(folder)}: ${placeOf(workspaces.file, workspaces)} has many workspaces. ${LOSS}`;
+    return `${manyTimes(folder)}: ${toPlace(workspaces.file, workspaces)} has many workspaces. ${LOSS}`;
   const workspace = own.map(({ file }) => ({ file, start: workspaceIn(repository, file) }));
   const used = workspace.find(({ start }) => start >= 0);
-  if (used !== undefined) return `${manyTimes(folder)}: ${placeOf(used.file, used)} tells workspaces apart. ${LOSS}`;
+  if (used !== undefined) return `${manyTimes(folder)}: ${toPlace(used.file, used)} tells workspaces apart. ${LOSS}`;
   const deployments = own.flatMap((whole) => whole.blocks.filter(({ type }) => type === "deployment"));
   const backend = terraform.find(({ type }) => type === "backend" || type === "cloud");
-  const places = [deployments, valuesFor(files, folder, blocks)].flat().map((each) => placeOf(each.file, each));
+  const places = [deployments, valuesFor(files, folder, blocks)].flat().map((each) => toPlace(each.file, each));
   const backends = backendsFor(repository, files, { folder, backend });
   // Two blocks may have the same place: JSON is often on one line.
   const given = [...places, ...backends.filter((place) => !places.includes(place))];
   const [first, second] = given;
   if (second !== undefined) return `${manyTimes(folder)}: with ${first} and ${second}. ${LOSS}`;
-  const root = backend === undefined ? (first ?? rootFile(repository, folder)) : placeOf(backend.file, backend);
+  const root = backend === undefined ? (first ?? rootFile(repository, folder)) : toPlace(backend.file, backend);
   return isCalled && root !== undefined
     ? `The module in ${folder} is called, and run by itself: ${root} is of a root module. ${LOSS}`
     : null;

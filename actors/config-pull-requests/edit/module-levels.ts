@@ -2,7 +2,7 @@ import { dirname, posix } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
 import type { ModuleCall } from "./module-calls.js";
 import { isModuleFile, type Repository } from "./repository.js";
-import { type GivenValue, givenValues, inputsOf } from "./variable-values.js";
+import { findInputs, type GivenValue, givenValues } from "./variable-values.js";
 
 /** The names in a module, linked to its callers and to the modules that it calls. */
 export interface ModuleLevel {
@@ -14,7 +14,7 @@ export interface ModuleLevel {
   /** The modules that this one calls with a literal relative path, by call name, if they were read. */
   readonly children: ReadonlyMap<string, ModuleLevel>;
   /** Returns the values that files may give a variable of a root module. */
-  valuesOf(variable: string): readonly GivenValue[];
+  listValues(variable: string): readonly GivenValue[];
 }
 
 /** Maximum depth of called modules whose outputs are read, below the source's own module. */
@@ -33,22 +33,22 @@ export async function openLevel(
   const isCalled = call !== undefined && isModuleFile(path);
   const caller = isCalled ? { block: call.block, above: await openLevel(repository, dirname(path), above) } : null;
   const isUnit = call !== undefined && !isCalled;
-  const inputs = isUnit ? inputsOf(repository, call.block) : null;
+  const inputs = isUnit ? findInputs(repository, call.block) : null;
   const values = caller !== null ? () => [] : (inputs ?? (await givenValues(repository, folder)));
-  return readLevel(repository, folder, { call: caller, valuesOf: values }, MAX_BELOW);
+  return readLevel(repository, folder, { call: caller, listValues: values }, MAX_BELOW);
 }
 
 async function readLevel(
   repository: Repository,
   folder: string,
-  { call, valuesOf }: Pick<ModuleLevel, "call" | "valuesOf">,
+  { call, listValues }: Pick<ModuleLevel, "call" | "listValues">,
   below: number,
 ): Promise<ModuleLevel> {
   const read = await repository.module(folder);
   const files = "fault" in read ? [] : read.files;
   const blocks = files.flatMap((file) => readCode(repository, file).blocks);
   const children = new Map<string, ModuleLevel>();
-  const level: ModuleLevel = { blocks, named: byName(blocks), call, children, valuesOf };
+  const level: ModuleLevel = { blocks, named: byName(blocks), call, children, listValues };
   const used = blocks.filter(
     ({ type, labels: [name = ""] }) => type === "module" && files.some(({ text }) => text.includes(`module.${name}`)),
   );

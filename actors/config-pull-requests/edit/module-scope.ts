@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import type { ModuleCall } from "./module-calls.js";
 import { blockNamed, isMany, openLevel } from "./module-levels.js";
 import type { ModuleValue, TeamNamed } from "./module-value.js";
-import { valuesOf } from "./module-values.js";
+import { listValues } from "./module-values.js";
 import type { Repository } from "./repository.js";
 
 /** What is known about the names in a module. */
@@ -13,7 +13,7 @@ export interface ModuleScope {
    */
   known(reference: string): string | null;
   /** Returns the teams that an expression may name. Empty if it names none, as `null` does. */
-  teamsOf(expression: string): readonly PossibleTeam[];
+  listTeams(expression: string): readonly PossibleTeam[];
 }
 
 /** A team that an expression may name. */
@@ -39,10 +39,10 @@ export async function openScope(
       const [, data, type = "", name = "", attribute = ""] = REFERENCE.exec(reference) ?? [];
       const block =
         attribute === "id" ? undefined : blockNamed(level, data === undefined ? "resource" : "data", type, name);
-      return block === undefined || isMany(block) ? null : literalOf(block.attributes.get(attribute) ?? "");
+      return block === undefined || isMany(block) ? null : findLiteral(block.attributes.get(attribute) ?? "");
     },
-    teamsOf: (expression) => {
-      const known = teams.get(expression) ?? valuesOf(repository.syntax, expression, level).map(toTeam);
+    listTeams: (expression) => {
+      const known = teams.get(expression) ?? listValues(repository.syntax, expression, level).map(toTeam);
       teams.set(expression, known);
       return known;
     },
@@ -58,6 +58,6 @@ function toTeam(value: ModuleValue): PossibleTeam {
 
 const REFERENCE = /^(data\.)?([A-Za-z][\w-]*)\.([\w-]+)\.([\w-]+)$/;
 
-function literalOf(expression: string): string | null {
+function findLiteral(expression: string): string | null {
   return /^"([^"\\$%]*)"$/.exec(expression)?.[1] ?? null;
 }

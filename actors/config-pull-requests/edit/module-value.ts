@@ -1,6 +1,6 @@
 import type { CodeBlock } from "./code-blocks.js";
-import { placeOf } from "./edit-source.js";
-import { type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { toPlace } from "./edit-source.js";
+import { type SyntaxNode, toText } from "./hcl-syntax.js";
 import type { ModuleLevel } from "./module-levels.js";
 
 /** A team, by id or by key, depending on what the source gives. */
@@ -60,7 +60,7 @@ export function isExpression({ type }: SyntaxNode): boolean {
 export function placeIn({ block, text, node }: Pick<Expression, "block"> & Partial<Expression>): () => string | null {
   if (block === null) return () => null;
   const { file } = block;
-  return () => placeOf(file, text === file.text && node !== undefined ? node : block);
+  return () => toPlace(file, text === file.text && node !== undefined ? node : block);
 }
 
 /** Marks values that an unknown index or a function gives. */
@@ -89,8 +89,8 @@ export function textValues(text: string, at: Expression): readonly ModuleValue[]
 /**
  * Parses the steps after a value: `.name`, `["name"]`, `[0]`, `.0`, `[*].name`. Null if an expression computes a step.
  */
-export function stepsOf(text: string, node: SyntaxNode): readonly Step[] | null {
-  const written = textOf(text, node).replace(/\s+/g, "");
+export function listSteps(text: string, node: SyntaxNode): readonly Step[] | null {
+  const written = toText(text, node).replace(/\s+/g, "");
   const parts = [...written.matchAll(/\.([A-Za-z_][\w-]*)|\["([^"\\$%]*)"\]|\[(\d+)\]|\.(\d+)|\[(\*)\]|\.(\*)/g)];
   if (parts.map(([whole]) => whole).join("") !== written) return null;
   return parts.flatMap(([, name, key, place, dotted, ...any]) => {

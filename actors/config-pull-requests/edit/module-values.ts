@@ -1,17 +1,17 @@
 import type { CodeBlock } from "./code-blocks.js";
 import { callValues, type Evaluator, toStep } from "./function-values.js";
-import { elementsOf, holderOf, innerOf, nodesIn, type Syntax, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { listElements, nodesIn, type Syntax, type SyntaxNode, toHolder, toInner, toText } from "./hcl-syntax.js";
 import { isMany, type ModuleLevel } from "./module-levels.js";
 import {
   type Expression,
   indirect,
   isExpression,
+  listSteps,
   literalValues,
   type ModuleValue,
   type Names,
   placeIn,
   type Step,
-  stepsOf,
   textValues,
   unknownAt,
 } from "./module-value.js";
@@ -26,8 +26,8 @@ const MAX_EXPRESSIONS = 300;
  * If a part is not understood, the result contains an unknown value and the teams mentioned in that part. The evaluation
  * follows locals, variables, module outputs, objects, lists, indexes, `for_each`, and functions on lists, objects and texts.
  */
-export function valuesOf(syntax: Syntax, expression: string, level: ModuleLevel): readonly ModuleValue[] {
-  return new Evaluation(syntax).valuesOf(expression, level);
+export function listValues(syntax: Syntax, expression: string, level: ModuleLevel): readonly ModuleValue[] {
+  return new Evaluation(syntax).listValues(expression, level);
 }
 
 class Evaluation {
@@ -43,21 +43,21 @@ class Evaluation {
     this.#syntax = syntax;
   }
 
-  valuesOf(expression: string, level: ModuleLevel): readonly ModuleValue[] {
+  listValues(expression: string, level: ModuleLevel): readonly ModuleValue[] {
     return this.#parsed(expression, { block: null, level, each: null }, []);
   }
 
   /** Returns the values of an expression, given as text, after these steps into it. */
-  #parsed(expression: string, of: Names & Pick<Expression, "block">, steps: readonly Step[]): readonly ModuleValue[] {
-    const at = this.#parse(expression, of);
-    return at === null ? [unknownAt(of)] : this.#values(at, steps);
+  #parsed(expression: string, read: Names & Pick<Expression, "block">, steps: readonly Step[]): readonly ModuleValue[] {
+    const at = this.#parse(expression, read);
+    return at === null ? [unknownAt(read)] : this.#values(at, steps);
   }
 
-  #parse(expression: string, of: Names & Pick<Expression, "block">): Expression | null {
+  #parse(expression: string, read: Names & Pick<Expression, "block">): Expression | null {
     const text = `_ = ${expression}\n`;
     const root = this.#syntax.parse(text);
-    const node = root.isBroken ? undefined : holderOf(text, root).members[0]?.value;
-    return node === undefined ? null : { text, node, ...of };
+    const node = root.isBroken ? undefined : toHolder(text, root).members[0]?.value;
+    return node === undefined ? null : { text, node, ...read };
   }
 
   /** Returns the expression of a block's attribute. An expression of a file is not parsed again. */
@@ -87,16 +87,16 @@ class Evaluation {
     this.#left -= 1;
     if (this.#left < 0) return [unknownAt(at)];
     const { text, node } = at;
-    const inner = innerOf(node);
-    const of = (other: SyntaxNode, further = steps) => this.#values({ ...at, node: other }, further);
+    const inner = toInner(node);
+    const read = (other: SyntaxNode, further = steps) => this.#values({ ...at, node: other }, further);
     switch (inner.type) {
       case "literal_value":
         // A splat makes a list of a single value.
-        return steps.some((step) => step !== "*") ? [unknownAt(at)] : literalValues(textOf(text, inner), at);
+        return steps.some((step) => step !== "*") ? [unknownAt(at)] : literalValues(toText(text, inner), at);
       case "quoted_template":
         return this.#joined(at, this.#templateParts({ ...at, node: inner }), steps);
       case "variable_expr":
-        return this.#reference(at, [textOf(text, inner), ...steps]);
+        return this.#reference(at, [toText(text, inner), ...steps]);
       case "object":
       case "tuple":
         return this.#element({ ...at, node: inner }, steps);
@@ -104,14 +104,14 @@ class Evaluation {
         return inner.children
           .filter(isExpression)
           .slice(1)
-          .flatMap((each) => of(each));
+          .flatMap((each) => read(each));
       case "function_call":
         return callValues({ ...at, node: inner }, steps, this.#evaluator);
       default: {
         const [head, ...rest] = inner.children.filter(({ type }) => type !== "comment");
-        const own = rest.map((each) => stepsOf(text, each) ?? this.#computedStep(at, each));
+        const own = rest.map((each) => listSteps(text, each) ?? this.#computedStep(at, each));
         if (head === undefined || own.some((each) => each === null)) return this.#mentioned(at);
-        const values = of(head, [...own.flatMap((each) => each ?? []), ...steps]);
+        const values = read(head, [...own.flatMap((each) => each ?? []), ...steps]);
         return own.some((each) => each?.includes("*")) ? indirect(values) : values;
       }
     }
@@ -130,8 +130,8 @@ class Evaluation {
    */
   #element(at: Expression, [step, ...rest]: readonly Step[]): readonly ModuleValue[] {
     const { text, node } = at;
-    const members = node.type === "object" ? holderOf(text, node).members : [];
-    const elements = node.type === "tuple" ? elementsOf(node) : members.map(({ value }) => value);
+    const members = node.type === "object" ? toHolder(text, node).members : [];
+    const elements = node.type === "tuple" ? listElements(node) : members.map(({ value }) => value);
     const isAny = step === "*";
     const found = isAny
       ? elements
@@ -149,7 +149,7 @@ class Evaluation {
       .filter(({ type }) => type.startsWith("template_"))
       .map((part) => {
         const expression = part.type === "template_interpolation" ? part.children.find(isExpression) : undefined;
-        if (part.type === "template_literal") return textValues(textOf(at.text, part), at);
+        if (part.type === "template_literal") return textValues(toText(at.text, part), at);
         return expression === undefined ? [unknownAt(at)] : this.#values({ ...at, node: expression }, []);
       });
   }
@@ -208,9 +208,9 @@ class Evaluation {
 
   /** Returns the keys that `for_each` gives: member names of an object, and elements of a set. */
   #keys(values: Expression): readonly ModuleValue[] {
-    const inner = innerOf(values.node);
+    const inner = toInner(values.node);
     if (inner.type !== "object") return this.#values(values, ["*"]);
-    return holderOf(values.text, inner).members.map(({ name }) =>
+    return toHolder(values.text, inner).members.map(({ name }) =>
       name === null ? unknownAt(values) : { text: name, place: placeIn(values) },
     );
   }
@@ -220,10 +220,10 @@ class Evaluation {
     const { level } = at;
     const { call, blocks } = level;
     if (call?.block.attributes.has(name) === true) {
-      const names = this.#namesOf(call.block, call.above, null);
+      const names = this.#toNames(call.block, call.above, null);
       return this.#attributes({ blocks: [call.block], name, names, at }, steps);
     }
-    const given = level.valuesOf(name);
+    const given = level.listValues(name);
     const names = { level, each: null };
     if (given.length > 0)
       return given.flatMap(({ expression, block }) => this.#parsed(expression, { block, ...names }, steps));
@@ -235,7 +235,7 @@ class Evaluation {
   }
 
   /** Returns the names that a block can use: those of its module, and `each` if it has `for_each`. */
-  #namesOf(block: CodeBlock, level: ModuleLevel, key: string | null): Names {
+  #toNames(block: CodeBlock, level: ModuleLevel, key: string | null): Names {
     const values = this.#attribute(block, "for_each", { level, each: null });
     return { level, each: values === null ? null : { key, values } };
   }
@@ -243,10 +243,10 @@ class Evaluation {
   /** Returns the team of a resource or data block, by all of its blocks, because an override file may have another. */
   #team(at: Expression, kind: string, [name, ...steps]: readonly Step[]): readonly ModuleValue[] {
     const blocks = at.level.named.get(`${kind} service_team ${name}`) ?? [];
-    return blocks.length === 0 ? [unknownAt(at)] : blocks.flatMap((block) => this.#teamOf(at.level, block, steps));
+    return blocks.length === 0 ? [unknownAt(at)] : blocks.flatMap((block) => this.#toTeam(at.level, block, steps));
   }
 
-  #teamOf(level: ModuleLevel, block: CodeBlock, steps: readonly Step[]): readonly ModuleValue[] {
+  #toTeam(level: ModuleLevel, block: CodeBlock, steps: readonly Step[]): readonly ModuleValue[] {
     const name = ["key", "id"].find((each) => block.attributes.has(each));
     const unknown = unknownAt({ block });
     if (name === undefined) return [unknown];
@@ -255,7 +255,7 @@ class Evaluation {
     const isIndexed = typeof first === "number" || first === "*" || isMany(block);
     const [attribute] = isIndexed ? steps.slice(1) : steps;
     const instance = isMany(block) && typeof first === "string" && first !== "*" ? first : null;
-    const written = this.#attribute(block, name, this.#namesOf(block, level, instance));
+    const written = this.#attribute(block, name, this.#toNames(block, level, instance));
     if (written === null) return [unknown];
     return this.#values(written, []).flatMap((value): readonly ModuleValue[] => {
       if (!("text" in value)) return [unknown];

@@ -1,4 +1,4 @@
-import { elementsOf, innerOf, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { listElements, type SyntaxNode, toInner, toText } from "./hcl-syntax.js";
 
 /** Markers for the start of a path: the module's folder, and the program's folders, which a file does not reveal. */
 export const MODULE = Symbol("path.module");
@@ -19,12 +19,12 @@ export type Names = (local: string) => LocalValue | null;
 export const noNames: Names = () => null;
 
 /** Returns the parts of the text that an expression gives, in order. Unknown parts are null. */
-export function partsOf(text: string, expression: SyntaxNode, names: Names = noNames): readonly Part[] {
-  const inner = innerOf(expression);
+export function listParts(text: string, expression: SyntaxNode, names: Names = noNames): readonly Part[] {
+  const inner = toInner(expression);
   switch (inner.type) {
     case "literal_value":
     case "string_lit":
-      return [escapedPart(textOf(text, inner).replace(/^"|"$/g, ""))];
+      return [escapedPart(toText(text, inner).replace(/^"|"$/g, ""))];
     case "quoted_template":
       return templateParts(text, inner, { start: inner.start + 1, end: inner.end - 1, names });
     case "heredoc_template":
@@ -55,7 +55,7 @@ function templateParts(
   for (const each of template.children.filter(({ type }) => /^template_(interpolation|directive)$/.test(type))) {
     const expression = each.type === "template_interpolation" ? each.children.find(isExpression) : undefined;
     parts.push(readPart(text.slice(at, each.start)));
-    for (const part of expression === undefined ? [null] : partsOf(text, expression, names)) parts.push(part);
+    for (const part of expression === undefined ? [null] : listParts(text, expression, names)) parts.push(part);
     at = each.end;
   }
   return [...parts, readPart(text.slice(at, end))].filter((each) => each !== "");
@@ -63,20 +63,20 @@ function templateParts(
 
 /** Returns the parts of the path that `abspath`, `pathexpand`, `format` or `join` builds. Other calls are unknown. */
 function callParts(text: string, call: SyntaxNode, names: Names): readonly Part[] {
-  const { name, given } = callOf(text, call);
+  const { name, given } = toCall(text, call);
   const [first, second] = given;
   if (first === undefined) return [null];
-  if (/^(abspath|pathexpand|trimspace|chomp|tostring)$/.test(name)) return partsOf(text, first, names);
+  if (/^(abspath|pathexpand|trimspace|chomp|tostring)$/.test(name)) return listParts(text, first, names);
   if (name === "format") return formatParts(text, given, names);
-  const list = second === undefined ? second : innerOf(second);
+  const list = second === undefined ? second : toInner(second);
   if (name !== "join" || given.length !== 2 || list?.type !== "tuple") return [null];
-  const glue = partsOf(text, first, names);
-  return elementsOf(list).flatMap((each, index) => [...(index > 0 ? glue : []), ...partsOf(text, each, names)]);
+  const glue = listParts(text, first, names);
+  return listElements(list).flatMap((each, index) => [...(index > 0 ? glue : []), ...listParts(text, each, names)]);
 }
 
 /** Returns the parts that `format` produces. Each verb takes the next value; only `%s`, `%d` and `%v` are known. */
 function formatParts(text: string, [format, ...values]: readonly SyntaxNode[], names: Names): readonly Part[] {
-  const [written, ...more] = format === undefined ? [null] : partsOf(text, format, names);
+  const [written, ...more] = format === undefined ? [null] : listParts(text, format, names);
   if (typeof written !== "string" || more.length > 0 || /%[^sdv%]/.test(written)) return [null];
   let next = 0;
   return written.split(/(%[sdv%])/).flatMap((part): readonly Part[] => {
@@ -84,25 +84,25 @@ function formatParts(text: string, [format, ...values]: readonly SyntaxNode[], n
     if (!/^%[sdv]$/.test(part)) return part === "" ? [] : [part];
     const value = values[next];
     next += 1;
-    return value === undefined ? [null] : partsOf(text, value, names);
+    return value === undefined ? [null] : listParts(text, value, names);
   });
 }
 
 function namedParts(text: string, node: SyntaxNode, names: Names): readonly Part[] {
   const [only] = node.children.filter(({ type }) => type !== "comment");
-  if (node.type === "expression" && only?.type === "expression") return partsOf(text, only, names);
-  const written = textOf(text, node).replace(/\s+/g, "");
+  if (node.type === "expression" && only?.type === "expression") return listParts(text, only, names);
+  const written = toText(text, node).replace(/\s+/g, "");
   if (written === "path.module") return [MODULE];
   const local = /^local\.([A-Za-z_][\w-]*)$/.exec(written)?.[1];
   const known = local === undefined ? null : names(local);
-  if (known !== null) return partsOf(known.text, known.node, known.names);
+  if (known !== null) return listParts(known.text, known.node, known.names);
   return [/^path\.\w+$/.test(written) ? PROGRAM : null];
 }
 
 /** Returns the name and the arguments of a function call. */
-export function callOf(text: string, call: SyntaxNode) {
+export function toCall(text: string, call: SyntaxNode) {
   const [name, list] = [call.children[0], call.children.find(({ type }) => type === "function_arguments")];
-  return { name: name === undefined ? "" : textOf(text, name), given: list?.children.filter(isExpression) ?? [] };
+  return { name: name === undefined ? "" : toText(text, name), given: list?.children.filter(isExpression) ?? [] };
 }
 
 /** Whether a node is a complete expression, such as an element of a list. */

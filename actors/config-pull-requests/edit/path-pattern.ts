@@ -105,7 +105,7 @@ function matches(pattern: string, text: string): boolean {
 }
 
 /** Returns the parent folders of a path, nearest first, without the root. */
-export function foldersOf(path: string): readonly string[] {
+export function listFolders(path: string): readonly string[] {
   const folder = posix.dirname(path);
-  return folder === "." || folder === "/" ? [] : [folder, ...foldersOf(folder)];
+  return folder === "." || folder === "/" ? [] : [folder, ...listFolders(folder)];
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { isKnown, type JsonPath, placeOf, plainValue, refuse, type Source, valueAt } from "./edit-source.js";
+import { isKnown, type JsonPath, plainValue, refuse, type Source, toPlace, valueAt } from "./edit-source.js";
 import { type FoundStation, findStation, type SoughtStation } from "./find-station.js";
-import { holderOf, innerOf, type SyntaxNode } from "./hcl-syntax.js";
+import { type SyntaxNode, toHolder, toInner } from "./hcl-syntax.js";
 import type { Json } from "./hcl-values.js";
 import { means, type StationChange } from "./station-changes.js";
 import type { WantedStation } from "./station-edit.js";
@@ -22,7 +22,7 @@ export function proveEdit(
   wanted: WantedStation & SoughtStation,
 ): void {
   const without = ({ values }: Source) => changes.reduce<Json>((rest, { path }) => withoutAt(rest, path), values);
-  const at = placeOf(before, findStation(before, wanted).station.node);
+  const at = toPlace(before, findStation(before, wanted).station.node);
   if (!isDeepStrictEqual(without(before), without(after))) {
     refuse("not-proven", `At ${at}, the edited source would differ from what it was in more than the wanted values.`);
   }
@@ -50,15 +50,15 @@ function isWrittenAt(source: Source, { station }: FoundStation, steps: JsonPath)
     const blocks = holder.blocks.filter(({ type }) => type === step).map(({ node }) => node);
     if (isLast && member !== undefined) return isKnown(source, member.value);
     if (isLast) return blocks.length > 0 && blocks.every((block) => holdsLiterals(source, block));
-    const below = member === undefined ? blocks[0] : innerOf(member.value);
+    const below = member === undefined ? blocks[0] : toInner(member.value);
     if (below === undefined) return false;
-    holder = holderOf(text, below);
+    holder = toHolder(text, below);
   }
   return false;
 }
 
 function holdsLiterals(source: Source, block: SyntaxNode): boolean {
-  const { members, blocks } = holderOf(source.text, block);
+  const { members, blocks } = toHolder(source.text, block);
   return blocks.length === 0 && members.every(({ value }) => isKnown(source, value));
 }
 

@@ -1,5 +1,5 @@
-import { elementsOf, holderOf, innerOf, type SyntaxNode, textOf } from "./hcl-syntax.js";
-import { callOf, globbed, isExpression, MODULE, type Names, type Part, PROGRAM, partsOf } from "./path-parts.js";
+import { listElements, type SyntaxNode, toHolder, toInner, toText } from "./hcl-syntax.js";
+import { globbed, isExpression, listParts, MODULE, type Names, type Part, PROGRAM, toCall } from "./path-parts.js";
 
 /**
  * The kind of block that contains a part of a file. `reads`: its attributes may name files for the provider or a
@@ -20,7 +20,7 @@ const COMMAND_TEXTS =
   /(^|_)(args?|arguments|entrypoint|environment|interpreter|query|user_data|triggers\w*|keepers|input)$/;
 
 /** Returns the use of a block or of an attribute with blocks, within a block of another use. */
-export function useOf(name: string, label: string, outer: BlockUse | undefined): BlockUse {
+export function toUse(name: string, label: string, outer: BlockUse | undefined): BlockUse {
   if (name === "provisioner") return "reads";
   if (outer !== undefined) return outer;
   if (name === "module") return "module";
@@ -40,15 +40,17 @@ export function attributePaths(
     use !== null && READS.test(name) && !WRITES.test(name) && !(use === "module" && /^sources?$/.test(name));
   const isCommand = use !== null && COMMANDS.test(name);
   const isText = use !== null && COMMAND_TEXTS.test(name);
-  const leaves = isReading || isCommand || isText ? leavesOf(text, value) : [value];
+  const leaves = isReading || isCommand || isText ? listLeaves(text, value) : [value];
   return leaves.flatMap((leaf): readonly (readonly Part[])[] => {
-    const parts = isArchive(textOf(text, leaf)) ? [] : partsOf(text, leaf, names);
+    const parts = isArchive(toText(text, leaf)) ? [] : listParts(text, leaf, names);
     const [begin, ...rest] = parts;
     // Code that is given the module's own folder may read everything in it.
     const isFolder = (begin === MODULE || begin === PROGRAM) && rest.every((part) => /^[/.]*$/.test(String(part)));
     const isTold = parts.some((part) => part !== null);
     if (isFolder || (isReading && parts.length > 0) || (READS_ANYWHERE.test(name) && isTold)) return [parts];
-    return isCommand || isText ? wordsOf(parts).filter((word) => isCommand || word.some((part) => part !== null)) : [];
+    return isCommand || isText
+      ? listWords(parts).filter((word) => isCommand || word.some((part) => part !== null))
+      : [];
   });
 }
 
@@ -58,21 +60,21 @@ function isArchive(expression: string): boolean {
 }
 
 /** Returns the single values in a list, an object or the branches of a conditional. */
-function leavesOf(text: string, expression: SyntaxNode): readonly SyntaxNode[] {
-  const inner = innerOf(expression);
-  const of = (nodes: readonly SyntaxNode[]) => nodes.flatMap((each) => leavesOf(text, each));
+function listLeaves(text: string, expression: SyntaxNode): readonly SyntaxNode[] {
+  const inner = toInner(expression);
+  const read = (nodes: readonly SyntaxNode[]) => nodes.flatMap((each) => listLeaves(text, each));
   const only = inner.children.filter(({ type }) => type !== "comment");
-  if (inner.type === "tuple") return of(elementsOf(inner));
-  if (inner.type === "object") return of(holderOf(text, inner).members.map(({ value }) => value));
-  if (inner.type === "conditional") return of(inner.children.filter(isExpression).slice(1));
-  if (inner.type === "expression" && only.length === 1 && only[0]?.type === "expression") return of(only);
+  if (inner.type === "tuple") return read(listElements(inner));
+  if (inner.type === "object") return read(toHolder(text, inner).members.map(({ value }) => value));
+  if (inner.type === "conditional") return read(inner.children.filter(isExpression).slice(1));
+  if (inner.type === "expression" && only.length === 1 && only[0]?.type === "expression") return read(only);
   if (inner.type !== "function_call") return [inner];
-  const { name, given } = callOf(text, inner);
-  return /^(concat|flatten|compact|distinct|toset|tolist|tomap|merge|try|coalesce)$/.test(name) ? of(given) : [inner];
+  const { name, given } = toCall(text, inner);
+  return /^(concat|flatten|compact|distinct|toset|tolist|tomap|merge|try|coalesce)$/.test(name) ? read(given) : [inner];
 }
 
 /** Splits a command into its words. A shell variable and a wildcard can be any text. */
-export function wordsOf(parts: readonly Part[]): readonly (readonly Part[])[] {
+export function listWords(parts: readonly Part[]): readonly (readonly Part[])[] {
   const words: Part[][] = [[]];
   for (const part of parts) {
     if (typeof part !== "string") words.at(-1)?.push(part);

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { readCode } from "./code-blocks.js";
-import { placeOf } from "./edit-source.js";
+import { toPlace } from "./edit-source.js";
 import { nodesIn, type SyntaxNode, TooDeep } from "./hcl-syntax.js";
 import { isJson } from "./json-code.js";
 import { jsonPaths, templatePaths } from "./json-texts.js";
@@ -35,7 +35,7 @@ export async function findOtherReader(repository: Repository, reading: FileReadi
   if ("fault" in templates) return `the templates cannot be looked through, since ${templates.fault}`;
   const { target, module } = reading;
   const { links } = repository;
-  const namesIn = localsOf(repository, code.files);
+  const namesIn = toLocals(repository, code.files);
   for (const file of [...code.files, ...templates.files]) {
     const names = namesIn(dirname(file.path));
     const found = readerIn(repository, file, { reading, of: { target, module, links }, names });
@@ -56,7 +56,7 @@ function readerIn(
   { reading, of, names }: { readonly reading: FileReading; readonly of: ReadTarget; readonly names: Names },
 ): string | null {
   const { path, text } = file;
-  const isNamed = of.links.namesOf(of.target).some((name) => hasNameOf(text, name));
+  const isNamed = of.links.listNames(of.target).some((name) => hasNameOf(text, name));
   if (!isNamed && !MAY_READ.test(text)) return null;
   repository.onFile(path);
   const read = readPaths(repository, file, names);
@@ -65,9 +65,9 @@ function readerIn(
   const isOwn = ({ start, end }: SyntaxNode) =>
     path === reading.path && start >= reading.node.start && end <= reading.node.end;
   const found = paths.find((each) => !isOwn(each.node) && mayName(each, path, of));
-  if (found !== undefined) return placeOf(file, found.node);
+  if (found !== undefined) return toPlace(file, found.node);
   const missed = root?.isBroken === true ? missedIn(text, root, path === reading.path ? "" : of.target) : null;
-  return missed === null ? null : placeOf(file, { start: missed });
+  return missed === null ? null : toPlace(file, { start: missed });
 }
 
 /** Returns the paths that a file may name, with its syntax tree for HCL; null if the file nests too deeply. */
@@ -90,7 +90,7 @@ function readPaths(
 }
 
 /** Returns a function that gives the locals of the module in a folder. A local that is set twice is unknown. */
-function localsOf(repository: Repository, files: readonly CodeFile[]): (folder: string) => Names {
+function toLocals(repository: Repository, files: readonly CodeFile[]): (folder: string) => Names {
   const modules = new Map<string, ReadonlyMap<string, readonly Pick<LocalValue, "text" | "node">[]>>();
   const read = (folder: string) => {
     const found = new Map<string, Pick<LocalValue, "text" | "node">[]>();

@@ -1,10 +1,10 @@
 import { basename, dirname, posix } from "node:path";
-import { innerOf, nodesIn, type Syntax, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { nodesIn, type Syntax, type SyntaxNode, toInner, toText } from "./hcl-syntax.js";
 import { isWithin, type Links } from "./links.js";
-import { callOf, globbed, MODULE, type Names, noNames, type Part, PROGRAM, partsOf } from "./path-parts.js";
+import { globbed, listParts, MODULE, type Names, noNames, type Part, PROGRAM, toCall } from "./path-parts.js";
 import {
-  foldersOf,
   hasKnownEnd,
+  listFolders,
   mayBe,
   mayEndWith,
   onlyPath,
@@ -12,7 +12,7 @@ import {
   type PathPattern,
   toPattern,
 } from "./path-pattern.js";
-import { attributePaths, type BlockUse, useOf, wordsOf } from "./read-attributes.js";
+import { attributePaths, type BlockUse, listWords, toUse } from "./read-attributes.js";
 
 /** A path in an expression, as far as it is known. */
 export interface WrittenPath {
@@ -47,9 +47,9 @@ export function pathsIn(text: string, node: SyntaxNode, names: Names = noNames):
 }
 
 function collect(text: string, node: SyntaxNode, context: Context, found: WrittenPath[]): void {
-  const inner = innerOf(node);
+  const inner = toInner(node);
   const { names } = context;
-  const read = readingOf(text, inner, names);
+  const read = findReading(text, inner, names);
   if (read !== null) found.push(read.path);
   const below = contextIn(text, inner, context);
   const { use = null } = below;
@@ -57,14 +57,14 @@ function collect(text: string, node: SyntaxNode, context: Context, found: Writte
   for (const each of writtenOut(text, inner, { use, names })) found.push(each);
   // A literal argument of a reading function is already listed as `read`; do not list it again as `text`.
   const isLiteral = (each: SyntaxNode) =>
-    read?.given.includes(each) === true && /^(quoted_template|literal_value)$/.test(innerOf(each).type);
+    read?.given.includes(each) === true && /^(quoted_template|literal_value)$/.test(toInner(each).type);
   for (const child of inner.children) {
     const own = child.type === "function_arguments" ? child.children : [child];
     for (const each of own) {
       if (!isLiteral(each)) collect(text, each, below, found);
       else {
         const parts: WrittenPath[] = [];
-        for (const part of innerOf(each).children) collect(text, part, below, parts);
+        for (const part of toInner(each).children) collect(text, part, below, parts);
         for (const part of parts) if (part.use === "read") found.push(part);
       }
     }
@@ -74,21 +74,21 @@ function collect(text: string, node: SyntaxNode, context: Context, found: Writte
 /** Returns the context within a block, or within an attribute that is written in the place of one. */
 function contextIn(text: string, node: SyntaxNode, context: Context): Context {
   if (!/^(block|attribute|object_elem)$/.test(node.type)) return context;
-  const [name = "", label = ""] = node.children.slice(0, 2).map((each) => textOf(text, each).replace(/"/g, "").trim());
+  const [name = "", label = ""] = node.children.slice(0, 2).map((each) => toText(text, each).replace(/"/g, "").trim());
   const { use } = context;
   if (node.type !== "block" && name !== "provisioner") return context;
-  return { ...context, use: useOf(name, label, use) };
+  return { ...context, use: toUse(name, label, use) };
 }
 
 /** Returns the path that a function call reads, and the arguments that give it; null if the function reads no file. */
-function readingOf(text: string, node: SyntaxNode, names: Names) {
+function findReading(text: string, node: SyntaxNode, names: Names) {
   if (node.type !== "function_call") return null;
-  const { name, given } = callOf(text, node);
+  const { name, given } = toCall(text, node);
   const [first] = given;
   if (first === undefined || !READS.test(name)) return null;
   // `fileset` takes a folder and a pattern in it. For other functions, only the first argument is a path.
   const paths = name === "fileset" ? given : [first];
-  const parts = paths.flatMap((each, index) => [...(index > 0 ? ["/"] : []), ...partsOf(text, each, names)]);
+  const parts = paths.flatMap((each, index) => [...(index > 0 ? ["/"] : []), ...listParts(text, each, names)]);
   return { path: toPath(name === "fileset" ? parts.flatMap(globbed) : parts, node, "read"), given: paths };
 }
 
@@ -100,7 +100,7 @@ function readByAttribute(
   const [nameNode, value] = [node.children[0], node.children.at(-1)];
   if (!/^(attribute|object_elem)$/.test(node.type) || nameNode === undefined || value === undefined) return [];
   if (nameNode === value) return [];
-  const name = textOf(text, nameNode).replace(/"/g, "");
+  const name = toText(text, nameNode).replace(/"/g, "");
   return attributePaths({ text, name, value }, use, names).map((parts) => toPath(parts, value, "read"));
 }
 
@@ -109,21 +109,21 @@ function writtenOut(
   node: SyntaxNode,
   { use, names }: { readonly use: BlockUse; readonly names: Names },
 ): readonly WrittenPath[] {
-  const isMade = node.type === "function_call" && MAKES.test(callOf(text, node).name);
+  const isMade = node.type === "function_call" && MAKES.test(toCall(text, node).name);
   if (!isMade && !/^(quoted_template|heredoc_template|string_lit|literal_value)$/.test(node.type)) return [];
-  const parts = partsOf(text, node, names);
+  const parts = listParts(text, node, names);
   if (use === null || node.type === "string_lit")
     return node.type === "heredoc_template" ? [] : [toPath(parts, node, "text")];
   // A text with several words may be a command, whatever its attribute.
-  const words = wordsOf(parts).filter((word) => word.some((part) => String(part).includes("/")));
+  const words = listWords(parts).filter((word) => word.some((part) => String(part).includes("/")));
   return [parts, ...words].map((each) => toPath(each, node, "text"));
 }
 
 /** Returns the path in an expression that is given as text. */
-export function pathOf(syntax: Syntax, expression: string): Pick<WrittenPath, "from" | "parts"> {
+export function readPath(syntax: Syntax, expression: string): Pick<WrittenPath, "from" | "parts"> {
   const text = `_ = ${expression}\n`;
   const value = nodesIn(syntax.parse(text), "expression")[0];
-  return value === undefined ? { from: "any", parts: [null] } : toPath(partsOf(text, value), value, "text");
+  return value === undefined ? { from: "any", parts: [null] } : toPath(listParts(text, value), value, "text");
 }
 
 function toPath(parts: readonly Part[], node: SyntaxNode, use: "read" | "text"): WrittenPath {
@@ -145,7 +145,7 @@ export interface ReadTarget {
 export function mayName(written: WrittenPath, file: string, of: ReadTarget): boolean {
   const { target, links } = of;
   const isAbsolute = written.use === "read" && written.from === "any" && /^[/~]/.test(written.parts[0] ?? "");
-  const bases = written.from === "module" ? links.namesOf(dirname(file)) : [null];
+  const bases = written.from === "module" ? links.listNames(dirname(file)) : [null];
   return bases.some((base) => {
     const pattern = toPattern(base, written.parts);
     const path = onlyPath(pattern);
@@ -153,7 +153,7 @@ export function mayName(written: WrittenPath, file: string, of: ReadTarget): boo
     // The target of a symlink on the way was not read, so the path may lead anywhere.
     if (followed === undefined) return true;
     const fits = (name: string): boolean => mayBe(pattern, name) || (isAbsolute && mayEndWith(pattern, name));
-    const isNamed = (name: string): boolean => (path === null ? links.namesOf(name).some(fits) : followed === name);
+    const isNamed = (name: string): boolean => (path === null ? links.listNames(name).some(fits) : followed === name);
     if (isNamed(target)) return written.use === "read" || isPath(written, pattern, { file, target });
     return (
       (written.use !== "text" || path === null || path !== base) && foldersNamed(written, pattern, of).some(isNamed)
@@ -182,7 +182,7 @@ function isPath(
 function foldersNamed({ parts, use }: WrittenPath, pattern: PathPattern, of: ReadTarget): readonly string[] {
   const isRoot = pattern.steps.length === 0 && use !== "text";
   if (!isRoot && !hasKnownEnd(pattern)) return [];
-  const folders = [...foldersOf(of.target), "."];
+  const folders = [...listFolders(of.target), "."];
   if (use !== "text") return folders;
   // A string like this may also be the source of a module call. For folders below the module's own folder, that is
   // impossible.

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { placeOf, refuse, resolveReferences, type Source } from "./edit-source.js";
-import { holderOf, nodesIn, type SyntaxNode, TooDeep, textOf } from "./hcl-syntax.js";
+import { refuse, resolveReferences, type Source, toPlace } from "./edit-source.js";
+import { nodesIn, type SyntaxNode, TooDeep, toHolder, toText } from "./hcl-syntax.js";
 import type { JsonObject, ParsedValues } from "./hcl-values.js";
 import type { ModuleScope } from "./module-scope.js";
 import type { Parsers } from "./parsers.js";
@@ -42,7 +42,7 @@ function parseSyntax({ syntax }: Parsers, file: { readonly path: string; readonl
 }
 
 function refuseDeep(file: { readonly path: string; readonly text: string }, start: number): never {
-  refuse("not-proven", `At ${placeOf(file, { start })}, the source nests too deeply to be read.`);
+  refuse("not-proven", `At ${toPlace(file, { start })}, the source nests too deeply to be read.`);
 }
 
 /** Returns the offset of the first syntax error in a file. */
@@ -63,7 +63,7 @@ async function parseShortened({ parseValues }: Parsers, file: File): Promise<Par
   const parsed = await parseValues(file.path, short.text);
   if ("fault" in parsed && endless === null) return { fault: withOwnLines(parsed.fault, short) };
   if ("fault" in parsed && endless !== null && parsed.fault.includes(NO_END)) {
-    return { fault: `${placeOf(file, { start: endless - 1 })}: the heredoc that begins here has no end` };
+    return { fault: `${toPlace(file, { start: endless - 1 })}: the heredoc that begins here has no end` };
   }
   const output = "values" in parsed && endless === null ? JSON.stringify(parsed.values) : null;
   return output !== null && short.digests.every((digest) => output.includes(digest))
@@ -108,17 +108,17 @@ interface Shortened {
 }
 
 function shorten({ text, root }: File, end: number | null): Shortened {
-  const lines = holderOf(text, root).blocks.filter(({ labels }) => labels[0] === "service_line");
+  const lines = toHolder(text, root).blocks.filter(({ labels }) => labels[0] === "service_line");
   const isCut = (node: SyntaxNode): boolean =>
     (end === null || node.end <= end) &&
     !lines.some(({ node: line }) => node.start >= line.start && node.end <= line.end);
   const long = end === null && !root.isBroken ? longExpressions(text, root).filter(isCut) : [];
   const bodies = nodesIn(root, "heredoc_template")
     .filter((node) => isCut(node) && !long.some(({ start, end: last }) => node.start >= start && node.end <= last))
-    .flatMap((node) => bodyOf(text, node) ?? []);
+    .flatMap((node) => findBody(text, node) ?? []);
   const splices = [
-    ...long.map(({ start, end: last }) => cutOf(text, { start, end: last }, (digest) => `"${digest}"`)),
-    ...bodies.map((body) => cutOf(text, body, (digest) => `${digest}\n`)),
+    ...long.map(({ start, end: last }) => toCut(text, { start, end: last }, (digest) => `"${digest}"`)),
+    ...bodies.map((body) => toCut(text, body, (digest) => `${digest}\n`)),
   ].sort((left, right) => left.start - right.start);
   const cuts: { line: number; lines: number }[] = [];
   let [at, line] = [0, 1];
@@ -131,7 +131,7 @@ function shorten({ text, root }: File, end: number | null): Shortened {
   return { text: spliced(text, shortened), digests: splices.map(({ digest }) => digest), cuts };
 }
 
-function cutOf(
+function toCut(
   text: string,
   { start, end }: { readonly start: number; readonly end: number },
   write: (digest: string) => string,
@@ -142,8 +142,8 @@ function cutOf(
 
 /** Returns the attribute expressions in blocks that are longer than {@link MAX_EXPRESSION}. */
 function longExpressions(text: string, node: SyntaxNode): readonly SyntaxNode[] {
-  return holderOf(text, node).blocks.flatMap(({ node: block }) => {
-    const long = holderOf(text, block).members.filter(({ value }) => value.end - value.start > MAX_EXPRESSION);
+  return toHolder(text, node).blocks.flatMap(({ node: block }) => {
+    const long = toHolder(text, block).members.filter(({ value }) => value.end - value.start > MAX_EXPRESSION);
     // An expression that ends with a heredoc includes the newline after it.
     const whole = long.map(({ value }) => value).filter(({ end }) => text[end - 1] !== "\n");
     return [...whole, ...longExpressions(text, block)];
@@ -151,8 +151,8 @@ function longExpressions(text: string, node: SyntaxNode): readonly SyntaxNode[] 
 }
 
 /** Returns the offsets of a heredoc's body if it has many lines and no templates; otherwise null. */
-function bodyOf(text: string, node: SyntaxNode): { readonly start: number; readonly end: number } | null {
-  const written = textOf(text, node);
+function findBody(text: string, node: SyntaxNode): { readonly start: number; readonly end: number } | null {
+  const written = toText(text, node);
   const [, word = ""] = /^<<-?([^\s]+)\r?\n/.exec(written) ?? [];
   const [start, end] = [text.indexOf("\n", node.start) + 1, text.lastIndexOf("\n", node.end - 1) + 1];
   if (word === "" || start >= end || text.slice(end, node.end).trim() !== word) return null;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { HclValue, ObjectValue } from "../../export/hcl.js";
 import { plainValue } from "./edit-source.js";
-import { commentsIn, elementsOf, holderOf, innerOf, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { commentsIn, listElements, type SyntaxNode, toHolder, toInner, toText } from "./hcl-syntax.js";
 import type { Json } from "./hcl-values.js";
 import { writeHeredoc } from "./heredoc.js";
 import { insertAttribute, type Manner } from "./insert-attribute.js";
@@ -30,14 +30,14 @@ interface Literal {
  */
 export function replaceValue(replacing: Replacing, { node, json }: Literal, now: HclValue): readonly Splice[] {
   if (isDeepStrictEqual(plainValue(json), toJson(now))) return [];
-  const inner = innerOf(node);
+  const inner = toInner(node);
   if (inner.type === "tuple" && Array.isArray(json) && isList(now) && now.length > 0 && json.length > 0) {
     return replaceElements(replacing, { list: inner, json }, now);
   }
   if (inner.type === "object" && isRecord(json) && isObject(now)) {
     return replaceMembers(replacing, { node: inner, json }, now);
   }
-  if (inner.type === "tuple" && isList(now) && elementsOf(inner).length === 0 && commentsIn(inner).length > 0) {
+  if (inner.type === "tuple" && isList(now) && listElements(inner).length === 0 && commentsIn(inner).length > 0) {
     return [fillList(replacing, inner, now)];
   }
   const [comment] = commentsIn(inner);
@@ -49,7 +49,7 @@ function written({ manner }: Replacing, node: SyntaxNode, now: HclValue): string
   const { text, isAligned } = manner;
   const newline = newlineAt(text, node.start);
   if (node.type === "heredoc_template" && typeof now === "string") {
-    const heredoc = writeHeredoc(now, textOf(text, node), newline);
+    const heredoc = writeHeredoc(now, toText(text, node), newline);
     if (heredoc !== null) return heredoc;
   }
   const { endsLine } = restAfter(text, node.end, []);
@@ -64,7 +64,7 @@ export function replaceMembers(
   now: ObjectValue,
 ): readonly Splice[] {
   const { manner } = replacing;
-  const holder = holderOf(manner.text, node);
+  const holder = toHolder(manner.text, node);
   const wanted = new Map<string, HclValue>(holder.members.map(({ name }) => [name ?? "", null]));
   for (const [name, value] of now.entries) wanted.set(name, value);
   return [...wanted].flatMap(([name, value]) => {
@@ -82,7 +82,7 @@ function replaceElements(
   { list, json }: { readonly list: SyntaxNode; readonly json: readonly Json[] },
   now: readonly HclValue[],
 ): readonly Splice[] {
-  const elements = elementsOf(list);
+  const elements = listElements(list);
   const had = json.map((each) => replacing.meaning(plainValue(each)));
   const has = now.map((each) => replacing.meaning(toJson(each)));
   const maxShared = Math.min(had.length, has.length);
@@ -124,7 +124,7 @@ function addElements(
   { list, after }: { readonly list: SyntaxNode; readonly after: number },
   values: readonly HclValue[],
 ): Splice[] {
-  const elements = elementsOf(list);
+  const elements = listElements(list);
   const beside = elements[Math.max(after, 0)] ?? list;
   const indent = indentAt(text, beside.start);
   const newline = newlineAt(text, beside.start);
@@ -159,7 +159,7 @@ function removeElements(
   list: SyntaxNode,
   { from, to }: { readonly from: number; readonly to: number },
 ): Splice {
-  const elements = elementsOf(list);
+  const elements = listElements(list);
   const [first, last] = [elements[from] ?? list, elements[to] ?? list];
   const comments = commentsIn(list);
   const rest = restAfter(text, last.end, comments);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { propertiesOf, shapeOf, toAttributes } from "../../export/attributes.js";
+import { toAttributes, toProperties, toShape } from "../../export/attributes.js";
 import { fromAttributes } from "../../export/from-attributes.js";
 import type { Entries, HclValue, ObjectValue } from "../../export/hcl.js";
 import { type Station, stationSchema } from "../../lines/station.js";
@@ -17,14 +17,14 @@ export interface StationChange {
 }
 
 /** Formats the path of a change with dots, for example `judge.rubric`. */
-export function nameOf({ path }: Pick<StationChange, "path">): string {
+export function toName({ path }: Pick<StationChange, "path">): string {
   return path.join(".");
 }
 
 type Block = Omit<Station, "id">;
 
 /** The provider's order of a station's attributes. */
-export const attributeOrder: readonly string[] = [...propertiesOf(shapeOf(stationSchema)).values()].map(
+export const attributeOrder: readonly string[] = [...toProperties(toShape(stationSchema)).values()].map(
   ({ snake }) => snake,
 );
 
@@ -36,13 +36,13 @@ type WritesMembers = (attribute: string) => boolean;
  * whole.
  */
 export function listStationChanges(live: Block, wanted: Block, writesMembers: WritesMembers): readonly StationChange[] {
-  return changesBetween({ entries: attributesOf(live) }, { entries: attributesOf(wanted) }, writesMembers);
+  return changesBetween({ entries: readAttributes(live) }, { entries: readAttributes(wanted) }, writesMembers);
 }
 
 function changesBetween(live: ObjectValue, wanted: ObjectValue, writesMembers: WritesMembers): StationChange[] {
   const names = new Set([...live.entries, ...wanted.entries].map(([name]) => name));
   return [...names].sort(inOrder).flatMap((name) => {
-    const [was, now] = [entryOf(live, name), entryOf(wanted, name)];
+    const [was, now] = [toEntry(live, name), toEntry(wanted, name)];
     if (isDeepStrictEqual(was, now)) return [];
     if (!isObject(was) || !isObject(now) || !writesMembers(name)) return [{ path: [name], was, now }];
     const members = changesBetween(was, now, () => false);
@@ -55,11 +55,11 @@ function inOrder(left: string, right: string): number {
   return attributeOrder.indexOf(left) - attributeOrder.indexOf(right);
 }
 
-function entryOf({ entries }: ObjectValue, wanted: string): HclValue {
+function toEntry({ entries }: ObjectValue, wanted: string): HclValue {
   return entries.find(([name]) => name === wanted)?.[1] ?? null;
 }
 
-function attributesOf(block: Block): Entries {
+function readAttributes(block: Block): Entries {
   const plain = { at: () => null, hidden: () => null, hiddenPaths: [], omitted: ["id"] };
   return toAttributes(stationSchema, block, plain);
 }
@@ -70,12 +70,12 @@ function attributesOf(block: Block): Entries {
  * the same, as are texts that differ only in their Unicode form.
  */
 export function meansLive(live: Block, { path, was }: StationChange, written: Json | undefined): boolean {
-  return means(live, path, written === undefined ? null : asTypeOf(was, written));
+  return means(live, path, written === undefined ? null : toAsType(was, written));
 }
 
 /** Whether a value at a path means the same as the station's value there. */
 export function means(station: Block, path: readonly string[], written: Json): boolean {
-  return meaningOf(station, path, written) === comparable(Reflect.get(station, fieldOf(path)));
+  return findMeaning(station, path, written) === comparable(Reflect.get(station, toField(path)));
 }
 
 /**
@@ -83,9 +83,9 @@ export function means(station: Block, path: readonly string[], written: Json): b
  * give equal text. Null if the value is invalid. An omitted attribute that the service fills in means the station's
  * current value.
  */
-export function meaningOf(station: Block, path: readonly string[], written: Json): string | null {
+export function findMeaning(station: Block, path: readonly string[], written: Json): string | null {
   const [field = "", ...below] = path;
-  const whole = toJson({ entries: attributesOf(station) });
+  const whole = toJson({ entries: readAttributes(station) });
   const known = isRecord(whole) ? (whole[field] ?? null) : null;
   const attributes = {
     key: station.key,
@@ -96,13 +96,13 @@ export function meaningOf(station: Block, path: readonly string[], written: Json
   const { fields, faults } = fromAttributes(stationSchema, attributes, { unknown: null, omitted: ["id"] });
   const parsed = stationSchema.safeParse(fields);
   if (faults.length > 0 || !parsed.success) return null;
-  const value: unknown = Reflect.get(parsed.data, fieldOf(path));
-  return comparable(value === undefined ? Reflect.get(station, fieldOf(path)) : value);
+  const value: unknown = Reflect.get(parsed.data, toField(path));
+  return comparable(value === undefined ? Reflect.get(station, toField(path)) : value);
 }
 
 /** Returns the station's field for the attribute at the start of a path. */
-function fieldOf([attribute]: readonly string[]): string {
-  return [...propertiesOf(shapeOf(stationSchema))].find(([, { snake }]) => snake === attribute)?.[0] ?? "";
+function toField([attribute]: readonly string[]): string {
+  return [...toProperties(toShape(stationSchema))].find(([, { snake }]) => snake === attribute)?.[0] ?? "";
 }
 
 function comparable(value: unknown): string {
@@ -117,7 +117,7 @@ function withAt(whole: Json, path: readonly string[], written: Json): Json {
 }
 
 /** Converts between strings and numbers or booleans, as HCL does. */
-function asTypeOf(was: HclValue, written: Json): Json {
+function toAsType(was: HclValue, written: Json): Json {
   if (typeof was === "string" && (typeof written === "number" || typeof written === "boolean")) return String(written);
   if (typeof was === "number" && typeof written === "string" && written.trim() !== "") return Number(written);
   if (typeof was === "boolean" && (written === "true" || written === "false")) return written === "true";

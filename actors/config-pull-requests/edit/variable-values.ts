@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
-import { holderOf, innerOf, textOf } from "./hcl-syntax.js";
+import { toHolder, toInner, toText } from "./hcl-syntax.js";
 import { isWithin } from "./links.js";
-import { foldersOf } from "./path-pattern.js";
+import { listFolders } from "./path-pattern.js";
 import { isModuleFile, type Repository } from "./repository.js";
 
 /** Whether Terraform loads a variable file automatically in each run of the root module in a folder. */
@@ -15,7 +15,7 @@ export function isReadByEachRun(path: string, folder: string): boolean {
  * module is this folder. Null if no parent folder has a module.
  */
 export function isValuesFor(path: string, folder: string, modules: ReadonlySet<string>): boolean | null {
-  const owner = [...foldersOf(path), "."].find((each) => modules.has(each));
+  const owner = [...listFolders(path), "."].find((each) => modules.has(each));
   return owner === undefined ? null : owner === folder && isWithin(path, folder);
 }
 
@@ -55,19 +55,19 @@ const COMPUTED = "dependency.unknown";
  * Returns a function that lists the values which a Terragrunt unit or a stack component gives a variable with `inputs`.
  * Null if it has no `inputs`.
  */
-export function inputsOf(
+export function findInputs(
   repository: Repository,
   block: CodeBlock,
 ): ((variable: string) => readonly GivenValue[]) | null {
   const written = block.attributes.get("inputs") ?? readCode(repository, block.file).attributes.get("inputs");
   if (written === undefined) return null;
   const text = `_ = ${written}\n`;
-  const [inputs] = holderOf(text, repository.syntax.parse(text)).members;
-  const node = inputs === undefined ? undefined : innerOf(inputs.value);
-  const members = node?.type === "object" ? holderOf(text, node).members : [];
+  const [inputs] = toHolder(text, repository.syntax.parse(text)).members;
+  const node = inputs === undefined ? undefined : toInner(inputs.value);
+  const members = node?.type === "object" ? toHolder(text, node).members : [];
   const isWhole = node?.type === "object" && members.every(({ name }) => name !== null);
   return (variable) => {
-    const given = members.filter(({ name }) => name === variable).map(({ value }) => textOf(text, value));
+    const given = members.filter(({ name }) => name === variable).map(({ value }) => toText(text, value));
     const known = given.map((each) => (/^"[^"\\$%]*"$/.test(each) ? each : COMPUTED));
     return (isWhole ? known : [COMPUTED]).map((expression) => ({ expression, block }));
   };

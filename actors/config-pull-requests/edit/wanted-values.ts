@@ -1,4 +1,4 @@
-import { listStationChanges, nameOf } from "./station-changes.js";
+import { listStationChanges, toName } from "./station-changes.js";
 import type { EditRefusal, WantedStation } from "./station-edit.js";
 import { writeOnOneLine, writeWanted } from "./value-text.js";
 
@@ -10,13 +10,13 @@ export function withWanted(refusal: EditRefusal, { live, wanted }: WantedStation
   if (refusal.wanted !== null) return refusal;
   const whole = listStationChanges(live, wanted, () => false);
   const parts = listStationChanges(live, wanted, () => true);
-  const own = [...whole, ...parts].find((change) => nameOf(change) === refusal.attribute);
+  const own = [...whole, ...parts].find((change) => toName(change) === refusal.attribute);
   const [only] = whole;
   if (own !== undefined) return { ...refusal, wanted: writeWanted(own.now) };
   if (only === undefined) return refusal;
   if (whole.length === 1 && refusal.attribute === null) {
-    return { ...refusal, attribute: nameOf(only), wanted: writeWanted(only.now) };
+    return { ...refusal, attribute: toName(only), wanted: writeWanted(only.now) };
   }
-  const lines = whole.map((change) => `${nameOf(change)} = ${writeOnOneLine(change.now)}`);
+  const lines = whole.map((change) => `${toName(change)} = ${writeOnOneLine(change.now)}`);
   return { ...refusal, wanted: lines.join("\n") };
 }

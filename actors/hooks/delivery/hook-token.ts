@@ -41,7 +41,7 @@ export interface HookTokenClaims {
  */
 export function createHookTokenSigner(privateKey: string): HookTokenSigner {
   const key = readKey(privateKey);
-  const publicKey = publicKeyOf(key);
+  const publicKey = toPublicKey(key);
   const header = encoded({ alg: "ES256", kid: publicKey.kid, typ: "JWT" });
   return {
     publicKey,
@@ -75,7 +75,7 @@ function readKey(text: string): KeyObject {
   return key;
 }
 
-function publicKeyOf(key: KeyObject): PublicKey {
+function toPublicKey(key: KeyObject): PublicKey {
   const { kty = "", crv = "", x = "", y = "" } = createPublicKey(key).export({ format: "jwk" });
   const kid = createHash("sha256").update(JSON.stringify({ crv, kty, x, y })).digest("base64url");
   return { kty, crv, x, y, kid, alg: "ES256", use: "sig" };

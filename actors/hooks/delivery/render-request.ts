@@ -30,7 +30,7 @@ interface Unrendered {
 
 /** Evaluates a request's expressions. The error says which field failed, and why. */
 export function renderRequest(request: StepRequest, names: () => Names): RenderedRequest | Unrendered {
-  const fixed = fixedPartsOf(request);
+  const fixed = toFixedParts(request);
   if (fixed.request !== null) return fixed.request;
   const values = names();
   const allowance = createBudget();
@@ -84,7 +84,7 @@ interface FixedParts {
 /** Cached while a request is in memory. */
 const fixedParts = new WeakMap<StepRequest, FixedParts>();
 
-function fixedPartsOf(request: StepRequest): FixedParts {
+function toFixedParts(request: StepRequest): FixedParts {
   const known = fixedParts.get(request);
   if (known !== undefined) return known;
   const { url, headers, body } = request;

@@ -28,7 +28,7 @@ export const afterEventSubscriber: Subscriber<WorkFact> = {
   handle({ work }, turn) {
     const { fires, next } = matchHooks(turn, work, { from: MATCH_START, units: MATCH_UNITS_IN_TURN });
     // No other turn fires these hooks on this event: only the matcher could, and it starts after them.
-    for (const hook of fires) turn.sendFirst(refOf(hook, work), toFire(hook, work));
+    for (const hook of fires) turn.sendFirst(toRef(hook, work), toFire(hook, work));
     if (next !== null) turn.send(hookMatcherRef(work), toMatchHooks(next, work));
   },
 };
@@ -47,10 +47,10 @@ export const beforeEventGate: Gate<WorkQuestion> = {
 
 /** Fires a hook on an after event. */
 export function fireHook(turn: Turn, hook: HookRow, work: WorkEvent): void {
-  turn.send(refOf(hook, work), toFire(hook, work));
+  turn.send(toRef(hook, work), toFire(hook, work));
 }
 
-function refOf(hook: HookRow, work: WorkEvent) {
+function toRef(hook: HookRow, work: WorkEvent) {
   return hookOccurrenceRef(work.workspaceId, hookOccurrenceId(work, hook));
 }
 
@@ -59,7 +59,7 @@ function refOf(hook: HookRow, work: WorkEvent) {
  * decides.
  */
 export function toFireRequest(hook: HookRow, work: WorkEvent): GatekeeperRequest {
-  return { to: refOf(hook, work), message: toFire(hook, work), whenSilent: timeoutRefusal(hook) };
+  return { to: toRef(hook, work), message: toFire(hook, work), whenSilent: timeoutRefusal(hook) };
 }
 
 function toFire(hook: HookRow, work: WorkEvent): FireHook {

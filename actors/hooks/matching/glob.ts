@@ -19,7 +19,7 @@ const UNITS_TO_BEGIN = 5;
  */
 export function compileGlob(glob: string): PathPattern {
   const whole = glob.endsWith("/") ? `${glob}**` : glob;
-  const places = placesOf(whole);
+  const places = toPlaces(whole);
   const [beginning = ""] = /^[^*?]*/.exec(whole) ?? [];
   const [ending = ""] = /[^*?]*$/.exec(whole) ?? [];
   return {
@@ -46,7 +46,7 @@ interface Places {
   readonly runs: Uint8Array;
 }
 
-function placesOf(glob: string): Places {
+function toPlaces(glob: string): Places {
   const singles: number[] = [];
   const runs = [NO_RUN];
   for (const [token] of glob.matchAll(/\*\*|[\s\S]/gu)) {

@@ -164,7 +164,7 @@ function listHooks(
   key: string,
 ): Iterable<ResourceRow<HookFields>> {
   const list = () => listByLookupKey<HookFields>(reading, workspaceId, { kind: "hook", teamId, key }, null);
-  const cached = cachedHooks.of(reading, workspaceId);
+  const cached = cachedHooks.find(reading, workspaceId);
   if (cached === null) return list();
   const known = cached.find(teamId, key);
   if (known !== undefined) return known;

@@ -77,7 +77,7 @@ const KEY = "on";
  * configuration changes, because every task event needs it.
  */
 export function listBindings(reading: Reading, workspaceId: string, teamId: string): readonly PlacedBinding[] {
-  const cached = cachedBindings.of(reading, workspaceId);
+  const cached = cachedBindings.find(reading, workspaceId);
   const known = cached?.find(teamId, KEY);
   if (known !== undefined) return known;
   const bindings = readBindings(reading, workspaceId, teamId);

@@ -118,11 +118,11 @@ export function onTurnToRaise(context: DeliveryContext): Progress {
  * deliveries get their turn.
  */
 export function onWatched(context: DeliveryContext): Progress {
-  const far = countOf(context) + context.effects;
+  const far = toCount(context) + context.effects;
   const [entry] = context.entries;
   const isStuck = context.mayRaise && entry !== undefined && "raise" in entry && context.watchedAt === far;
   if (!isStuck) return { ...nothing, context: { ...context, watchedAt: far }, does: "nothing" };
-  const failed = { ...placeOf(entry), outcome: "failed", taskId: null, reason: "it was not answered" } as const;
+  const failed = { ...toPlace(entry), outcome: "failed", taskId: null, reason: "it was not answered" } as const;
   return advance(tell({ ...context, entries: context.entries.slice(1) }, failed));
 }
 
@@ -143,7 +143,7 @@ export function onRaised(context: DeliveryContext, raised: TaskRaised): Progress
   const reasons = [isUnrouted ? unrouted : raised.reason, note, context.lookupNote].filter((reason) => reason !== null);
   const reason = reasons.length === 0 ? null : reasons.join("; ");
   return advance(
-    tell({ ...context, entries, lookupNote: null }, { ...placeOf(entry), outcome, taskId: raised.taskId, reason }),
+    tell({ ...context, entries, lookupNote: null }, { ...toPlace(entry), outcome, taskId: raised.taskId, reason }),
   );
 }
 
@@ -181,7 +181,7 @@ function advance(context: DeliveryContext): Progress {
   for (let [entry] = left.entries; entry !== undefined; [entry] = left.entries) {
     if ("raise" in entry) return { ...nothing, context: left, does: "raise" };
     const { outcome, reason } = entry;
-    left = tell({ ...left, entries: left.entries.slice(1) }, { ...placeOf(entry), outcome, taskId: null, reason });
+    left = tell({ ...left, entries: left.entries.slice(1) }, { ...toPlace(entry), outcome, taskId: null, reason });
   }
   const { told, lookup, next } = left;
   const stored = told.length === 0 ? left : { ...left, told: [], rows: left.rows + 1 };
@@ -199,7 +199,7 @@ function evaluate(context: DeliveryContext): Progress {
 /** Ends the delivery without further entries. Outcomes recorded before stay. */
 function endEarly(context: DeliveryContext, { state, reason }: DeliveryEnd): Progress {
   const { told } = context;
-  const isAway = state === "failed" || countOf(context) === 0;
+  const isAway = state === "failed" || toCount(context) === 0;
   const end: DeliveryEnd = isAway ? { state, reason } : { ...toEnd(context), reason };
   const rows = context.rows + (told.length === 0 ? 0 : 1);
   return { ...nothing, context: { ...context, rows }, does: "end", end, stores: told };
@@ -221,9 +221,9 @@ function tell(context: DeliveryContext, entry: DeliveryEntry): DeliveryContext {
 }
 
 const counted = (context: DeliveryContext): DeliveryContext => ({ ...context, effects: context.effects + 1 });
-const placeOf = ({ event, item }: EvaluatedEntry) => ({ event, item });
+const toPlace = ({ event, item }: EvaluatedEntry) => ({ event, item });
 
 /** Returns the number of entries with a recorded outcome. */
-export function countOf({ counts }: DeliveryContext): number {
+export function toCount({ counts }: DeliveryContext): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

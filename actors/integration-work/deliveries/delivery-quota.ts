@@ -47,13 +47,13 @@ export function count(
 export function removeOldest(turn: Turn, context: IntakeContext): IntakeContext {
   if (context.ended <= MAX_ENDED) return context;
   const surplus = context.ended - MAX_ENDED + REMOVED_EARLY;
-  const oldestOf = (limit: number) => {
+  const toOldest = (limit: number) => {
     const rows = deliveries.list(readPastDamage(turn), turn.self.partition, [turn.self.id], { limit });
     return rows.filter(({ state }) => isOver(state)).slice(0, surplus);
   };
   let oldest: readonly DeliveryRow[] = [];
   for (const limit of [surplus, surplus + FEW, SCAN_LIMIT]) {
-    oldest = oldestOf(limit);
+    oldest = toOldest(limit);
     if (oldest.length === surplus) break;
   }
   return oldest.reduce((left, row) => remove(turn, left, row), context);

@@ -13,7 +13,7 @@ import { deliveryIntakeRef, deliveryRef, type WorkDelivery } from "./delivery.me
 import { deliveries, deliveryEntries } from "./delivery.table.js";
 import { shareBody } from "./delivery-body.table.js";
 import { EVALUATION } from "./delivery-evaluation.effects.js";
-import { countOf, type DeliveryContext, newDelivery, type Progress, toRaiseKey } from "./delivery-progress.js";
+import { type DeliveryContext, newDelivery, type Progress, toCount, toRaiseKey } from "./delivery-progress.js";
 import { type EvaluatedEntry, MAX_ENTRIES } from "./evaluated-delivery.js";
 
 /** Timeout of a lookup's request, in milliseconds. */
@@ -54,7 +54,7 @@ export function goOn({ turn, progress, row }: Progressed): DeliveryContext {
   if (does === "evaluate") startEvaluation(turn, context);
   if (does === "look-up") startLookup(turn, row, context);
   if (does === "raise") raiseFirst(turn, row, context);
-  if (does === "ready") turn.send(intakeOf(turn, context), { type: "delivery.ready", id: turn.self.id });
+  if (does === "ready") turn.send(getIntake(turn, context), { type: "delivery.ready", id: turn.self.id });
   return context;
 }
 
@@ -69,7 +69,7 @@ export function wait({ turn, progress, row }: Progressed): DeliveryContext {
 }
 
 export function askForPlace({ turn }: InTurn, context: DeliveryContext): void {
-  turn.send(intakeOf(turn, context), { type: "delivery.due", id: turn.self.id });
+  turn.send(getIntake(turn, context), { type: "delivery.due", id: turn.self.id });
 }
 
 /** Ends the delivery. */
@@ -85,13 +85,13 @@ export function end({ turn, progress, row }: Progressed): void {
   turn.stop();
 }
 
-function intakeOf(turn: Turn, { integrationId }: Pick<DeliveryRow, "integrationId">) {
+function getIntake(turn: Turn, { integrationId }: Pick<DeliveryRow, "integrationId">) {
   return deliveryIntakeRef(turn.self.partition, integrationId);
 }
 
 function releaseSlot(turn: Turn, row: DeliveryRow, isOver: boolean): void {
   const bytes = row.body?.bytes ?? 0;
-  turn.send(intakeOf(turn, row), { type: "delivery.left", id: row.id, isOver, bytes });
+  turn.send(getIntake(turn, row), { type: "delivery.left", id: row.id, isOver, bytes });
 }
 
 function update(turn: Turn, row: DeliveryRow, changes: Partial<DeliveryRow>): DeliveryRow {
@@ -107,7 +107,7 @@ function store(turn: Turn, { stores, context }: Progress): void {
 
 function startEvaluation(turn: Turn, context: DeliveryContext): void {
   const { integrationId, from, captures, units } = context;
-  const entriesLeft = Math.max(0, MAX_ENTRIES - countOf(context));
+  const entriesLeft = Math.max(0, MAX_ENTRIES - toCount(context));
   const input = { integrationId, deliveryId: turn.self.id, from, captures, units, entriesLeft };
   turn.start(EVALUATION.request(String(context.effects), input));
 }

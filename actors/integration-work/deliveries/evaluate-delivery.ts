@@ -23,7 +23,7 @@ import {
   type EventPlaces,
   evaluateField,
   evaluateRaise,
-  programOf,
+  findProgram,
   type RoutedPlace,
   TooExpensive,
 } from "./evaluate-raise.js";
@@ -147,7 +147,7 @@ class Evaluation {
     const { from, received } = this.#scene;
     const first = index === from.event ? from.item : 0;
     if (event.forEach === null) return first === 0 && this.#entry({ event: index, item: 0 }, event, null);
-    const list = programOf(event.forEach)?.list(received.namesFor(event.forEach), this.#budget, MAX_ENTRIES);
+    const list = findProgram(event.forEach)?.list(received.namesFor(event.forEach), this.#budget, MAX_ENTRIES);
     if (list === undefined || "error" in list) {
       if (list?.isSpent === true) this.#fail(index, null, TOO_EXPENSIVE);
       else this.#skip({ event: index, item: null }, unreadable("forEach", list?.error ?? "it is none"));

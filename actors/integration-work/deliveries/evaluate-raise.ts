@@ -62,7 +62,7 @@ function requireAffordable(outcome: Outcome): Json {
 }
 
 /** Compiles the single expression of a field; null if the field is not a single expression. */
-export function programOf(field: string) {
+export function findProgram(field: string) {
   const read = readTemplate(field);
   const only = "fault" in read ? null : onlyExpression(read.template);
   return only === null ? null : compile(only.source);
@@ -112,7 +112,7 @@ export function evaluateRaise({ raise }: IntegrationEvent, scene: RaiseScene): E
     marks,
     channel: scene.routed?.channel ?? null,
     attaches: files.length === 0 ? null : { values: scene.values(), files, left },
-    note: noteOf([
+    note: findNote([
       ...(branch !== "" && toBranchName(branch) === null ? ["what it names is no branch"] : []),
       ...(left > 0 ? [`more than ${MAX_EVENT_FILES} files: the others are left out`] : []),
       ...unread.list(),
@@ -157,7 +157,7 @@ function evaluateFiles(
 ): { readonly files: readonly RaisedFile[]; readonly left: number } {
   if (attaches === null) return { files: [], left: 0 };
   const { names, budget } = scene;
-  const list = programOf(attaches.each)?.list(names(attaches.each), budget, MAX_EVENT_FILES);
+  const list = findProgram(attaches.each)?.list(names(attaches.each), budget, MAX_EVENT_FILES);
   if (list === undefined || "error" in list) {
     if (list?.isSpent === true) throw new TooExpensive();
     unread.add("attaches.each", list?.error ?? "it is none");
@@ -184,6 +184,6 @@ function evaluateFiles(
   return { files, left: Math.max(0, list.size - MAX_EVENT_FILES) };
 }
 
-function noteOf(left: readonly string[]): string | null {
+function findNote(left: readonly string[]): string | null {
   return left.length === 0 ? null : left.join("; ");
 }

@@ -94,9 +94,9 @@ export function clearSome(turn: Turn): void {
   const { partition, id } = turn.self;
   const rows = deliveries.list(readPastDamage(turn), partition, [id], { limit: SWEPT_AT_ONCE });
   const removed = rows.filter((row) => turn.attempt(() => removeRows(turn, row))).length;
-  const keysOf = ({ key }: Pick<typeof deliveryKeys, "key">) =>
+  const collectKeys = ({ key }: Pick<typeof deliveryKeys, "key">) =>
     listKeys(turn, { prefix: key(partition, id), limit: SWEPT_AT_ONCE });
-  const keys = [...keysOf(deliveryKeys), ...keysOf(queuedDeliveries)];
+  const keys = [...collectKeys(deliveryKeys), ...collectKeys(queuedDeliveries)];
   for (const key of keys) turn.remove(key);
   refusedDeliveries.remove(turn, partition, id);
   if (removed + keys.length > 0) turn.wake("clear", turn.now);

@@ -26,14 +26,18 @@ export function readSharedCredential({ token, basic }: Ways, headers: DeliveryHe
     const header = headers.get(token.header.toLowerCase()) ?? "";
     const text = withoutPrefix(header, token.prefix);
     // A header cannot carry whitespace around a secret, such as the line end of a pasted secret.
-    return { header, given: text === "" ? [] : encodingsOf(text), expected: (secret) => encodingsOf(secret.trim()) };
+    return {
+      header,
+      given: text === "" ? [] : listEncodings(text),
+      expected: (secret) => listEncodings(secret.trim()),
+    };
   }
   if (basic === null) return null;
   const header = headers.get("authorization") ?? "";
   // RFC 7617: the scheme in any case, then the base64 form of `user:password`.
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header.trim())?.[1];
   const given = encoded === undefined ? [] : [Buffer.from(encoded, "base64")];
-  return { header, given, expected: (secret) => encodingsOf(`${basic.username}:${secret}`) };
+  return { header, given, expected: (secret) => listEncodings(`${basic.username}:${secret}`) };
 }
 
 /**
@@ -47,7 +51,7 @@ function withoutPrefix(header: string, prefix: string): string {
 }
 
 /** Returns the text as UTF-8, and as Latin-1 if possible. No RFC says which encoding a sender uses. */
-function encodingsOf(text: string): readonly Buffer[] {
+function listEncodings(text: string): readonly Buffer[] {
   const isLatin1 = !/[\u0100-\uffff]/.test(text);
   return [Buffer.from(text), Buffer.from(text, isLatin1 ? "latin1" : "utf8")];
 }

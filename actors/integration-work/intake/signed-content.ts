@@ -14,7 +14,7 @@ export function toSignedContent(
   if (signed === null) return [body];
   const pieces: Uint8Array[] = [];
   const budget = createBudget();
-  for (const part of piecesOf(signed) ?? []) {
+  for (const part of listPieces(signed) ?? []) {
     if (part === BODY) {
       pieces.push(body);
       continue;
@@ -37,7 +37,7 @@ const cachedPieces = new Map<string, readonly Piece[] | null>();
  * Returns the operands if the expression is a sum and one operand is `raw`; otherwise the whole expression. Results are
  * cached.
  */
-function piecesOf(field: string): readonly Piece[] | null {
+function listPieces(field: string): readonly Piece[] | null {
   const known = cachedPieces.get(field);
   if (known !== undefined) return known;
   const pieces = readPieces(field);
@@ -52,9 +52,9 @@ function readPieces(field: string): readonly Piece[] | null {
   if (source === null) return null;
   const parsed = parseExpression(source);
   if ("fault" in parsed) return null;
-  const { root, spanOf } = parsed.tree;
+  const { root, toSpan } = parsed.tree;
   const pieces = operandsOfSum(root).map((node): Piece => {
-    const { start, end } = spanOf(node);
+    const { start, end } = toSpan(node);
     return isRaw(node) ? BODY : source.slice(start, end);
   });
   return pieces.includes(BODY) ? pieces : [source];

@@ -43,7 +43,7 @@ export class DeliveryReceivers {
   }
 
   /** Returns the workspace of an integration that accepts or accepted deliveries; null if unknown. */
-  workspaceOf(reading: Reading, integrationId: string): string | null {
+  findWorkspace(reading: Reading, integrationId: string): string | null {
     if (!this.#remembered.has(integrationId)) this.find(reading, integrationId);
     return this.#remembered.get(integrationId)?.workspaceId ?? null;
   }

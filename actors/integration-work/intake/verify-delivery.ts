@@ -92,7 +92,7 @@ export function credentialHeader(verify: Verify | null): string | null {
  */
 function listSignatures({ prefix, encoding }: Scheme, header: string): readonly Buffer[] {
   const whole = header.trim();
-  const parts = /[\s,]/.test(whole) ? partsOf(header) : [whole];
+  const parts = /[\s,]/.test(whole) ? listParts(header) : [whole];
   const signatures: Buffer[] = [];
   for (const part of parts) {
     if (signatures.length === MAX_SIGNATURES) break;
@@ -104,7 +104,7 @@ function listSignatures({ prefix, encoding }: Scheme, header: string): readonly 
 }
 
 /** Returns the header, its words and its comma-separated parts, without duplicates. */
-function partsOf(header: string): ReadonlySet<string> {
+function listParts(header: string): ReadonlySet<string> {
   const betweenCommas = header.split(",", MAX_SIGNATURES).map((part) => part.trim());
   return new Set([header.trim(), ...header.split(/\s+/, MAX_SIGNATURES), ...betweenCommas]);
 }
@@ -116,7 +116,7 @@ function isHmacValid(
   content: readonly Uint8Array[],
   signatures: readonly Buffer[],
 ): boolean {
-  const hmac = createHmac(algorithm, keyOf(secret ?? ""));
+  const hmac = createHmac(algorithm, toKey(secret ?? ""));
   for (const piece of content) hmac.update(piece);
   // Convert through a string: a digest in a new buffer takes half as long as the HMAC of a kilobyte.
   const expected = Buffer.from(hmac.digest("binary"), "binary");
@@ -134,7 +134,7 @@ const MAX_CACHED_KEYS = 100;
 const cachedSecrets = new Map<string, KeyObject>();
 
 /** Returns the key object of a secret. With a cached key, the HMAC of a kilobyte takes two thirds of the time. */
-function keyOf(secret: string): KeyObject {
+function toKey(secret: string): KeyObject {
   const known = cachedSecrets.get(secret);
   if (known !== undefined) return known;
   const key = createSecretKey(toKeyBytes(secret));

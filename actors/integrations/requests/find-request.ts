@@ -33,17 +33,17 @@ export function findRequest(
   if (integration === undefined || integration.teamId !== teamId) return null;
   const { fields } = integration;
   if (block.kind === "action") {
-    const request = ownOf(fields.actions, block.name)?.request;
+    const request = findOwn(fields.actions, block.name)?.request;
     const follows = findAfter(fields, block.name, after);
     return request === undefined || follows === null
       ? null
-      : { ...none, integration, request, success: successOf(request), capture: request.capture, ...follows };
+      : { ...none, integration, request, success: findSuccess(request), capture: request.capture, ...follows };
   }
   if (block.kind === "poll") {
     const { poll } = fields;
     if (poll === null) return null;
     const { request, cursor } = poll;
-    return { ...none, integration, request, success: successOf(request), capture: request.capture, cursor };
+    return { ...none, integration, request, success: findSuccess(request), capture: request.capture, cursor };
   }
   const event = fields[block.source]?.events[block.event];
   if (block.kind === "attachment") {
@@ -52,7 +52,13 @@ export function findRequest(
   }
   const lookup = event?.lookup ?? null;
   if (lookup === null) return null;
-  return { ...none, integration, request: lookup.request, success: successOf(lookup.request), capture: lookup.capture };
+  return {
+    ...none,
+    integration,
+    request: lookup.request,
+    success: findSuccess(lookup.request),
+    capture: lookup.capture,
+  };
 }
 
 /**
@@ -66,7 +72,7 @@ function findAfter(
 ): Partial<Pick<FoundRequest, "output" | "marks">> | null {
   if (after === null) return {};
   if (after.kind === "tool") {
-    const tool = ownOf(tools, after.name);
+    const tool = findOwn(tools, after.name);
     return tool?.action === action ? { output: tool.output } : null;
   }
   const binding = on[after.index];
@@ -74,10 +80,10 @@ function findAfter(
   return { marks: Object.fromEntries(Object.entries(binding.mark).map(([kind, { value }]) => [kind, value])) };
 }
 
-function successOf({ expect }: { readonly expect: { readonly success: string } | null }): string | null {
+function findSuccess({ expect }: { readonly expect: { readonly success: string } | null }): string | null {
   return expect?.success ?? null;
 }
 
-function ownOf<Value>(map: Readonly<Record<string, Value>>, name: string): Value | undefined {
+function findOwn<Value>(map: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(map, name) ? map[name] : undefined;
 }

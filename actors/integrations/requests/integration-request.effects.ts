@@ -81,7 +81,7 @@ function prepare(
   const seenBytes = bytesOfBody(options.reading(), workspaceId, { names: prepared.names, bodyDigest });
   return {
     place: {
-      lane: laneOf(input),
+      lane: toLane(input),
       target: url.host,
       bytes: (body?.length ?? 0) + input.values.length + seenBytes + REQUEST_OVERHEAD_BYTES,
     },
@@ -116,7 +116,7 @@ function mayBeMadeAgain(
   return findRequest(reading(), workspaceId, input)?.request.method === "GET";
 }
 
-function laneOf({ block, lane }: IntegrationRequestInput): LaneLimits {
+function toLane({ block, lane }: IntegrationRequestInput): LaneLimits {
   if (block.kind === "poll") return pollLane;
   if (block.kind === "attachment") return attachmentLane;
   return lane === "waiting" ? integrationCallLane : integrationWorkLane;

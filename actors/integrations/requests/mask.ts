@@ -14,7 +14,7 @@ export interface Mask {
 
 /** Creates a mask for these values and their encoded forms in addresses, JSON and Basic credentials. */
 export function createMask(secrets: readonly string[]): Mask {
-  const forms = new Set(secrets.filter((secret) => secret.length >= MIN_CHARACTERS).flatMap(formsOf));
+  const forms = new Set(secrets.filter((secret) => secret.length >= MIN_CHARACTERS).flatMap(listForms));
   // The longest first, because one secret may be part of another.
   const hidden = [...forms].sort((left, right) => right.length - left.length);
   const text = (text: string): string => hidden.reduce((masked, form) => masked.replaceAll(form, MASK), text);
@@ -27,7 +27,7 @@ export function createMask(secrets: readonly string[]): Mask {
   return { text, json: hidden.length === 0 ? (value) => value : json };
 }
 
-function formsOf(secret: string): string[] {
+function listForms(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [
     // The host of an address is lower case.

@@ -68,7 +68,7 @@ function readBody(
   const [body, raw] = [mayRead(rest, "body"), mayRead(rest, "raw")];
   if (!body && !raw) return {};
   const bytes = findBlob(reading, workspaceId, bodyDigest) ?? new Uint8Array();
-  const contentType = contentTypeOf(headers);
+  const contentType = findContentType(headers);
   const stored = { workspaceId, digest: bodyDigest, bytes, contentType };
   const read = bodies?.read(stored) ?? readReceivedBody(bytes, contentType);
   return { ...(body ? { body: read.body } : {}), ...(raw ? { raw: read.raw } : {}) };
@@ -87,7 +87,7 @@ export function bytesOfBody(
   return (findBlob(reading, workspaceId, bodyDigest)?.length ?? 0) * BYTES_OF_A_BYTE;
 }
 
-function contentTypeOf(headers: unknown): string | undefined {
+function findContentType(headers: unknown): string | undefined {
   if (typeof headers !== "object" || headers === null || !("content-type" in headers)) return undefined;
   return String(headers["content-type"]);
 }

@@ -107,7 +107,7 @@ async function sendOnce(
 ): Promise<BytesAnswer> {
   const leftMs = () => begunMs + input.timeoutMs - clock.now();
   const send = () =>
-    outbound.send({ ...request, maxBodyBytes: limitOf(input.block), timeoutMs: Math.max(1, leftMs()), signal });
+    outbound.send({ ...request, maxBodyBytes: toLimit(input.block), timeoutMs: Math.max(1, leftMs()), signal });
   const mayRepeat = () => request.method === "GET" && leftMs() > 0;
   try {
     const answer = await send();
@@ -133,7 +133,7 @@ function toWaitMs({ kind }: RequestBlock, retryAfter: string | null, nowMs: numb
   return kind === "poll" ? requestedWaitMs(retryAfter, nowMs, MAX_POLL_WAIT_MS) : requestedWaitMs(retryAfter, nowMs);
 }
 
-function limitOf({ kind }: RequestBlock): number {
+function toLimit({ kind }: RequestBlock): number {
   if (kind === "attachment") return MAX_FILE_BYTES;
   return kind === "poll" ? MAX_POLL_BYTES : MAX_ANSWER_BYTES;
 }

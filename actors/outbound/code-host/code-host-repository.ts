@@ -19,7 +19,7 @@ export interface RepositoryCallParts {
   readonly ask: AskCodeHost;
   readonly apiUrl: string;
   readonly name: string;
-  readonly tokens: { of(installationId: number): Promise<string>; forget(installationId: number): void };
+  readonly tokens: { read(installationId: number): Promise<string>; forget(installationId: number): void };
   readonly appToken: () => Promise<string>;
   /** Resolves when the service may write for the installation. */
   readonly paced: (installationId: number) => Promise<void>;
@@ -49,7 +49,7 @@ export async function callAs(
   const answer = await ask({
     what,
     url: `${apiUrl}/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}${path}`,
-    authorization: `Bearer ${await tokens.of(installationId)}`,
+    authorization: `Bearer ${await tokens.read(installationId)}`,
     ...(method !== undefined && { method }),
     ...how,
     ...(json !== undefined && { body: { type: "application/json" as const, text: JSON.stringify(json) } }),

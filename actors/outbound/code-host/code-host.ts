@@ -96,7 +96,7 @@ export function createCodeHost({ settings, outbound, now, log, pause = setTimeou
   const tokens = createInstallationTokens({ ask, apiUrl, name, appToken, now });
   const listRepositories: CodeHost["repositories"] = async (installationId, page) => {
     const url = `${apiUrl}/installation/repositories?per_page=${REPOSITORIES_ON_PAGE}&page=${page}`;
-    const authorization = `Bearer ${await tokens.of(installationId)}`;
+    const authorization = `Bearer ${await tokens.read(installationId)}`;
     const { status, json } = await ask({ what: "repositories", url, authorization });
     if (status === 401) tokens.forget(installationId);
     if (status !== 200) throw isRefusedWith(name, status);
@@ -156,7 +156,7 @@ export function createCodeHost({ settings, outbound, now, log, pause = setTimeou
 const hostId = z.int().positive();
 const accountSchema = z
   .object({ id: hostId, login: z.string().max(255).default(""), type: z.string().default("") })
-  .transform(({ id, login: named, type }) => ({ id, login: named, kind: kindOf(type) }));
+  .transform(({ id, login: named, type }) => ({ id, login: named, kind: toKind(type) }));
 
 const installationSchema = z
   .object({
@@ -189,7 +189,7 @@ const repositoriesSchema = z.object({
     .max(REPOSITORIES_ON_PAGE),
 });
 
-function kindOf(type: string): HostAccount["kind"] {
+function toKind(type: string): HostAccount["kind"] {
   if (type === "Organization") return "organization";
   return type === "User" ? "user" : "other";
 }

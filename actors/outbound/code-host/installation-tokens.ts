@@ -17,7 +17,7 @@ import {
  */
 export interface InstallationTokens {
   /** Returns a token of an installation. Rejects with {@link CodeHostRefused}. */
-  of(installationId: number): Promise<string>;
+  read(installationId: number): Promise<string>;
   /**
    * Requests a new token with these permissions for one repository, by name or number. `name` is the code host's name
    * for the repository, or null if the host does not say. The token is not cached. Rejects with
@@ -97,7 +97,7 @@ export function createInstallationTokens(options: InstallationTokensOptions): In
   };
 
   return {
-    async of(installationId) {
+    async read(installationId) {
       const known = cache.get(installationId);
       if (known !== undefined && known.expiresAtMs - options.now() >= MIN_REMAINING_MS) return known.token;
       cache.delete(installationId);

@@ -69,7 +69,7 @@ class WatchedFile<Contents> {
   }
 }
 
-function linesOf(text: string): string[][] {
+function listLines(text: string): string[][] {
   return text.split("\n").map((line) =>
     line
       .replace(/[#;].*/, "")
@@ -80,7 +80,7 @@ function linesOf(text: string): string[][] {
 
 function parseHosts(text: string): ReadonlyMap<string, readonly string[]> {
   const hosts = new Map<string, string[]>();
-  for (const [address = "", ...names] of linesOf(text)) {
+  for (const [address = "", ...names] of listLines(text)) {
     if (isIP(address) === 0) continue;
     for (const name of names) {
       const known = hosts.get(name.toLowerCase());
@@ -92,7 +92,7 @@ function parseHosts(text: string): ReadonlyMap<string, readonly string[]> {
 }
 
 function parseResolver(text: string): ResolverSettings {
-  const lines = linesOf(text);
+  const lines = listLines(text);
   const servers = lines.flatMap(([word, server = ""]) => (word === "nameserver" && server !== "" ? [server] : []));
   const search = lines.findLast(([word]) => word === "search" || word === "domain")?.slice(1, 1 + MAX_SEARCH) ?? [];
   const options = lines.flatMap(([word, ...rest]) => (word === "options" ? rest : []));

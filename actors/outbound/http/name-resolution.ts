@@ -51,7 +51,7 @@ interface Answer {
  * one, the resolver waits only briefly for the other family.
  */
 export function createResolve({ configuration, ask, askSystem, usedKind = () => 4 }: NameSources): Resolve {
-  const answerOf = async (host: string, family: 4 | 6): Promise<Answer> => {
+  const readAnswer = async (host: string, family: 4 | 6): Promise<Answer> => {
     try {
       return { addresses: await ask(host, family), error: null };
     } catch (error) {
@@ -71,8 +71,8 @@ export function createResolve({ configuration, ask, askSystem, usedKind = () => 
   };
   const byServers = async (host: string): Promise<Answer> => {
     const used = usedKind();
-    const asked = answerOf(host, used);
-    const askedOther = answerOf(host, used === 4 ? 6 : 4);
+    const asked = readAnswer(host, used);
+    const askedOther = readAnswer(host, used === 4 ? 6 : 4);
     const answer = await asked;
     const other = answer.addresses.length > 0 ? await soon(askedOther) : await askedOther;
     const addresses = [...answer.addresses, ...other.addresses];

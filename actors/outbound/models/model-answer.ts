@@ -55,7 +55,7 @@ export function readAnswer(body: string): ModelAnswer {
   const isBrokenOff = hasEnd && BROKEN_OFF.test(finish);
   const hasAnswered = hasEnd || Object.keys(toMembers(message)).length > 0;
   if (isError(error) || isError(ownError) || isBrokenOff || !hasAnswered) {
-    return { kind: "error", status: readErrorStatus(errorsOf(json, ownError)) };
+    return { kind: "error", status: readErrorStatus(listErrors(json, ownError)) };
   }
   const used = usageSchema.safeParse(json);
   const usage = used.success ? { in: used.data.usage.prompt_tokens, out: used.data.usage.completion_tokens } : null;
@@ -71,7 +71,7 @@ function isError(error: unknown): boolean {
 }
 
 /** Returns the objects in an answer that may describe the error, innermost first. */
-function errorsOf(json: unknown, ownError: unknown): readonly unknown[] {
+function listErrors(json: unknown, ownError: unknown): readonly unknown[] {
   // Some hosts send a list with one answer, or a list of errors.
   const outer: unknown = Array.isArray(json) ? json[0] : json;
   const { error, errors } = toMembers(outer);

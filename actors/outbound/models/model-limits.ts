@@ -46,13 +46,13 @@ const MAX_KNOWN_MODELS = 200;
 export class KnownLimits {
   readonly #limits = new LRUCache<string, ReadonlySet<ModelPart>>({ max: MAX_KNOWN_MODELS });
 
-  of(model: string): ReadonlySet<ModelPart> {
+  read(model: string): ReadonlySet<ModelPart> {
     return this.#limits.get(model) ?? new Set();
   }
 
   /** Adds parts that a model does not accept. */
   add(model: string, without: ReadonlySet<ModelPart>): void {
-    const known = new Set([...this.of(model), ...without]);
+    const known = new Set([...this.read(model), ...without]);
     if (known.size > 0) this.#limits.set(model, known);
   }
 }

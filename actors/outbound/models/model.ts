@@ -55,7 +55,7 @@ export interface ModelOptions {
 export function createModel(options: ModelOptions): Model {
   const known = new KnownLimits();
   const complete = async (request: ModelRequest, signal: RunSignal): Promise<ModelReply> => {
-    let [without, named] = [known.of(request.model), known.of(request.model)];
+    let [without, named] = [known.read(request.model), known.read(request.model)];
     for (;;) {
       const sent = await send(options, toModelBody(request, without), signal);
       if (sent.kind === "completion") known.add(request.model, without);

@@ -22,7 +22,7 @@ export class ServerUnavailable extends Error {
 /** Fetches and caches the metadata of authorization servers. */
 export interface AuthorizationServers {
   /** Returns an issuer's metadata. Rejects with {@link ServerUnavailable}. */
-  of(issuer: string): Promise<AuthorizationServer>;
+  read(issuer: string): Promise<AuthorizationServer>;
 }
 
 /** Maximum size of an authorization server's answer, in bytes. */
@@ -61,7 +61,7 @@ export function createAuthorizationServers({ outbound, now }: AuthorizationServe
     return known;
   };
   return {
-    async of(issuer) {
+    async read(issuer) {
       const known = servers.get(issuer);
       const lastsMs = known?.hasFailed === true ? TRY_AGAIN_MS : METADATA_LASTS_MS;
       const agedMs = now() - (known?.askedMs ?? 0);
@@ -90,7 +90,7 @@ const metadataSchema = z.object({
  * Returns the addresses of the metadata. RFC 8414 puts its path before the issuer's path; OpenID Connect Discovery puts
  * it after.
  */
-function addressesOf(issuer: string): readonly URL[] {
+function listAddresses(issuer: string): readonly URL[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
   return [
@@ -101,7 +101,7 @@ function addressesOf(issuer: string): readonly URL[] {
 
 async function fetchMetadata(outbound: Pick<Outbound, "get">, issuer: string): Promise<AuthorizationServer> {
   let last = new ServerUnavailable("its metadata cannot be had");
-  for (const url of addressesOf(issuer)) {
+  for (const url of listAddresses(issuer)) {
     const headers = { accept: "application/json", "user-agent": "Service-Connections/1" };
     const signal = new AbortController().signal;
     const request = { url, headers, timeoutMs: OAUTH_REQUEST_MS, signal };

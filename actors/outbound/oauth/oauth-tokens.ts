@@ -99,7 +99,7 @@ export async function askForTokens(outbound: Pick<Outbound, "post">, asking: Ask
     return { ok: false, isFinal: false, reason: `the host's answer cannot be read: ${answer.unread.reason}` };
   }
   const read = readTokens(parseJson(answer.body) ?? readForm(answer.body));
-  if (read !== null && "error" in read) return refusalOf(read.error);
+  if (read !== null && "error" in read) return toRefusal(read.error);
   if (!isSuccess(answer)) return { ok: false, isFinal: false, reason: `the host answered ${answer.status}` };
   return read === null ? { ok: false, isFinal: false, reason: "the host answered without a bearer token" } : read;
 }
@@ -153,7 +153,7 @@ function isSuccess({ status }: Pick<OutboundAnswer, "status">): boolean {
   return status >= 200 && status < 300;
 }
 
-function refusalOf(code: string): TokenAnswer {
+function toRefusal(code: string): TokenAnswer {
   const reason = CODES.has(code) ? code : "an error";
   return { ok: false, isFinal: FINAL.includes(code), reason: `the host answered ${reason}` };
 }

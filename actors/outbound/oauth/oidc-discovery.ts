@@ -20,7 +20,7 @@ export interface IssuerKeys {
    * If several keys fit, it rejects with jose's `JWKSMultipleMatchingKeys`, which iterates over them. `party` is the
    * workspace whose trust names the issuer.
    */
-  keyOf(issuer: string, party: string): JWTVerifyGetKey;
+  toKey(issuer: string, party: string): JWTVerifyGetKey;
   /**
    * Fetches the keys again. Call it for a token that names no key and that no cached key verifies, because the issuer
    * may have replaced its keys. Resolves to whether there is a new key set to try; always false if no lookups are left.
@@ -93,7 +93,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const issuers = new LRUCache<string, Known>({ max: MAX_ISSUERS });
   const lane = new Lane(issuerLane);
 
-  const knownOf = (issuer: string): Known => {
+  const toKnown = (issuer: string): Known => {
     const known = issuers.get(issuer) ?? newIssuer();
     issuers.set(issuer, known);
     return known;
@@ -122,8 +122,8 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   };
 
   return {
-    keyOf: (issuer, party) => async (header, token) => {
-      const known = knownOf(issuer);
+    toKey: (issuer, party) => async (header, token) => {
+      const known = toKnown(issuer);
       const agedMs = now() - known.fetchedMs;
       if (known.keys !== null && (agedMs < 0 || agedMs >= KEYS_LAST_MS)) known.keys = null;
       const isNew = known.keys === null;
@@ -140,7 +140,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
       }
     },
     renew: async (issuer, party) => {
-      const known = knownOf(issuer);
+      const known = toKnown(issuer);
       const { keys } = known;
       await renewed(issuer, known, party);
       return known.keys !== null && known.keys !== keys;

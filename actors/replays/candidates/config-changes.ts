@@ -57,12 +57,14 @@ function profileChanges(live: RunConfig, planned: RunConfig): ConfigChange[] {
 }
 
 function repositoryChanges(live: readonly Repository[], planned: readonly Repository[]): ConfigChange[] {
-  return namesOf(live, planned, ({ name }) => name).flatMap((name) => {
+  return listNames(live, planned, ({ name }) => name).flatMap((name) => {
     const was = live.find((one) => one.name === name) ?? null;
     const now = planned.find((one) => one.name === name) ?? null;
-    const setupOf = (of: Repository | null) => (of === null ? null : { setup: of.setup });
+    const findSetup = (of: Repository | null) => (of === null ? null : { setup: of.setup });
     return [
-      ...(isSame(setupOf(was), setupOf(now)) ? [] : [difference("repository", name, setupOf(was), setupOf(now))]),
+      ...(isSame(findSetup(was), findSetup(now))
+        ? []
+        : [difference("repository", name, findSetup(was), findSetup(now))]),
       ...((was?.image ?? null) === (now?.image ?? null)
         ? []
         : [difference("image", name, was?.image ?? null, now?.image ?? null)]),
@@ -73,21 +75,21 @@ function repositoryChanges(live: readonly Repository[], planned: readonly Reposi
 function skillChanges(live: RunConfig["skills"], planned: RunConfig["skills"]): ConfigChange[] {
   const digestIn = (skills: RunConfig["skills"], name: string) =>
     skills.find(({ key }) => key === name)?.digest ?? null;
-  return namesOf(planned, live, ({ key }) => key).flatMap((name) => {
+  return listNames(planned, live, ({ key }) => key).flatMap((name) => {
     const [was, now] = [digestIn(live, name), digestIn(planned, name)];
     return was === now ? [] : [hide(difference("skill", name, was, now))];
   });
 }
 
 function toolChanges(live: Station["tools"], planned: Station["tools"]): ConfigChange[] {
-  return namesOf(live, planned, ({ tool }) => tool).flatMap((name) => {
-    const was = termsOf(live, name);
-    const now = termsOf(planned, name);
+  return listNames(live, planned, ({ tool }) => tool).flatMap((name) => {
+    const was = findTerms(live, name);
+    const now = findTerms(planned, name);
     return isSame(was, now) ? [] : [difference("tool", name, was, now)];
   });
 }
 
-function termsOf(tools: Station["tools"], name: string): { readonly approval: boolean } | null {
+function findTerms(tools: Station["tools"], name: string): { readonly approval: boolean } | null {
   const found = tools.find(({ tool }) => tool === name);
   return found === undefined ? null : { approval: found.approval };
 }
@@ -104,8 +106,12 @@ function judgeChanges(live: Judge | null, planned: Judge | null): ConfigChange[]
 }
 
 /** Lists the names in either list, each once, starting with those in the first list. */
-function namesOf<One>(first: readonly One[], second: readonly One[], nameOf: (one: One) => string): readonly string[] {
-  return [...new Set([...first, ...second].map(nameOf))];
+function listNames<One>(
+  first: readonly One[],
+  second: readonly One[],
+  toName: (one: One) => string,
+): readonly string[] {
+  return [...new Set([...first, ...second].map(toName))];
 }
 
 function isSame(left: unknown, right: unknown): boolean {

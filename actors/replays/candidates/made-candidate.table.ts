@@ -21,10 +21,10 @@ export const madeCandidates = table<MadeCandidateRow>("made-candidate");
 
 /** The directory entries of these candidates, by candidate id. */
 export const madeCandidateSource = rowSource(madeCandidates, ({ candidateId }, { partition }) => [
-  entryOf(partition, candidateId),
+  toEntry(partition, candidateId),
 ]);
 
-function entryOf(workspaceId: string, candidateId: string) {
+function toEntry(workspaceId: string, candidateId: string) {
   return locationEntry(candidateId, { workspaceId, kind: MADE_CANDIDATE });
 }
 
@@ -32,21 +32,21 @@ function entryOf(workspaceId: string, candidateId: string) {
 export function recordMade(turn: Turn, { id: replayId, candidate }: ReplayRow): void {
   const { partition } = turn.self;
   madeCandidates.put(turn, partition, candidate.id, { candidateId: candidate.id, replayId });
-  turn.direct(entryOf(partition, candidate.id));
+  turn.direct(toEntry(partition, candidate.id));
 }
 
 /** Records a candidate that a search admitted. It stays recorded for as long as the search has it. */
 export function recordSearched(turn: Turn, { candidateId, teamId }: { candidateId: string; teamId: string }): void {
   const { partition } = turn.self;
   madeCandidates.put(turn, partition, candidateId, { candidateId, replayId: null, teamId });
-  turn.direct(entryOf(partition, candidateId));
+  turn.direct(toEntry(partition, candidateId));
 }
 
 /** Removes a candidate that a search admitted. */
 export function removeSearched(turn: Turn, candidateId: string): void {
   const { partition } = turn.self;
   madeCandidates.remove(turn, partition, candidateId);
-  turn.undirect(entryOf(partition, candidateId));
+  turn.undirect(toEntry(partition, candidateId));
 }
 
 /** Removes the candidate of a removed replay, unless a later replay of the candidate is stored. */
@@ -54,5 +54,5 @@ export function removeMade(turn: Turn, { id, candidate }: ReplayRow): void {
   const { partition } = turn.self;
   if (madeCandidates.get(turn, partition, candidate.id)?.replayId !== id) return;
   madeCandidates.remove(turn, partition, candidate.id);
-  turn.undirect(entryOf(partition, candidate.id));
+  turn.undirect(toEntry(partition, candidate.id));
 }

@@ -21,7 +21,7 @@ interface Queuing {
   readonly input: ReplayInputRow;
   readonly context: ReplayContext;
   /** Returns the name of the copy with this number. */
-  nameOf(index: number): CopyName;
+  toName(index: number): CopyName;
 }
 
 interface Queued extends Pick<ReplayContext, "next" | "back"> {
@@ -32,7 +32,7 @@ interface Queued extends Pick<ReplayContext, "next" | "back"> {
  * Queues the next copies, up to {@link MAX_QUEUED}, starting with those that never ran. At the ceiling, it queues only
  * lost copies that may start again.
  */
-export function queueCopies(turn: Turn, { row, input, context, nameOf }: Queuing): Queued {
+export function queueCopies(turn: Turn, { row, input, context, toName }: Queuing): Queued {
   const changes: CopyChange[] = [];
   const hasPlace = () => row.counts.queued + changes.length < MAX_QUEUED;
   const find = ({ place, repeat }: CopyName) => replayCopies.get(turn, turn.self.partition, row.id, place, repeat);
@@ -42,7 +42,7 @@ export function queueCopies(turn: Turn, { row, input, context, nameOf }: Queuing
   let { next } = context;
   const budget = findBudgetLeft(turn, row);
   for (; next < context.made && hasPlace() && !isAtCeiling(row, budget); next++) {
-    const copy = find(nameOf(next));
+    const copy = find(toName(next));
     if (copy?.state === "waiting") queue(copy);
   }
   if (context.made < row.runs * row.repeats) return { next, back: context.back, changes };

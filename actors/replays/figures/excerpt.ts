@@ -38,7 +38,7 @@ export function excerptReasons<Reason extends { readonly text: string }>(
   const fitting: Reason[] = [];
   let remaining = max;
   for (const reason of reasons) {
-    const size = sizeOf(reason);
+    const size = toSize(reason);
     if (size > remaining) {
       const cut = cutTo(reason, remaining);
       return cut.text === "" ? fitting : [...fitting, cut];
@@ -54,12 +54,12 @@ export function excerptReasons<Reason extends { readonly text: string }>(
  * the number of excess bytes from the text.
  */
 function cutTo<Reason extends { readonly text: string }>(reason: Reason, max: number): Reason {
-  const text = firstBytes(reason.text, max - sizeOf({ ...reason, text: "" }));
-  const over = Math.max(0, sizeOf({ ...reason, text }) - max);
+  const text = firstBytes(reason.text, max - toSize({ ...reason, text: "" }));
+  const over = Math.max(0, toSize({ ...reason, text }) - max);
   return { ...reason, text: firstBytes(text, Buffer.byteLength(text) - over) };
 }
 
-function sizeOf(value: object): number {
+function toSize(value: object): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 

@@ -61,7 +61,7 @@ export function findOther(
 /** Computes the figures of a replay, with the results that `memory` has cached. */
 export function readFigures(reading: Reading, terms: SetTerms, replay: ReplayRow, memory: ReplayMemory): ReplayFigures {
   const { workspaceId, baselineId, minGain } = terms;
-  const totals = memory.totalsOf(reading, workspaceId, replay);
+  const totals = memory.getTotals(reading, workspaceId, replay);
   const isBaseline = replay.id === baselineId;
   const other = findOther(reading, terms, replay);
   if (other === null) return { replay, isBaseline, totals, counterpart: null, versus: null };

@@ -114,15 +114,15 @@ export function listNamed<Replay extends HealthReplay>(
 
 /** Computes a set's health from its replays. */
 export function measureHealth<Replay extends HealthReplay>(sources: HealthSources<Replay>): SetHealth {
-  const { check, secondLooksOf } = sources;
-  const { judgings = null, checks = null } = check === undefined ? {} : secondLooksOf(check);
+  const { check, secondLooksOf: toSecondLooks } = sources;
+  const { judgings = null, checks = null } = check === undefined ? {} : toSecondLooks(check);
   const replayId = check?.id ?? "";
   return {
-    noise: noiseOf(sources),
-    saturation: saturationOf(sources),
+    noise: findNoise(sources),
+    saturation: findSaturation(sources),
     judge: judgings === null ? null : { replayId, ...judgeAgreement(judgings) },
     checks: checks === null ? null : { replayId, ...checkFlakiness(checks) },
-    oracle: oracleOf(sources),
+    oracle: lookUpOracle(sources),
   };
 }
 
@@ -131,12 +131,12 @@ function findNoisy<Replay extends HealthReplay>({ ofLiveConfig }: Pick<HealthSou
   return ofLiveConfig.find((each) => isFinishedLive(each) && each.repeats > 1);
 }
 
-function noiseOf<Replay extends HealthReplay>(sources: HealthSources<Replay>): NoiseHealth | null {
-  const { minGain, copiesOf } = sources;
+function findNoise<Replay extends HealthReplay>(sources: HealthSources<Replay>): NoiseHealth | null {
+  const { minGain, copiesOf: listCopies } = sources;
   const replay = findNoisy(sources);
   if (replay === undefined) return null;
   const { id: replayId, fingerprint, repeats, endedAt: measuredAt } = replay;
-  const copies = copiesOf(replay);
+  const copies = listCopies(replay);
   const noise = measureNoise(copies, { repeats, minGain });
   return noise === null ? null : { replayId, fingerprint, repeats, ...noise, measuredAt, ...sampledBy(copies) };
 }
@@ -149,7 +149,7 @@ function findWhole<Replay extends HealthReplay>({
   return ofLiveConfig.find((each) => isFinishedLive(each) && each.search === null && coversSet(each));
 }
 
-function saturationOf<Replay extends HealthReplay>(sources: HealthSources<Replay>): SaturationHealth | null {
+function findSaturation<Replay extends HealthReplay>(sources: HealthSources<Replay>): SaturationHealth | null {
   const replay = findWhole(sources);
   if (replay === undefined) return null;
   const copies = sources.copiesOf(replay);
@@ -166,7 +166,7 @@ function findOracle<Replay extends HealthReplay>({ ofLiveConfig }: Pick<HealthSo
   return ofLiveConfig.find(({ candidate }) => candidate.kind === "with-answer");
 }
 
-function oracleOf<Replay extends HealthReplay>(sources: HealthSources<Replay>): OracleHealth | null {
+function lookUpOracle<Replay extends HealthReplay>(sources: HealthSources<Replay>): OracleHealth | null {
   const replay = findOracle(sources);
   if (replay === undefined || replay.answers === null) return null;
   const against = sources.find(replay.answers);
@@ -182,17 +182,17 @@ function oracleOf<Replay extends HealthReplay>(sources: HealthSources<Replay>): 
 }
 
 function compareAnswered<Replay extends HealthReplay>(
-  { copiesOf, minGain }: Pick<HealthSources<Replay>, "copiesOf" | "minGain">,
+  { copiesOf: listCopies, minGain }: Pick<HealthSources<Replay>, "copiesOf" | "minGain">,
   replay: Replay,
   against: Replay | undefined,
 ): Pick<OracleHealth, "answered" | "live" | "withAnswer" | "gain" | "roomToImprove"> {
-  const own = copiesOf(replay);
+  const own = listCopies(replay);
   const runs = new Set(own.map(({ originalRunId }) => originalRunId));
   const answered = runs.size;
   if (against?.state !== "finished" || replay.state !== "finished") {
     return { answered, live: null, withAnswer: null, gain: null, roomToImprove: null };
   }
-  const other = copiesOf(against).filter(({ originalRunId }) => runs.has(originalRunId));
+  const other = listCopies(against).filter(({ originalRunId }) => runs.has(originalRunId));
   const gain = successGain(own, other, minGain);
   return {
     answered,

@@ -89,8 +89,8 @@ export function costView(row: { readonly spent: ModelSpent } | undefined): Money
 
 /** Returns both judgings of a copy, for the set's health. */
 export function twoJudgings(first: ReplayVerdictRow | undefined, second: ReplayVerdictRow | undefined): TwoLooks {
-  const resultOf = (row: ReplayVerdictRow | undefined): LookResult | null => toResult(row?.verdict ?? null);
-  return { first: resultOf(first), second: second?.state === "asked" ? "pending" : resultOf(second) };
+  const findResult = (row: ReplayVerdictRow | undefined): LookResult | null => toResult(row?.verdict ?? null);
+  return { first: findResult(first), second: second?.state === "asked" ? "pending" : findResult(second) };
 }
 
 /** Returns both checks of a copy, for the set's health. */

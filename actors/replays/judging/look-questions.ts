@@ -180,7 +180,7 @@ function ask(scene: JudgingScene, look: Look, { prepared, mark, asking }: Asking
   const { place, repeat } = look;
   const questionId = scene.turn.newId("ask");
   scene.turn.start(askModel(messages, schema, { id: questionId, model, maxTokens: MAX_ANSWER_TOKENS }));
-  const estimate = countOf(scene, prepared);
+  const estimate = findCount(scene, prepared);
   changeReplay(scene, (replay) => recount(replay, null, estimate));
   const isOther = (each: Look): boolean => each.look !== look.look || each.place !== place || each.repeat !== repeat;
   const { wanted, asked, downSinceMs } = readRow(scene);
@@ -194,12 +194,12 @@ function canAfford(scene: JudgingScene, prepared: PreparedQuestion): boolean {
   const replay = getReplay(scene);
   return fitsBudget(
     replay,
-    needs === "estimates" ? estimateOf(scene, prepared) : needs,
+    needs === "estimates" ? findEstimate(scene, prepared) : needs,
     findBudgetLeft(scene.turn, replay),
   );
 }
 
-function estimateOf({ terms }: JudgingScene, { messages, model, estimates }: PreparedQuestion): Money | null {
+function findEstimate({ terms }: JudgingScene, { messages, model, estimates }: PreparedQuestion): Money | null {
   const estimate = terms === null ? null : estimateCost(terms, { messages, model });
   return estimate === null || estimates === 1 ? estimate : addMoney(estimate, estimate);
 }
@@ -208,9 +208,9 @@ function estimateOf({ terms }: JudgingScene, { messages, model, estimates }: Pre
  * Returns the amount that a question counts while it is in progress: for a second judging at least the cost of the
  * first.
  */
-function countOf(scene: JudgingScene, prepared: PreparedQuestion): Money | null {
+function findCount(scene: JudgingScene, prepared: PreparedQuestion): Money | null {
   const { needs } = prepared;
-  const estimate = estimateOf(scene, prepared);
+  const estimate = findEstimate(scene, prepared);
   if (estimate === null || needs === null || needs === "estimates" || needs.currency !== estimate.currency)
     return estimate;
   return needs.amount > estimate.amount ? needs : estimate;

@@ -1,6 +1,6 @@
 import type { Turn } from "../../../runtime/turns/turn.js";
 import type { Reading } from "../../../storage/store.js";
-import { opponentOf, type PairSide, planPair, toPairOutcome, type Unpaired } from "../../judging/pair.js";
+import { type PairSide, planPair, toOpponent, toPairOutcome, type Unpaired } from "../../judging/pair.js";
 import { type PairedWork, pairQuestion, readPairing } from "../../judging/pair-question.js";
 import { PROMPT_VERSION } from "../../judging/prompt.js";
 import type { Judge } from "../../judging/scales.js";
@@ -163,7 +163,7 @@ function findOpponent(
   const { partition } = turn.self;
   const their = replays.get(turn, partition, theirId);
   if (their === undefined) return undefined;
-  const opponent = opponentOf(repeat, their.repeats);
+  const opponent = toOpponent(repeat, their.repeats);
   const beside = replayCopies.get(turn, partition, theirId, place, opponent);
   if (beside?.originalRunId === originalRunId) return beside;
   const copies = listCopies(turn, partition, theirId);

@@ -22,11 +22,11 @@ export interface FoundAnswer extends Pick<RunAnswer, "accepted"> {
 export function findAnswer(reading: Reading, workspaceId: string, runId: string): FoundAnswer | null {
   const run = runs.get(reading, workspaceId, runId);
   if (run === undefined || run.taskId === null) return null;
-  const outcome = outcomeOf(reading, workspaceId, run);
+  const outcome = findOutcome(reading, workspaceId, run);
   if (outcome === "accepted") return toAnswer(null, acceptedBy(reading, workspaceId, run));
   if (outcome !== "sent-back") return null;
   const later = listLater(reading, workspaceId, run);
-  const accepted = later.findLast((one) => outcomeOf(reading, workspaceId, one) === "accepted");
+  const accepted = later.findLast((one) => findOutcome(reading, workspaceId, one) === "accepted");
   const note = findNote(reading, workspaceId, run, later[0]);
   return toAnswer(note, accepted === undefined ? [] : acceptedBy(reading, workspaceId, accepted));
 }
@@ -35,7 +35,7 @@ function toAnswer(note: string | null, accepted: RunAnswer["accepted"]): FoundAn
   return note === null && accepted.length === 0 ? null : { note, accepted };
 }
 
-function outcomeOf(reading: Reading, workspaceId: string, { id }: RunRow) {
+function findOutcome(reading: Reading, workspaceId: string, { id }: RunRow) {
   return runOutcomes.get(reading, workspaceId, id)?.outcome;
 }
 

@@ -45,8 +45,8 @@ export function readReplayRows(
 }
 
 /** Returns the data that the view of a copy shows. */
-export function partsOf(rows: ReplayRows, copy: ReplayCopyRow, texts: Texts = "brief"): CopyParts {
-  const name = nameOf(copy);
+export function getParts(rows: ReplayRows, copy: ReplayCopyRow, texts: Texts = "brief"): CopyParts {
+  const name = toName(copy);
   const [second, pair] = [rows.second.get(name), rows.pairs.get(name)];
   return {
     copy,
@@ -69,10 +69,10 @@ function checkView({ check, runId }: ReplayCopyRow, texts: Texts): CopyParts["ch
 }
 
 function byCopy<Row extends CopyKey>(rows: readonly Row[]): ReadonlyMap<string, Row> {
-  return new Map(rows.map((row) => [nameOf(row), row]));
+  return new Map(rows.map((row) => [toName(row), row]));
 }
 
 /** Returns a copy's name within its replay. */
-export function nameOf({ place, repeat }: Pick<CopyKey, "place" | "repeat">): string {
+export function toName({ place, repeat }: Pick<CopyKey, "place" | "repeat">): string {
   return `${place}/${repeat}`;
 }

@@ -8,7 +8,7 @@ import { defineView, type Shown } from "../../view.js";
 import type { ReplayRow } from "../replay/replay.js";
 import type { VisibleReplayRun } from "../replay/replay.queries.js";
 import { copyView } from "./copy.view.js";
-import { partsOf, readReplayRows } from "./replay-parts.js";
+import { getParts, readReplayRows } from "./replay-parts.js";
 import { type RunReplayView, replayOfRunSchema } from "./replay-schemas.js";
 
 const { state, outcome, spent, startedAt, endedAt, queuedAt, fingerprint } = runRowSchema.shape;
@@ -101,6 +101,6 @@ export function runReplayView(reading: Reading, { workspaceId, replay, set, copy
     candidate,
     set: { id: set.id, name: set.name },
     search,
-    result: copyView(partsOf(rows, copy, { reading, workspaceId })),
+    result: copyView(getParts(rows, copy, { reading, workspaceId })),
   };
 }

@@ -7,7 +7,7 @@ import type { ReplayMemory } from "../replay/replay-memory.js";
 import { listedCopyView } from "./copy.view.js";
 import { findMemberWorkspace } from "./member-workspace.js";
 import { totalsView } from "./replay.view.js";
-import { partsOf, readReplayRows } from "./replay-parts.js";
+import { getParts, readReplayRows } from "./replay-parts.js";
 import { replayRowView } from "./replay-row.view.js";
 
 const copyChange = z.object({ type: z.literal("copy"), place: z.int(), repeat: z.int() });
@@ -29,8 +29,8 @@ export function replayTopicView(memory: ReplayMemory): StreamTopic {
       const replay = replays.get(reading, workspaceId, id);
       if (replay === undefined) return undefined;
       const rows = readReplayRows(reading, workspaceId, { replayId: id });
-      const copies = listCopies(reading, workspaceId, id).map((copy) => listedCopyView(partsOf(rows, copy)));
-      const totals = totalsView(replay, memory.totalsOf(reading, workspaceId, replay));
+      const copies = listCopies(reading, workspaceId, id).map((copy) => listedCopyView(getParts(rows, copy)));
+      const totals = totalsView(replay, memory.getTotals(reading, workspaceId, replay));
       return { replay: replayRowView(replay), totals, copies };
     },
     change: (reading, subject, data) => {
@@ -50,7 +50,7 @@ function copyMessage(reading: Reading, { workspaceId, id }: TopicSubject, { memo
   const replay = replays.get(reading, workspaceId, id);
   const row = replayCopies.get(reading, workspaceId, id, place, repeat);
   if (replay === undefined || row === undefined) return undefined;
-  const copy = listedCopyView(partsOf(readReplayRows(reading, workspaceId, { replayId: id, place }), row));
+  const copy = listedCopyView(getParts(readReplayRows(reading, workspaceId, { replayId: id, place }), row));
   if (row.result === null) return { type: "copy", copy };
-  return { type: "copy", copy, totals: totalsView(replay, memory.totalsOf(reading, workspaceId, replay)) };
+  return { type: "copy", copy, totals: totalsView(replay, memory.getTotals(reading, workspaceId, replay)) };
 }

@@ -24,40 +24,40 @@ export class ReplayMemory {
   readonly #versus = new LRUCache<string, Versus>({ max: MAX_COMPARISONS });
 
   /** Returns the results of a replay's copies, by place and then repeat. */
-  copiesOf(reading: Reading, workspaceId: string, replay: ReplayRow): readonly Copy[] {
-    return this.#copies.get(keyOf(replay)) ?? this.learn(replay, listCopies(reading, workspaceId, replay.id));
+  listCopies(reading: Reading, workspaceId: string, replay: ReplayRow): readonly Copy[] {
+    return this.#copies.get(toKey(replay)) ?? this.learn(replay, listCopies(reading, workspaceId, replay.id));
   }
 
-  /** Like {@link copiesOf}, but takes all rows of the replay's copies, when the caller has already read them. */
+  /** Like {@link listCopies}, but takes all rows of the replay's copies, when the caller has already read them. */
   learn(replay: ReplayRow, rows: readonly Copy[]): readonly Copy[] {
-    const known = this.#copies.get(keyOf(replay));
+    const known = this.#copies.get(toKey(replay));
     if (known !== undefined) return known;
     const copies = toCopies(rows);
-    if (copies.length === replay.runs * replay.repeats) this.#copies.set(keyOf(replay), copies);
+    if (copies.length === replay.runs * replay.repeats) this.#copies.set(toKey(replay), copies);
     return copies;
   }
 
   /** Returns the success totals of a replay's copies. */
-  totalsOf(reading: Reading, workspaceId: string, replay: ReplayRow): SuccessTotals {
-    const known = this.#totals.get(keyOf(replay));
+  getTotals(reading: Reading, workspaceId: string, replay: ReplayRow): SuccessTotals {
+    const known = this.#totals.get(toKey(replay));
     if (known !== undefined) return known;
-    const totals = successTotals(this.copiesOf(reading, workspaceId, replay));
-    if (totals.entries === replay.runs * replay.repeats) this.#totals.set(keyOf(replay), totals);
+    const totals = successTotals(this.listCopies(reading, workspaceId, replay));
+    if (totals.entries === replay.runs * replay.repeats) this.#totals.set(toKey(replay), totals);
     return totals;
   }
 
   /** Compares `own` with `other`. `live` contains replays of the live config. */
   versus(reading: Reading, workspaceId: string, { own, other, live, minGain }: Compared): Versus {
-    const key = [keyOf(own), keyOf(other), minGain, ...live.map(keyOf)].join(" ");
+    const key = [toKey(own), toKey(other), minGain, ...live.map(toKey)].join(" ");
     const known = this.#versus.get(key);
     if (known !== undefined) return known;
-    const sideOf = (replay: ReplayRow) => ({ ...replay, copies: this.copiesOf(reading, workspaceId, replay) });
+    const toSide = (replay: ReplayRow) => ({ ...replay, copies: this.listCopies(reading, workspaceId, replay) });
     const all = [own, other, ...live];
-    const versus = compareSides(sideOf(own), sideOf(other), {
+    const versus = compareSides(toSide(own), toSide(other), {
       minGain,
-      live: live.flatMap((replay) => this.copiesOf(reading, workspaceId, replay)),
+      live: live.flatMap((replay) => this.listCopies(reading, workspaceId, replay)),
     });
-    const areWhole = all.every((replay) => this.#copies.get(keyOf(replay)) !== undefined);
+    const areWhole = all.every((replay) => this.#copies.get(toKey(replay)) !== undefined);
     if (areWhole) this.#versus.set(key, versus);
     return versus;
   }
@@ -71,7 +71,7 @@ export interface Compared {
   readonly minGain: number;
 }
 
-function keyOf({ id, counts: { settled, succeeded, failed, unscored } }: ReplayRow): string {
+function toKey({ id, counts: { settled, succeeded, failed, unscored } }: ReplayRow): string {
   return `${id}:${settled}:${succeeded}:${failed}:${unscored}`;
 }
 

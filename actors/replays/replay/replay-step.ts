@@ -138,7 +138,7 @@ export function endAttempt(
     outcome: run.outcome,
     check: check && { passed: check.passed, exitCode: check.exitCode, tail: lastBytes(check.output, OUTPUT_BYTES) },
     steps: run.steps,
-    ms: lengthOf(run),
+    ms: findLength(run),
     toolMisses: run.calls?.misses ?? 0,
   };
   return settled.result === null ? toBeJudged(settled, replay) : settled;
@@ -150,6 +150,6 @@ function toBeJudged(copy: ReplayCopyRow, replay: ReplayRow): ReplayCopyRow {
   return { ...copy, result: "unscored", why: { code: "stopped", text: "The replay was stopped first." } };
 }
 
-function lengthOf({ startedAt, endedAt }: RunRow): number | null {
+function findLength({ startedAt, endedAt }: RunRow): number | null {
   return startedAt === null || endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
 }

@@ -157,11 +157,11 @@ function putStep(turn: Turn, row: ReplayRow, changes: readonly CopyChange[]): vo
 function fillQueue(turn: Turn, row: ReplayRow, context: ReplayContext): ReplayContext {
   if (!isUnderWay(row)) return context;
   const input = getReplayInput(turn, turn.self.partition, row.id);
-  const nameOf = (index: number): CopyName => {
+  const toName = (index: number): CopyName => {
     const { entry, repeat } = nameAt(input, index);
     return { place: entry.place, repeat };
   };
-  const { changes, ...place } = queueCopies(turn, { row, input, context, nameOf });
+  const { changes, ...place } = queueCopies(turn, { row, input, context, toName });
   if (changes.length > 0) putStep(turn, countChanges(row, changes), changes);
   return { ...context, ...place };
 }

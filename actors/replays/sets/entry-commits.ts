@@ -2,7 +2,7 @@ import type { Turn } from "../../../runtime/turns/turn.js";
 import { table } from "../../../storage/table.js";
 import { toArchiveId } from "../../archives/archive.js";
 import { archiveRef } from "../../archives/archive.messages.js";
-import { basesOf, runInputs } from "../../runs/run-input.table.js";
+import { listBases, runInputs } from "../../runs/run-input.table.js";
 
 /** Entries that an earlier release stored, whose commits have no hold yet. Key: `[team, set, run]`; value: true. */
 export const dueHolds = table<true>("entry-commits-due");
@@ -42,5 +42,5 @@ export function holdDueCommits(turn: Turn): void {
 
 function listCommits(turn: Turn, runId: string) {
   const input = runInputs.get(turn, turn.self.partition, runId);
-  return input === undefined ? [] : basesOf(input);
+  return input === undefined ? [] : listBases(input);
 }

@@ -53,7 +53,7 @@ export function insertEntries(
   replaySets.put(turn, partition, set, { ...set, version: set.version + added.length });
   for (const [index, { runId, taskId }] of added.entries()) {
     replayEntries.insert(turn, partition, { setId: set.id, place: set.version + 1 + index, addedAt, runId, taskId });
-    pin(turn, partition, pinOf(set.id, runId));
+    pin(turn, partition, toPin(set.id, runId));
     holdCommits(turn, { runId, holder: set.id });
   }
 }
@@ -74,10 +74,10 @@ export function removeSet(turn: Turn, set: ReplaySetRow): void {
 
 function releaseEntry(turn: Turn, entry: ReplayEntryRow): void {
   replayEntries.remove(turn, turn.self.partition, entry);
-  unpin(turn, turn.self.partition, pinOf(entry.setId, entry.runId));
+  unpin(turn, turn.self.partition, toPin(entry.setId, entry.runId));
   releaseCommits(turn, { runId: entry.runId, holder: entry.setId });
 }
 
-function pinOf(setId: string, runId: string) {
+function toPin(setId: string, runId: string) {
   return { of: runs.name, id: runId, by: setId };
 }

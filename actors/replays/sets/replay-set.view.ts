@@ -5,7 +5,7 @@ import { DEFAULT_MIN_GAIN } from "../../lines/line.js";
 import { boundMoney } from "../../money.js";
 import { taskOutcomes } from "../../run-facts/run-outcome.table.js";
 import { spentSchema } from "../../runners/protocol.js";
-import { basesOf, runInputs } from "../../runs/run-input.table.js";
+import { listBases, runInputs } from "../../runs/run-input.table.js";
 import { defineView, type Shown } from "../../view.js";
 import type { SetHealth } from "../figures/set-health.js";
 import { composeRuns } from "./composition.js";
@@ -140,7 +140,7 @@ export function entryView(reading: Reading, place: RunsPlace, entry: ReplayEntry
   const past = findPastRun(reading, place.workspaceId, runId);
   if (past !== undefined) {
     const input = runInputs.get(reading, place.workspaceId, runId);
-    const commits = input === undefined ? [] : basesOf(input);
+    const commits = input === undefined ? [] : listBases(input);
     const archive = findKeeping(reading, place.workspaceId, commits);
     return { ...runView(reading, place, past), archive, addedAt };
   }

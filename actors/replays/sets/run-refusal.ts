@@ -4,7 +4,7 @@ import type { LineFields } from "../../lines/line.js";
 import { findLine } from "../../lines/line.queries.js";
 import type { Station } from "../../lines/station.js";
 import type { RunRow } from "../../runs/run.js";
-import { basesOf, runInputs } from "../../runs/run-input.table.js";
+import { listBases, runInputs } from "../../runs/run-input.table.js";
 
 /** Why a run cannot be repeated: one sentence per code. */
 export const runRefusals = {
@@ -60,5 +60,5 @@ export function refuseRun(
   const known = line?.repositories.map(({ name }) => name);
   if (known !== undefined && checkouts.some(({ repository }) => !known.includes(repository))) return "repository-gone";
   if (checkouts.some(({ base }) => base === null)) return "no-base";
-  return findRefusal(reading, workspaceId, basesOf(input));
+  return findRefusal(reading, workspaceId, listBases(input));
 }

@@ -6,7 +6,7 @@ import { findLiveFingerprints } from "../candidates/station-config.js";
 import { listCopies } from "../copies/replay-copy.table.js";
 import { listNamed, measureHealth, type SecondLooks, type SetHealth } from "../figures/set-health.js";
 import { twoChecks, twoJudgings } from "../judging/judging.view.js";
-import { nameOf, readReplayRows } from "../reads/replay-parts.js";
+import { readReplayRows, toName } from "../reads/replay-parts.js";
 import type { ReplayRow } from "../replay/replay.js";
 import { replays } from "../replay/replay.table.js";
 import type { ReplayMemory } from "../replay/replay-memory.js";
@@ -31,10 +31,10 @@ export function readHealth(
 ): SetHealth {
   const live = findLiveFingerprints(reading, workspaceId, set, judging);
   return measureHealth({
-    ...sourcesOf(reading, workspaceId, set, live),
+    ...findSources(reading, workspaceId, set, live),
     minGain: findLine(reading, workspaceId, set.lineId)?.replayCheck?.minGain ?? DEFAULT_MIN_GAIN,
-    copiesOf: (replay) => memory.copiesOf(reading, workspaceId, replay),
-    secondLooksOf: (replay) => secondLooksOf(reading, workspaceId, replay),
+    copiesOf: (replay) => memory.listCopies(reading, workspaceId, replay),
+    secondLooksOf: (replay) => getSecondLooks(reading, workspaceId, replay),
   });
 }
 
@@ -43,7 +43,7 @@ export function readHealth(
  * config.
  */
 export function isNamedByHealth(reading: Reading, workspaceId: string, set: ReplaySetRow, replay: ReplayRow): boolean {
-  return listNamed(sourcesOf(reading, workspaceId, set, replay)).some(({ id }) => id === replay.id);
+  return listNamed(findSources(reading, workspaceId, set, replay)).some(({ id }) => id === replay.id);
 }
 
 /** Whether a replay is the newest finished one that checks its set, under any config. */
@@ -54,7 +54,7 @@ export function isNewestCheck(reading: Reading, workspaceId: string, set: Replay
 /** The two fingerprints that identify the baseline of a config. */
 type Config = Pick<ReplayRow, "runningFingerprint" | "scoringFingerprint">;
 
-function sourcesOf(reading: Reading, workspaceId: string, set: ReplaySetRow, live: Config | undefined) {
+function findSources(reading: Reading, workspaceId: string, set: ReplaySetRow, live: Config | undefined) {
   return {
     ofLiveConfig: live === undefined ? [] : listMeasuring(reading, workspaceId, set, live),
     check: findCheck(reading, workspaceId, set),
@@ -79,15 +79,15 @@ function findCheck(reading: Reading, workspaceId: string, { id: setId }: ReplayS
   return replays.all(reading, workspaceId, { checksSet: setId }, { limit: 1, fits })[0];
 }
 
-function secondLooksOf(reading: Reading, workspaceId: string, { id: replayId }: ReplayRow): SecondLooks {
+function getSecondLooks(reading: Reading, workspaceId: string, { id: replayId }: ReplayRow): SecondLooks {
   const { first, second, rechecks } = readReplayRows(reading, workspaceId, { replayId });
   const copies = listCopies(reading, workspaceId, replayId);
-  const judgings = copies.map((copy) => twoJudgings(first.get(nameOf(copy)), second.get(nameOf(copy))));
+  const judgings = copies.map((copy) => twoJudgings(first.get(toName(copy)), second.get(toName(copy))));
   const checks = copies.map(({ taskId, originalRunId, runId, ...copy }) => ({
     taskId,
     originalRunId,
     runId,
-    ...twoChecks(copy, rechecks.get(nameOf(copy))),
+    ...twoChecks(copy, rechecks.get(toName(copy))),
   }));
   return { judgings: second.size === 0 ? null : judgings, checks: rechecks.size === 0 ? null : checks };
 }

@@ -67,11 +67,11 @@ export function findAgentContext(
     live: { config, block },
     searched,
     candidates: listCandidates(reading, workspaceId, search.id).map(toShown),
-    places: placesOf(entries.filter(({ runId }) => searched.has(runId))),
+    places: listPlaces(entries.filter(({ runId }) => searched.has(runId))),
   };
 }
 
-function placesOf(entries: readonly Pick<ReplayEntry, "taskId" | "place">[]): ReadonlyMap<string, readonly number[]> {
+function listPlaces(entries: readonly Pick<ReplayEntry, "taskId" | "place">[]): ReadonlyMap<string, readonly number[]> {
   const places = new Map<string, number[]>();
   for (const { taskId, place } of entries) places.set(taskId, [...(places.get(taskId) ?? []), place]);
   return places;
@@ -110,7 +110,7 @@ export function findSeen(
 }
 
 /** Returns the station block of a candidate, in the form that a line stores. */
-export function blockOf(context: AgentContext, { seed, candidateId }: ShownCandidate): StationBody {
+export function readBlock(context: AgentContext, { seed, candidateId }: ShownCandidate): StationBody {
   const { reading, workspaceId, search, live } = context;
   const input = seed ? live : searchCandidateInputs.get(reading, workspaceId, search.id, candidateId);
   if (input === undefined) throw new Error("a candidate without its input");

@@ -2,7 +2,7 @@ import { firstBytes } from "../../replays/figures/excerpt.js";
 import { runInputs } from "../../runs/run-input.table.js";
 import { readStoredText } from "../../tables/text-blobs.js";
 import { type AgentContext, findSeen, listSeen, listSeenOf, type SeenCopy } from "./agent-context.js";
-import { briefFile, detailedOf } from "./brief.view.js";
+import { briefFile, toDetailed } from "./brief.view.js";
 import { candidateFile } from "./candidate-file.view.js";
 import { diffFile, resultFile } from "./copy-file.view.js";
 import { type CopyFileName, type FileName, folderName } from "./file-name.js";
@@ -15,7 +15,7 @@ import { fitJson } from "./fit.js";
 export function listFileNames(context: AgentContext): readonly FileName[] {
   const { candidates, places, iteration } = context;
   const tasks = iteration.reflection?.tasks.map(({ taskId }) => taskId) ?? [...places.keys()];
-  const seen = detailedOf(context)
+  const seen = toDetailed(context)
     .flatMap((candidate) => listSeen(context, candidate))
     .filter(({ copy }) => tasks.includes(copy.taskId) && copy.runId !== null);
   const ordered = [...seen].sort((left, right) => Number(hasSucceeded(left)) - Number(hasSucceeded(right)));
@@ -23,7 +23,7 @@ export function listFileNames(context: AgentContext): readonly FileName[] {
     { kind: "brief" },
     ...candidates.map(({ candidateId }): FileName => ({ kind: "candidate", candidateId })),
     ...tasks.map((taskId): FileName => ({ kind: "task", taskId })),
-    ...ordered.flatMap((one): FileName[] => [fileOf("result", one), fileOf("diff", one)]),
+    ...ordered.flatMap((one): FileName[] => [toFile("result", one), toFile("diff", one)]),
   ];
 }
 
@@ -31,7 +31,7 @@ function hasSucceeded({ copy }: SeenCopy): boolean {
   return copy.result === "succeeded";
 }
 
-function fileOf(
+function toFile(
   kind: CopyFileName["kind"],
   { candidate: { candidateId }, copy: { place, repeat } }: SeenCopy,
 ): FileName {
@@ -84,9 +84,9 @@ const TITLE_BYTES = 512;
 
 /** Writes the file of a searched task: the task that its agents received, and the results of each candidate. */
 function taskFile(context: AgentContext, taskId: string): string {
-  const brief = briefOf(context, taskId);
+  const brief = toBrief(context, taskId);
   const results = context.candidates.map((candidate) =>
-    resultsOf(candidate.name, listSeenOf(context, candidate, taskId)),
+    toResults(candidate.name, listSeenOf(context, candidate, taskId)),
   );
   return fitJson((limit) => ({
     taskId,
@@ -101,7 +101,7 @@ function taskFile(context: AgentContext, taskId: string): string {
  * Returns a candidate's results on the task: the number of copies that succeeded, and a list of copies that starts with
  * those that did not succeed.
  */
-function resultsOf(candidate: string, seen: readonly SeenCopy[]) {
+function toResults(candidate: string, seen: readonly SeenCopy[]) {
   const rank = ({ copy }: SeenCopy) => Number(copy.result === "succeeded");
   const first = [...seen].sort((left, right) => rank(left) - rank(right)).slice(0, MAX_COPIES);
   return {
@@ -118,7 +118,7 @@ function resultsOf(candidate: string, seen: readonly SeenCopy[]) {
 }
 
 /** Returns the task in the form that the agents of its searched runs received. */
-function briefOf(context: AgentContext, taskId: string): { readonly title: string; readonly description: string } {
+function toBrief(context: AgentContext, taskId: string): { readonly title: string; readonly description: string } {
   const { reading, workspaceId, searched } = context;
   for (const [runId, of] of searched) {
     const brief = of === taskId ? runInputs.get(reading, workspaceId, runId)?.claimed?.brief : null;

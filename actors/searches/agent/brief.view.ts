@@ -6,7 +6,7 @@ import { findParents } from "../rules/parents.js";
 import { type Contender, searchFrontier } from "../rules/ranking.js";
 import { toBlock } from "../search/search.js";
 import type { AgentContext, ShownCandidate } from "./agent-context.js";
-import { scoresOf, shownBlock } from "./candidate-file.view.js";
+import { findScores, shownBlock } from "./candidate-file.view.js";
 import { folderName } from "./file-name.js";
 import { fitJson } from "./fit.js";
 
@@ -20,21 +20,21 @@ export function briefFile(context: AgentContext): string {
   const { search, iteration, candidates, places } = context;
   const { kind, number, reflection } = iteration;
   const { objective, minGain } = search;
-  const nameOf = (id: string) => candidates.find(({ candidateId }) => candidateId === id)?.name ?? null;
-  const { frontier, parents, tasks } = lineageOf(context);
+  const findName = (id: string) => candidates.find(({ candidateId }) => candidateId === id)?.name ?? null;
+  const { frontier, parents, tasks } = toLineage(context);
   const best = (id: string) =>
     tasks.filter(({ candidateIds }) => candidateIds.includes(id)).map(({ taskId }) => taskId);
   const causes = context.earlier.flatMap((before) => before.reflection?.causes ?? []);
   return fitJson((limit) => ({
     kind,
     iteration: number,
-    left: leftOf(context),
+    left: toLeft(context),
     objective,
     minGain,
     ...shownBlock("live", toBlock(context.live.config, context.live.block), limit),
-    candidates: candidates.map(scoresOf),
-    frontier: frontier.map(nameOf),
-    parents: parents.slice(0, MAX_PARENTS).map((id) => ({ name: nameOf(id), bestAt: best(id).map(folderName) })),
+    candidates: candidates.map(findScores),
+    frontier: frontier.map(findName),
+    parents: parents.slice(0, MAX_PARENTS).map((id) => ({ name: findName(id), bestAt: best(id).map(folderName) })),
     searchedTasks: [...places.keys()].map((taskId) => ({ taskId, folder: `runs/${folderName(taskId)}` })),
     causes: causes.map(({ taskId, cause, evidence, suggestion }) => ({
       taskId,
@@ -45,10 +45,10 @@ export function briefFile(context: AgentContext): string {
     ...(reflection === null
       ? {}
       : {
-          standing: nameOf(reflection.standing),
+          standing: findName(reflection.standing),
           tasks: reflection.tasks.map(({ taskId }) => ({ taskId, folder: `runs/${folderName(taskId)}` })),
         }),
-    detailed: detailedOf(context).map(({ name }) => name),
+    detailed: toDetailed(context).map(({ name }) => name),
   }));
 }
 
@@ -59,9 +59,9 @@ const MAX_DETAILED = 6;
  * Lists the candidates whose copies are shown individually: the seed, and the standing candidate of a reflection or
  * otherwise the configs to start from.
  */
-export function detailedOf(context: AgentContext): readonly ShownCandidate[] {
+export function toDetailed(context: AgentContext): readonly ShownCandidate[] {
   const { candidates, iteration } = context;
-  const { frontier, parents } = lineageOf(context);
+  const { frontier, parents } = toLineage(context);
   const { reflection } = iteration;
   const ids = reflection === null ? [...parents, ...frontier] : [reflection.standing];
   const chosen = candidates.filter(({ seed, candidateId }) => seed || ids.includes(candidateId));
@@ -70,7 +70,7 @@ export function detailedOf(context: AgentContext): readonly ShownCandidate[] {
 }
 
 /** Returns the frontier, and the configs to start from with the tasks that they are best at, by id. */
-function lineageOf({ candidates, search: { objective } }: AgentContext) {
+function toLineage({ candidates, search: { objective } }: AgentContext) {
   const contenders = candidates.map(toContender);
   const { parents, tasks } = findParents(contenders, objective);
   return { frontier: searchFrontier(contenders, objective), parents: parents.map((one) => one.candidateId), tasks };
@@ -81,7 +81,7 @@ function toContender({ candidateId, seed, replayEnded, searched }: ShownCandidat
   return { candidateId, seed, replayState: replayEnded, searched, heldOut: null };
 }
 
-function leftOf({ reading, workspaceId, search, iteration }: AgentContext) {
+function toLeft({ reading, workspaceId, search, iteration }: AgentContext) {
   const { iterations, perIteration, ceiling } = search.budget;
   const counted = searchBudgets.get(reading, workspaceId, search.id)?.counted ?? null;
   const left = counted === null ? null : subtract(decimal(ceiling.amount), fromText(counted));

@@ -1,6 +1,6 @@
 import type { StationBody } from "../../lines/station.js";
 import { excerptTexts, firstBytes } from "../../replays/figures/excerpt.js";
-import { type AgentContext, blockOf, type ShownCandidate } from "./agent-context.js";
+import { type AgentContext, readBlock, type ShownCandidate } from "./agent-context.js";
 import { fitJson, type TextLimit } from "./fit.js";
 
 /** Usual maximum size of a prompt, and of a rubric with its claims, in bytes. */
@@ -10,9 +10,9 @@ const RUBRIC_BYTES = 32 * 1024;
 /** Writes the file of a candidate or the live config: its block, and its results on searched runs. */
 export function candidateFile(context: AgentContext, candidate: ShownCandidate): string {
   const { hypothesis, changes } = candidate;
-  const block = blockOf(context, candidate);
+  const block = readBlock(context, candidate);
   return fitJson((limit) => ({
-    ...scoresOf(candidate),
+    ...findScores(candidate),
     hypothesis,
     changes,
     ...shownBlock("station", block, limit),
@@ -20,7 +20,7 @@ export function candidateFile(context: AgentContext, candidate: ShownCandidate):
 }
 
 /** Returns a candidate's results on searched runs; nulls until that replay ends. */
-export function scoresOf({ name, seed, iteration, replayEnded, searched }: ShownCandidate) {
+export function findScores({ name, seed, iteration, replayEnded, searched }: ShownCandidate) {
   return {
     name,
     seed,

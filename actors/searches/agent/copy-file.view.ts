@@ -1,6 +1,6 @@
 import { boundMoney } from "../../money.js";
 import { excerptReasons, excerptTexts, firstBytes, lastBytes } from "../../replays/figures/excerpt.js";
-import { partsOf, readReplayRows } from "../../replays/reads/replay-parts.js";
+import { getParts, readReplayRows } from "../../replays/reads/replay-parts.js";
 import { runCheckouts, runs } from "../../runs/run.table.js";
 import { listSteps } from "../../runs/run-steps.js";
 import { getText } from "../../tables/text-blobs.js";
@@ -25,7 +25,7 @@ export function resultFile(context: AgentContext, seen: SeenCopy): string {
   const { candidate, copy } = seen;
   const { replayId, place, taskId, repeat, runId, result, why, outcome, priced, steps, ms, toolMisses } = copy;
   const rows = readReplayRows(reading, workspaceId, { replayId, place });
-  const { check, judge } = partsOf(rows, copy, { reading, workspaceId });
+  const { check, judge } = getParts(rows, copy, { reading, workspaceId });
   const last = lastSteps(context, runId);
   return fitJson((limit) => ({
     task: folderName(taskId),
@@ -35,7 +35,7 @@ export function resultFile(context: AgentContext, seen: SeenCopy): string {
     why: why === null ? null : { code: why.code, text: firstBytes(why.text, limit(WHY_BYTES)) },
     outcome,
     check: check === null ? null : { ...check, output: lastBytes(check.output, limit(OUTPUT_BYTES)) },
-    judge: judge.scale === null ? null : judgeOf(judge, limit),
+    judge: judge.scale === null ? null : findJudge(judge, limit),
     spent: boundMoney(copy.spent),
     priced,
     ms,
@@ -51,7 +51,7 @@ export function resultFile(context: AgentContext, seen: SeenCopy): string {
   }));
 }
 
-function judgeOf(judge: ReturnType<typeof partsOf>["judge"], limit: TextLimit) {
+function findJudge(judge: ReturnType<typeof getParts>["judge"], limit: TextLimit) {
   const { scale, passed, score, marks, passShare, claims, reasons } = judge;
   return {
     scale,

@@ -20,7 +20,7 @@ export interface ProposalContext {
   /** Lists the errors of a block as the station of its line, with paths under `station`. */
   check(block: StationBody): readonly FieldError[];
   /** Returns a block's running fingerprint. Called only for blocks without errors. */
-  fingerprintOf(block: StationBody): string;
+  toFingerprint(block: StationBody): string;
 }
 
 /** The fields that score and run a search's replays. They are the same for all of its candidates. */
@@ -47,7 +47,7 @@ export function admitProposals(
   const faults = candidates.flatMap((proposal, index) => {
     const found = [...nameFaults(proposal, known), ...blockFaults(proposal, context)];
     if (found.length > 0) return found.map(({ path, message }) => ({ path: `[${index}].${path}`, message }));
-    const runningFingerprint = context.fingerprintOf(proposal.station);
+    const runningFingerprint = context.toFingerprint(proposal.station);
     const same = [...known].find(([, fingerprint]) => fingerprint === runningFingerprint);
     known.set(proposal.name, runningFingerprint);
     admitted.push({ ...proposal, runningFingerprint });

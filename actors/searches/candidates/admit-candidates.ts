@@ -46,7 +46,7 @@ export function admitCandidates(
   const stands = line?.fields.stations.some(({ key }) => key === search.stationKey) ?? false;
   if (line === undefined || !stands) return stationGone;
   const frozen = { ...line.fields, repositories: input.config.repositories };
-  const configOf = (block: StationBody) =>
+  const readConfig = (block: StationBody) =>
     toConfig(turn, { workspaceId: partition, teamId: search.teamId, line: frozen }, block);
   const scope = toBlockScope(turn, search, { ...PROPOSER, workspaceId: partition });
   const known = listCandidates(turn, partition, search.id);
@@ -57,11 +57,11 @@ export function admitCandidates(
     left: search.budget.perIteration - iteration.proposed.length,
     known: new Map(known.map(({ name, runningFingerprint }) => [name, runningFingerprint])),
     check: (block) => checkBlock(block, line, { stationKey: search.stationKey, scope }),
-    fingerprintOf: (block) => toFingerprints(configOf(block), judging).runningFingerprint,
+    toFingerprint: (block) => toFingerprints(readConfig(block), judging).runningFingerprint,
   });
   if ("faults" in result) return { refused: "invalid", errors: result.faults };
   return result.admitted.map(({ name, hypothesis, station }) => {
-    const config = configOf(station);
+    const config = readConfig(station);
     return { proposal: { name, hypothesis, station }, config, fingerprints: toFingerprints(config, judging) };
   });
 }

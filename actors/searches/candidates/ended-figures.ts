@@ -45,12 +45,12 @@ export function measurePairs(
   candidate: SearchCandidateRow,
 ): SearchCandidateRow {
   const { replayId, heldOutReplayId, searched, heldOut } = candidate;
-  const pairsOf = (id: string | null) =>
+  const findPairs = (id: string | null) =>
     id === null || replays.get(reading, workspaceId, id) === undefined
       ? null
       : tallyPairs(listReplayedCopies(reading, workspaceId, id));
-  const searchedPairs = searched === null ? null : pairsOf(replayId);
-  const heldOutPairs = heldOut === null ? null : pairsOf(heldOutReplayId);
+  const searchedPairs = searched === null ? null : findPairs(replayId);
+  const heldOutPairs = heldOut === null ? null : findPairs(heldOutReplayId);
   return {
     ...candidate,
     searched: searched === null || searchedPairs === null ? searched : { ...searched, searchedPairs },

@@ -26,10 +26,10 @@ export function measureSearchedRuns(
   workspaceId: string,
   { search, split, seed, candidate }: CandidateSources,
 ): SearchedFigures | null {
-  const copies = listOf(reading, workspaceId, candidate.replayId, split.searched);
+  const copies = getList(reading, workspaceId, candidate.replayId, split.searched);
   if (copies === null) return null;
-  const beside = candidate.seed ? null : (listOf(reading, workspaceId, seed.replayId, split.searched) ?? []);
-  return measureSearched(copies, { seed: beside, ...termsOf(search) });
+  const beside = candidate.seed ? null : (getList(reading, workspaceId, seed.replayId, split.searched) ?? []);
+  return measureSearched(copies, { seed: beside, ...toTerms(search) });
 }
 
 /** The same for the held-out runs. The seed's replay includes them; a candidate has a separate replay. */
@@ -39,19 +39,19 @@ export function measureHeldOutRuns(
   { search, split, seed, candidate }: CandidateSources,
 ): HeldOutFigures | null {
   const replayId = candidate.seed ? candidate.replayId : candidate.heldOutReplayId;
-  const copies = listOf(reading, workspaceId, replayId, split.heldOut);
+  const copies = getList(reading, workspaceId, replayId, split.heldOut);
   if (copies === null) return null;
-  const beside = candidate.seed ? null : (listOf(reading, workspaceId, seed.replayId, split.heldOut) ?? []);
+  const beside = candidate.seed ? null : (getList(reading, workspaceId, seed.replayId, split.heldOut) ?? []);
   const bothFinished = [replayId, seed.replayId].every((id) => isFinished(reading, workspaceId, id));
-  return measureHeldOut(copies, { seed: beside, ...termsOf(search), bothFinished });
+  return measureHeldOut(copies, { seed: beside, ...toTerms(search), bothFinished });
 }
 
-function termsOf({ minGain, budget }: CandidateSources["search"]) {
+function toTerms({ minGain, budget }: CandidateSources["search"]) {
   return { minGain, currency: budget.ceiling.currency };
 }
 
 /** Returns the copies of these runs; null if the replay does not exist. */
-function listOf(
+function getList(
   reading: Reading,
   workspaceId: string,
   replayId: string | null,

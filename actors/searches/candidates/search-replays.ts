@@ -53,7 +53,7 @@ export function stopReplayCheck(turn: Turn, replayId: string): void {
 /** Releases the pins of the search's replays and its set, at the end of the search. */
 export function releaseReplays(turn: Turn, search: SearchRow, candidates: readonly SearchCandidateRow[]): void {
   const { partition } = turn.self;
-  for (const replayId of candidates.flatMap(replaysOf)) {
+  for (const replayId of candidates.flatMap(listReplays)) {
     unpin(turn, partition, { of: replays.name, id: replayId, by: search.id });
     stopReplayCheck(turn, replayId);
   }
@@ -63,7 +63,7 @@ export function releaseReplays(turn: Turn, search: SearchRow, candidates: readon
 /** Ends the running replays, and the judging of the others. */
 export function endReplays(turn: Turn, candidates: readonly SearchCandidateRow[]): void {
   const { partition } = turn.self;
-  for (const replayId of candidates.flatMap(replaysOf)) {
+  for (const replayId of candidates.flatMap(listReplays)) {
     const replay = replays.get(turn, partition, replayId);
     if (replay === undefined || (replay.judged && !isUnderWay(replay))) continue;
     turn.send(replayRef(partition, replayId), { type: "replay.end" });
@@ -71,7 +71,7 @@ export function endReplays(turn: Turn, candidates: readonly SearchCandidateRow[]
 }
 
 /** Lists the ids of a candidate's replays. */
-export function replaysOf({ replayId, heldOutReplayId }: SearchCandidateRow): readonly string[] {
+export function listReplays({ replayId, heldOutReplayId }: SearchCandidateRow): readonly string[] {
   return [replayId, heldOutReplayId].flatMap((id) => id ?? []);
 }
 

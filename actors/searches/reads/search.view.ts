@@ -66,6 +66,6 @@ function isMarked({ onFrontier, onlyOnSeenTasks }: SearchCandidateView): boolean
 }
 
 function splitView({ split: { searched, heldOut } }: SearchInputRow): SearchView["split"] {
-  const tasksOf = (runs: readonly { readonly taskId: string }[]) => new Set(runs.map(({ taskId }) => taskId)).size;
-  return { searchedTasks: tasksOf(searched), heldOutTasks: tasksOf(heldOut), searched, heldOut };
+  const toTasks = (runs: readonly { readonly taskId: string }[]) => new Set(runs.map(({ taskId }) => taskId)).size;
+  return { searchedTasks: toTasks(searched), heldOutTasks: toTasks(heldOut), searched, heldOut };
 }

@@ -47,8 +47,8 @@ export const AGENT_RUNS = 3;
 export function expectCosts(entries: readonly CostedEntry[], currency: string): ExpectedCosts {
   const costs = entries.map(({ runId, spent }) => ({ runId, cost: amountIn(spent, currency) }));
   const average = mean(costs.map(({ cost }) => cost).filter((cost) => compare(cost, ZERO) > 0));
-  const costOf = (cost: Fraction): Fraction => (compare(cost, ZERO) > 0 ? cost : (average ?? fraction(1)));
-  return { costs: new Map(costs.map(({ runId, cost }) => [runId, costOf(cost)])), isKnown: average !== null };
+  const toCost = (cost: Fraction): Fraction => (compare(cost, ZERO) > 0 ? cost : (average ?? fraction(1)));
+  return { costs: new Map(costs.map(({ runId, cost }) => [runId, toCost(cost)])), isKnown: average !== null };
 }
 
 /** Sums the expected costs of runs. Runs outside the set cost nothing. */
@@ -68,8 +68,8 @@ export function allotBudget(budget: SearchBudget, split: Split<CostedEntry>): Al
   const { iterations, perIteration, repeats, ceiling } = budget;
   const all = [...split.searched, ...split.heldOut];
   const expected = expectCosts(all, ceiling.currency);
-  const replayOf = (entries: readonly CostedEntry[]) => multiply(fraction(repeats), sumCosts(expected, entries));
-  const [seed, searchReplay, heldOutReplay] = [all, split.searched, split.heldOut].map(replayOf);
+  const toReplay = (entries: readonly CostedEntry[]) => multiply(fraction(repeats), sumCosts(expected, entries));
+  const [seed, searchReplay, heldOutReplay] = [all, split.searched, split.heldOut].map(toReplay);
   const agentRun = multiply(fraction(AGENT_RUNS), mean([...expected.costs.values()]) ?? ZERO);
   const parts = { seed: seed ?? ZERO, searchReplay: searchReplay ?? ZERO, heldOutReplay: heldOutReplay ?? ZERO };
   const whole = sum([

@@ -1,5 +1,5 @@
 import type { Objective } from "./objective.js";
-import { beatsSeed, bestFirst, type Contender, criteriaOf, type Ranked, rank } from "./ranking.js";
+import { beatsSeed, bestFirst, type Contender, type Ranked, rank, toCriteria } from "./ranking.js";
 
 /** Why a config is the best of a search. The first four reasons apply to the live config, the others to candidates. */
 export const bestReasons = [
@@ -43,7 +43,7 @@ export function chooseBest<Each extends Contender>(
   const first = bestFirst(objective);
   const [best, second] = better
     .filter(({ contender }) => isConfirmed(contender, objective))
-    .sort((a, b) => first(a, b) || heldOutGainOf(b) - heldOutGainOf(a));
+    .sort((a, b) => first(a, b) || toHeldOutGain(b) - toHeldOutGain(a));
   if (best === undefined) return { contender: seed.contender, because: whySeed(candidates, better) };
   return {
     contender: best.contender,
@@ -60,16 +60,16 @@ function whySeed(candidates: readonly Ranked<Contender>[], better: readonly Rank
 
 /** Returns the first criterion by which the best candidate is ahead of the next one. */
 function whyBefore(best: Ranked<Contender>, next: Ranked<Contender>, objective: Objective): BestReason {
-  const decides = criteriaOf(objective).find(({ compare }) => compare(best, next) !== 0)?.by;
+  const decides = toCriteria(objective).find(({ compare }) => compare(best, next) !== 0)?.by;
   if (decides !== undefined) return decides === "score" ? "highest-score" : "cheapest";
-  return heldOutGainOf(best) > heldOutGainOf(next) ? "greatest-held-out-gain" : "first-admitted";
+  return toHeldOutGain(best) > toHeldOutGain(next) ? "greatest-held-out-gain" : "first-admitted";
 }
 
 /**
  * Returns the held-out gain, as shown to users: they can see from it why one of two candidates was chosen. Pass only
  * contenders whose gain is known.
  */
-function heldOutGainOf({ contender }: Ranked<Contender>): number {
+function toHeldOutGain({ contender }: Ranked<Contender>): number {
   return contender.heldOut?.heldOutGain?.gain ?? -1;
 }
 

@@ -91,7 +91,7 @@ function replayNext(snapshot: SearchSnapshot): NextStep | null {
   const { candidates, iterations } = snapshot;
   const waiting = candidates.find(({ seed, replayState }) => !seed && replayState === null);
   if (waiting !== undefined) {
-    const ceiling = grantPart("searchReplay", termsOf(snapshot));
+    const ceiling = grantPart("searchReplay", toTerms(snapshot));
     if (ceiling !== null) return { step: "replay", candidateId: waiting.candidateId, ceiling };
   }
   const isBusy =
@@ -105,7 +105,7 @@ function replayNext(snapshot: SearchSnapshot): NextStep | null {
 function iterateNext(snapshot: SearchSnapshot): NextStep {
   const ending = findEnding(snapshot);
   if (ending !== null) return holdOut(snapshot, ending);
-  const allotted = grantPart("agentRun", termsOf(snapshot));
+  const allotted = grantPart("agentRun", toTerms(snapshot));
   if (allotted === null) return holdOut(snapshot, "ceiling");
   if (shallReflect(snapshot)) return { step: "reflect", allotted };
   return canPropose(snapshot) ? { step: "propose", allotted } : holdOut(snapshot, "ceiling");
@@ -186,7 +186,7 @@ function holdOut(snapshot: SearchSnapshot, ending: SearchEnding): NextStep {
   if (endState(ending) === "stopped") return end(ending);
   const next = listHeldOut(snapshot).find(({ heldOutReplayState }) => heldOutReplayState === null);
   if (next !== undefined) {
-    const ceiling = grantPart("heldOutReplay", termsOf({ ...snapshot, ending }));
+    const ceiling = grantPart("heldOutReplay", toTerms({ ...snapshot, ending }));
     if (ceiling !== null) return { step: "hold-out", ending, candidateId: next.candidateId, ceiling };
   }
   return snapshot.candidates.some(({ heldOutReplayState }) => isUnderWay(heldOutReplayState)) ? WAIT : end(ending);
@@ -209,7 +209,7 @@ function iterationsLeft({ budget, iterations }: SearchSnapshot): number {
   return Math.max(0, budget.iterations - iterations.length);
 }
 
-function termsOf(snapshot: SearchSnapshot) {
+function toTerms(snapshot: SearchSnapshot) {
   return { allotments: snapshot.allotments, spending: snapshot.spending, toCome: countToCome(snapshot) };
 }
 

@@ -30,7 +30,7 @@ export interface Parents {
  * overall.
  */
 export function findParents(contenders: readonly Contender[], objective: Objective): Parents {
-  const configs = rank(contenders).map(({ id, figures }) => ({ id, tasks: tasksOf(figures.tasks, objective) }));
+  const configs = rank(contenders).map(({ id, figures }) => ({ id, tasks: listTasks(figures.tasks, objective) }));
   const undominated = configs.filter(
     (config) => !configs.some((other) => other !== config && dominates(other, config)),
   );
@@ -56,7 +56,7 @@ interface Config {
 
 type TaskTexts = readonly { readonly taskId: string; readonly share: string | null; readonly cost: string | null }[];
 
-function tasksOf(tasks: TaskTexts, objective: Objective): ReadonlyMap<string, Place> {
+function listTasks(tasks: TaskTexts, objective: Objective): ReadonlyMap<string, Place> {
   return new Map(
     tasks.flatMap(({ taskId, share, cost }) => {
       if (share === null) return [];

@@ -45,10 +45,10 @@ export function rank<Each extends Contender>(contenders: readonly Each[]): reado
  * `worse` than the seed.
  */
 export function searchFrontier(contenders: readonly Contender[], objective: Objective): readonly string[] {
-  return frontierOf(rank(contenders), objective).map(({ id }) => id);
+  return toFrontier(rank(contenders), objective).map(({ id }) => id);
 }
 
-function frontierOf<Each extends Contender>(
+function toFrontier<Each extends Contender>(
   ranked: readonly Ranked<Each>[],
   objective: Objective,
 ): readonly Ranked<Each>[] {
@@ -70,7 +70,7 @@ export function rankToHoldOut<Each extends Contender>(
   objective: Objective,
 ): readonly Each[] {
   const given = rank(contenders);
-  const onFrontier = new Set(frontierOf(given, objective).map(({ id }) => id));
+  const onFrontier = new Set(toFrontier(given, objective).map(({ id }) => id));
   return given
     .filter(({ id, isSeed, figures }) => !isSeed && onFrontier.has(id) && figures.searchedGain?.verdict !== "worse")
     .sort(bestFirst(objective))
@@ -90,13 +90,13 @@ const byScore: Criterion = { by: "score", compare: (a, b) => compareOrNull(b.sco
 const byCost: Criterion = { by: "cost", compare: (a, b) => compareOrNull(a.cost, b.cost, "null is more") };
 
 /** Returns the criteria for ordering candidates, the decisive one first. */
-export function criteriaOf(objective: Objective): readonly [Criterion, Criterion] {
+export function toCriteria(objective: Objective): readonly [Criterion, Criterion] {
   return objective === "success" ? [byScore, byCost] : [byCost, byScore];
 }
 
 /** Returns the comparison that puts the best contender first. */
 export function bestFirst(objective: Objective): Comparing {
-  const [first, second] = criteriaOf(objective);
+  const [first, second] = toCriteria(objective);
   return (a, b) => first.compare(a, b) || second.compare(a, b);
 }
 

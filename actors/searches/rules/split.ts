@@ -72,7 +72,7 @@ interface Stratum {
 }
 
 function stratify(setId: string, entries: readonly SplitEntry[]): readonly Stratum[] {
-  const rankOf = (text: string): string =>
+  const toRank = (text: string): string =>
     createHash("sha256")
       .update(JSON.stringify([setId, text]))
       .digest("hex");
@@ -81,11 +81,11 @@ function stratify(setId: string, entries: readonly SplitEntry[]): readonly Strat
   const tasks = [...byTask].map(([taskId, outcomes]) => ({
     taskId,
     outcome: commonest(outcomes),
-    rank: rankOf(taskId),
+    rank: toRank(taskId),
   }));
   tasks.sort((a, b) => compareText(a.rank, b.rank));
   return taskOutcomes.map((outcome) => ({
-    rank: rankOf(outcome),
+    rank: toRank(outcome),
     tasks: tasks.filter((task) => task.outcome === outcome).map(({ taskId }) => taskId),
   }));
 }

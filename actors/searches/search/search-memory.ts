@@ -22,21 +22,23 @@ export class SearchMemory {
   readonly #heldOut = createMemory<HeldOutFigures>();
 
   /** Returns the current figures of a candidate: the stored figures, or else the figures of its running replays. */
-  figuresOf(
+  getFigures(
     reading: Reading,
     workspaceId: string,
     { candidate: row, ...sources }: CandidateSources & { readonly candidate: SearchCandidateRow },
   ): CandidateFiguresNow {
     const of = { ...sources, candidate: row };
-    const keyOf = (replayId: string | null) =>
+    const findKey = (replayId: string | null) =>
       toKey(reading, workspaceId, { replayId, seedReplayId: sources.seed.replayId });
     const heldOutReplayId = row.seed ? row.replayId : row.heldOutReplayId;
     return {
       row,
       searched:
-        row.searched ?? find(this.#searched, keyOf(row.replayId), () => measureSearchedRuns(reading, workspaceId, of)),
+        row.searched ??
+        find(this.#searched, findKey(row.replayId), () => measureSearchedRuns(reading, workspaceId, of)),
       heldOut:
-        row.heldOut ?? find(this.#heldOut, keyOf(heldOutReplayId), () => measureHeldOutRuns(reading, workspaceId, of)),
+        row.heldOut ??
+        find(this.#heldOut, findKey(heldOutReplayId), () => measureHeldOutRuns(reading, workspaceId, of)),
     };
   }
 }

@@ -9,7 +9,7 @@ import type { ReplayState } from "../../replays/replay/replay.js";
 import { isUnderWay, replays } from "../../replays/replay/replay.table.js";
 import { replaySets } from "../../replays/sets/replay-set.table.js";
 import { listCandidates } from "../candidates/search-candidate.table.js";
-import { replaysOf } from "../candidates/search-replays.js";
+import { listReplays } from "../candidates/search-replays.js";
 import { countIteration } from "../iterations/iteration-spending.js";
 import { listIterations } from "../iterations/search-iteration.table.js";
 import type { SearchSpending, UnderWay } from "../rules/ceiling.js";
@@ -96,7 +96,7 @@ function findLive(
 function toSpending(turn: TurnReading, { search, candidates, iterations }: SearchScene): SearchSpending {
   const { partition } = turn.self;
   const { ceiling } = search.budget;
-  const ofReplays = candidates.flatMap(replaysOf).flatMap((replayId): UnderWay[] => {
+  const ofReplays = candidates.flatMap(listReplays).flatMap((replayId): UnderWay[] => {
     const replay = replays.get(turn, partition, replayId);
     if (replay === undefined || !isUnderWay(replay)) return [];
     return [{ allotted: replay.ceiling, counted: toText(countSpent(replay)) }];

@@ -34,7 +34,7 @@
  * 4. If the station has its maximum of searches, a start tells the oldest to remove itself (`search-room.ts`).
  */
 import type { ActorType } from "../../../runtime/cells/actor-type.js";
-import { chartOf, type InTurn, type NoContext, toEvent } from "../../../runtime/cells/chart.js";
+import { type InTurn, type NoContext, toChart, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import type { TurnReading, Woken } from "../../../runtime/turns/turn.js";
 import { isRefusal, type Refusal } from "../../refusal.js";
@@ -43,7 +43,7 @@ import type { ReplayMoved } from "../../replays/replay/replay.messages.js";
 import { refusePlanner } from "../../replays/sets/replay-set.queries.js";
 import { findRequestBefore } from "../../resources/repeated-request.js";
 import { type Measuring, measureEnds, measurePairs } from "../candidates/ended-figures.js";
-import { findIdleness, lookAgain, replaysOf, toIdleReplay } from "../candidates/search-replays.js";
+import { findIdleness, listReplays, lookAgain, toIdleReplay } from "../candidates/search-replays.js";
 import { planSteps } from "../iterations/plan-steps.js";
 import { canPropose } from "../rules/decide-next.js";
 import { reflectionOutcome } from "../rules/reflection.js";
@@ -113,7 +113,7 @@ function toMoved(turn: TurnReading, search: SearchRow, { replayId, what }: Repla
   if (what === "settled") return OTHER;
   if (what !== "judged") return toSteps(turn, search, judging);
   const scene = readScene(turn, search);
-  const before = scene.candidates.find((candidate) => replaysOf(candidate).includes(replayId));
+  const before = scene.candidates.find((candidate) => listReplays(candidate).includes(replayId));
   if (before === undefined || before.seed || before.replayEnded === null) return OTHER;
   return toEvent("candidate.measured", { change: { before, after: measurePairs(toMeasuring(turn, scene), before) } });
 }
@@ -169,7 +169,7 @@ function closeReflection(turn: TurnReading, scene: SearchScene, judging: ReplayJ
   return { ...scene, iterations: scene.iterations.map(close) };
 }
 
-const { on, machine } = chartOf<NoContext, ReturnType<ReturnType<typeof classifySearch>>>();
+const { on, machine } = toChart<NoContext, ReturnType<ReturnType<typeof classifySearch>>>();
 
 /** Transitions of every state. */
 const always = {

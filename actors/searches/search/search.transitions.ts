@@ -10,9 +10,9 @@ import { searchCandidateInputs, searchCandidates } from "../candidates/search-ca
 import {
   endReplays,
   limitSearchLane,
+  listReplays,
   orderCandidate,
   releaseReplays,
-  replaysOf,
   stopReplayCheck,
 } from "../candidates/search-replays.js";
 import { searchIterationRef } from "../iterations/search-iteration.messages.js";
@@ -223,7 +223,7 @@ export function removeSearch(turn: Turn): void {
   if (search !== undefined) {
     const scene = readScene(turn, search);
     if (isSearchUnderWay(search)) endSearch(turn, scene, { state: "stopped", ending: "stopped" });
-    for (const replayId of scene.candidates.flatMap(replaysOf)) {
+    for (const replayId of scene.candidates.flatMap(listReplays)) {
       unwatchReplay(turn, replayId, searchRef(partition, id));
     }
     for (const iteration of scene.iterations) {

@@ -110,7 +110,7 @@ export function readCommandLine(program: Command, args: readonly string[], envir
     file: program.args[0] ?? "-",
     line,
     stations: station,
-    access: accessOf(program, options, environment),
+    access: toAccess(program, options, environment),
     job: {
       commit: options.commit ?? job.commit,
       pullRequest: options.pullRequest ?? job.pullRequest,
@@ -123,7 +123,7 @@ export function readCommandLine(program: Command, args: readonly string[], envir
   };
 }
 
-function accessOf(program: Command, options: Options, environment: Environment): Access {
+function toAccess(program: Command, options: Options, environment: Environment): Access {
   const { token = "", trust = "", trustTokenFile, audience } = options;
   if (token !== "" && trust !== "") return program.error("error: both a token and a trust are set: use one of them");
   if (token !== "") {

@@ -29,7 +29,7 @@ export function successText({ successRate, interval }: CheckSide): string {
 
 /** Formats the results of one side of a regression: `2 of 3 succeeded`. The total counts scored copies only. */
 export function resultsText(copies: readonly unknown[]): string {
-  const results = copies.map((copy) => resultOf(copy));
+  const results = copies.map((copy) => toResult(copy));
   const scored = results.filter((result) => result === "succeeded" || result === "failed");
   const succeeded = scored.filter((result) => result === "succeeded").length;
   const unscored = results.length - scored.length;
@@ -37,7 +37,7 @@ export function resultsText(copies: readonly unknown[]): string {
 }
 
 /** A copy is either its result, or an object with a member `result`. */
-function resultOf(copy: unknown): unknown {
+function toResult(copy: unknown): unknown {
   return typeof copy === "object" && copy !== null && "result" in copy ? copy.result : copy;
 }
 

@@ -9,7 +9,7 @@ import { CouldNotAsk } from "./could-not-ask.js";
 import { type Credential, fileProof, fixedToken, githubProof, trustedToken } from "./credential.js";
 import { Ending, signalCodes } from "./ending.js";
 import { verdictText } from "./figures.js";
-import { exitCodes, type Outcome, verdictOf, worstOf } from "./outcome.js";
+import { exitCodes, type Outcome, toVerdict, toWorst } from "./outcome.js";
 import { toLogLine, withoutSecrets } from "./plain-text.js";
 import { writeProgress } from "./progress.js";
 import { readPlan } from "./read-plan.js";
@@ -41,8 +41,8 @@ async function main(): Promise<number> {
   const ending = new Ending(wish.timeLimitMs);
   try {
     const outcomes = await settle(wish, ending);
-    for (const outcome of outcomes) for (const line of linesOf(outcome, wish.url)) say(line);
-    const worst = worstOf(outcomes);
+    for (const outcome of outcomes) for (const line of listLines(outcome, wish.url)) say(line);
+    const worst = toWorst(outcomes);
     say(outcomes.length === 0 ? "nothing to replay: the plan changes no work station" : `replay check: ${worst}`);
     summarise(wish.summary, writeSummary(outcomes, wish.url));
     return ending.signal === null ? exitCodes[worst] : signalCodes[ending.signal];
@@ -56,7 +56,7 @@ async function settle(wish: CheckWish, ending: Ending): Promise<readonly Outcome
   const nowMs = () => Date.now();
   const wait = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => undefined);
   const requests = createRequests({ nowMs, wait, ended: ending.ended, log: say });
-  const credential = credentialOf(wish.access, requests, wish.url);
+  const credential = toCredential(wish.access, requests, wish.url);
   secrets = () => credential.hidden();
   const service = new Service({ requests, url: wish.url, credential });
   const { line, stations, repeats, everyMs, job } = wish;
@@ -86,7 +86,7 @@ async function settle(wish: CheckWish, ending: Ending): Promise<readonly Outcome
   }
 }
 
-function credentialOf(access: Access, requests: Requests, url: string): Credential {
+function toCredential(access: Access, requests: Requests, url: string): Credential {
   if (access.kind === "token") return fixedToken(access.token);
   const { trust } = access;
   const proof = access.kind === "file" ? fileProof(access.file) : githubProof({ requests, ...access });
@@ -105,14 +105,14 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-function linesOf(outcome: Outcome, url: string): readonly string[] {
+function listLines(outcome: Outcome, url: string): readonly string[] {
   const { title } = outcome;
   const check = "check" in outcome ? outcome.check : null;
   const where = check === null ? [] : [`${title}: read it at ${url}${checkPath(check)}`];
   if (outcome.what === "nothing-to-replay") return [`${title}: nothing to replay: ${outcome.why}`];
   if (outcome.what === "not-asked") return [`${title}: could not be asked: ${outcome.why}`, ...where];
   if (outcome.what === "still-running") {
-    return [`${title}: ${verdictOf(outcome)}: ${outcome.why} The check continues.`, ...where];
+    return [`${title}: ${toVerdict(outcome)}: ${outcome.why} The check continues.`, ...where];
   }
   const { check: ended } = outcome;
   const liveFields =

@@ -29,7 +29,7 @@ export const exitCodes: Readonly<Record<Verdict, number>> = {
  */
 const worstFirst: readonly Verdict[] = ["failed", "could not be asked", "undecided", "passed", "nothing to replay"];
 
-export function verdictOf(outcome: Outcome): Verdict {
+export function toVerdict(outcome: Outcome): Verdict {
   if (outcome.what === "not-asked") return "could not be asked";
   if (outcome.what === "nothing-to-replay") return "nothing to replay";
   const { verdict } = outcome.check;
@@ -37,7 +37,7 @@ export function verdictOf(outcome: Outcome): Verdict {
 }
 
 /** Returns the worst verdict. Without outcomes there was nothing to replay. */
-export function worstOf(outcomes: readonly Outcome[]): Verdict {
-  const verdicts = new Set(outcomes.map(verdictOf));
+export function toWorst(outcomes: readonly Outcome[]): Verdict {
+  const verdicts = new Set(outcomes.map(toVerdict));
   return worstFirst.find((verdict) => verdicts.has(verdict)) ?? "nothing to replay";
 }

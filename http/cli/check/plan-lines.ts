@@ -22,7 +22,7 @@ export interface PlanLinesOptions {
 export async function planLines(lines: readonly PlannedLine[], options: PlanLinesOptions): Promise<readonly Planned[]> {
   const { service, line, stations } = options;
   const named = line === null ? null : await service.findLine(line.includes("/") ? { address: line } : { id: line });
-  const found: LinePlan[] = [{ planned: [], keys: keysOf(named) }];
+  const found: LinePlan[] = [{ planned: [], keys: collectKeys(named) }];
   for (const each of lines) found.push(await planLine(each, named, options));
   const planned = found.flatMap((each) => each.planned);
   if (stations === null) return planned;
@@ -70,7 +70,7 @@ async function planLine(
   try {
     const live = await findLive(line, named, service);
     if (named !== null && live.id !== named.id) return nowhere;
-    return { planned: planChecks(line, live), keys: [...keysOf(live), ...line.stations.map(({ key }) => key)] };
+    return { planned: planChecks(line, live), keys: [...collectKeys(live), ...line.stations.map(({ key }) => key)] };
   } catch (error) {
     if (error instanceof Interrupted) return notReplayed("not-asked", whyEnded());
     if (!(error instanceof CouldNotAsk)) throw error;
@@ -90,6 +90,6 @@ async function findLive(
   return service.findLine(name);
 }
 
-function keysOf(line: LiveLine | null): readonly string[] {
+function collectKeys(line: LiveLine | null): readonly string[] {
   return line?.stations.map(({ key }) => key) ?? [];
 }

@@ -116,15 +116,15 @@ const named = z.looseObject({ name: z.string() });
 /** Returns the planned repositories that the line already has; null if the plan does not define repositories. */
 function plannedRepositories(planned: PlannedLine, live: LiveLine): readonly unknown[] | null {
   const added = newRepositories(planned, live);
-  return planned.repositories?.filter((each) => !added.includes(nameOf(each))) ?? null;
+  return planned.repositories?.filter((each) => !added.includes(toName(each))) ?? null;
 }
 
 function newRepositories({ repositories }: PlannedLine, live: LiveLine): readonly string[] {
-  const known = live.repositories.map(nameOf);
-  return (repositories ?? []).map(nameOf).filter((name) => name !== "" && !known.includes(name));
+  const known = live.repositories.map(toName);
+  return (repositories ?? []).map(toName).filter((name) => name !== "" && !known.includes(name));
 }
 
-function nameOf(repository: unknown): string {
+function toName(repository: unknown): string {
   return named.safeParse(repository).data?.name ?? "";
 }
 
@@ -140,11 +140,11 @@ function isAlike(planned: unknown, live: unknown, toBody: (value: unknown) => un
 function toStation(value: unknown, live: LiveStation): unknown {
   const { data } = stationSchema.strip().safeParse(value);
   if (data === undefined) return { value };
-  const { id: _id, ...known } = passingAs(data, { passesTo: passesOf(live) });
+  const { id: _id, ...known } = passingAs(data, { passesTo: listPasses(live) });
   return known;
 }
 
-function passesOf(live: LiveStation): string[] {
+function listPasses(live: LiveStation): string[] {
   return stationSchema.shape.passesTo.safeParse(live.passesTo).data ?? [];
 }
 

@@ -24,7 +24,7 @@ export function writeProgress(say: (line: string) => void, nowMs: () => number):
     },
     moved(before, after) {
       if (before.what !== "still-running") return;
-      for (const text of newWarnings(before.check, checkOf(after))) say(`${after.title}: warning: ${text}`);
+      for (const text of newWarnings(before.check, toCheck(after))) say(`${after.title}: warning: ${text}`);
       if (after.what !== "still-running") return;
       const reported = last.get(after.title);
       const text = progressText(after.check);
@@ -35,7 +35,7 @@ export function writeProgress(say: (line: string) => void, nowMs: () => number):
   };
 }
 
-function checkOf(outcome: Outcome): CheckAnswer | null {
+function toCheck(outcome: Outcome): CheckAnswer | null {
   return "check" in outcome ? outcome.check : null;
 }
 

@@ -3,7 +3,7 @@ import { readJson } from "../../../actors/exact-json.js";
 import type { AttributeFault } from "../../../actors/export/from-attributes.js";
 import { stationSchema } from "../../../actors/lines/station.js";
 import { pathText } from "../../../actors/refusal.js";
-import { outlineOf } from "../../wire/json-text.js";
+import { toOutline } from "../../wire/json-text.js";
 import { idSchema } from "./check-answer.js";
 import { CouldNotAsk } from "./could-not-ask.js";
 import type { PlannedLine, PlannedStation } from "./planned-line.js";
@@ -57,7 +57,7 @@ function plannedStation(given: z.output<typeof stationBlock>, at: readonly Prope
 }
 
 function parseJson(text: string, file: string): unknown {
-  if (outlineOf(text).depth > MAX_DEPTH) {
+  if (toOutline(text).depth > MAX_DEPTH) {
     throw new CouldNotAsk(`${file} is not a plan: it nests deeper than ${MAX_DEPTH} levels.`);
   }
   try {

@@ -106,7 +106,7 @@ async function attempt({ url, method, headers, body }: Asked, ended: AbortSignal
     });
     const seconds = Number(answer.headers.get("retry-after") ?? Number.NaN);
     const retryAfterMs = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : null;
-    return { answer: { status: answer.status, body: parsed(await textOf(answer)) }, retryAfterMs };
+    return { answer: { status: answer.status, body: parsed(await readText(answer)) }, retryAfterMs };
   } catch {
     // Refused, cut or too slow. Do not report the cause, because `fetch` may quote the address.
     return { answer: null, retryAfterMs: null };
@@ -114,7 +114,7 @@ async function attempt({ url, method, headers, body }: Asked, ended: AbortSignal
 }
 
 /** Reads the body up to the maximum size. A longer body counts as invalid JSON. */
-async function textOf(answer: Response): Promise<string> {
+async function readText(answer: Response): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of answer.body ?? []) {

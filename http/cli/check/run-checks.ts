@@ -77,7 +77,7 @@ async function startCheck({ title, check }: TitledCheck, options: CheckRunOption
     ...(Object.keys(reference).length === 0 ? {} : { reference }),
     ...(repeats === null ? {} : { repeats }),
   };
-  const key = idempotencyKeyOf({ lineId, stationKey, commit, attempt });
+  const key = toIdempotencyKey({ lineId, stationKey, commit, attempt });
   const answer = await settled(service.post(`${teamPath(teamId)}/replay-checks`, body, key));
   if (answer instanceof Interrupted) {
     return { title, what: "not-asked", why: `${whyEnded()} The check may have started.`, check: null };
@@ -90,7 +90,7 @@ async function startCheck({ title, check }: TitledCheck, options: CheckRunOption
   if (answer.status !== 200 && answer.status !== 201) {
     return { title, what: "not-asked", why: refusal("The check was not started", answer).message, check: null };
   }
-  return outcomeOf(title, answer, null);
+  return toOutcome(title, answer, null);
 }
 
 async function readCheck(outcome: Running, { service }: CheckRunOptions): Promise<Outcome> {
@@ -99,11 +99,11 @@ async function readCheck(outcome: Running, { service }: CheckRunOptions): Promis
   if (answer instanceof Interrupted) return outcome;
   const lost = (why: string): Outcome => ({ title, what: "not-asked", why: `The verdict was not read. ${why}`, check });
   if (answer instanceof CouldNotAsk) return lost(answer.message);
-  return answer.status === 200 ? outcomeOf(title, answer, check) : lost(refusal("The read failed", answer).message);
+  return answer.status === 200 ? toOutcome(title, answer, check) : lost(refusal("The read failed", answer).message);
 }
 
 /** `before` is the check as last read. */
-function outcomeOf(title: string, { body }: Answered, before: CheckAnswer | null): Outcome {
+function toOutcome(title: string, { body }: Answered, before: CheckAnswer | null): Outcome {
   const { data } = checkSchema.safeParse(body);
   if (data === undefined) {
     const why = "Unexpected response from the service. Check that the service and this command are the same release.";
@@ -146,7 +146,7 @@ interface CheckStart {
 }
 
 /** Returns the `Idempotency-Key` of a start. A retry of a start has the same key; another attempt has another key. */
-function idempotencyKeyOf({ lineId, stationKey, commit, attempt }: CheckStart): string {
+function toIdempotencyKey({ lineId, stationKey, commit, attempt }: CheckStart): string {
   const parts = JSON.stringify([lineId, stationKey, commit, attempt]);
   return `replay-check-${createHash("sha256").update(parts).digest("hex")}`;
 }

@@ -55,14 +55,14 @@ export class Service {
 
   /** Reads the current line. Throws {@link CouldNotAsk} if there is none that the credential may see. */
   async findLine(name: LineName): Promise<LiveLine> {
-    const path = await this.#pathOf(name);
+    const path = await this.#readPath(name);
     const answer = await this.get(path);
     const line = lineSchema.safeParse(answer.body).data;
-    if (answer.status !== 200 || line === undefined) throw refusal(`Cannot read the line ${nameOf(name)}`, answer);
+    if (answer.status !== 200 || line === undefined) throw refusal(`Cannot read the line ${toName(name)}`, answer);
     return line;
   }
 
-  async #pathOf(name: LineName): Promise<string> {
+  async #readPath(name: LineName): Promise<string> {
     if ("id" in name) return `/api/resources/lines/${name.id}`;
     if ("address" in name) return importPath(await this.#workspaceId(), name.address);
     const answer = await this.get(`/api/resources/teams/${name.teamId}`);
@@ -99,7 +99,7 @@ export class Service {
 }
 
 /** Returns the line's name in messages: its id or address, as given. */
-function nameOf(name: LineName): string {
+function toName(name: LineName): string {
   if ("id" in name) return name.id;
   return "address" in name ? name.address : `${name.key} of ${name.teamId}`;
 }

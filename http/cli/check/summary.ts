@@ -1,7 +1,7 @@
 import type { CheckAnswer, CheckSide, Regression } from "./check-answer.js";
 import { copiesText, gainText, moneyText, resultsText, successText, verdictText } from "./figures.js";
 
-import { type Outcome, type Verdict, verdictOf, worstOf } from "./outcome.js";
+import { type Outcome, toVerdict, toWorst, type Verdict } from "./outcome.js";
 import { oneLine } from "./plain-text.js";
 import { checkPath } from "./run-checks.js";
 
@@ -26,11 +26,11 @@ const marks: Readonly<Record<Verdict, string>> = {
  * only counted.
  */
 export function writeSummary(outcomes: readonly Outcome[], url: string): string {
-  const worst = worstOf(outcomes);
+  const worst = toWorst(outcomes);
   const parts = [`## ${marks[worst]} Replay check: ${worst}\n`];
   let bytes = 0;
   for (const [index, outcome] of outcomes.entries()) {
-    const part = fit(bytes, sectionOf(outcome, url), MAX_BYTES.sections) ?? `- ${headOf(outcome)}\n`;
+    const part = fit(bytes, toSection(outcome, url), MAX_BYTES.sections) ?? `- ${toHead(outcome)}\n`;
     if (fit(bytes, part, MAX_BYTES.page) === null) {
       parts.push(leftOutLine(outcomes.slice(index)));
       break;
@@ -49,7 +49,7 @@ function fit(bytes: number, part: string, max: number): string | null {
 
 /** Counts the stations that were left out, by verdict. */
 function leftOutLine(outcomes: readonly Outcome[]): string {
-  const verdicts = outcomes.map(verdictOf);
+  const verdicts = outcomes.map(toVerdict);
   const counts = Object.entries(marks).flatMap(([verdict, mark]) => {
     const count = verdicts.filter((each) => each === verdict).length;
     return count === 0 ? [] : [`${mark} ${count} ${verdict}`];
@@ -57,15 +57,15 @@ function leftOutLine(outcomes: readonly Outcome[]): string {
   return `- and ${outcomes.length} more: ${counts.join(", ")}\n`;
 }
 
-function headOf(outcome: Outcome): string {
-  const verdict = verdictOf(outcome);
+function toHead(outcome: Outcome): string {
+  const verdict = toVerdict(outcome);
   return `${marks[verdict]} ${codeSpan(outcome.title, MAX.title)}: ${verdict}`;
 }
 
-function sectionOf(outcome: Outcome, url: string): string {
+function toSection(outcome: Outcome, url: string): string {
   const why = "why" in outcome ? [`${codeSpan(outcome.why, MAX.why)}\n`] : [];
   const check = "check" in outcome && outcome.check !== null ? checkLines(outcome.check, url) : [];
-  return [`### ${headOf(outcome)}\n`, ...why, ...check].join("\n");
+  return [`### ${toHead(outcome)}\n`, ...why, ...check].join("\n");
 }
 
 function checkLines(check: CheckAnswer, url: string): readonly string[] {

@@ -74,11 +74,11 @@ function changedBeside({ address, change: { actions } }: ResourceChange): readon
 
 function plannedLine({ address, change }: ResourceChange): readonly PlannedLine[] {
   const { actions, before, after, after_unknown: unknown } = change;
-  const was = { id: idOf(before, "id"), teamId: idOf(before, "team_id"), key: textOf(before, "key") };
+  const was = { id: findId(before, "id"), teamId: findId(before, "team_id"), key: findText(before, "key") };
   if (!["create", "update", "delete"].some((action) => actions.includes(action))) return [];
   if (actions.includes("create")) {
     // A replaced line is a new line, without past runs.
-    const named = { teamId: idOf(after, "team_id"), key: textOf(after, "key") };
+    const named = { teamId: findId(after, "team_id"), key: findText(after, "key") };
     return [{ ...nothing, place: address, what: "added", ...named }];
   }
   if (actions.includes("delete")) return [{ ...nothing, place: address, what: "removed", ...was }];
@@ -115,11 +115,11 @@ function faultsBelow(faults: readonly AttributeFault[], name: string, index?: nu
   );
 }
 
-function idOf(value: unknown, name: string): string | null {
-  return idSchema.safeParse(textOf(value, name)).data ?? null;
+function findId(value: unknown, name: string): string | null {
+  return idSchema.safeParse(findText(value, name)).data ?? null;
 }
 
-function textOf(value: unknown, name: string): string | null {
+function findText(value: unknown, name: string): string | null {
   if (typeof value !== "object" || value === null) return null;
   const found = Object.entries(value).find(([each]) => each === name)?.[1];
   return typeof found === "string" ? found : null;

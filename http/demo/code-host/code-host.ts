@@ -61,13 +61,13 @@ export class CodeHost {
     };
     const log = { draw, saw: (secret: string) => void secrets.push(secret) };
     this.#app = new HostedApp(log, now);
-    this.#signIn = new HostedSignIn(log, (login) => this.#app.accountOf(login));
+    this.#signIn = new HostedSignIn(log, (login) => this.#app.findAccount(login));
     this.installations = this.#app.installations;
     this.repositories = this.#app.repositories;
     this.hooks = this.#app.hooks;
     this.memberships = this.#signIn.memberships;
     this.browser = this.#signIn.browser;
-    this.work = new HostedWork(now, (repository) => this.#app.installationOf(repository), folder);
+    this.work = new HostedWork(now, (repository) => this.#app.findInstallation(repository), folder);
     this.#app.nameOf = (id) => [...this.work.repositories.values()].find((one) => one.id === id)?.name ?? null;
     this.#server = createServer((request, response) => {
       this.#take(request, response).catch((error: unknown) => fail(response, error));
@@ -184,7 +184,7 @@ export class CodeHost {
     const path = pathname.replace(/^\/api\/v3/, "");
     if (path === "/app" || path.startsWith("/app/")) return this.#app.answer(bearer, { method, path, query, body });
     if (path.startsWith("/repos/") || path.startsWith("/repositories/")) {
-      const token = this.#app.tokenOf(bearer);
+      const token = this.#app.findToken(bearer);
       if (token === null) return { status: 401, json: { message: "Bad credentials" } };
       const moved = this.#redirect(method, path, query);
       if (moved !== null) return moved;
@@ -224,7 +224,7 @@ export class CodeHost {
   #gitToken(request: IncomingMessage, repository: string, level: "read" | "write"): HostedToken | null {
     const [, encoded = ""] = /^Basic (.+)$/.exec(request.headers.authorization ?? "") ?? [];
     const [user, password = ""] = Buffer.from(encoded, "base64").toString("utf8").split(":");
-    const token = this.#app.tokenOf(password);
+    const token = this.#app.findToken(password);
     if (user !== "x-access-token" || token === null) return null;
     return mayWork(token, repository, "contents", level) ? token : null;
   }

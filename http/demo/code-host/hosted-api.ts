@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { answerSources } from "./hosted-git-data.js";
-import { fileJson, type HostedPull, ownerOf, repositoryJson, reviewCommentJson, reviewJson } from "./hosted-pulls.js";
+import { fileJson, type HostedPull, repositoryJson, reviewCommentJson, reviewJson, toOwner } from "./hosted-pulls.js";
 import type { HostedReply } from "./hosted-reply.js";
 import type { HostedRepository } from "./hosted-repository.js";
 import { appAccount, type HostedWork } from "./hosted-work.js";
@@ -78,7 +78,7 @@ async function answerPulls(found: Found): Promise<HostedReply> {
   const state = query.get("state") ?? "open";
   const listed = work.pulls
     .filter((pull) => pull.repository === repository && (state === "all" || pull.state === state))
-    .filter((pull) => head === null || `${ownerOf(repository)}:${pull.head}` === head)
+    .filter((pull) => head === null || `${toOwner(repository)}:${pull.head}` === head)
     .filter((pull) => query.get("base") === null || pull.base === query.get("base"))
     .reverse();
   const page = paged(found, await Promise.all(listed.map((pull) => work.show(pull))));
@@ -88,7 +88,7 @@ async function answerPulls(found: Found): Promise<HostedReply> {
 
 async function openPull({ work, repository, fields }: Found): Promise<HostedReply> {
   const [title, head, base] = [String(fields.title ?? ""), String(fields.head ?? ""), String(fields.base ?? "")];
-  const branch = head.startsWith(`${ownerOf(repository)}:`) ? head.slice(ownerOf(repository).length + 1) : head;
+  const branch = head.startsWith(`${toOwner(repository)}:`) ? head.slice(toOwner(repository).length + 1) : head;
   const invalid = (error: object) => ({ status: 422, json: { message: "Validation Failed", errors: [error] } });
   const of = { resource: "PullRequest" };
   if (title === "") return invalid({ ...of, field: "title", code: "missing_field" });
@@ -98,7 +98,7 @@ async function openPull({ work, repository, fields }: Found): Promise<HostedRepl
   const isThere = ({ repository: of, ...pull }: HostedPull) =>
     of === repository && pull.state === "open" && pull.head === branch && pull.base === base;
   if (work.pulls.some(isThere)) {
-    const message = `A pull request already exists for ${ownerOf(repository)}:${branch}.`;
+    const message = `A pull request already exists for ${toOwner(repository)}:${branch}.`;
     return invalid({ ...of, code: "custom", message });
   }
   if ((await repository.commits(ends.base, ends.head)).length === 0) {

@@ -85,7 +85,7 @@ export class HostedApp {
   }
 
   /** Returns the account of an installation by its name. */
-  accountOf(login: string): HostedAccount | undefined {
+  findAccount(login: string): HostedAccount | undefined {
     return [...this.installations.values()].find(({ account }) => account.login === login)?.account;
   }
 
@@ -104,12 +104,12 @@ export class HostedApp {
   }
 
   /** Returns the installation that can access a repository; null if there is none. */
-  installationOf(repository: string): number | null {
+  findInstallation(repository: string): number | null {
     return [...this.repositories].find(([, names]) => names.includes(repository))?.[0] ?? null;
   }
 
   /** Returns the rights of a token; null if it is unknown or expired. */
-  tokenOf(bearer: string): HostedToken | null {
+  findToken(bearer: string): HostedToken | null {
     const token = this.#tokens.get(bearer);
     return token === undefined || token.expiresAtMs <= this.#now() ? null : token;
   }
@@ -159,7 +159,7 @@ export class HostedApp {
 
   /** Answers with the repositories that a token's installation can access. */
   answerRepositories(bearer: string, query: URLSearchParams): HostedReply {
-    const token = this.tokenOf(bearer);
+    const token = this.findToken(bearer);
     if (token === null) return { status: 401, json: { message: "Bad credentials" } };
     const all = this.repositories.get(token.installationId) ?? [];
     const size = Number(query.get("per_page") ?? 30);

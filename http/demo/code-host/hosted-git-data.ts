@@ -141,7 +141,7 @@ interface WantedEntry {
 }
 
 async function writeTree({ repository, fields }: SourceRequest): Promise<HostedReply> {
-  const sha = await repository.treeOf(String(fields.base_tree), fields.tree as readonly WantedEntry[]);
+  const sha = await repository.findTree(String(fields.base_tree), fields.tree as readonly WantedEntry[]);
   return sha === null
     ? { status: 422, json: { message: "Invalid tree info" } }
     : { status: 201, json: { sha, truncated: false } };

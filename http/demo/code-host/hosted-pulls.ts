@@ -72,7 +72,7 @@ export function repositoryJson(repository: HostedRepository, origin: string) {
 /** Returns a pull request in the API's form. */
 export async function pullJson(pull: HostedPull, { origin, comments }: { origin: string; comments: number }) {
   const { repository, number, user } = pull;
-  const at = await endsOf(pull);
+  const at = await readEnds(pull);
   const isOpen = pull.state === "open";
   const tree = isOpen ? await repository.joined(at.base, at.head) : null;
   const fields = {
@@ -93,14 +93,14 @@ export async function pullJson(pull: HostedPull, { origin, comments }: { origin:
     merged_at: pull.merged_at,
     merge_commit_sha: pull.merge_commit_sha,
     mergeable: isOpen ? tree !== null : null,
-    mergeable_state: stateOf(isOpen, tree),
+    mergeable_state: toState(isOpen, tree),
     commits: (await repository.commits(at.base, at.head)).length,
     changed_files: (await repository.changed(at.base, at.head)).length,
     comments,
     review_comments: 0,
   };
   const repo = repositoryJson(repository, origin);
-  const end = (ref: string, sha: string) => ({ label: `${ownerOf(repository)}:${ref}`, ref, sha, repo });
+  const end = (ref: string, sha: string) => ({ label: `${toOwner(repository)}:${ref}`, ref, sha, repo });
   return {
     ...fields,
     user: userJson(user),
@@ -110,20 +110,20 @@ export async function pullJson(pull: HostedPull, { origin, comments }: { origin:
   };
 }
 
-function stateOf(isOpen: boolean, tree: string | null): string {
+function toState(isOpen: boolean, tree: string | null): string {
   if (!isOpen) return "unknown";
   return tree === null ? "dirty" : "clean";
 }
 
 /** Returns the head commits of the pull request's two branches. */
-export async function endsOf(pull: HostedPull): Promise<{ readonly base: string; readonly head: string }> {
+export async function readEnds(pull: HostedPull): Promise<{ readonly base: string; readonly head: string }> {
   if (pull.closedAt !== null) return pull.closedAt;
   const { repository } = pull;
   return { base: (await repository.head(pull.base)) ?? "", head: (await repository.head(pull.head)) ?? "" };
 }
 
 /** Returns the owner in a repository's name. */
-export function ownerOf({ name }: HostedRepository): string {
+export function toOwner({ name }: HostedRepository): string {
   return name.split("/")[0] ?? "";
 }
 

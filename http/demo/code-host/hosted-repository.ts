@@ -191,7 +191,7 @@ export class HostedRepository {
   }
 
   /** Returns a tree with other blobs at some paths; null if one of the blobs does not exist. */
-  async treeOf(
+  async findTree(
     base: string,
     entries: readonly { readonly path: string; readonly mode: string; readonly sha: string }[],
   ): Promise<string | null> {

@@ -22,10 +22,10 @@ export class HostedSignIn {
   readonly #codes = new Map<string, Grant>();
   readonly #people = new Map<string, HostedAccount>();
 
-  /** `accountOf` finds an organisation by its name. */
-  constructor(secrets: SecretLog, accountOf: (login: string) => HostedAccount | undefined) {
+  /** `findAccount` finds an organisation by its name. */
+  constructor(secrets: SecretLog, findAccount: (login: string) => HostedAccount | undefined) {
     this.#secrets = secrets;
-    this.#accountOf = accountOf;
+    this.#accountOf = findAccount;
   }
 
   /** The service's settings for the sign-in. */

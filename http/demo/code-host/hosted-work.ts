@@ -5,12 +5,12 @@ import type { WebhookEventName } from "@octokit/webhooks-types";
 import type { HostedAccount } from "./hosted-account.js";
 import {
   commentJson,
-  endsOf,
   type HostedComment,
   type HostedPull,
   type HostedReview,
   type HostedReviewComment,
   pullJson,
+  readEnds,
   repositoryJson,
   reviewCommentJson,
   reviewJson,
@@ -61,9 +61,9 @@ export class HostedWork {
   #ids = 1_000;
 
   /** `folder` is the folder of the repositories; null for a temporary one. */
-  constructor(now: () => number, installationOf: (repository: string) => number | null, folder: string | null) {
+  constructor(now: () => number, findInstallation: (repository: string) => number | null, folder: string | null) {
     this.#now = now;
-    this.#installationOf = installationOf;
+    this.#installationOf = findInstallation;
     this.#folder = folder === null ? null : Promise.resolve(folder);
     this.#isTemporary = folder === null;
   }
@@ -167,7 +167,7 @@ export class HostedWork {
   }
 
   async close(pull: HostedPull, by: HostedAccount): Promise<void> {
-    Object.assign(pull, { closedAt: await endsOf(pull), state: "closed", closed_at: this.#time() });
+    Object.assign(pull, { closedAt: await readEnds(pull), state: "closed", closed_at: this.#time() });
     await this.#changed(pull, "closed", by);
   }
 
@@ -178,7 +178,7 @@ export class HostedWork {
 
   /** Merges a pull request. Returns the merge commit; null if there is a conflict. */
   async merge(pull: HostedPull, by: HostedAccount): Promise<string | null> {
-    const ends = await endsOf(pull);
+    const ends = await readEnds(pull);
     const before = await pull.repository.heads();
     const merge = await pull.repository.merge(pull.base, ends.head, `Merge pull request #${pull.number}`);
     if (merge === null) return null;
@@ -194,7 +194,7 @@ export class HostedWork {
     pull: HostedPull,
     { state, body = "", by }: Pick<HostedReview, "state"> & { readonly body?: string; readonly by: HostedAccount },
   ): Promise<HostedReview> {
-    const { head } = await endsOf(pull);
+    const { head } = await readEnds(pull);
     const review = { id: this.#id(), state, body, user: by, submitted_at: this.#time(), commit_id: head };
     pull.reviews.push(review);
     const payload = { ...reviewJson(review, pull, this.origin), state: state.toLowerCase() };

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ArchiveFinding } from "../../../actors/archives/archive.messages.js";
 import type { Pack } from "../../../actors/archives/pack.js";
 import {
-  reasonOf,
+  readReason,
   type ServiceRequest,
   ServiceRequests,
   type ServiceRequestsOptions,
@@ -66,7 +66,7 @@ export class ArchiveClient {
 
   async #ask(path: string, wish: Omit<ServiceRequest, "path">, signal: AbortSignal): Promise<Response> {
     const answer = await this.#requests.ask({ ...wish, path: `/api/runner/archives/${path}` }, signal);
-    if (answer?.ok !== true) throw new ArchiveRefused(await reasonOf(answer));
+    if (answer?.ok !== true) throw new ArchiveRefused(await readReason(answer));
     return answer;
   }
 }

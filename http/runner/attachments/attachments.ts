@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Job, JobAttachment } from "../../../actors/runners/job.js";
 import type { Claim } from "../archives/archive-client.js";
-import { reasonOf, ServiceRequests, type ServiceRequestsOptions } from "../connection/service-requests.js";
+import { readReason, ServiceRequests, type ServiceRequestsOptions } from "../connection/service-requests.js";
 import { JobFailed } from "../job-failed.js";
 
 /** Where to write the files of a run's task, and the claim under which to fetch them. */
@@ -39,7 +39,7 @@ export class Attachments {
     const headers = { "service-run": claim.runId, "service-run-fence": String(claim.fence) };
     const answer = await this.#requests.ask({ path: `/api/runner/attachments/${id}`, method: "GET", headers }, signal);
     if (answer?.ok !== true) {
-      throw new JobFailed("runner-error", `cannot fetch the attachment ${name}: ${await reasonOf(answer)}`);
+      throw new JobFailed("runner-error", `cannot fetch the attachment ${name}: ${await readReason(answer)}`);
     }
     const body = Buffer.from(await answer.arrayBuffer());
     if (body.length !== bytes || createHash("sha256").update(body).digest("hex") !== digest) {

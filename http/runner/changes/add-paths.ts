@@ -76,13 +76,13 @@ async function findCulprit(
   const last = paths.findLastIndex((path) => taken.has(path));
   for (const path of paths.slice(last + 1)) {
     const { failed } = await update(place, [path]);
-    if (failed !== null) return { path, why: `git cannot add it (${reasonOf(failed)})` };
+    if (failed !== null) return { path, why: `git cannot add it (${toReason(failed)})` };
   }
   return null;
 }
 
 /** Returns the first line of git's error message about a path, without its prefixes. */
-function reasonOf({ message }: GitFailed): string {
+function toReason({ message }: GitFailed): string {
   const [line = ""] = message.replace(/^git [a-z-]+: /, "").split("\n");
   return line.replace(/^(error|fatal): /, "").slice(0, 200);
 }

@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { type Entry, entriesFrom, gitAt, isMissing, type LeftOut, type Place, pathIn, recordsOf } from "./place.js";
+import { type Entry, entriesFrom, gitAt, isMissing, type LeftOut, listRecords, type Place, pathIn } from "./place.js";
 
 /** The index of the agent's own clone, which shows what the agent meant. */
 export interface AgentIndex {
@@ -22,7 +22,7 @@ export async function readAgentIndex(place: Place): Promise<AgentIndex> {
   const nothing = { entries: null, outside: new Set<string>(), forced: [], leftOut: [] };
   if (!(await isChangedFile(index, place.begun))) return nothing;
   const env = { GIT_INDEX_FILE: index, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(place.folder, ".git/objects") };
-  const list = async (...args: string[]) => recordsOf(await gitAt(place, ["ls-files", ...args, "-z"], { env }));
+  const list = async (...args: string[]) => listRecords(await gitAt(place, ["ls-files", ...args, "-z"], { env }));
   try {
     const records = await list("--stage", "-t");
     const forced = await list("--cached", "--ignored", "--exclude-standard");

@@ -1,6 +1,6 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Entry, GITLINK, gitAt, type LeftOut, type Place, pathIn, putEntries, recordsOf } from "./place.js";
+import { type Entry, GITLINK, gitAt, type LeftOut, listRecords, type Place, pathIn, putEntries } from "./place.js";
 
 /** The changes that git detects in tracked files, before the runner reads any file. */
 export interface Tracked {
@@ -18,7 +18,7 @@ export interface Tracked {
 export async function listTracked(place: Place): Promise<Tracked> {
   const warnings = new Warnings();
   const args = ["diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=none"];
-  const records = recordsOf(await gitAt(place, args, { warned: (text) => warnings.add(text) }));
+  const records = listRecords(await gitAt(place, args, { warned: (text) => warnings.add(text) }));
   const changed = new Map<string, Entry>();
   const removed: string[] = [];
   for (let at = 0; at + 1 < records.length; at += 2) {
@@ -56,7 +56,7 @@ export async function listOthers(place: Place, isPlain: (folder: string) => Prom
     const warnings = new Warnings();
     const args = ["ls-files", "--others", "--exclude-standard", "-z"];
     const options = { env: { GIT_INDEX_FILE: index }, warned: (text: string) => warnings.add(text) };
-    const listed = recordsOf(await gitAt(place, args, options));
+    const listed = listRecords(await gitAt(place, args, options));
     const inside = listed.filter((path) => path.endsWith("/") && !seen.has(path));
     const plain = new Map<string, Entry>();
     const oid = inside.length === 0 ? "" : (await gitAt(place, ["hash-object", "--stdin"])).trim();

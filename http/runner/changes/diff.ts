@@ -29,8 +29,8 @@ export async function diffBetween(source: Source, wish: DiffWish): Promise<strin
   if (isUtf8(text)) return text.toString("utf8");
   // Only the sections that are not UTF-8 come from this diff, so it may be longer.
   const binary = await asBinary(source, () => diff(source, wish, 4 * wish.maxBytes));
-  const inBinary = sectionsOf(binary);
-  const sections = sectionsOf(text);
+  const inBinary = listSections(binary);
+  const sections = listSections(text);
   const merged = sections.map((section, index) => (isUtf8(section) ? section : (inBinary[index] ?? section)));
   const all = sections.length === inBinary.length ? Buffer.concat(merged) : binary;
   if (all.length > wish.maxBytes) throw new OutputTooLong(`a diff has more than ${wish.maxBytes} bytes`);
@@ -38,12 +38,12 @@ export async function diffBetween(source: Source, wish: DiffWish): Promise<strin
 }
 
 function diff(source: Source, { from, to, signal }: DiffWish, maxBytes: number): Promise<Buffer> {
-  return gitBytes(source.folder, [...ARGS, from, to, "--"], { env: environmentOf(source), signal, maxBytes });
+  return gitBytes(source.folder, [...ARGS, from, to, "--"], { env: toEnvironment(source), signal, maxBytes });
 }
 
 /** Measures the bytes that each changed path takes in a diff without rename detection, in git's order of paths. */
 export async function measureDiff(source: Source, { from, to, signal }: Omit<DiffWish, "maxBytes">): Promise<number[]> {
-  const options = { env: environmentOf(source), signal, maxBytes: Number.MAX_SAFE_INTEGER };
+  const options = { env: toEnvironment(source), signal, maxBytes: Number.MAX_SAFE_INTEGER };
   const sizes: number[] = [];
   let header = "";
   // The end of the previous chunk, which may hold the start of a section mark.
@@ -91,7 +91,7 @@ async function asBinary<Done>({ gitDir }: Source, work: () => Promise<Done>): Pr
 const SECTION = Buffer.from("\ndiff --git ");
 
 /** Splits a diff into one section per file. */
-function sectionsOf(bytes: Buffer): readonly Buffer[] {
+function listSections(bytes: Buffer): readonly Buffer[] {
   const sections: Buffer[] = [];
   let from = 0;
   while (from < bytes.length) {
@@ -103,6 +103,6 @@ function sectionsOf(bytes: Buffer): readonly Buffer[] {
   return sections;
 }
 
-function environmentOf({ gitDir, folder }: Source): Record<string, string> {
+function toEnvironment({ gitDir, folder }: Source): Record<string, string> {
   return { GIT_DIR: gitDir, GIT_WORK_TREE: folder };
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { OutputTooLong } from "../checkout/git.js";
 import { diffBetween, LIST_CHANGES, measureDiff } from "./diff.js";
 import type { Gathered, Source } from "./gather.js";
-import { type Entry, gitAt, inOrder, type LeftOut, type Place, putEntries, recordsOf } from "./place.js";
+import { type Entry, gitAt, inOrder, type LeftOut, listRecords, type Place, putEntries } from "./place.js";
 
 /** The trees that a run's changes are relative to, and the size limits of the diffs. */
 export interface FitWish {
@@ -35,7 +35,7 @@ export async function fitChanges(source: Source, gathered: Gathered, wish: FitWi
   let { tree, leftOut } = gathered;
   let { maxBytes } = wish;
   for (;;) {
-    const diffs = await diffsOf(source, tree, { ...wish, maxBytes });
+    const diffs = await findDiffs(source, tree, { ...wish, maxBytes });
     const bytes = diffs === null ? 0 : Buffer.byteLength(JSON.stringify(diffs));
     if (diffs !== null && bytes <= wish.maxJsonBytes) return { tree, leftOut, ...diffs };
     // A character may need more bytes in JSON than in the diff.
@@ -48,7 +48,7 @@ export async function fitChanges(source: Source, gathered: Gathered, wish: FitWi
 }
 
 /** Null if a diff exceeds the limit. */
-async function diffsOf(
+async function findDiffs(
   source: Source,
   tree: string,
   { base, begun, own, maxBytes, signal }: FitWish,
@@ -101,7 +101,7 @@ async function listChanges(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Entry | null>> {
   const place = { ...source, scratch: source.gitDir, index: join(source.gitDir, "index"), signal };
-  const records = recordsOf(await gitAt(place, [...LIST_CHANGES, "--raw", from, to]));
+  const records = listRecords(await gitAt(place, [...LIST_CHANGES, "--raw", from, to]));
   const found = new Map<string, Entry | null>();
   for (let at = 0; at + 1 < records.length; at += 2) {
     const [mode = "", , oid = ""] = (records[at] ?? "").slice(1).split(" ");

@@ -6,11 +6,11 @@ import {
   type Entry,
   gitAt,
   type LeftOut,
+  listRecords,
   type Place,
   pathIn,
   READ_ONLY,
   readSmallFile,
-  recordsOf,
   toRecords,
 } from "./place.js";
 
@@ -43,7 +43,7 @@ export async function findLargeFiles(place: Place, candidates: Candidates): Prom
   const stored = new Set([...place.laidOut.values()].map(({ oid }) => oid));
   for (const path of contents) {
     const { begun = null, mode } = candidates.get(path) ?? {};
-    const keys = await keysOf(place, pathIn(place, path)).catch(() => null);
+    const keys = await readKeys(place, pathIn(place, path)).catch(() => null);
     const pointer = keys === null ? undefined : known.get(keys.content);
     // Content that the repository stores itself, at another path.
     const moved = keys !== null && stored.has(keys.blob) ? keys.blob : undefined;
@@ -59,7 +59,7 @@ export async function findLargeFiles(place: Place, candidates: Candidates): Prom
 async function listFiltered(place: Place, paths: readonly string[]): Promise<readonly string[]> {
   if (paths.length === 0) return [];
   const text = await gitAt(place, ["check-attr", "--stdin", "-z", "filter"], { input: toRecords(paths) });
-  const records = recordsOf(text);
+  const records = listRecords(text);
   return records.flatMap((path, at) => (at % 3 === 0 && records[at + 2] === "lfs" ? [path] : []));
 }
 
@@ -114,7 +114,7 @@ function toKey(content: Buffer): string | null {
 }
 
 /** Digests of a file's content: the key of its pointer, and its object id if git stores it as it is. */
-async function keysOf({ laidOut }: Place, path: Buffer): Promise<{ content: string; blob: string }> {
+async function readKeys({ laidOut }: Place, path: Buffer): Promise<{ content: string; blob: string }> {
   const [first] = laidOut.values();
   const content = createHash("sha256");
   const blob = createHash(first?.oid.length === 64 ? "sha256" : "sha1");

@@ -69,7 +69,7 @@ export async function undeclare(
   const lone = [...declared].filter(([path]) => !begun.has(path) && present.get(path)?.mode !== GITLINK);
   if (entry === undefined || lone.length === 0) return [];
   const named = new Set(leftOut.map(({ path }) => path));
-  const content = await contentOf(place, entry);
+  const content = await readContent(place, entry);
   const entries = new Map<string, Entry | null>();
   const edited = await inFile(place, content, async (file) => {
     for (const [path, sections] of lone) {
@@ -118,14 +118,14 @@ async function store(place: Place, content: Buffer, { mode }: Entry): Promise<En
   return { mode, oid: (await git(place.gitDir, ["hash-object", "-w", "--stdin"], of)).trim() };
 }
 
-async function contentOf({ gitDir, signal }: Place, { oid }: Entry): Promise<Buffer> {
+async function readContent({ gitDir, signal }: Place, { oid }: Entry): Promise<Buffer> {
   return gitBytes(gitDir, ["cat-file", "blob", oid], { env: { GIT_DIR: gitDir }, signal, maxBytes: MAX_BYTES });
 }
 
 /** Null if there is no such file, or if git cannot parse it. */
 async function readEntry(place: Place, entry: Entry | undefined): Promise<Modules | null> {
   if (entry?.mode.startsWith("100") !== true) return null;
-  const content = await contentOf(place, entry).catch((error: unknown) => {
+  const content = await readContent(place, entry).catch((error: unknown) => {
     if (error instanceof OutputTooLong) return null;
     throw error;
   });

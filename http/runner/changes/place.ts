@@ -61,11 +61,11 @@ export async function gitAt(
 }
 
 /** Splits a text into records. Each record ends with NUL. */
-export function recordsOf(text: string): string[] {
+export function listRecords(text: string): string[] {
   return text.split("\0").slice(0, -1);
 }
 
-/** Reverses {@link recordsOf}: joins records into input for git. */
+/** Reverses {@link listRecords}: joins records into input for git. */
 export function toRecords(records: Iterable<string>): Buffer {
   return Buffer.from([...records].map((record) => `${record}\0`).join(""), "latin1");
 }
@@ -102,7 +102,7 @@ export async function entriesIn(
   index: string,
 ): Promise<ReadonlyMap<string, Entry>> {
   const listed = await gitAt(place, ["ls-files", "--stage", "-z"], { env: { GIT_INDEX_FILE: index } });
-  return entriesFrom(recordsOf(listed));
+  return entriesFrom(listRecords(listed));
 }
 
 /** Parses the records of `ls-files --stage`. */

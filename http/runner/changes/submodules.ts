@@ -41,7 +41,7 @@ export async function judgeSubmodule(
     return begun !== null && (await isEmptyFolder(pathIn(place, path))) ? begun : { path, why: ABSENT };
   }
   try {
-    const gitDir = await viewOf(place, inner, path);
+    const gitDir = await readView(place, inner, path);
     const options = { env: { GIT_DIR: gitDir }, signal: place.signal };
     const commit = (await git(gitDir, ["rev-parse", "--verify", "HEAD^{commit}"], options)).trim();
     const folder = pathIn(place, path).toString("utf8");
@@ -64,7 +64,7 @@ export async function judgeSubmodule(
  * Creates a git directory that shares only the commits and branches of another one. It has none of the other's
  * configuration, hooks and filters, which could make git run programs.
  */
-async function viewOf(place: Place, { gitDir: theirs, isWorktree }: InnerRepository, path: string): Promise<string> {
+async function readView(place: Place, { gitDir: theirs, isWorktree }: InnerRepository, path: string): Promise<string> {
   if (isWorktree || /[\p{Cc}"]/u.test(theirs)) throw new GitFailed(`${path} has an unsupported repository`);
   const { signal } = place;
   const gitDir = await mkdtemp(join(place.scratch, "module-"));

@@ -45,7 +45,7 @@ export async function layOutCheckouts(job: Pick<Job, "checkouts">, options: LayO
 }
 
 /** Returns the agent's working folder: the only checkout, or the parent folder of several checkouts. */
-export function cwdOf({ folder, checkouts }: Pick<LayOutOptions, "folder" | "checkouts">): string {
+export function toCwd({ folder, checkouts }: Pick<LayOutOptions, "folder" | "checkouts">): string {
   const [only, ...others] = checkouts;
   return only !== undefined && others.length === 0 ? only.folder : folder.checkouts;
 }

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { maskOf } from "../harness/mask.js";
+import { toMask } from "../harness/mask.js";
 import { GitFailed, git } from "./git.js";
 import { CommitHolds, retainCommit, retainedRef } from "./retained-commits.js";
 
@@ -164,7 +164,7 @@ export class Mirrors {
 }
 
 async function bring({ mirror, url }: MirrorPlace, base: string | null, signal: AbortSignal): Promise<string> {
-  const commit = base ?? (await headOf(mirror, url, signal));
+  const commit = base ?? (await readHead(mirror, url, signal));
   if (await hasCommit(mirror, commit, signal)) return commit;
   await fetchBranches({ mirror, url }, signal);
   await obtainCommit({ mirror, url }, commit, signal);
@@ -234,7 +234,7 @@ export async function fetchBranches({ mirror, url }: MirrorPlace, signal: AbortS
 }
 
 /** Returns the commit at the head of the default branch. */
-async function headOf(mirror: string, url: string, signal: AbortSignal): Promise<string> {
+async function readHead(mirror: string, url: string, signal: AbortSignal): Promise<string> {
   const listed = await git(mirror, ["ls-remote", "--quiet", "--", url, "HEAD"], { signal });
   const commit = listed.split("\t")[0] ?? "";
   if (!COMMIT.test(commit)) throw new GitFailed("the repository has no default branch with a commit");
@@ -245,7 +245,7 @@ async function headOf(mirror: string, url: string, signal: AbortSignal): Promise
  * Lists the secrets in an address: user and password together, and the password alone, both as written and decoded. In
  * an http address, a user without a password is a token.
  */
-export function credentialsOf(url: string): readonly string[] {
+export function listCredentials(url: string): readonly string[] {
   const [, scheme = "", userinfo = ""] = /^([a-z][a-z0-9+.-]*):\/\/([^/]*)@/i.exec(url) ?? [];
   const isToken = /^https?$/i.test(scheme) && !userinfo.includes(":");
   if (userinfo === "" || !(isToken || userinfo.includes(":"))) return [];
@@ -262,7 +262,7 @@ function decoded(text: string): string {
 }
 
 function withoutCredentials(text: string, url: string): string {
-  const credentials = credentialsOf(url);
+  const credentials = listCredentials(url);
   const [userinfo] = credentials;
-  return maskOf(credentials)(userinfo === undefined ? text : text.replaceAll(`${userinfo}@`, "***@"));
+  return toMask(credentials)(userinfo === undefined ? text : text.replaceAll(`${userinfo}@`, "***@"));
 }

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import type { Job } from "../../../actors/runners/job.js";
 import { isIsolated } from "../process/isolated-run.js";
 import type { ProcessGroup } from "../process/process-group.js";
-import { noteOf } from "../process/process-marks.js";
+import { toNote } from "../process/process-marks.js";
 
 /** The file that lists the processes of a run, one per line. */
 export const PROCESSES = "processes";
@@ -161,7 +161,7 @@ export class RunFolder {
 
   /** Records a process of the run, so that the next runner can end it if something kills this runner. */
   async note(group: ProcessGroup): Promise<void> {
-    await appendFile(join(this.path, PROCESSES), `${noteOf(group.pid)}\n`);
+    await appendFile(join(this.path, PROCESSES), `${toNote(group.pid)}\n`);
   }
 
   /** Removes the folder and the push sites. Rejects if something remains. */

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { killGroup } from "../process/process-group.js";
-import { aliveByNote, endMarked, noteOf } from "../process/process-marks.js";
+import { aliveByNote, endMarked, toNote } from "../process/process-marks.js";
 import { PROCESSES, PUSH_SITES, removeAll } from "./run-folder.js";
 
 const OWNER = "runner.pid";
@@ -20,7 +20,7 @@ export async function takeFolder(workFolder: string): Promise<() => Promise<void
   const owner = join(workFolder, OWNER);
   for (;;) {
     try {
-      await writeFile(owner, noteOf(process.pid), { flag: "wx" });
+      await writeFile(owner, toNote(process.pid), { flag: "wx" });
       return () => rm(owner, { force: true });
     } catch (error) {
       if (!(error instanceof Error) || !("code" in error) || error.code !== "EEXIST") throw error;

@@ -130,7 +130,7 @@ export class ServiceConnection {
       const { statusCode: status } = response;
       refused = status === 401;
       if (refused) credential.refused();
-      void detailOf(response).then((detail) => {
+      void readDetail(response).then((detail) => {
         const answered = `the service responded with status ${status}${detail === "" ? "" : `: ${detail}`}`;
         log(`cannot connect to ${url}: ${refused ? "the service rejected the pool token" : answered}`);
         socket.terminate();
@@ -359,7 +359,7 @@ const MAX_PROBLEM = 4_096;
  * Returns the `detail` of the problem with which the service rejects a connection, or an empty text. Destroys the
  * response.
  */
-async function detailOf(response: IncomingMessage): Promise<string> {
+async function readDetail(response: IncomingMessage): Promise<string> {
   response.setTimeout(WELCOME_MS, () => response.destroy());
   let text = "";
   try {

@@ -74,7 +74,7 @@ export class ServiceRequests {
 }
 
 /** Describes a missing or unsuccessful response, for the log. */
-export async function reasonOf(answer: Response | null): Promise<string> {
+export async function readReason(answer: Response | null): Promise<string> {
   if (answer === null) return "the service does not respond";
   const problem = z.object({ detail: z.string() }).safeParse(await answer.json().catch(() => null));
   return problem.success ? problem.data.detail : `the service responded with status ${answer.status}`;

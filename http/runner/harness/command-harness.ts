@@ -50,7 +50,7 @@ interface Agent {
 }
 
 async function readOutput({ group, input }: Agent, run: HarnessRun, tail: Tail): Promise<void> {
-  for await (const text of linesOf(group.stdout)) {
+  for await (const text of listLines(group.stdout)) {
     const line = parseAgentLine(text);
     if (line === null || (isSubmission(line) && run.say === null)) {
       tail.add(`${text}\n`);
@@ -115,7 +115,7 @@ async function takeWrong(
 }
 
 async function readErrors(group: ProcessGroup, run: HarnessRun, tail: Tail): Promise<void> {
-  for await (const text of linesOf(group.stderr)) {
+  for await (const text of listLines(group.stderr)) {
     tail.add(`${text}\n`);
     await run.step({ kind: "error", text, tool: null });
   }
@@ -154,7 +154,7 @@ class AgentInput {
 const MAX_LINE = 256 * 1024;
 
 /** The lines of a stream, with back-pressure on its writer. */
-export async function* linesOf(stream: Readable): AsyncGenerator<string> {
+export async function* listLines(stream: Readable): AsyncGenerator<string> {
   let rest = "";
   stream.setEncoding("utf8");
   for await (const chunk of stream as AsyncIterable<string>) {

@@ -11,7 +11,7 @@ const SHORTEST = 6;
 const MASKED = "***";
 
 /** Returns a function that masks secrets in a text. It also masks each single line of a multi-line secret. */
-export function maskOf(secrets: readonly string[]): (text: string) => string {
+export function toMask(secrets: readonly string[]): (text: string) => string {
   const hidden = secrets
     .flatMap((secret) => [secret, ...secret.split("\n")])
     .map((part) => part.trim())

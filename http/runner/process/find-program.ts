@@ -26,7 +26,7 @@ async function whyNotExecuted(path: string): Promise<string | null> {
   if (found === null) return "there is no such file";
   if (!found.isFile()) return "it is not a file";
   if (!(await isExecutable(path))) return "it is not executable";
-  const interpreter = await interpreterOf(path);
+  const interpreter = await findInterpreter(path);
   return interpreter === null || (await isExecutable(interpreter))
     ? null
     : `its interpreter ${interpreter} does not exist or is not executable`;
@@ -42,7 +42,7 @@ async function isExecutable(path: string): Promise<boolean> {
 }
 
 /** Returns the program that a script's first line names. Returns null for another file or an unreadable one. */
-async function interpreterOf(path: string): Promise<string | null> {
+async function findInterpreter(path: string): Promise<string | null> {
   const file = await open(path, "r").catch(() => null);
   if (file === null) return null;
   try {

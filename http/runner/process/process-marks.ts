@@ -84,7 +84,7 @@ export function startTime(pid: number): string | null {
 }
 
 /** The text that identifies a process in a file: its pid and its start. */
-export function noteOf(pid: number): string {
+export function toNote(pid: number): string {
   return `${pid} ${startTime(pid) ?? "unknown"}`;
 }
 

@@ -12,7 +12,7 @@
 import type { PushOrder, PushProblem } from "../../../actors/runners/push.js";
 import { git } from "../checkout/git.js";
 import { mergeTrees } from "../checkout/merge-trees.js";
-import { gitWithToken, type PushTarget, targetOf } from "./push-git.js";
+import { findTarget, gitWithToken, type PushTarget } from "./push-git.js";
 import type { Snapshot } from "./push-site.js";
 
 /** The last state in which the run and the branch agreed. */
@@ -55,7 +55,7 @@ const BAD_TOKEN = "The code host did not issue a token for the push.";
 export async function pushSnapshot(order: PushOrder, snapshot: Snapshot, options: PushOptions): Promise<PushResult> {
   if (order.token === null) return { problem: "untokened", why: order.why ?? BAD_TOKEN };
   if (order.branch === order.base) return { problem: "refused", why: ONTO_BASE };
-  const target = targetOf(order, order.token);
+  const target = findTarget(order, order.token);
   if (target === null) return { problem: "refused", why: NO_ADDRESS };
   const push = new Push(order, target, snapshot, options);
   return push.run();
@@ -78,7 +78,7 @@ class Push {
     const { agreed } = this.#options;
     const tree = await this.#onto(agreed.head);
     if (tree === null) return { problem: "conflict", why: CONFLICT };
-    if (tree === (await this.#treeOf(agreed.head)) && agreed.merged === null) return this.#found();
+    if (tree === (await this.#readTree(agreed.head)) && agreed.merged === null) return this.#found();
     const sent = await this.#send(await this.#commit(tree, agreed.head));
     return sent === "moved" ? this.#again() : sent;
   }
@@ -96,7 +96,7 @@ class Push {
     if (head === "") return { problem: "conflict", why: MOVED_AGAIN };
     const tree = await this.#onto(head);
     if (tree === null) return { problem: "conflict", why: CONFLICT, head };
-    if (tree === (await this.#treeOf(head))) return this.#agree(head);
+    if (tree === (await this.#readTree(head))) return this.#agree(head);
     const sent = await this.#send(await this.#commit(tree, head));
     return sent === "moved" ? { problem: "conflict", why: MOVED_AGAIN, head } : sent;
   }
@@ -112,7 +112,7 @@ class Push {
     const args = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", this.#target.url, refs];
     const { isDone, why } = await gitWithToken(site, this.#target, args, { signal });
     if (isDone) return (await this.#git(["rev-parse", "--verify", "refs/theirs"])).trim();
-    return /couldn't find remote ref/.test(why) ? "" : { problem: problemOf(why), why };
+    return /couldn't find remote ref/.test(why) ? "" : { problem: toProblem(why), why };
   }
 
   async #send(commit: string): Promise<PushResult | "moved"> {
@@ -128,7 +128,7 @@ class Push {
     }
     // The branch may have moved although the answer was lost.
     const head = await this.#fetch();
-    return head === commit ? this.#agree(commit) : { problem: problemOf(why), why };
+    return head === commit ? this.#agree(commit) : { problem: toProblem(why), why };
   }
 
   /**
@@ -137,7 +137,7 @@ class Push {
    */
   async #onto(head: string): Promise<string | null> {
     const { agreed } = this.#options;
-    const theirs = await this.#treeOf(head);
+    const theirs = await this.#readTree(head);
     if (theirs === agreed.tree || theirs === this.#snapshot.tree) return this.#snapshot.tree;
     const [from, ours, other] = await this.#forked(agreed.tree, this.#snapshot.tree, theirs);
     if (from === undefined || ours === undefined || other === undefined) return null;
@@ -151,8 +151,8 @@ class Push {
    * Creates commits of three trees, the latter two on top of the first: git finds the merge base through their parent.
    */
   async #forked(from: string, ours: string, theirs: string): Promise<readonly string[]> {
-    const begin = await this.#commitOf(from, [], "from");
-    return [begin, await this.#commitOf(ours, [begin], "ours"), await this.#commitOf(theirs, [begin], "theirs")];
+    const begin = await this.#readCommit(from, [], "from");
+    return [begin, await this.#readCommit(ours, [begin], "ours"), await this.#readCommit(theirs, [begin], "theirs")];
   }
 
   #commit(tree: string, head: string): Promise<string> {
@@ -160,10 +160,10 @@ class Push {
     const { merged } = this.#options.agreed;
     const [subject = ""] = title.split("\n");
     const text = message === "" ? subject : `${subject}\n\n${message}`;
-    return this.#commitOf(tree, merged === null ? [head] : [head, merged], text);
+    return this.#readCommit(tree, merged === null ? [head] : [head, merged], text);
   }
 
-  async #commitOf(tree: string, parents: readonly string[], message: string): Promise<string> {
+  async #readCommit(tree: string, parents: readonly string[], message: string): Promise<string> {
     const { name, email } = this.#order.author ?? { name: "Signalbox", email: "signalbox@localhost" };
     const date = `${Math.floor(this.#options.now / 1_000)} +0000`;
     const who = {
@@ -178,7 +178,7 @@ class Push {
     return (await this.#git(["commit-tree", tree, ...on, "-F", "-"], { env: who, input: message })).trim();
   }
 
-  async #treeOf(commit: string): Promise<string> {
+  async #readTree(commit: string): Promise<string> {
     return (await this.#git(["rev-parse", "--verify", `${commit}^{tree}`])).trim();
   }
 
@@ -192,7 +192,7 @@ class Push {
 const MOVED = /fetch first|non-fast-forward|stale info|cannot lock ref|failed to update ref|reference already exists/;
 
 /** Classifies the code host's answer by git's error output. */
-function problemOf(why: string): PushProblem {
+function toProblem(why: string): PushProblem {
   return /Authentication failed|could not read Username|error: 40[0-9]|not found|Permission/.test(why)
     ? "refused"
     : "unreachable";

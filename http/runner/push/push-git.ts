@@ -9,7 +9,7 @@ export interface PushTarget {
 }
 
 /** Returns the target of an order. Returns null if the address must not receive a token. */
-export function targetOf({ url, branch }: PushOrder, token: string): PushTarget | null {
+export function findTarget({ url, branch }: PushOrder, token: string): PushTarget | null {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return null;
   return parsed.username === "" && parsed.password === "" ? { url, token, branch } : null;

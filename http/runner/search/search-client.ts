@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MAX_FILES } from "../../../actors/searches/agent/bounds.js";
 import {
-  reasonOf,
+  readReason,
   type ServiceRequest,
   ServiceRequests,
   type ServiceRequestsOptions,
@@ -81,7 +81,7 @@ export class SearchClient {
 
   async #get(claim: Claim, path: string, signal: AbortSignal): Promise<Response> {
     const answer = await this.#ask(claim, path, { method: "GET" }, signal);
-    if (answer?.ok !== true) throw new SearchRefused(await reasonOf(answer));
+    if (answer?.ok !== true) throw new SearchRefused(await readReason(answer));
     return answer;
   }
 

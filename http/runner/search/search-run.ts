@@ -10,7 +10,7 @@ import type { RunFolder } from "../checkout/run-folder.js";
 import { JobFailed } from "../job-failed.js";
 import { ProposalFiles } from "./proposal-files.js";
 import { type SearchClient, SearchRefused, type ServiceAnswer, type SubmissionType } from "./search-client.js";
-import { promptOf, SEARCH_SKILL } from "./skill.js";
+import { SEARCH_SKILL, toPrompt } from "./skill.js";
 import { Submissions } from "./submissions.js";
 
 export interface SearchRunOptions {
@@ -38,7 +38,7 @@ export class SearchRun {
 
   /** The instructions for the agent, which come before its station's prompt. */
   get prompt(): string {
-    return promptOf(this.#options.search.kind);
+    return toPrompt(this.#options.search.kind);
   }
 
   /** Writes the material for the agent, and starts to scan for message files. */

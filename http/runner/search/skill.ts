@@ -106,6 +106,6 @@ another config could have helped. Then exit.
 };
 
 /** Returns the instructions for the agent of a search run of this kind. */
-export function promptOf(kind: JobSearch["kind"]): string {
+export function toPrompt(kind: JobSearch["kind"]): string {
   return PROMPTS[kind];
 }

@@ -7,7 +7,7 @@ t.test("people see all digits of a claim that does not match", async (t) => {
   const keys = createLocalJWKSet({ keys: [{ ...(await exportJWK(publicKey)), kid: "one" }] });
   const now = 1_800_000_000;
   const verifier = createWorkloadVerifier({
-    keys: { keyOf: () => keys, renew: async () => false },
+    keys: { toKey: () => keys, renew: async () => false },
     now: () => now * 1_000,
   });
   const terms = {

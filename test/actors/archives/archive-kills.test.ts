@@ -8,7 +8,7 @@ import { checkArchives } from "../../../actors/archives/check-archives.js";
 import { CHUNK_BYTES } from "../../../actors/archives/pack.js";
 import type { Message } from "../../../runtime/turns/turn.js";
 import { Harness, partition } from "../../support/harness.js";
-import { chunksOf, makeCommit, toPack } from "./archive-scene.js";
+import { listChunks, makeCommit, toPack } from "./archive-scene.js";
 
 const repository = "acme/app";
 const made = makeCommit({ "a.bin": randomBytes(2 * CHUNK_BYTES) });
@@ -59,7 +59,7 @@ class KilledWorld {
     const by = { runnerId: `r${this.#runners}` };
     if ((await this.ask({ type: "archive.take", ...by }))?.refused !== undefined) return;
     const offered = await this.ask({ type: "archive.offer", ...by, pack: toPack(bytes) });
-    const chunks = chunksOf(bytes);
+    const chunks = listChunks(bytes);
     for (let n = offered?.received ?? chunks.length; n < chunks.length; n++) {
       await this.ask({ type: "archive.chunk", ...by, n, chunk: chunks[n] ?? Buffer.alloc(0) });
     }

@@ -38,12 +38,12 @@ export function makeCommit(files: Readonly<Record<string, string | Buffer>>): Ma
 }
 
 /** Splits a pack into chunks. */
-export function chunksOf(bytes: Buffer): readonly Buffer[] {
+export function listChunks(bytes: Buffer): readonly Buffer[] {
   const count = Math.ceil(bytes.length / CHUNK_BYTES);
   return Array.from({ length: count }, (_, n) => bytes.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES));
 }
 
 /** Returns a runner's offer of a pack. */
 export function toPack(bytes: Buffer): Pack {
-  return { bytes: bytes.length, digest: chunksOf(bytes).reduce<string>(chainDigest, NO_CHUNKS) };
+  return { bytes: bytes.length, digest: listChunks(bytes).reduce<string>(chainDigest, NO_CHUNKS) };
 }

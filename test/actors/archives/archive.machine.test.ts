@@ -9,7 +9,7 @@ import { runners } from "../../../actors/runners/runner.table.js";
 import { address } from "../../../runtime/cells/address.js";
 import type { Message } from "../../../runtime/turns/turn.js";
 import { stepByHand, type TurnTaken } from "../../support/turn.js";
-import { chunksOf, makeCommit, toPack } from "./archive-scene.js";
+import { listChunks, makeCommit, toPack } from "./archive-scene.js";
 
 const workspaceId = "ws_1";
 const repository = "acme/app";
@@ -50,7 +50,7 @@ class SteppedArchive {
 
   /** Takes the archive, offers a pack, and sends its chunks up to a number. */
   send(bytes: Buffer, upTo = 100): unknown[] {
-    const chunks = chunksOf(bytes).slice(0, upTo);
+    const chunks = listChunks(bytes).slice(0, upTo);
     return [
       this.by("r1", { type: "archive.take" }),
       this.by("r1", { type: "archive.offer", pack: toPack(bytes) }),
@@ -98,7 +98,7 @@ t.test("a commit that is needed is asked for, sent in chunks, and kept", async (
 
 t.test("what is sent again changes nothing, and what is out of order is refused", async (t) => {
   const archive = new SteppedArchive();
-  const [first = Buffer.alloc(0), second = Buffer.alloc(0)] = chunksOf(made.bytes);
+  const [first = Buffer.alloc(0), second = Buffer.alloc(0)] = listChunks(made.bytes);
   t.match(archive.by("r1", { type: "archive.chunk", n: 0, chunk: first }), refused, "nobody took it");
   archive.send(made.bytes, 1);
   t.match(archive.by("r1", { type: "archive.chunk", n: 2, chunk: second }), refused);
@@ -115,7 +115,7 @@ t.test("the runner that sent a kept pack is answered as the first time, and no o
   const archive = new SteppedArchive();
   archive.send(made.bytes);
   const before = JSON.stringify(archive.row);
-  const [, last = Buffer.alloc(0)] = chunksOf(made.bytes);
+  const [, last = Buffer.alloc(0)] = listChunks(made.bytes);
   const chunk = { type: "archive.chunk", n: 1, chunk: last };
   const offer = { type: "archive.offer", pack: toPack(made.bytes) };
   t.same(archive.by("r1", chunk), { received: 2 }, "its last chunk again");
@@ -154,7 +154,9 @@ t.test("a pack that is not one of the commit, or not the offered one, is refused
   ] as const) {
     const archive = new SteppedArchive();
     archive.send(offered, 0);
-    const answers = chunksOf(sent ?? offered).map((chunk, n) => archive.by("r1", { type: "archive.chunk", n, chunk }));
+    const answers = listChunks(sent ?? offered).map((chunk, n) =>
+      archive.by("r1", { type: "archive.chunk", n, chunk }),
+    );
     t.match(answers.at(-1), refused, name);
     t.same([archive.actor.value, archive.chunks, archive.room, archive.row?.pack], ["wanted", 0, 0, null], name);
     t.same(archive.keeping, ["pending", null]);

@@ -14,7 +14,7 @@ import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import type { Change, Key, Store } from "../../../storage/store.js";
 import { storeWith } from "../../support/migrating.js";
 import { stepByHand } from "../../support/turn.js";
-import { chunksOf, makeCommit, toPack } from "./archive-scene.js";
+import { listChunks, makeCommit, toPack } from "./archive-scene.js";
 
 const workspaceId = "ws_1";
 const repository = "acme/app";
@@ -28,7 +28,7 @@ async function storeWithArchive(): Promise<Store> {
   const say = (message: object) => actor.take({ runnerId: "r1", ...message } as unknown as { type: string });
   say({ type: "archive.take" });
   say({ type: "archive.offer", pack: toPack(bytes) });
-  for (const [n, chunk] of chunksOf(bytes).entries()) say({ type: "archive.chunk", n, chunk });
+  for (const [n, chunk] of listChunks(bytes).entries()) say({ type: "archive.chunk", n, chunk });
   return storeWith(actor.rows.range({ prefix: [workspaceId] }));
 }
 

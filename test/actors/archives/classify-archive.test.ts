@@ -6,7 +6,7 @@ import { makeCommit } from "./archive-scene.js";
 const { commit, parent, bytes } = makeCommit({ "a.txt": "one\n", "b.txt": "two\n".repeat(1_000) });
 
 /** Returns a pack that starts with one object of this type and length. */
-function packOf(type: number, content: Buffer, { says = content.length, objects = 3, version = 2 } = {}): Buffer {
+function readPack(type: number, content: Buffer, { says = content.length, objects = 3, version = 2 } = {}): Buffer {
   const header = Buffer.alloc(12);
   header.write("PACK", "latin1");
   header.writeUInt32BE(version, 4);
@@ -32,14 +32,14 @@ t.test("anything else is not", async (t) => {
     ["no pack", Buffer.alloc(1_000), commit],
     ["a cut header", bytes.subarray(0, 13), commit],
     ["a cut commit", bytes.subarray(0, 40), commit],
-    ["an unknown version", packOf(1, text, { version: 9 }), commit],
-    ["one object", packOf(1, text, { objects: 1 }), commit],
-    ["a blob first", packOf(3, text), commit],
-    ["another commit's text", packOf(1, text), commit],
-    ["a commit that is longer than it says", packOf(1, Buffer.alloc(1_000_000), { says: 100 }), commit],
-    ["a commit that is shorter than it says", packOf(1, text, { says: 1_000 }), commit],
-    ["a commit beyond all measure", packOf(1, Buffer.alloc(5_000_000)), commit],
-    ["a length without end", Buffer.concat([packOf(1, text).subarray(0, 12), Buffer.alloc(30, 255)]), commit],
+    ["an unknown version", readPack(1, text, { version: 9 }), commit],
+    ["one object", readPack(1, text, { objects: 1 }), commit],
+    ["a blob first", readPack(3, text), commit],
+    ["another commit's text", readPack(1, text), commit],
+    ["a commit that is longer than it says", readPack(1, Buffer.alloc(1_000_000), { says: 100 }), commit],
+    ["a commit that is shorter than it says", readPack(1, text, { says: 1_000 }), commit],
+    ["a commit beyond all measure", readPack(1, Buffer.alloc(5_000_000)), commit],
+    ["a length without end", Buffer.concat([readPack(1, text).subarray(0, 12), Buffer.alloc(30, 255)]), commit],
   ];
   for (const [name, pack, of] of faults) t.type(faultOfPack(pack, of), "string", name);
 });

@@ -8,7 +8,7 @@ import type { ReplayWorld } from "../../support/replay-world.js";
 import { workspaceId } from "../../support/work.js";
 
 const options = { runs: 2, slots: 2, ...checkedLine() };
-const checkOf = (world: ReplayWorld) => allChecks(world)[0];
+const findCheck = (world: ReplayWorld) => allChecks(world)[0];
 
 const start: Act = async (world) => void (await startCheck(world, { idempotency: idempotency("start") }));
 /** Works on all jobs; the planned change's agents fail if `isWorse`. */
@@ -16,7 +16,7 @@ const work =
   (isWorse: boolean): Act =>
   async (world) => {
     await world.connectedAsk();
-    const planned = checkOf(world)?.replayId;
+    const planned = findCheck(world)?.replayId;
     await workJobs(world, (replayId) => isWorse && replayId === planned);
   };
 
@@ -24,7 +24,7 @@ async function toTheEnd(killed: KilledWorld, isWorse: boolean): Promise<readonly
   const { world } = killed;
   await killed.until(() => world.allSets()[0]?.guardsChanges === true, guard);
   await killed.until(() => allChecks(world).length > 0, start);
-  await killed.until(() => (checkOf(world)?.endedAt ?? null) !== null, work(isWorse));
+  await killed.until(() => (findCheck(world)?.endedAt ?? null) !== null, work(isWorse));
   const found = [allChecks(world).length, world.allReplays().length].join();
   return [
     ...(found === "1,2" ? [] : [`checks and replays: ${found}`]),
@@ -38,7 +38,7 @@ t.test("killed at any border, a check of a change that does as well passes, once
     t,
     async (killed) => {
       const complaints = await toTheEnd(killed, false);
-      const verdict = checkOf(killed.world)?.verdict;
+      const verdict = findCheck(killed.world)?.verdict;
       return [...complaints, ...(verdict === "passed" ? [] : [`it is ${verdict}`])];
     },
     options,
@@ -53,7 +53,7 @@ t.test(
       async (killed) => {
         const { world } = killed;
         const complaints = await toTheEnd(killed, true);
-        const { id = "", verdict } = checkOf(world) ?? {};
+        const { id = "", verdict } = findCheck(world) ?? {};
         await killed.until(
           () => allChecks(world).length === 0,
           async () => {

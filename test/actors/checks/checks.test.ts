@@ -19,9 +19,9 @@ import {
   allChecks,
   checkComplaints,
   checkedLine,
-  checkOf,
   openCheckWorld,
   startCheck,
+  toCheck,
   tryCheck,
   workJobs,
 } from "../../support/check-world.js";
@@ -47,7 +47,7 @@ async function changeLine(world: ReplayWorld, change: (line: LineFields) => Line
 }
 
 const view = (world: ReplayWorld, id: string) =>
-  checkView(world.harness.durable, workspaceId, checkOf(world, id), { reused: false, latest: null });
+  checkView(world.harness.durable, workspaceId, toCheck(world, id), { reused: false, latest: null });
 
 t.test("of two starts of one change at once, one is a check and the other its reuse", async (t) => {
   const world = await openCheckWorld();
@@ -66,20 +66,20 @@ t.test("of two starts of one change at once, one is a check and the other its re
 t.test("checks of several changes share a baseline, and each is decided by its own side", async (t) => {
   const world = await openCheckWorld({ slots: 4 });
   const [worse, same] = [await startCheck(world, { prompt: "Worse" }), await startCheck(world, { prompt: "Same" })];
-  const { replayId, baselineReplayId } = checkOf(world, worse);
-  t.equal(checkOf(world, same).baselineReplayId, baselineReplayId);
+  const { replayId, baselineReplayId } = toCheck(world, worse);
+  t.equal(toCheck(world, same).baselineReplayId, baselineReplayId);
   t.equal(world.allReplays().length, 3);
   await workOut(world, (id) => id === replayId);
-  t.same([checkOf(world, worse).verdict, checkOf(world, same).verdict], ["failed", "passed"]);
+  t.same([toCheck(world, worse).verdict, toCheck(world, same).verdict], ["failed", "passed"]);
   t.match(view(world, worse).regressions, [
     { title: "Do it", candidate: ["failed"], baseline: ["succeeded"], reasons: [{ code: "harness-failed" }] },
     { title: "Do 2" },
   ]);
   t.same(checkComplaints(world), []);
   const later = await startCheck(world, { prompt: "Later", repeats: 1 });
-  t.equal(checkOf(world, later).baselineReplayId, baselineReplayId, "one that finished serves too");
+  t.equal(toCheck(world, later).baselineReplayId, baselineReplayId, "one that finished serves too");
   const more = await startCheck(world, { prompt: "Later", repeats: 2 });
-  t.not(checkOf(world, more).baselineReplayId, baselineReplayId, "one with fewer copies does not");
+  t.not(toCheck(world, more).baselineReplayId, baselineReplayId, "one with fewer copies does not");
 });
 
 t.test("a check says what it waits for, and since when, while neither replay goes on", async (t) => {
@@ -88,14 +88,14 @@ t.test("a check says what it waits for, and since when, while neither replay goe
   await world.connectedAsk();
   const { durable } = world.harness;
   const read = (latest: Reading | null) =>
-    checkView(durable, workspaceId, checkOf(world, id), { reused: false, latest }).waiting;
+    checkView(durable, workspaceId, toCheck(world, id), { reused: false, latest }).waiting;
   const queued = world.allReplays().flatMap((replay) => listCopies(durable, workspaceId, replay.id));
   const [first = ""] = queued.map(({ runId }) => runId ?? "").sort();
   const since = new Date(runs.get(durable, workspaceId, first)?.queuedAtMs ?? 0).toISOString();
   t.same(read(durable), { for: "runner", since });
   t.equal(read(null), null, "streams look at no runners");
 
-  const { candidate, baseline } = readSides(durable, workspaceId, checkOf(world, id));
+  const { candidate, baseline } = readSides(durable, workspaceId, toCheck(world, id));
   if (candidate === null || baseline === null) throw new Error("a replay is gone");
   type Changes = Partial<ReplayRow>;
   const ask = (latest: Reading | null, own: Changes, other: Changes) =>
@@ -118,7 +118,7 @@ t.test("an earlier check holds while set, terms and repeats are the same, unless
   const first = await startCheck(world);
   await workOut(world);
   t.same(await tryCheck(world), { checkId: first, how: "reused" });
-  const attempts = async (of = {}) => checkOf(world, await startCheck(world, of)).attempt;
+  const attempts = async (of = {}) => toCheck(world, await startCheck(world, of)).attempt;
   t.equal(await attempts({ repeats: 2 }), 2);
   await workOut(world);
   await changeLine(world, (line) => ({ ...line, replayCheck: { ...terms(line), mostRegressions: 1 } }));
@@ -126,10 +126,10 @@ t.test("an earlier check holds while set, terms and repeats are the same, unless
   await workOut(world);
   await world.askSets({ type: "entry.remove", setId: world.setId, runId: "run_2" });
   const alone = await startCheck(world);
-  t.match(checkOf(world, alone), { attempt: 4, tasks: 1 }, "other runs");
-  await world.stop(checkOf(world, alone).replayId);
+  t.match(toCheck(world, alone), { attempt: 4, tasks: 1 }, "other runs");
+  await world.stop(toCheck(world, alone).replayId);
   await workOut(world);
-  t.match(checkOf(world, alone), { verdict: "undecided", undecidedBecause: "stopped" });
+  t.match(toCheck(world, alone), { verdict: "undecided", undecidedBecause: "stopped" });
   t.equal(await attempts(), 5, "what is undecided is tried again");
   await workOut(world);
   await changeLine(world, (line) => withPrompt(line, "The live one"));
@@ -158,9 +158,9 @@ t.test("what changes meanwhile changes nothing: the config, the terms, the set, 
     const world = await openCheckWorld({ slots: 2 });
     const id = await startCheck(world);
     await change(world);
-    const { replayId } = checkOf(world, id);
+    const { replayId } = toCheck(world, id);
     await workOut(world, (each) => each === replayId);
-    t.match(checkOf(world, id), { verdict: "failed", regressed: 2, compared: 2, tasks: 2 }, what);
+    t.match(toCheck(world, id), { verdict: "failed", regressed: 2, compared: 2, tasks: 2 }, what);
     t.same(checkComplaints(world), [], what);
   }
 });
@@ -170,7 +170,7 @@ t.test("a set is not deleted while it is checked, and a check outlives its set",
   const id = await startCheck(world);
   const remove = () => world.askSets({ type: "set.delete", setId: world.setId });
   t.match(await remove(), { refused: "conflict" });
-  const { replayId } = checkOf(world, id);
+  const { replayId } = toCheck(world, id);
   await workOut(world, (each) => each === replayId);
   const before = view(world, id);
   t.match(await remove(), { replayed: false });
@@ -193,7 +193,7 @@ t.test("a check whose replays go before it is decided is undecided, once", async
   const id = await startCheck(world);
   await world.harness.ask(replaySetsRef(workspaceId, teamId), { type: "sets.dissolve" } as Message);
   await world.harness.advance();
-  t.match(checkOf(world, id), { verdict: "undecided", undecidedBecause: "replay-gone", endedAt: /Z$/ });
+  t.match(toCheck(world, id), { verdict: "undecided", undecidedBecause: "replay-gone", endedAt: /Z$/ });
   t.match(view(world, id), { candidate: { state: null, entries: 0, interval: null }, regressions: { length: 0 } });
 });
 
@@ -204,23 +204,23 @@ t.test("a replay at its ceiling leaves a check undecided, unless it failed befor
   ] as const) {
     const world = await openCheckWorld({ runs: 3, slots: 1, ...checkedLine({ ceiling: 2 }) });
     const id = await startCheck(world);
-    const { replayId } = checkOf(world, id);
+    const { replayId } = toCheck(world, id);
     for (let jobs = world.jobs(); jobs.length > 0; jobs = world.jobs()) {
       for (const job of jobs) {
         const isOwn = world.copies(replayId).some(({ runId }) => runId === job.runId);
         await world.work(job, (isOwn ? own : other) ? 2 : 0.1);
       }
     }
-    t.match(checkOf(world, id), { verdict: "undecided", undecidedBecause: expected });
+    t.match(toCheck(world, id), { verdict: "undecided", undecidedBecause: expected });
     t.equal(view(world, id).threshold.unpricedRun?.amount, 2 / 3);
     t.same(checkComplaints(world), []);
   }
   const failing = await openCheckWorld({ runs: 3, slots: 2, ...checkedLine({ ceiling: 2 }) });
   const id = await startCheck(failing);
-  const { replayId } = checkOf(failing, id);
+  const { replayId } = toCheck(failing, id);
   await workOut(failing, (each) => each === replayId);
   t.match(failing.replay(replayId), { state: "over-budget" });
-  t.match(checkOf(failing, id), { verdict: "failed" });
+  t.match(toCheck(failing, id), { verdict: "failed" });
 });
 
 t.test("replays of a check stay while it runs; it goes some time after its end, with what it found", async (t) => {
@@ -235,7 +235,7 @@ t.test("replays of a check stay while it runs; it goes some time after its end, 
   await workOut(world);
   await changeLine(world, (line) => withPrompt(line, "The live one"));
   const running = await startCheck(world);
-  const { replayId, baselineReplayId } = checkOf(world, running);
+  const { replayId, baselineReplayId } = toCheck(world, running);
   await world.stop(baselineReplayId);
   await sweep();
   t.same(
@@ -251,7 +251,7 @@ t.test("replays of a check stay while it runs; it goes some time after its end, 
   t.same(replayCheckResults.list(durable, workspaceId), []);
   t.equal(durable.get([workspaceId, "actor", "replay-check", over]), undefined, "its actor is over");
   await workOut(world);
-  t.match(checkOf(world, running), { verdict: "undecided", undecidedBecause: "baseline-unfinished" });
+  t.match(toCheck(world, running), { verdict: "undecided", undecidedBecause: "baseline-unfinished" });
   await sweep();
   t.same([allChecks(world), world.allReplays()], [[], []]);
 });

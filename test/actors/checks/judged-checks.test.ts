@@ -5,7 +5,7 @@ import type { ModelRequest } from "../../../actors/outbound/models/model-request
 import { toReplayJudging } from "../../../actors/replays/judging/model-terms.js";
 import { runs } from "../../../actors/runs/run.table.js";
 import { inForm } from "../../../http/demo/scripted-model.js";
-import { checkOf, openCheckWorld, startCheck } from "../../support/check-world.js";
+import { openCheckWorld, startCheck, toCheck } from "../../support/check-world.js";
 import type { ReplayWorld, ReplayWorldOptions } from "../../support/replay-world.js";
 import { base } from "../../support/stepped-work.js";
 import { workspaceId } from "../../support/work.js";
@@ -37,18 +37,18 @@ async function work(world: ReplayWorld, replayId: string): Promise<void> {
 }
 
 const view = (world: ReplayWorld, id: string) =>
-  checkView(world.harness.durable, workspaceId, checkOf(world, id), { reused: false, latest: null });
+  checkView(world.harness.durable, workspaceId, toCheck(world, id), { reused: false, latest: null });
 
 const open = (options: ReplayWorldOptions = {}) => openCheckWorld({ station: { judge }, slots: 4, ...options });
 
 t.test("a verdict of the judge makes a task regress, with what the judge said", async (t) => {
   const world = await open({ judging, model: says });
   const id = await startCheck(world);
-  const { replayId } = checkOf(world, id);
+  const { replayId } = toCheck(world, id);
   while (world.replay(replayId)?.counts.settled !== 2) await work(world, replayId);
-  t.match(checkOf(world, id), { verdict: "running" }, "nothing is judged yet");
+  t.match(toCheck(world, id), { verdict: "running" }, "nothing is judged yet");
   await world.harness.advance(10_000);
-  t.match(checkOf(world, id), { verdict: "failed", regressed: 2, compared: 2 });
+  t.match(toCheck(world, id), { verdict: "failed", regressed: 2, compared: 2 });
   t.match(view(world, id), {
     baseline: { state: "finished", succeeded: 2, spent: { amount: 0.222 } },
     regressions: [{ reasons: [{ code: "judge-failed", detail: "It forgets the index." }] }, {}],
@@ -60,6 +60,6 @@ t.test("without a model nothing is scored, and a check says so at its start and 
   const world = await open();
   const id = await startCheck(world);
   t.match(view(world, id).warnings, [{ kind: "false-failure" }, { kind: "judging-not-set-up", chance: null }]);
-  while (checkOf(world, id).verdict === "running") await work(world, checkOf(world, id).replayId);
-  t.match(checkOf(world, id), { verdict: "undecided", undecidedBecause: "too-few-scored" });
+  while (toCheck(world, id).verdict === "running") await work(world, toCheck(world, id).replayId);
+  t.match(toCheck(world, id), { verdict: "undecided", undecidedBecause: "too-few-scored" });
 });

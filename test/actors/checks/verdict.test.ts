@@ -21,7 +21,7 @@ const toCopies = (code: Code): readonly Copy[] =>
 const resultAt = (code: Code, index: number): CopyResult => results[Math.floor(code / 4 ** index) % 4] ?? null;
 const copiesOf = Array.from({ length: CODES }, (_, code) => toCopies(code));
 
-function sidesOf(own: Code, other: Code, state: ReplayState = "running"): CheckSides {
+function toSides(own: Code, other: Code, state: ReplayState = "running"): CheckSides {
   return {
     candidate: { state, copies: copiesOf[own] ?? [] },
     baseline: { state, copies: copiesOf[other] ?? [] },
@@ -45,7 +45,7 @@ t.test("every state of two tasks, two copies and two sides, and every settlement
     const verdictOf = new Map<number, CheckVerdict>();
     for (let own = 0; own < CODES; own++) {
       for (let other = 0; other < CODES; other++) {
-        const { verdict, regressed } = decide(sidesOf(own, other), mostRegressions);
+        const { verdict, regressed } = decide(toSides(own, other), mostRegressions);
         const expected = [0, 2].filter((first) => regressedIn(own, other, first)).length;
         if (regressed !== expected || verdict !== (expected > mostRegressions ? "failed" : "running")) {
           t.fail(`${own} beside ${other} is ${verdict} with ${regressed}, of ${expected}`);
@@ -76,11 +76,11 @@ function settledFrom(key: number): readonly number[] {
 }
 
 t.test("failed is decided while replays run, whatever ends them afterwards", (t) => {
-  const [failed, fine] = [codeOf("ffff"), codeOf("ssss")];
+  const [failed, fine] = [toCode("ffff"), toCode("ssss")];
   const ends = ["queued", "running", "finished", "stopped", "over-budget"] as const;
   for (const own of ends) {
     for (const other of ends) {
-      const { runs: of, ...sides } = sidesOf(failed, fine);
+      const { runs: of, ...sides } = toSides(failed, fine);
       const ended = {
         candidate: { state: own, copies: sides.candidate?.copies ?? [] },
         baseline: { state: other, copies: sides.baseline?.copies ?? [] },
@@ -93,7 +93,7 @@ t.test("failed is decided while replays run, whatever ends them afterwards", (t)
 });
 
 /** One letter per copy: s, f, u, or - for an unsettled copy. */
-function codeOf(letters: string): Code {
+function toCode(letters: string): Code {
   return [...letters].reduce((code, letter, index) => code + "-sfu".indexOf(letter) * 4 ** index, 0);
 }
 
@@ -121,16 +121,16 @@ t.test("ended replays are judged in the order of the reference", (t) => {
   ];
   const seen = new Set<string>();
   for (const [own, other, ownCode, otherCode, expected] of cases) {
-    const sideOf = (state: ReplayState | null, code: string) =>
-      state === null ? null : { state, copies: copiesOf[codeOf(code)] ?? [] };
-    const sides = { candidate: sideOf(own, ownCode), baseline: sideOf(other, otherCode), runs };
+    const toSide = (state: ReplayState | null, code: string) =>
+      state === null ? null : { state, copies: copiesOf[toCode(code)] ?? [] };
+    const sides = { candidate: toSide(own, ownCode), baseline: toSide(other, otherCode), runs };
     const { verdict, undecidedBecause } = decide(sides, 1);
     t.equal(undecidedBecause ?? verdict, expected, `${own} ${other} ${ownCode} ${otherCode}`);
     t.equal(verdict === "undecided", undecidedBecause !== null);
     seen.add(undecidedBecause ?? verdict);
   }
   for (const reason of undecidedReasons) t.ok(seen.has(reason), reason);
-  const { regressed, compared } = decide(sidesOf(codeOf("ffss"), codeOf("ssss"), "finished"), 1);
+  const { regressed, compared } = decide(toSides(toCode("ffss"), toCode("ssss"), "finished"), 1);
   t.same([regressed, compared], [1, 2], "as many as are allowed");
   t.end();
 });

@@ -285,7 +285,7 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-function rowOf(more: Partial<CodeHostConnection>): CodeHostConnection {
+function toRow(more: Partial<CodeHostConnection>): CodeHostConnection {
   return {
     ...NAME,
     account: { login: "acme-inc", kind: "organization" },
@@ -298,7 +298,7 @@ function rowOf(more: Partial<CodeHostConnection>): CodeHostConnection {
 }
 
 /** Returns the answer to the sender, or the outcome sent to the pending confirmation attempt. */
-function toldOf({ replied, answer, changes }: TurnTaken): string {
+function toTold({ replied, answer, changes }: TurnTaken): string {
   const attempt = changes.find(({ topic }) => topic.startsWith("code-host-attempt/"));
   const slug = (value: unknown) => (value as { readonly refused?: string } | null)?.refused;
   if (attempt !== undefined) return ["told", slug(attempt.data)].filter((part) => part !== undefined).join(" ");
@@ -313,7 +313,7 @@ t.test("in every state, each message does what the table says", async (t) => {
       t.equal(stepping.value, state);
       const taken = stepping.take(ask(stepping));
       const wanted = table[state]?.[name]?.replace("same", state);
-      t.equal(`${stepping.value} ${toldOf(taken)}`.trimEnd(), wanted, `${state}, ${name}`);
+      t.equal(`${stepping.value} ${toTold(taken)}`.trimEnd(), wanted, `${state}, ${name}`);
     }
   }
 });
@@ -348,7 +348,7 @@ t.test("an actor without a connection and without a confirmation in progress end
   stepping.take(ended(theirs(), "attempt_3"));
   stepping.take(confirm("attempt_4"));
   t.notOk(stepping.take(disconnect("usr_ada")).stopped, "one is under way while it is disconnected");
-  t.equal(toldOf(stepping.take(ended(theirs(), "attempt_4"))), "told");
+  t.equal(toTold(stepping.take(ended(theirs(), "attempt_4"))), "told");
   t.ok(stepping.take(release).stopped);
 });
 
@@ -374,14 +374,14 @@ t.test("the person who connected it first stays recorded, until it is deleted an
 t.test("a workspace connects to a limited number of installations, and may confirm those again", async (t) => {
   const stepping = inState(theirs());
   for (let n = 1; n < MAX_CONNECTIONS; n++) {
-    const other = rowOf({ installationId: 100 + n });
+    const other = toRow({ installationId: 100 + n });
     stepping.rows.put(codeHostConnections.key(WORKSPACE, other.host, other.installationId), other);
   }
-  t.equal(toldOf(stepping.take(ended(theirs()))), "told");
+  t.equal(toTold(stepping.take(ended(theirs()))), "told");
   const name = { ...NAME, installationId: 8 };
   const another = settling(WORKSPACE, name, stepping.rows);
   another.take(confirm());
-  t.equal(toldOf(another.take(ended(theirs()))), "told conflict");
+  t.equal(toTold(another.take(ended(theirs()))), "told conflict");
 });
 
 t.test("a connected installation is checked every six hours", async (t) => {

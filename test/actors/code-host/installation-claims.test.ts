@@ -164,14 +164,14 @@ const ask: AskHolder = { type: "name.ask", name: ["code.example", 7], untilMs: 5
 const release = { type: "installation.release" } as Message;
 
 const sent = (taken: TurnTaken) => taken.sent.map(({ message }) => message.type);
-const keyOf = ({ sent: all }: TurnTaken) =>
+const toKey = ({ sent: all }: TurnTaken) =>
   all.flatMap(({ message }) => ("key" in message ? [String(message.key)] : [])).at(-1) ?? "";
 
 /** Returns a connection with a pending claim for `attempt_1`, and the claim's key. */
 function claiming() {
   const stepping = alone();
   stepping.take(confirm("attempt_1"));
-  return { stepping, key: keyOf(stepping.take(ended("attempt_1"))) };
+  return { stepping, key: toKey(stepping.take(ended("attempt_1"))) };
 }
 
 t.test("an installation is claimed before it is connected, and confirmed when it is", async (t) => {
@@ -209,12 +209,12 @@ t.test("a connection confirms its claim when asked, and lets an unused claim lap
 t.test("a release voids earlier grants: waiting attempts claim again", async (t) => {
   const { stepping, key } = claiming();
   stepping.take(confirm("attempt_2"));
-  const second = keyOf(stepping.take(ended("attempt_2")));
+  const second = toKey(stepping.take(ended("attempt_2")));
   stepping.take(answer(key, true));
   const given = stepping.take(release);
   t.same([stepping.value, sent(given)], ["absent", ["name.release", "name.claim"]]);
   t.same(sent(stepping.take(answer(second, true))), [], "the old answer changes nothing");
   t.equal(stepping.value, "absent");
-  t.same(sent(stepping.take(answer(keyOf(given), true))), ["name.confirm"]);
+  t.same(sent(stepping.take(answer(toKey(given), true))), ["name.confirm"]);
   t.equal(stepping.value, "connected");
 });

@@ -112,13 +112,13 @@ t.test("a pick opens it, step by step: the commit is stored before a branch of i
   const asked = world.woken();
   const { id: _id, source: _source, ...named } = { ...row() };
   const branch = named.branch ?? "";
-  const of = { host, installationId: 7, repository: source.repository, row: { candidateId, lineId, branch } };
-  t.match(asked.started, [{ name: "config-commit", input: { ...of, path: source.path, made: { length: 0 } } }]);
+  const read = { host, installationId: 7, repository: source.repository, row: { candidateId, lineId, branch } };
+  t.match(asked.started, [{ name: "config-commit", input: { ...read, path: source.path, made: { length: 0 } } }]);
   t.match(branch, /^config\/dev-work-careful-/);
   t.ok(branch.endsWith(row()?.id.slice(-8) ?? "none"));
   const committed = world.answer(asked, { problem: null, ...made });
   t.same(actor.context(), { tries: 1, pickedMs: actor.now, made, commits: [made.commit] });
-  t.match(committed.started, [{ name: "config-pull-request-open", input: { ...of, ...made, sinceMs: actor.now } }]);
+  t.match(committed.started, [{ name: "config-pull-request-open", input: { ...read, ...made, sinceMs: actor.now } }]);
   const opened = world.answer(committed, { problem: null, url });
   t.equal(actor.value, "opened");
   t.match(opened.changes, [{ topic: "search/srch_1", data: { pullRequest: { state: "opened", url } } }]);
@@ -316,11 +316,11 @@ t.test("it is forgotten in any state: its row goes, and the candidate could be p
 });
 
 t.test("a branch is a legal name whatever the names are, and says its candidate and its pull request", async (t) => {
-  const of = (lineKey: string, candidateName: string) =>
+  const read = (lineKey: string, candidateName: string) =>
     toBranch({ lineKey, stationKey: "work", candidateName, id: "cpr_01J0000000000000000ABCDEFG" });
-  t.equal(of("dev", "careful"), "config/dev-work-careful-0ABCDEFG");
+  t.equal(read("dev", "careful"), "config/dev-work-careful-0ABCDEFG");
   for (const name of ["a b", "a..b", "a~^:?*[b", "ends.", "@{", "x\u0000y", "é", "a.lock", "a".repeat(400)]) {
-    const branch = of("dev", name);
+    const branch = read("dev", name);
     t.match(branch, /^config\/[A-Za-z0-9_-][A-Za-z0-9._-]*$/, JSON.stringify(name));
     t.notMatch(branch, /\.\.|\.$|\.lock$|@\{/);
     t.ok(branch.length < 250);

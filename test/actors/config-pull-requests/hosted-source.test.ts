@@ -15,7 +15,7 @@ function answering(answer: (url: string) => unknown): CodeHostSources {
     apiUrl: "https://api.code.example",
     appToken: async () => "app",
     paced: async () => undefined,
-    tokens: { of: async () => "token", forget: () => undefined },
+    tokens: { read: async () => "token", forget: () => undefined },
     ask: async ({ url }) => ({ status: 200, json: answer(url), etag: null, next: null }),
   });
 }
@@ -28,13 +28,13 @@ t.test("what an edit reads is kept in memory, so it reads so much of a repositor
     return { type: "file", encoding: "base64", size: 1024 * 1024, content };
   });
   const source = hostedSource({ sources }, there, at);
-  const lengthOf = async (path: string) => {
+  const findLength = async (path: string) => {
     const text = await source.read(path);
     return typeof text === "string" ? text.length : null;
   };
-  for (let n = 0; n <= 16; n += 1) t.equal(await lengthOf(`${n}.tf`), 1024 * 1024);
+  for (let n = 0; n <= 16; n += 1) t.equal(await findLength(`${n}.tf`), 1024 * 1024);
   await t.rejects(source.read("17.tf"), new TooManyReads("files of more than 16 MiB to be read"));
-  t.equal(await lengthOf("3.tf"), 1024 * 1024, "what is known stays so");
+  t.equal(await findLength("3.tf"), 1024 * 1024, "what is known stays so");
   t.equal(asked.length, 17);
 });
 

@@ -25,7 +25,7 @@ const side = (rate: number, amount: number | null, tasks = 6): SideFigures => ({
   tasks,
   cost: amount === null ? null : { amount, low: amount - 0.25, high: amount + 0.25, currency: "EUR" },
 });
-const gainOf = (gain: number, more: Partial<Gain> = {}): Gain => ({
+const toGain = (gain: number, more: Partial<Gain> = {}): Gain => ({
   gain,
   low: gain - 0.1,
   high: gain + 0.1,
@@ -38,14 +38,14 @@ const gainOf = (gain: number, more: Partial<Gain> = {}): Gain => ({
 const searched: ComparedFigures = {
   live: side(0.5, 1.2),
   candidate: side(0.75, 1.5),
-  gain: gainOf(0.25),
+  gain: toGain(0.25),
   worse: { tasks: 1, of: 6 },
   judgedWorse: { tasks: 2, of: 5 },
 };
 const heldOut: ComparedFigures = {
   live: side(0.6, null, 5),
   candidate: side(0.5, null, 5),
-  gain: gainOf(-0.1, { verdict: "within-noise", tasks: 5 }),
+  gain: toGain(-0.1, { verdict: "within-noise", tasks: 5 }),
   worse: null,
   judgedWorse: null,
 };
@@ -58,14 +58,14 @@ const evidence: Evidence = {
   replays: { live: "rep_0", searched: "rep_1", heldOut: "rep_2" },
 };
 
-function bodyOf(more: Partial<PickedConfig> = {}, of = row): string {
+function readBody(more: Partial<PickedConfig> = {}, of = row): string {
   return toBody({ row: of, lineKey: "dev", baseUrl, picked: { ...pickedConfig, evidence, ...more } });
 }
 
 t.test(
   "it says what changes, success and cost of both sides with intervals and n, the gains, and what got worse",
   async (t) => {
-    const body = bodyOf();
+    const body = readBody();
     const lines = [
       "Changes station `work` of line `dev` to what candidate careful of a search holds. A person picked it.",
       "What the search's agent said of it: It reads first.",
@@ -92,28 +92,28 @@ t.test(
 );
 
 t.test("what is not known is said to be, and few tasks tell nothing", async (t) => {
-  const unknown = bodyOf({ evidence: pickedConfig.evidence, hypothesis: null });
+  const unknown = readBody({ evidence: pickedConfig.evidence, hypothesis: null });
   t.match(unknown, /\| success, held-out tasks \| not known yet \| not known yet \|/);
   t.match(unknown, /Gain on held-out tasks: not known; nothing confirms the gain\./);
   t.match(unknown, /What held-out tasks would show is not known yet\./);
   t.notMatch(unknown, /agent said|undefined|null|NaN/);
-  const few = { ...heldOut, gain: gainOf(1, { tasks: 2, few: true }), candidate: side(0.9, null) };
-  const body = bodyOf({ evidence: { ...evidence, heldOut: few, onlyOnSeenTasks: "too-few-held-out" } });
+  const few = { ...heldOut, gain: toGain(1, { tasks: 2, few: true }), candidate: side(0.9, null) };
+  const body = readBody({ evidence: { ...evidence, heldOut: few, onlyOnSeenTasks: "too-few-held-out" } });
   t.match(body, /n = 2 tasks: fewer than 5 tasks, which tell neither way\.\*\*/);
   t.match(body, /\*\*Too few tasks were held out to tell/);
   const good = {
     live: side(0.5, 2),
     candidate: side(0.9, 1),
-    gain: gainOf(0.4),
+    gain: toGain(0.4),
     worse: { tasks: 0, of: 6 },
     judgedWorse: null,
   };
-  const best = bodyOf({ evidence: { ...evidence, searched: good, heldOut: good, onlyOnSeenTasks: null } });
+  const best = readBody({ evidence: { ...evidence, searched: good, heldOut: good, onlyOnSeenTasks: null } });
   t.match(best, /### What got worse\n\n- Nothing of what was measured\./);
 });
 
 t.test("values are as the API shows them: hidden ones are not there, others stand in their cell", async (t) => {
-  const body = bodyOf({
+  const body = readBody({
     changes: [
       { part: "prompt", name: null, kind: "changed", was: null, now: null },
       { part: "skill", name: "indexing", kind: "added", was: null, now: null },
@@ -127,7 +127,7 @@ t.test("values are as the API shows them: hidden ones are not there, others stan
   t.match(body, "| judge rubric | removed | not shown here | none |");
   t.match(body, "| model | added | none | a\\|b \\| c \\| \\`d\\` (at)octocat |");
   t.match(body, '| tool read | changed | {"approval":false} | {"approval":true} |');
-  const long = bodyOf({
+  const long = readBody({
     hypothesis: "& ".repeat(100_000),
     changes: Array.from({ length: 200 }, () => ({
       part: "model",
@@ -144,7 +144,7 @@ t.test("values are as the API shows them: hidden ones are not there, others stan
 t.test("a hostile name and hypothesis do nothing in title, body and commit", async (t) => {
   const hostile = "Fixes #1 @octocat [skip ci] https://evil.example <b>x</b> \n\nSigned-off-by: a@b.example";
   const of = { ...row, candidateName: hostile };
-  const body = bodyOf({ hypothesis: hostile }, of);
+  const body = readBody({ hypothesis: hostile }, of);
   const texts = [toTitle({ row: of, lineKey: "dev" }), toCommitMessage({ row: of, lineKey: "dev" }), body];
   for (const text of texts) t.notMatch(text, /#1|@|\[skip|evil|^Signed-off/m);
   t.notMatch(body, /<b>/);

@@ -36,7 +36,7 @@ const merged: MergeDecisions = {
 };
 const closed: DiscardDecisions = { type: "decisions.closed" };
 
-function setOf(isTaskThere = true): Stepping {
+function toSet(isTaskThere = true): Stepping {
   const rows = memoryRows();
   if (isTaskThere) rows.put(tasks.key(workspaceId, taskId), { id: taskId, teamId: "team_1" } as TaskRow);
   return stepByHand(decisionSetActor, decisionSetRef(workspaceId, taskId), { rows });
@@ -61,7 +61,7 @@ t.test("in every state, each message does what the reference's table says", asyn
   };
   for (const [state, row] of Object.entries(table)) {
     for (const [name, next] of Object.entries(row)) {
-      const set = setOf();
+      const set = toSet();
       for (const message of before[state as keyof typeof before]) set.take(message);
       t.equal(set.value, state);
       t.equal(set.take(messages[name as keyof typeof messages]).taken, true);
@@ -74,10 +74,10 @@ t.test("in every state, each message does what the reference's table says", asyn
 });
 
 t.test("no set is stored for a missing task, and an actor without a draft ends", async (t) => {
-  const gone = setOf(false);
+  const gone = toSet(false);
   t.equal(gone.take(draft("one")).stopped, true);
   t.same([gone.value, titles(gone)], ["none", []]);
-  t.equal(setOf().take(merged).stopped, true);
+  t.equal(toSet().take(merged).stopped, true);
 });
 
 t.test("after any messages in any order, the rows agree with the machine's state", async (t) => {
@@ -88,7 +88,7 @@ t.test("after any messages in any order, the rows agree with the machine's state
   );
   t.equal(orders.length, 81);
   for (const order of orders) {
-    const set = setOf();
+    const set = toSet();
     for (const message of order) {
       set.take(message);
       const rows = titles(set).length === 0 ? ["none"] : listed(set) > 0 ? ["stands"] : ["proposed", "discarded"];
@@ -103,7 +103,7 @@ t.test("the set of a deleted task stays unchanged", async (t) => {
     [[closed], "discarded"],
     [[merged], "stands"],
   ] as const) {
-    const set = setOf();
+    const set = toSet();
     for (const message of [draft("old"), ...last]) set.take(message);
     set.rows.remove(tasks.key(workspaceId, taskId));
     t.equal(set.take(draft("new")).taken, true);
@@ -112,7 +112,7 @@ t.test("the set of a deleted task stays unchanged", async (t) => {
 });
 
 t.test("a standing set is found by the time and the repository of its merge", async (t) => {
-  const set = setOf();
+  const set = toSet();
   set.take(draft("one", "two"));
   set.take(merged);
   const [first] = decisions.list(set.rows, workspaceId, [taskId]);

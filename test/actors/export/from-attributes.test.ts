@@ -1,5 +1,5 @@
 import t from "tap";
-import { propertiesOf, type Schema, shapeOf, toAttributes } from "../../../actors/export/attributes.js";
+import { type Schema, toAttributes, toProperties, toShape } from "../../../actors/export/attributes.js";
 import { fromAttributes } from "../../../actors/export/from-attributes.js";
 import type { Entries, HclValue } from "../../../actors/export/hcl.js";
 import { lineSchema } from "../../../actors/lines/line.js";
@@ -71,12 +71,12 @@ t.test("the attributes that an export writes of a line are read back as its fiel
 
 t.test("no two fields of a line have one attribute", async (t) => {
   const look = (schema: Schema): void => {
-    const properties = [...propertiesOf(schema).values()];
+    const properties = [...toProperties(schema).values()];
     t.equal(new Set(properties.map(({ snake }) => snake)).size, properties.length);
     const below = [...properties.map(({ schema }) => schema), schema.items, ...(schema.anyOf ?? [])];
     for (const each of below) if (typeof each === "object" && !Array.isArray(each)) look(each);
   };
-  look(shapeOf(lineSchema));
+  look(toShape(lineSchema));
 });
 
 t.test("what is not known yet and what has no field is told with its place", async (t) => {

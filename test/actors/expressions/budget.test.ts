@@ -9,12 +9,12 @@ import { checkExpression } from "../../../actors/expressions/type-check.js";
 import { toValue } from "../../../actors/expressions/values.js";
 
 const names = new Map([
-  ["big", types.listOf(types.DOUBLE)],
+  ["big", types.toList(types.DOUBLE)],
   ["text", types.STRING],
   ["flag", types.BOOL],
   ["count", types.INT],
   ["any", types.DYN],
-  ["map", types.mapOf(types.STRING, types.STRING)],
+  ["map", types.toMap(types.STRING, types.STRING)],
 ]);
 const values = {
   big: toValue(
@@ -33,7 +33,7 @@ function repeated(times: number, part: (index: number) => string): string {
   return Array.from({ length: times }, (_, index) => part(index)).join("");
 }
 
-function faultOf(source: string): string | null {
+function lookUpFault(source: string): string | null {
   const parsed = parseExpression(source);
   if ("fault" in parsed) return parsed.fault.message;
   return checkExpression(parsed.tree, names).faults[0]?.message ?? null;
@@ -51,14 +51,14 @@ t.test("deep nesting is refused by the parser, without a stack overflow", async 
   };
   for (const [name, source] of Object.entries(deep)) {
     const wanted = name === "a long chain" ? null : /^(is too large|nests more than)/;
-    if (wanted === null) t.equal(faultOf(source), null, name);
-    else t.match(faultOf(source), wanted, name);
+    if (wanted === null) t.equal(lookUpFault(source), null, name);
+    else t.match(lookUpFault(source), wanted, name);
     t.ok(
       ["error", "value"].some((key) => key in compile(source).evaluate(values)),
       `${name} ends`,
     );
   }
-  t.match(faultOf("1".repeat(2_001)), /longer than 2000 characters/);
+  t.match(lookUpFault("1".repeat(2_001)), /longer than 2000 characters/);
 });
 
 t.test("an expensive evaluation is ended, even if the expression catches errors", async (t) => {
@@ -82,7 +82,7 @@ t.test("an expensive evaluation is ended, even if the expression catches errors"
     "patterns that are made": "big.all(x, !'a'.matches('[a-z]{1,200}' + string(x)))",
   };
   for (const [name, source] of Object.entries(endless)) {
-    t.equal(faultOf(source), null, `${name} is well typed`);
+    t.equal(lookUpFault(source), null, `${name} is well typed`);
     t.match(compile(source).evaluate(values), { error: /it takes too long|its result is too large/ }, name);
     t.equal(compile(source).holds(values), false, `${name} is no condition that holds`);
   }
@@ -110,10 +110,10 @@ t.test("compiling a pattern has the same cost each time, once for each evaluatio
 });
 
 t.test("a type that doubles at every step is checked quickly", async (t) => {
-  t.equal(faultOf(`[1]${repeated(60, () => ".map(a,{a:a})")}.size() > 0`), null);
-  t.equal(faultOf(`[[1]]${repeated(60, () => ".map(a,[a,a])")}.size() > 0`), null);
+  t.equal(lookUpFault(`[1]${repeated(60, () => ".map(a,{a:a})")}.size() > 0`), null);
+  t.equal(lookUpFault(`[[1]]${repeated(60, () => ".map(a,[a,a])")}.size() > 0`), null);
   const chained = `${repeated(25, (index) => `[[][0]].all(a${index}, `)}true${repeated(25, (index) => ` && a${index} == {a${Math.max(0, index - 1)}: a${Math.max(0, index - 1)}})`)}`;
-  t.equal(typeof faultOf(chained), "string");
+  t.equal(typeof lookUpFault(chained), "string");
 });
 
 t.test("a cheap evaluation is not ended, also over a thousand changed paths", async (t) => {

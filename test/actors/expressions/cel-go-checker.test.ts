@@ -100,8 +100,8 @@ t.test("numbers of different types are compared where the language has that opti
 
 t.test("the variable of a loop hides what is declared under its name", async (t) => {
   const cases: readonly (readonly [string, string, types.Type, string])[] = [
-    ["[{'z': 0}].exists(y, y.z == 0)", "cel.example.y", types.mapOf(types.STRING, types.INT), "bool"],
-    ["[{'y': 0}].exists(x, x.y == 0)", "x", types.mapOf(types.STRING, types.INT), "bool"],
+    ["[{'z': 0}].exists(y, y.z == 0)", "cel.example.y", types.toMap(types.STRING, types.INT), "bool"],
+    ["[{'y': 0}].exists(x, x.y == 0)", "x", types.toMap(types.STRING, types.INT), "bool"],
     ["[{'z': 'a'}].map(y, y.z)", "y.z", types.INT, "list(string)"],
     ["['a'].map(y, y)", "cel.y", types.INT, "list(string)"],
   ];

@@ -11,26 +11,26 @@ export function need<Value>(value: Value | undefined): Value {
 
 /** Protobuf messages that represent JSON, with cel-go's types for them. */
 const JSON_MESSAGES: Readonly<Record<string, types.Type>> = {
-  "google.protobuf.Struct": types.mapOf(types.STRING, types.DYN),
-  "google.protobuf.ListValue": types.listOf(types.DYN),
+  "google.protobuf.Struct": types.toMap(types.STRING, types.DYN),
+  "google.protobuf.ListValue": types.toList(types.DYN),
   "google.protobuf.Value": types.DYN,
   "google.protobuf.Timestamp": types.TIMESTAMP,
   "google.protobuf.Duration": types.DURATION,
 };
 
 /** The fields of the tests' message whose types also exist in JSON. */
-const nested = types.objectOf({ bb: types.INT });
-const plainFields = types.objectOf({
+const nested = types.toObject({ bb: types.INT });
+const plainFields = types.toObject({
   single_int32: types.INT,
   single_int64: types.INT,
-  repeated_int32: types.listOf(types.INT),
-  repeated_int64: types.listOf(types.INT),
+  repeated_int32: types.toList(types.INT),
+  repeated_int64: types.toList(types.INT),
   single_value: types.DYN,
-  single_struct: types.mapOf(types.STRING, types.DYN),
+  single_struct: types.toMap(types.STRING, types.DYN),
   single_nested_message: nested,
-  repeated_nested_message: types.listOf(nested),
-  map_int64_nested_type: types.mapOf(types.INT, types.DYN),
-  map_string_string: types.mapOf(types.STRING, types.STRING),
+  repeated_nested_message: types.toList(nested),
+  map_int64_nested_type: types.toMap(types.INT, types.DYN),
+  map_string_string: types.toMap(types.STRING, types.STRING),
   single_timestamp: types.TIMESTAMP,
   single_duration: types.DURATION,
 });
@@ -46,11 +46,11 @@ export function typeFrom({ typeKind }: ProtoType): types.Type {
     case "wellKnown":
       return [types.DYN, types.DYN, types.TIMESTAMP, types.DURATION][typeKind.value] ?? types.DYN;
     case "listType":
-      return types.listOf(typeFrom(need(typeKind.value.elemType)));
+      return types.toList(typeFrom(need(typeKind.value.elemType)));
     case "mapType":
-      return types.mapOf(typeFrom(need(typeKind.value.keyType)), typeFrom(need(typeKind.value.valueType)));
+      return types.toMap(typeFrom(need(typeKind.value.keyType)), typeFrom(need(typeKind.value.valueType)));
     case "type":
-      return types.typeOf(typeFrom(typeKind.value));
+      return types.toType(typeFrom(typeKind.value));
     case "typeParam":
       return { kind: "parameter", name: typeKind.value };
     case "abstractType":

@@ -57,12 +57,12 @@ interface Section {
 }
 
 function sections(): Section[] {
-  const testsOf = (suite: ReturnType<typeof getConformanceSuite>): IncrementalTest[] => [
+  const listTests = (suite: ReturnType<typeof getConformanceSuite>): IncrementalTest[] => [
     ...suite.tests,
-    ...suite.suites.flatMap(testsOf),
+    ...suite.suites.flatMap(listTests),
   ];
   return getConformanceSuite().suites.map((suite) => {
-    const all = testsOf(suite);
+    const all = listTests(suite);
     const tests = all.filter(isCore);
     return { name: suite.name, tests, leftOut: all.filter((test) => !tests.includes(test)) };
   });
@@ -79,7 +79,7 @@ function valueFrom({ kind }: ProtoValue): CelValue {
       return celList(kind.value.values.map(valueFrom));
     case "mapValue":
       return celMap(
-        new Map(kind.value.entries.map(({ key, value }) => [keyOf(valueFrom(need(key))), valueFrom(need(value))])),
+        new Map(kind.value.entries.map(({ key, value }) => [toKey(valueFrom(need(key))), valueFrom(need(value))])),
       );
     case "boolValue":
     case "int64Value":
@@ -92,7 +92,7 @@ function valueFrom({ kind }: ProtoValue): CelValue {
   }
 }
 
-function keyOf(value: CelValue): string | bigint | boolean {
+function toKey(value: CelValue): string | bigint | boolean {
   if (typeof value === "string" || typeof value === "bigint" || typeof value === "boolean") return value;
   return String(value);
 }
@@ -125,11 +125,11 @@ function passes(test: IncrementalTest): boolean {
   const { resultMatcher: wanted } = test.original;
   if (wanted.case === "evalError") return found instanceof Error || isCelError(found);
   if (wanted.case !== "value" || found instanceof Error || isCelError(found)) return false;
-  if (wanted.value.kind.case === "typeValue") return `type ${wanted.value.kind.value}` === `type ${nameOf(found)}`;
+  if (wanted.value.kind.case === "typeValue") return `type ${wanted.value.kind.value}` === `type ${toName(found)}`;
   return JSON.stringify(shown(found)) === JSON.stringify(shown(valueFrom(wanted.value)));
 }
 
-function nameOf(value: CelValue): string {
+function toName(value: CelValue): string {
   return value !== null && typeof value === "object" && "name" in value ? String(value.name) : "";
 }
 

@@ -71,7 +71,7 @@ t.test("what is not there is named as the expression has it, not by its last nam
 });
 
 t.test("a field is checked by its form, with spans in its own text and what may have been meant", async (t) => {
-  const wanted = { names: new Map([["event", types.objectOf({ at: types.STRING })]]), returns: null } as const;
+  const wanted = { names: new Map([["event", types.toObject({ at: types.STRING })]]), returns: null } as const;
   const verdict = validateField(`at ${open} event.att }} and ${open} evnt.at + 1 }}`, "text", wanted);
   t.same(
     verdict.faults.map(({ span, suggestion }) => [span, suggestion]),

@@ -1,11 +1,11 @@
 import t from "tap";
-import { objectOf, STRING } from "../../../actors/expressions/cel-types.js";
+import { STRING, toObject } from "../../../actors/expressions/cel-types.js";
 import { hookPositions, type Language } from "../../../actors/expressions/positions.js";
 import { type DefinitionKind, validateAtPosition } from "../../../actors/expressions/validate-at-position.js";
 import { isRefusal } from "../../../actors/refusal.js";
 import { expr } from "../../support/integration.js";
 
-const names = new Map([["task", objectOf({ id: STRING, title: STRING })]]);
+const names = new Map([["task", toObject({ id: STRING, title: STRING })]]);
 const language: Language = { name: "hook", positions: hookPositions, maxExpressions: 250, namesAt: () => names };
 const hooks: DefinitionKind = {
   language,

@@ -71,7 +71,7 @@ const cutBefore = result({ ...cut, isAskedAgain: true });
 const late = { type: "keeper.late", ...gate } as Message;
 const woken = { type: "woken", name: "retry", dueMs: 0 } as Message;
 
-const countersOf = (intents: readonly Intent[]) =>
+const listCounters = (intents: readonly Intent[]) =>
   intents.flatMap((intent) => (intent.kind === "count" ? [intent.counter] : []));
 
 interface Arranged {
@@ -154,11 +154,11 @@ t.test("the last of eight attempts that kills cut short counts as exhausted and 
   const { stepping } = arrange({ on: "task.moved" });
   for (let attempt = 1; attempt < 8; attempt++) {
     const { intents, sent } = stepping.take(result(cut));
-    t.same([countersOf(intents), sent], [[], []]);
+    t.same([listCounters(intents), sent], [[], []]);
     stepping.take(woken);
   }
   const { intents, sent } = stepping.take(result(cut));
-  t.same(countersOf(intents), [EXHAUSTED]);
+  t.same(listCounters(intents), [EXHAUSTED]);
   const text = "The hook failed at step one (errored): killed. It was tried 8 times and is not tried again.";
   t.match(sent, [{ to: { kind: "task", id: "task_1" }, message: { type: "note", text } }]);
 });

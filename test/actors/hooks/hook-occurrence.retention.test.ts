@@ -38,11 +38,11 @@ t.test("an ended task is kept for a request long after its event: its receiver m
 t.test("firings of the future that were removed leave later events known, once the clock is right", async (t) => {
   const rows = memoryRows();
   const text = (ms: number) => new Date(ms).toISOString();
-  const eventOf = (ms: number) =>
+  const toEvent = (ms: number) =>
     ({ workspaceId, teamId: "team_1", event: { at: text(ms) }, task: { id: "task_1" } }) as unknown as WorkEvent;
   const ahead = now + 120 * HOUR_MS;
   const times = { firedAt: text(ahead), endedAt: text(ahead) };
-  const firing = { id: "occ_1", ...times, work: eventOf(ahead) } as unknown as HookOccurrence;
+  const firing = { id: "occ_1", ...times, work: toEvent(ahead) } as unknown as HookOccurrence;
   rows.put(hookOccurrences.key(workspaceId, "team_1", "occ_1"), firing);
   rows.put(latestCaused.key(workspaceId, "occ_1"), "occ_2");
   const sweep = (nowMs: number) => {
@@ -55,8 +55,8 @@ t.test("firings of the future that were removed leave later events known, once t
   sweep(ahead + 2 * HOUR_MS);
   t.same(hookOccurrences.entries(rows, workspaceId), [], "it is removed while the clock is ahead");
   t.same(latestCaused.entries(rows, workspaceId), [], "and so is what it caused");
-  t.ok(mayBePruned(rows, eventOf(now - HOUR_MS)));
+  t.ok(mayBePruned(rows, toEvent(now - HOUR_MS)));
   sweep(now);
-  t.ok(mayBePruned(rows, eventOf(now - HOUR_MS)), "what fired before may be gone");
-  t.notOk(mayBePruned(rows, eventOf(now + 1)), "what fires from now on is there");
+  t.ok(mayBePruned(rows, toEvent(now - HOUR_MS)), "what fired before may be gone");
+  t.notOk(mayBePruned(rows, toEvent(now + 1)), "what fires from now on is there");
 });

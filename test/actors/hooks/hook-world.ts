@@ -88,7 +88,7 @@ interface WorldOptions {
  * Derives a seed from the hooks, so that worlds with different hooks use different ids and never share a process's
  * caches.
  */
-function seedOf(seed: number, hooks: readonly Readonly<Record<string, unknown>>[]): number {
+function toSeed(seed: number, hooks: readonly Readonly<Record<string, unknown>>[]): number {
   return hash("sha256", JSON.stringify([seed, hooks]), "buffer").readInt32LE();
 }
 
@@ -107,7 +107,7 @@ export class HookWorld {
   #firings: { readonly flushes: number; readonly rows: readonly HookOccurrence[] } | null = null;
 
   private constructor({ seed, answer }: WorldOptions, hooks: readonly Readonly<Record<string, unknown>>[]) {
-    this.#chance = createChance(seedOf(seed, hooks));
+    this.#chance = createChance(toSeed(seed, hooks));
     this.world = new World(this.#chance);
     this.disk = new SimulatedDisk(this.world, this.#chance, null);
     this.#secretsKey = this.#chance.bytes(32);
@@ -199,10 +199,10 @@ export class HookWorld {
 
   /** Returns the attempts of all hook occurrences. */
   attempts(): readonly AttemptRow[] {
-    return this.firings().flatMap(({ id }) => this.attemptsOf(id));
+    return this.firings().flatMap(({ id }) => this.listAttempts(id));
   }
 
-  attemptsOf(id: string): readonly AttemptRow[] {
+  listAttempts(id: string): readonly AttemptRow[] {
     return listAttempts(this.disk.reading, this.workspaceId, this.teamId, id);
   }
 

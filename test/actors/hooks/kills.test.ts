@@ -100,7 +100,7 @@ t.test("a crash loop costs attempts only to hooks whose requests had begun, and 
   for (const { body } of world.received) sent.set(body.occurrence, (sent.get(body.occurrence) ?? 0) + 1);
   const wrong = world.firings().filter(({ id, state, work }) => {
     const requests = sent.get(work.occurrence) ?? 0;
-    const attempts = world.attemptsOf(id);
+    const attempts = world.listAttempts(id);
     const begun = state === "attempting" && requests > attempts.length ? requests - 1 : requests;
     return attempts.length !== begun || attempts.some(({ code }) => code !== "errored") || over.includes(state);
   });

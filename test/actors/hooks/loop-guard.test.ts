@@ -171,7 +171,7 @@ t.test("a service-cause stands for the latest firing that was sent it, a webhook
  * Returns the number of rounds until the loop guard stops a receiver that opens a task for each request and names a
  * cause for it.
  */
-function roundsOf(name: (sent: { readonly webhookId: string; readonly cause: string | undefined }) => string): number {
+function toRounds(name: (sent: { readonly webhookId: string; readonly cause: string | undefined }) => string): number {
   const { rows, fire } = arrange();
   let causes: readonly string[] = [];
   for (let round = 1; round <= 20; round++) {
@@ -185,10 +185,10 @@ function roundsOf(name: (sent: { readonly webhookId: string; readonly cause: str
 
 t.test("a receiver that sends back an id that it was sent is stopped within 8 rounds, whichever it is", async (t) => {
   let turn = 0;
-  const ways: Readonly<Record<string, Parameters<typeof roundsOf>[0]>> = {
+  const ways: Readonly<Record<string, Parameters<typeof toRounds>[0]>> = {
     "webhook-id": ({ webhookId }) => webhookId,
     "service-cause, and webhook-id where there is none": ({ webhookId, cause }) => cause ?? webhookId,
     "one and the other": ({ webhookId, cause }) => (turn++ % 2 === 0 ? webhookId : (cause ?? webhookId)),
   };
-  for (const [way, name] of Object.entries(ways)) t.equal(roundsOf(name), 5, way);
+  for (const [way, name] of Object.entries(ways)) t.equal(toRounds(name), 5, way);
 });

@@ -12,7 +12,7 @@ const hooks = [
 
 /** Each hook's receiver decides by the event's number, so its answer is predictable. */
 const answer: Answers = ({ hook, body }) => {
-  const n = numberOf(body.occurrence);
+  const n = toNumber(body.occurrence);
   if (hook === "refuses" && n % 4 === 0) return { status: 200, body: '{"refuse":"not now"}' };
   if (hook === "blocks" && n % 5 === 0) return { status: n % 10 === 0 ? 500 : 404, body: "" };
   if (hook === "tells" && n % 3 === 0) return { status: 503, body: "" };
@@ -20,7 +20,7 @@ const answer: Answers = ({ hook, body }) => {
   return { status: 200, body: '{"refuse":""}' };
 };
 
-const numberOf = (occurrence: string) => Number(occurrence.slice("occ_".length));
+const toNumber = (occurrence: string) => Number(occurrence.slice("occ_".length));
 const isVetoed = (n: number) => n % 4 === 0 || n % 5 === 0 || n % 7 === 0;
 
 t.test(
@@ -42,7 +42,7 @@ t.test(
       await world.until(() => acknowledged().every(({ occurrence }) => world.answersTo(occurrence).length > 0));
       for (const { occurrence } of asked) {
         const answers = world.answersTo(occurrence);
-        const n = numberOf(occurrence);
+        const n = toNumber(occurrence);
         // Events that were not on disk at the kill do not exist.
         if (answers.length > 0) pairs += hooks.length;
         if (answers.length > 1) wrong.push(`seed ${seed}: ${occurrence} was answered ${answers.length} times`);

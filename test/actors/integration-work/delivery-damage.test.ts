@@ -14,11 +14,11 @@ t.test("damaged deliveries do not end the daily removal of old ones", async (t) 
   for (const key of ["a", "b", "c", "d"]) {
     await Promise.all([world.send({ key, ...(key === "c" && { json: large }) }), harness.advance(1_000)]);
   }
-  const idOf = (key: string) => world.deliveries().find((row) => row.key === key)?.id ?? "";
+  const toId = (key: string) => world.deliveries().find((row) => row.key === key)?.id ?? "";
   const digest = world.deliveries().find((row) => row.key === "c")?.body?.digest ?? "";
   t.not(digest, "", "a large body is a row of its own");
   harness.crash();
-  for (const key of [deliveries.key(WORKSPACE, INTEGRATION, idOf("a")), uses.key(WORKSPACE, digest)]) {
+  for (const key of [deliveries.key(WORKSPACE, INTEGRATION, toId("a")), uses.key(WORKSPACE, digest)]) {
     harness.disk.damaged.add(JSON.stringify(key));
   }
   await harness.start();

@@ -34,7 +34,7 @@ function evaluate(events: unknown, body: unknown, more: object = {}): Evaluated 
   }
 }
 
-function entriesOf(evaluated: Evaluated): EvaluatedEntries {
+function toEntries(evaluated: Evaluated): EvaluatedEntries {
   if (evaluated.kind === "over") throw new Error(`nothing comes of it: ${evaluated.reason ?? ""}`);
   return evaluated;
 }
@@ -67,7 +67,7 @@ t.test("an expression over its budget fails its entry alone; a delivery over its
   const dear = expr("item.dear ? body.all.all(a, body.all.all(b, body.all.all(c, a + b + c >= 0.0))) : true");
   const list = [{ dear: false }, { dear: true }, { dear: false }];
   const all = Array.from({ length: 60 }, (_, n) => n);
-  const one = entriesOf(evaluate(ofEach({ say: "${" + "{ 'said' }}" }, { when: dear }), { list, all }));
+  const one = toEntries(evaluate(ofEach({ say: "${" + "{ 'said' }}" }, { when: dear }), { list, all }));
   t.same(
     one.entries.map((entry) => ("raise" in entry ? entry.raise.say : entry.reason)),
     ["said", "too-expensive", "said"],
@@ -76,8 +76,8 @@ t.test("an expression over its budget fails its entry alone; a delivery over its
     list: Array.from({ length: 900 }, () => 1),
     all,
   });
-  t.ok(many.pauses >= 50, `other work ran ${many.pauses} times in ${entriesOf(many).entries.length} entries`);
-  const ended = entriesOf(evaluate(ofEach({ say: expr("'x'") }), { list: [1, 2, 3] }, { units: 700 }));
+  t.ok(many.pauses >= 50, `other work ran ${many.pauses} times in ${toEntries(many).entries.length} entries`);
+  const ended = toEntries(evaluate(ofEach({ say: expr("'x'") }), { list: [1, 2, 3] }, { units: 700 }));
   t.match(ended.entries.at(-1), { outcome: "failed", reason: /^too-expensive: it and all after it/ });
   t.equal(ended.next, null);
 });
@@ -85,7 +85,7 @@ t.test("an expression over its budget fails its entry alone; a delivery over its
 t.test("a form is its fields, JSON in them read; what is neither JSON nor a form is text", async (t) => {
   const headers = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
   const say = (expression: string, body: string, more: object = {}) => {
-    const [entry] = entriesOf(evaluate([{ raise: { say: expr(expression) } }], body, more)).entries;
+    const [entry] = toEntries(evaluate([{ raise: { say: expr(expression) } }], body, more)).entries;
     return entry !== undefined && "raise" in entry ? entry.raise.say : null;
   };
   const form = `payload=${encodeURIComponent('{"id":7}')}&text=a+b&tag=x&tag=y&half=%7B`;
@@ -105,11 +105,11 @@ t.test("a hostile title stays text, and what is no branch, mark or mail address 
     opens: { line: "dev", title: expr("body.title"), assignBy: { email: expr("body.nobody") } },
   };
   for (const branch of ["--upload-pack=sh", "a..b", "a b", "/a", "a/", "a.lock", "a~1", "a:b", "a@{1}", "\u0007"]) {
-    const { entries } = entriesOf(evaluate([{ raise }], { title, branch, mark: "m".repeat(1_001) }));
+    const { entries } = toEntries(evaluate([{ raise }], { title, branch, mark: "m".repeat(1_001) }));
     t.match(entries, [{ raise: { say: title, branch, marks: [], note: /no branch/ } }], branch);
     t.match(entries, [{ raise: { opens: { title, assigneeEmail: null } } }]);
   }
-  const { entries } = entriesOf(evaluate([{ raise }], { title: 7, branch: "fix/one-2.x", mark: 12 }));
+  const { entries } = toEntries(evaluate([{ raise }], { title: 7, branch: "fix/one-2.x", mark: 12 }));
   t.match(entries, [{ raise: { branch: "fix/one-2.x", marks: [{ kind: "issue", value: "12" }] } }]);
 });
 
@@ -122,7 +122,7 @@ t.test("an entry names the fields that have no value, and why", async (t) => {
     attaches: { each: expr("body.files"), name: expr("file.nam"), fetch: { url: "https://api.example.com/f" } },
   };
   const files = [{ name: "a" }, { name: "b" }];
-  const { entries } = entriesOf(evaluate([{ raise }], { said: "x", branch: "b", long: "m".repeat(1_001), files }));
+  const { entries } = toEntries(evaluate([{ raise }], { said: "x", branch: "b", long: "m".repeat(1_001), files }));
   const [entry] = entries;
   const note = entry !== undefined && "raise" in entry ? (entry.raise.note ?? "") : "";
   t.same(note.split("; "), [
@@ -133,7 +133,7 @@ t.test("an entry names the fields that have no value, and why", async (t) => {
     "`attaches.name` has no value: field not found: file.nam",
   ]);
   const healthy = { say: expr("body.said"), marks: { issue: { value: expr("body.branch") } } };
-  t.match(entriesOf(evaluate([{ raise: healthy }], { said: "x", branch: "b" })).entries, [{ raise: { note: null } }]);
+  t.match(toEntries(evaluate([{ raise: healthy }], { said: "x", branch: "b" })).entries, [{ raise: { note: null } }]);
 });
 
 t.test("a delivery of which nothing comes says which `when` could not be read", async (t) => {
@@ -152,7 +152,7 @@ t.test("a delivery of which nothing comes says which `when` could not be read", 
 t.test("of many files the first 20 are attached, and how many are left out is told", async (t) => {
   const attaches = { each: expr("body.files"), name: expr("file"), fetch: { url: "https://api.example.com/f" } };
   const files = Array.from({ length: 53 }, (_, n) => `f${n}`);
-  const [entry] = entriesOf(evaluate([{ raise: { attaches } }], { files })).entries;
+  const [entry] = toEntries(evaluate([{ raise: { attaches } }], { files })).entries;
   t.match(entry, { raise: { attaches: { left: 33 }, note: /more than 20 files/ } });
   t.equal(entry !== undefined && "raise" in entry ? entry.raise.attaches?.files.length : 0, 20);
 });
@@ -161,7 +161,7 @@ t.test("a line or a station that is not there opens nothing, and says so", async
   const raise = { opens: { line: "gone", title: "x" as const, station: null } };
   const events = [{ raise: { ...raise, opens: { ...raise.opens, title: expr("'x'") } } }];
   const nowhere = { places: { findLine: () => undefined } };
-  t.match(entriesOf(evaluate(events, {}, nowhere)).entries, [{ raise: { unrouted: "there is no line gone" } }]);
+  t.match(toEntries(evaluate(events, {}, nowhere)).entries, [{ raise: { unrouted: "there is no line gone" } }]);
   const world = await deliveryWorld({ webhook: { events } });
   const sent = world.send();
   await world.harness.advance(2_000);

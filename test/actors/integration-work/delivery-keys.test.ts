@@ -34,12 +34,12 @@ t.test("whatever a key is made of, it can be stored, and another key is another"
   const { rows } = intake();
   const integration = resources.get(rows, WORKSPACE, "integration", INTEGRATION) as DeliveryReceiver["integration"];
   const webhook = { ...integration.fields.webhook, delivery: expr("body.k") } as DeliveryReceiver["webhook"];
-  const keyOf = (k: string) => {
+  const findKey = (k: string) => {
     const received = new ReceivedDelivery(Buffer.from(JSON.stringify({ k })), new Map());
     return toDeliveryKey({ integration, webhook }, received);
   };
   const keys = ["a", "a\ud800", "a\ud801", "\udc00a", "a\u0001", "a\u0004b", "a\0", "x".repeat(256), "é".repeat(255)];
-  const found = keys.map((key) => keyOf(key) ?? "");
+  const found = keys.map((key) => findKey(key) ?? "");
   t.equal(new Set(found).size, keys.length);
   t.ok(found.every((key) => isKey([WORKSPACE, "row", "delivery-key", INTEGRATION, 1, key])));
   t.same([found[0], found.at(-1)], ["a", "é".repeat(255)], "what can be stored is");

@@ -29,7 +29,7 @@ const definition = {
 };
 
 /** Returns the rows of the quiet workspace, and of one with this many integrations, each with its own host. */
-function rowsOf(flood: number) {
+function listRows(flood: number) {
   const rows = integrationRows(definition);
   const toQuiet = (text: string) => text.replaceAll(WORKSPACE, QUIET);
   const quiet = rows.range({ prefix: [] }).map(({ key, value }) => ({
@@ -49,7 +49,7 @@ function rowsOf(flood: number) {
 async function open(flood: number) {
   const harness = new Harness({ catalogue: {} });
   const { world } = harness;
-  const stored = harness.disk.open().commit(rowsOf(flood));
+  const stored = harness.disk.open().commit(listRows(flood));
   await harness.advance();
   await stored;
   const asked = { flood: 0, underWay: 0, most: 0 };

@@ -8,12 +8,12 @@ import {
   connection,
   crashed,
   disconnect,
-  effectsOf,
   ended,
   inState,
   kept,
   link,
   linked,
+  listEffects,
   personWith,
   terms,
   WORKSPACE,
@@ -29,7 +29,7 @@ t.test("admins link the team's account, people on the team their own", async (t)
   const team = connection("team");
   t.match(team.take(link("one")).answer, { refused: "forbidden", permission: "administer" });
   t.match(team.take(ask(["comment"])).answer, { refused: "forbidden" });
-  t.same(effectsOf(team.take(link("one", "usr_owner"))), [EXCHANGE_EFFECT.name]);
+  t.same(listEffects(team.take(link("one", "usr_owner"))), [EXCHANGE_EFFECT.name]);
   team.take(ended("one", linked(team)));
   t.match(kept(team, "team"), { state: "connected", connectedBy: "usr_owner", account: "ada@host" });
   removeMember(team.rows, WORKSPACE, personWith("usr_owner", { role: "owner" }));
@@ -51,7 +51,7 @@ t.test("at most one exchange and one renewal run at a time", async (t) => {
   const actor = connection();
   actor.take(link("one"));
   const second = actor.take(link("two"));
-  t.same([second.cancelledEffects, effectsOf(second)], [["one"], [EXCHANGE_EFFECT.name]]);
+  t.same([second.cancelledEffects, listEffects(second)], [["one"], [EXCHANGE_EFFECT.name]]);
   t.match(second.changes, [
     { topic: "connection/int_1:usr_ada", data: { exchangeId: "one", failed: /took its place/ } },
   ]);
@@ -60,7 +60,7 @@ t.test("at most one exchange and one renewal run at a time", async (t) => {
   t.match(actor.take(ended("two", linked(actor))).changes, [{ data: { exchangeId: "two", failed: null } }]);
 
   const renewal = actor.take(woken).started[0]?.id ?? "";
-  t.same(effectsOf(actor.take(woken)), [], "woken again meanwhile it asks for nothing more");
+  t.same(listEffects(actor.take(woken)), [], "woken again meanwhile it asks for nothing more");
   actor.take(link("three"));
   const relinked = actor.take(ended("three", linked(actor, { account: "new@host" })));
   t.same(relinked.cancelledEffects, [renewal]);
@@ -96,7 +96,7 @@ t.test("access that cannot be renewed lasts until its end, and must then be conn
   actor.take(link("one"));
   const { wakes } = actor.take(ended("one", linked(actor, { canRenew: false })));
   t.same(wakes, [{ name: "renew", dueMs: actor.now + HOUR_MS }]);
-  t.same(effectsOf(actor.take(woken)), []);
+  t.same(listEffects(actor.take(woken)), []);
   t.match(kept(actor), {
     state: "broken",
     linked: null,
@@ -141,11 +141,11 @@ t.test("a connection that ends revokes its tokens, also those that an exchange j
 
   const renewing = inState("refreshing");
   const ending = renewing.actor.take(disconnect());
-  t.same([ending.cancelledEffects, effectsOf(ending)], [[renewing.effectId], [REVOKE_EFFECT.name]]);
+  t.same([ending.cancelledEffects, listEffects(ending)], [[renewing.effectId], [REVOKE_EFFECT.name]]);
   const strange = inState("connected").actor;
   writeIntegration(strange, { ...terms, issuer: "https://other.example" });
-  t.same(effectsOf(strange.take(check)), [REVOKE_EFFECT.name]);
-  t.same(effectsOf(inState("connected").actor.take(woken)), [REFRESH_EFFECT.name]);
+  t.same(listEffects(strange.take(check)), [REVOKE_EFFECT.name]);
+  t.same(listEffects(inState("connected").actor.take(woken)), [REFRESH_EFFECT.name]);
 });
 
 t.test("a person's settings stay when they disconnect, and are removed when they leave", async (t) => {

@@ -31,23 +31,27 @@ t.test("expressions within an address are encoded for every place, and lead nowh
 });
 
 t.test("an expression makes no segment that leads up, and no other host", async (t) => {
-  const codeOf = async (address: string, value: string) => {
+  const findCode = async (address: string, value: string) => {
     const { run, sent } = requesting(integrationRows(acting({ url: address })));
     const { code } = await run({ values: JSON.stringify({ inputs: { v: value, dot: "." } }) });
     t.equal(sent.length, code === null ? 1 : 0, `${address} with ${value}`);
     return code;
   };
-  t.equal(await codeOf(`${url}/${expr("inputs.v")}/x`, "."), "unwritable");
-  t.equal(await codeOf(`${url}/${expr("inputs.v")}`, ".."), "unwritable");
-  t.equal(await codeOf(`${url}/${expr("inputs.v")}/x`, "%2e%2e"), null, "encoded, it leads nowhere");
-  t.equal(await codeOf(`${url}/${expr("inputs.v")}${expr("inputs.dot")}`, "."), "unwritable");
-  t.equal(await codeOf(`          ${url}/${expr("inputs.v")}/x`, ".."), "unwritable", "whatever blanks are before it");
-  t.equal(await codeOf(`${url}?x=${expr("inputs.v")}`, ".."), null, "only segments of a path lead");
-  t.equal(await codeOf(`https://${expr("inputs.v")}.example.com/x`, "evil.com/"), "unwritable");
-  t.equal(await codeOf(`https://${expr("inputs.v")}.example.com/x`, "evil"), "not-allowed");
-  t.equal(await codeOf(expr("inputs.v"), "https://evil.com/"), "not-allowed", "an address that is one expression");
-  t.equal(await codeOf(expr("inputs.v"), "nonsense"), "unwritable");
-  t.equal(await codeOf(`${url}/${expr("inputs.missing")}`, ""), "unwritable");
+  t.equal(await findCode(`${url}/${expr("inputs.v")}/x`, "."), "unwritable");
+  t.equal(await findCode(`${url}/${expr("inputs.v")}`, ".."), "unwritable");
+  t.equal(await findCode(`${url}/${expr("inputs.v")}/x`, "%2e%2e"), null, "encoded, it leads nowhere");
+  t.equal(await findCode(`${url}/${expr("inputs.v")}${expr("inputs.dot")}`, "."), "unwritable");
+  t.equal(
+    await findCode(`          ${url}/${expr("inputs.v")}/x`, ".."),
+    "unwritable",
+    "whatever blanks are before it",
+  );
+  t.equal(await findCode(`${url}?x=${expr("inputs.v")}`, ".."), null, "only segments of a path lead");
+  t.equal(await findCode(`https://${expr("inputs.v")}.example.com/x`, "evil.com/"), "unwritable");
+  t.equal(await findCode(`https://${expr("inputs.v")}.example.com/x`, "evil"), "not-allowed");
+  t.equal(await findCode(expr("inputs.v"), "https://evil.com/"), "not-allowed", "an address that is one expression");
+  t.equal(await findCode(expr("inputs.v"), "nonsense"), "unwritable");
+  t.equal(await findCode(`${url}/${expr("inputs.missing")}`, ""), "unwritable");
 });
 
 t.test("bodies are JSON, forms or texts, and what reads as null is left out", async (t) => {
@@ -135,20 +139,23 @@ t.test("an answer is read: success, captures, output, marks", async (t) => {
 });
 
 t.test("statuses and broken connections have codes; a GET is made once more, anything else once", async (t) => {
-  const codeOf = async (method: string, answers: (Error | { status: number; headers?: Record<string, string> })[]) => {
+  const findCode = async (
+    method: string,
+    answers: (Error | { status: number; headers?: Record<string, string> })[],
+  ) => {
     const { run, sent } = requesting(integrationRows(acting({ method })), () => answers.shift() ?? { status: 500 });
     const { code, retryAfterMs } = await run();
     return [code, sent.length, retryAfterMs];
   };
-  t.same(await codeOf("POST", [{ status: 429, headers: { "retry-after": "7" } }]), ["throttled", 1, 7_000]);
-  t.same(await codeOf("POST", [{ status: 503 }]), ["server-error", 1, null]);
-  t.same(await codeOf("POST", [{ status: 302 }]), ["rejected", 1, null], "a redirect is an answer");
-  t.same(await codeOf("GET", [error("ECONNRESET"), { status: 200 }]), [null, 2, null]);
-  t.same(await codeOf("GET", [error("UND_ERR_SOCKET"), error("ECONNRESET")]), ["unreachable", 2, null]);
-  t.same(await codeOf("POST", [error("ECONNRESET"), { status: 200 }]), ["unreachable", 1, null]);
-  t.same(await codeOf("GET", [error("ECONNREFUSED")]), ["unreachable", 1, null]);
-  t.same(await codeOf("GET", [new DOMException("late", "TimeoutError")]), ["timeout", 1, null]);
-  t.same(await codeOf("PUT", [new Error("a bug that says token-1234")]), ["errored", 1, null]);
+  t.same(await findCode("POST", [{ status: 429, headers: { "retry-after": "7" } }]), ["throttled", 1, 7_000]);
+  t.same(await findCode("POST", [{ status: 503 }]), ["server-error", 1, null]);
+  t.same(await findCode("POST", [{ status: 302 }]), ["rejected", 1, null], "a redirect is an answer");
+  t.same(await findCode("GET", [error("ECONNRESET"), { status: 200 }]), [null, 2, null]);
+  t.same(await findCode("GET", [error("UND_ERR_SOCKET"), error("ECONNRESET")]), ["unreachable", 2, null]);
+  t.same(await findCode("POST", [error("ECONNRESET"), { status: 200 }]), ["unreachable", 1, null]);
+  t.same(await findCode("GET", [error("ECONNREFUSED")]), ["unreachable", 1, null]);
+  t.same(await findCode("GET", [new DOMException("late", "TimeoutError")]), ["timeout", 1, null]);
+  t.same(await findCode("PUT", [new Error("a bug that says token-1234")]), ["errored", 1, null]);
 });
 
 t.test("whose account is used: none, expired or another's sends nothing", async (t) => {

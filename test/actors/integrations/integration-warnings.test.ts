@@ -10,7 +10,7 @@ const url = "https://api.example.com/items";
 const allowed = parseAllowList("api.example.com");
 
 /** Returns the warnings of a definition, by path. */
-function warningsOf(definition: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+function toWarnings(definition: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const rows = integrationRows(definition);
   const row = findResource<IntegrationFields>(
     rows,
@@ -62,7 +62,7 @@ t.test("a token is for requests: where an answer is read, the warning says that 
   const request = { url, headers: { authorization: `Bearer ${expr("connection")}` } };
   const read = { capture: { mine: expr("connection") }, expect: { success: expr('connection != ""') } };
   const oauth2 = { authorizeUrl: url, tokenUrl: url, clientId: "c" };
-  const warnings = warningsOf({
+  const warnings = toWarnings({
     connection: { oauth2 },
     actions: { act: { request: { ...request, ...read } } },
     tools: { act: { action: "act", output: expr("connection") } },
@@ -76,7 +76,7 @@ t.test("a token is for requests: where an answer is read, the warning says that 
   ]);
   for (const message of Object.values(warnings)) t.match(message, /connection reads \*\*\*/);
   const named = { action: "act", output: expr("response.connection + 'connection'") };
-  t.same(warningsOf({ actions: { act: { request: { url } } }, tools: { act: named } }), {}, "a field is no token");
+  t.same(toWarnings({ actions: { act: { request: { url } } }, tools: { act: named } }), {}, "a field is no token");
 });
 
 t.test("a default of another type than its input, and a station that a line lacks, have no effect", async (t) => {
@@ -86,7 +86,7 @@ t.test("a default of another type than its input, and a station that a line lack
     later: { type: "number", default: expr("task.line") },
   };
   const tools = { act: { action: "act", inputs } };
-  t.same(warningsOf({ actions: { act: { request: { url } } }, tools }), {
+  t.same(toWarnings({ actions: { act: { request: { url } } }, tools }), {
     "tools.act.inputs.wrong.default": "is never used: the input is of type number",
   });
   const rows = integrationRows({});
@@ -111,13 +111,13 @@ t.test(
       tools: { act: { action: "act" } },
       on: [{ event: "task.opened", action: "act" }],
     };
-    t.same(warningsOf(acting), {});
-    t.match(warningsOf({ ...acting, connection: { holder: "requester", oauth2 } }), {
+    t.same(toWarnings(acting), {});
+    t.match(toWarnings({ ...acting, connection: { holder: "requester", oauth2 } }), {
       "actions.act.schedule": /as nobody/,
     });
     const lookup = { request: { url, capture: { lost: expr("response") } }, capture: { seen: expr("response") } };
     const events = [{ lookup, raise: { say: expr("seen") } }];
-    t.same(Object.keys(warningsOf({ poll: { request: { url }, events } })), [
+    t.same(Object.keys(toWarnings({ poll: { request: { url }, events } })), [
       "poll.events[0].lookup.request.capture.lost",
     ]);
   },
@@ -131,8 +131,8 @@ t.test("a schedule's request that reads what only tools and bindings have is war
   };
   const schedule = { everyMinutes: 5 };
   const tools = { act: { action: "act", inputs: { text: { type: "string" } } } };
-  t.same(warningsOf({ actions: { act: { request } }, tools }), {});
-  const warned = warningsOf({ actions: { act: { request, schedule } }, tools });
+  t.same(toWarnings({ actions: { act: { request } }, tools }), {});
+  const warned = toWarnings({ actions: { act: { request, schedule } }, tools });
   t.match(warned, {
     "actions.act.request.query.at": /there is no task then/,
     "actions.act.request.body.text": /there is no (target|inputs) then/,

@@ -20,7 +20,7 @@ async function renew(answer: object, status = 200): Promise<LinkOutcome> {
     clock: new ManualClock(),
     log: { error: () => undefined },
     outbound: { get: unused, post: async () => ({ status, body: JSON.stringify(answer), retryAfter: null }) },
-    servers: { of: unused },
+    servers: { read: unused },
   });
   const refresh = effects.find(({ name }) => name === REFRESH_EFFECT.name);
   const key = { workspaceId: WORKSPACE, integrationId: INTEGRATION, holder: "team" };

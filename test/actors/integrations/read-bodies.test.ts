@@ -11,23 +11,23 @@ function open() {
     times += 1;
     return readReceivedBody(bytes, contentType);
   });
-  const of = (digest: string, length: number, contentType?: string) => {
+  const read = (digest: string, length: number, contentType?: string) => {
     const bytes = Buffer.from(JSON.stringify("x".repeat(length - 2)));
     return { workspaceId: "ws_1", digest, bytes, contentType };
   };
-  return { bodies, of, times: () => times };
+  return { bodies, of: read, times: () => times };
 }
 
 t.test("a long body is read once while its delivery is worked, a short one each time", (t) => {
-  const { bodies, of, times } = open();
-  const long = of("long", 100 * KIB);
+  const { bodies, of: read, times } = open();
+  const long = read("long", 100 * KIB);
   t.equal(bodies.read(long).body, "x".repeat(100 * KIB - 2));
   t.equal(bodies.read({ ...long }), bodies.read(long));
   t.equal(times(), 1);
   bodies.forget(long);
   bodies.read(long);
   t.equal(times(), 2, "when it is over it is forgotten");
-  const short = of("short", KIB);
+  const short = read("short", KIB);
   bodies.read(short);
   bodies.read(short);
   t.equal(times(), 4);
@@ -35,8 +35,8 @@ t.test("a long body is read once while its delivery is worked, a short one each 
 });
 
 t.test("the same bytes of another type or another workspace are another body", (t) => {
-  const { bodies, of, times } = open();
-  const plain = of("one", 100 * KIB);
+  const { bodies, of: read, times } = open();
+  const plain = read("one", 100 * KIB);
   bodies.read(plain);
   const form = bodies.read({ ...plain, contentType: "application/x-www-form-urlencoded" });
   t.ok(form.body instanceof Map, "the fields of a form");
@@ -46,8 +46,8 @@ t.test("the same bytes of another type or another workspace are another body", (
 });
 
 t.test("those used last are remembered, six megabytes together", (t) => {
-  const { bodies, of, times } = open();
-  const [first, second, third] = [of("1", 2_900 * KIB), of("2", 2_900 * KIB), of("3", 2_900 * KIB)];
+  const { bodies, of: read, times } = open();
+  const [first, second, third] = [read("1", 2_900 * KIB), read("2", 2_900 * KIB), read("3", 2_900 * KIB)];
   for (const body of [first, second, first, third]) bodies.read(body);
   t.equal(times(), 3);
   bodies.read(first);
@@ -55,7 +55,7 @@ t.test("those used last are remembered, six megabytes together", (t) => {
   t.equal(times(), 3);
   bodies.read(second);
   t.equal(times(), 4, "the one that was used longest ago was displaced");
-  const huge = of("huge", 7 * KIB * KIB);
+  const huge = read("huge", 7 * KIB * KIB);
   bodies.read(huge);
   bodies.read(huge);
   t.equal(times(), 6, "what is longer than all is never remembered");

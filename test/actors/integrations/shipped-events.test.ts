@@ -133,7 +133,7 @@ t.test(
     const last = (back = 1) => judge("issues/integration.json", issues.secret, sink.requests.at(-back));
 
     const { issue } = await issues.open("Login fails", ["agent"]);
-    const opened = { title: "Login fails", say: null, mark: issues.urlOf(issue) };
+    const opened = { title: "Login fails", say: null, mark: issues.toUrl(issue) };
     t.match(last(2), { isSigned: true, isMine: false, key: /^[0-9a-f-]{36}$/, raised: [opened] });
     t.match(last(1), { isSigned: true, raised: [opened] }, "the second is about the task of the first, by its mark");
     await issues.label(issue, "bug");

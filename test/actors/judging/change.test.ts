@@ -114,16 +114,16 @@ t.test("any text can be read, and hunks are numbered from 1 without gaps", async
   );
 });
 
-const pathsOf = (text: string) => readChange([{ repository: "app", diff: text }]).files.map(({ path }) => path);
+const listPaths = (text: string) => readChange([{ repository: "app", diff: text }]).files.map(({ path }) => path);
 
 t.test("a path is read the same whatever characters are in it or after it", async (t) => {
   for (const after of ["", "\t", "\t\t\t", "\t\u2028", "\t\t\r", "\t\u2029x", `${"\t".repeat(9_000)}\u2028`]) {
-    t.same(pathsOf(`--- a/x\n+++ b/sp ace${after}\n@@ -1 +1 @@\n-1\n+2`), ["sp ace"]);
-    t.same(pathsOf(`diff --git a/x b/x\n--- /dev/null${after}\n+++ b/x${after}\n`), ["x"]);
+    t.same(listPaths(`--- a/x\n+++ b/sp ace${after}\n@@ -1 +1 @@\n-1\n+2`), ["sp ace"]);
+    t.same(listPaths(`diff --git a/x b/x\n--- /dev/null${after}\n+++ b/x${after}\n`), ["x"]);
   }
   for (const inside of ["é", "\u2028", "a\u2029", "\ufeff", "\r"]) {
-    t.same(pathsOf(`diff --git "a/${inside}" "b/${inside}"\n`), [inside], "in quotes");
-    t.same(pathsOf(`diff --git a/${inside} b/${inside}\n`), [inside]);
+    t.same(listPaths(`diff --git "a/${inside}" "b/${inside}"\n`), [inside], "in quotes");
+    t.same(listPaths(`diff --git a/${inside} b/${inside}\n`), [inside]);
   }
 });
 
@@ -137,17 +137,17 @@ t.test("escapes of a quoted path are bytes, and what is none stays", async (t) =
     ['"', '"'],
     ['""', ""],
   ];
-  for (const [quoted, path] of cases) t.same(pathsOf(`diff --git a/q b/q\n+++ ${quoted}\n`), [path], quoted);
-  t.same(pathsOf('diff --git "a/\\"x\\\\" "b/y"\n'), ['"x\\']);
-  t.same(pathsOf(`diff --git "${"\\\\".repeat(4_000)}\n`).length, 1, "without an end");
+  for (const [quoted, path] of cases) t.same(listPaths(`diff --git a/q b/q\n+++ ${quoted}\n`), [path], quoted);
+  t.same(listPaths('diff --git "a/\\"x\\\\" "b/y"\n'), ['"x\\']);
+  t.same(listPaths(`diff --git "${"\\\\".repeat(4_000)}\n`).length, 1, "without an end");
 });
 
-const fileOf = (at: number, hunks: number) =>
+const toFile = (at: number, hunks: number) =>
   `diff --git a/${at} b/${at}\n--- a/${at}\n+++ b/${at}\n${"@@ -1 +1 @@\n-a\n+b\n".repeat(hunks)}`;
 
 t.test("files beyond the bound are counted, over all checkouts", async (t) => {
-  const diff = Array.from({ length: MAX_READ_FILES - 1 }, (_, at) => fileOf(at, 1)).join("");
-  const more = [1, 2, 3].map((at) => fileOf(at, 1)).join("");
+  const diff = Array.from({ length: MAX_READ_FILES - 1 }, (_, at) => toFile(at, 1)).join("");
+  const more = [1, 2, 3].map((at) => toFile(at, 1)).join("");
   const { files, unread } = readChange([
     { repository: "app", diff },
     { repository: "docs", diff: more },
@@ -172,7 +172,7 @@ t.test("files that begin without git's own line are bounded as well", async (t) 
 });
 
 t.test("hunks beyond the bound are not read, and the long file that has them says so", async (t) => {
-  const diff = [fileOf(0, MAX_READ_HUNKS + 7), fileOf(1, 2)].join("");
+  const diff = [toFile(0, MAX_READ_HUNKS + 7), toFile(1, 2)].join("");
   const { files } = readChange([{ repository: "app", diff }]);
   t.same(
     files.map(({ hunks, isCut, added }) => [hunks.length, isCut, added]),
@@ -187,7 +187,7 @@ t.test("of a file that is too long its beginning is read, and the others whole",
   const long = (unit: string) =>
     `diff --git a/l b/l\n+++ b/long\n@@ -0,0 +1 @@\n+${unit.repeat(MAX_READ_CHARACTERS)}\n`;
   for (const unit of ["x", "+\n", "\u{1f600}", "\n"]) {
-    const { files, unread } = readChange([{ repository: "app", diff: `${long(unit)}${fileOf(1, 3)}${long(unit)}` }]);
+    const { files, unread } = readChange([{ repository: "app", diff: `${long(unit)}${toFile(1, 3)}${long(unit)}` }]);
     t.equal(unread, 0);
     t.same(
       files.map(({ path, isCut }) => [path, isCut]),

@@ -24,7 +24,7 @@ const judge: Judge = {
 const claims = ["It has a test.", "It is documented.", "It is short."];
 
 /** Returns a diff of files with these numbers of hunks; the n-th hunk overall adds the line `hunk n`. */
-function diffOf(hunks: readonly number[]): string {
+function toDiff(hunks: readonly number[]): string {
   let n = 0;
   const hunk = () => `@@ -${++n} +${n},2 @@\n kept\n+hunk ${n}\n`;
   const file = (count: number, at: number) =>
@@ -34,7 +34,7 @@ function diffOf(hunks: readonly number[]): string {
 
 const work: JudgedWork = {
   task: { title: "Count words", description: "Write a program that counts words." },
-  change: [{ repository: "app", diff: diffOf([2, 1]) }],
+  change: [{ repository: "app", diff: toDiff([2, 1]) }],
   given: [],
   steps: [3, 4].map((index) => ({ index, kind: "message", text: `I did ${index}.`, tool: null })),
   check: { passed: true, exitCode: 0, output: "all good" },
@@ -81,7 +81,7 @@ t.test(
 );
 
 t.test("what a run began with is shown apart, and cannot be cited", async (t) => {
-  const given = [{ repository: "app", diff: diffOf([4]) }];
+  const given = [{ repository: "app", diff: toDiff([4]) }];
   const question = ask(judge, false, { ...work, given });
   t.same(question.shown.hunks, [1, 2, 3]);
   t.match(userText(question), /earlier changes that the run started from: do not judge them/);
@@ -136,8 +136,8 @@ t.test("the largest work is a question that can be asked", async (t) => {
   const long = "x".repeat(2_000_000);
   const huge: JudgedWork = {
     task: { title: long, description: long },
-    change: [{ repository: "app", diff: diffOf(Array.from({ length: 20_000 }, () => 3)) }],
-    given: [{ repository: "app", diff: diffOf(Array.from({ length: 20_000 }, () => 1)) }],
+    change: [{ repository: "app", diff: toDiff(Array.from({ length: 20_000 }, () => 3)) }],
+    given: [{ repository: "app", diff: toDiff(Array.from({ length: 20_000 }, () => 1)) }],
     steps: Array.from({ length: 200 }, (_, index) => ({ index, kind: "tool", text: long, tool: long })),
     check: { passed: false, exitCode: null, output: long },
   };

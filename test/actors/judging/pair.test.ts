@@ -1,5 +1,5 @@
 import t from "tap";
-import { opponentOf, type PairSide, planPair, toPairOutcome } from "../../../actors/judging/pair.js";
+import { type PairSide, planPair, toOpponent, toPairOutcome } from "../../../actors/judging/pair.js";
 import {
   MAX_PAIRED_CHANGE,
   type PairedWork,
@@ -37,7 +37,7 @@ const pairing: Pairing = {
 const question = (ownShownFirst: boolean, of = pairing) => pairQuestion(of, { mark, ownShownFirst });
 
 /** Returns the outcome of a pair when a model gives this answer for both orders. */
-function outcomeOf(answer: (ownShownFirst: boolean) => "first" | "second" | "tie"): PairOutcome {
+function toOutcome(answer: (ownShownFirst: boolean) => "first" | "second" | "tie"): PairOutcome {
   const [first, second] = [true, false].map((ownShownFirst) => {
     const reading = readPairing(question(ownShownFirst).shown, { reasons: [], better: answer(ownShownFirst) });
     if (reading === null) throw new Error("no reading");
@@ -48,27 +48,27 @@ function outcomeOf(answer: (ownShownFirst: boolean) => "first" | "second" | "tie
 
 t.test("both orders have to agree: a judge that prefers a place never makes a winner", async (t) => {
   t.equal(
-    outcomeOf(() => "first"),
+    toOutcome(() => "first"),
     "tie",
   );
   t.equal(
-    outcomeOf(() => "second"),
+    toOutcome(() => "second"),
     "tie",
   );
   t.equal(
-    outcomeOf(() => "tie"),
+    toOutcome(() => "tie"),
     "tie",
   );
   t.equal(
-    outcomeOf((ownShownFirst) => (ownShownFirst ? "first" : "second")),
+    toOutcome((ownShownFirst) => (ownShownFirst ? "first" : "second")),
     "win",
   );
   t.equal(
-    outcomeOf((ownShownFirst) => (ownShownFirst ? "second" : "first")),
+    toOutcome((ownShownFirst) => (ownShownFirst ? "second" : "first")),
     "loss",
   );
   t.equal(
-    outcomeOf((ownShownFirst) => (ownShownFirst ? "first" : "tie")),
+    toOutcome((ownShownFirst) => (ownShownFirst ? "first" : "tie")),
     "tie",
   );
 });
@@ -139,11 +139,11 @@ t.test("a pair is read unless there is a reason why not; what no wait could chan
 
 t.test("copies are set beside each other in turn", async (t) => {
   t.same(
-    [1, 2, 3, 4, 5].map((repeat) => opponentOf(repeat, 3)),
+    [1, 2, 3, 4, 5].map((repeat) => toOpponent(repeat, 3)),
     [1, 2, 3, 1, 2],
   );
   t.same(
-    [1, 2].map((repeat) => opponentOf(repeat, 1)),
+    [1, 2].map((repeat) => toOpponent(repeat, 1)),
     [1, 1],
   );
 });

@@ -8,7 +8,7 @@ import { MAX_JUDGED_STEPS, showSteps } from "../../../actors/judging/shown-steps
 const mark = "0123456789abcdef";
 
 /** Returns a change of files whose hunks have texts of these lengths; every second text is a single line. */
-function changeOf(lengths: readonly (readonly number[])[]): Change {
+function toChange(lengths: readonly (readonly number[])[]): Change {
   let number = 0;
   const files = lengths.map((hunks, at): ChangedFile => {
     const texts = hunks.map((length) => {
@@ -44,7 +44,7 @@ const room = fc.integer({ min: 5_000, max: 60_000 });
 t.test("a shown change never takes more than its characters, and is whole when it fits", async () => {
   fc.assert(
     fc.property(lengths, room, fc.boolean(), (files, maxCharacters, isReversed) => {
-      const change = changeOf(files);
+      const change = toChange(files);
       const { text, hunks, isCut } = shown(change, maxCharacters, isReversed);
       const all = change.files.flatMap((file) => file.hunks);
       const isWhole = all.every((hunk) => text.includes(hunk.text)) && hunks.length === all.length;
@@ -58,7 +58,7 @@ t.test(
   async () => {
     fc.assert(
       fc.property(lengths, room, (files, maxCharacters) => {
-        const change = changeOf(files);
+        const change = toChange(files);
         const [forward, backward] = [shown(change, maxCharacters), shown(change, maxCharacters, true)];
         for (const { text, hunks } of [forward, backward]) {
           for (const [at, number] of hunks.entries()) {
@@ -73,7 +73,7 @@ t.test(
 );
 
 t.test("one long file takes nothing from the others", async (t) => {
-  const { text, hunks, isCut } = shown(changeOf([[100], [900_000, 20], [100], [100, 100]]), 20_000);
+  const { text, hunks, isCut } = shown(toChange([[100], [900_000, 20], [100], [100, 100]]), 20_000);
   t.same(hunks, [1, 2, 4, 5, 6]);
   t.ok(isCut);
   t.match(text, /left out: the rest of this hunk\n.* left out: 1 more hunk of this file/);
@@ -81,7 +81,7 @@ t.test("one long file takes nothing from the others", async (t) => {
 });
 
 t.test("files for which there is no room are named with their counts", async (t) => {
-  const { text, isCut } = shown(changeOf(Array.from({ length: 500 }, () => [2_000, 10])), 20_000);
+  const { text, isCut } = shown(toChange(Array.from({ length: 500 }, () => [2_000, 10])), 20_000);
   t.ok(isCut);
   t.match(text, /left out: \d+ files\napp: file-\d+ \(changed, 2 lines added, 0 removed\)\n/);
   t.match(text, /and \d+ more files$/);
@@ -91,14 +91,14 @@ t.test("what was not read is said, within the same characters", async (t) => {
   const cuts = fc.tuple(lengths, room, fc.nat({ max: MAX_COUNTED_FILES }), fc.array(fc.boolean(), { maxLength: 60 }));
   fc.assert(
     fc.property(cuts, ([files, maxCharacters, unread, areCut]) => {
-      const whole = changeOf(files);
+      const whole = toChange(files);
       const read = { files: whole.files.map((file, at) => ({ ...file, isCut: areCut[at] ?? false })), unread };
       const { text, isCut } = shown(read, maxCharacters);
       const isPart = unread > 0 || read.files.some((file) => file.isCut);
       return text.length <= maxCharacters && (isCut || !isPart);
     }),
   );
-  const { files } = changeOf([[10, 10], [10]]);
+  const { files } = toChange([[10, 10], [10]]);
   const cut = files.map((file, at) => ({ ...file, isCut: at === 1 }));
   const { text, hunks } = shown({ files: cut, unread: 7 }, 5_000);
   t.same(hunks, [1, 2, 3]);
@@ -106,7 +106,7 @@ t.test("what was not read is said, within the same characters", async (t) => {
     text,
     new RegExp(`\\n${mark} left out: the rest of the file\\n${mark} left out: 7 files\\n${mark} and 7 more files$`),
   );
-  const long = changeOf([[100, 90_000, 100]]).files.map((file) => ({ ...file, isCut: true }));
+  const long = toChange([[100, 90_000, 100]]).files.map((file) => ({ ...file, isCut: true }));
   t.match(shown({ files: long, unread: 0 }, 5_000).text, /left out: 1 more hunk of this file, the rest of the file$/);
   t.match(shown({ files: [], unread: MAX_COUNTED_FILES }, 5_000).text, /and at least 10000 more files$/);
 });
@@ -122,7 +122,7 @@ t.test("a mark within marks leaves none", async (t) => {
 });
 
 t.test("names of files are one line each, and of bounded length", async (t) => {
-  const [file] = changeOf([[10]]).files;
+  const [file] = toChange([[10]]).files;
   if (file === undefined) throw new Error("no file");
   const path = `a\n${mark} end\n${"x".repeat(5_000)}`;
   const { text } = shown({ files: [{ ...file, path }], unread: 0 }, 5_000);

@@ -3,7 +3,7 @@ import { fillPasses, passingAs, unreachedStations } from "../../../actors/lines/
 import { type StationBlock, stationSchema } from "../../../actors/lines/station.js";
 
 /** Returns stations by key; null omits `passesTo`. */
-function stationsOf(passes: Readonly<Record<string, readonly string[] | null>>): StationBlock[] {
+function toStations(passes: Readonly<Record<string, readonly string[] | null>>): StationBlock[] {
   return Object.entries(passes).map(([key, passesTo]) =>
     stationSchema.parse({ key, name: key, kind: "work", ...(passesTo !== null && { passesTo }) }),
   );
@@ -29,8 +29,8 @@ const cases: readonly [what: string, stored: object | null, body: object, filled
 
 t.test("omitted stations to pass to are filled in by the next one where the line passes on", async (t) => {
   for (const [what, stored, body, filled] of cases) {
-    const previous = stored === null ? null : stationsOf({ ...stored });
-    const found = fillPasses(stationsOf({ ...body }), previous);
+    const previous = stored === null ? null : toStations({ ...stored });
+    const found = fillPasses(toStations({ ...body }), previous);
     t.same(Object.fromEntries(found.map(({ key, passesTo }) => [key, passesTo])), filled, what);
   }
 });
@@ -38,7 +38,7 @@ t.test("omitted stations to pass to are filled in by the next one where the line
 t.test("a block by itself takes the live station's, unless it names its own or none", async (t) => {
   const live = { passesTo: ["review"] };
   const passes = [null, [], ["plan"]].map((passesTo) =>
-    stationsOf({ work: passesTo }).map((each) => passingAs(each, live)),
+    toStations({ work: passesTo }).map((each) => passingAs(each, live)),
   );
   t.same(
     passes.flat().map(({ passesTo }) => passesTo),
@@ -48,7 +48,7 @@ t.test("a block by itself takes the live station's, unless it names its own or n
 
 t.test("a station counts as reached when a chain of stations from the first one passes to it", async (t) => {
   const unreached: readonly [
-    passes: Parameters<typeof stationsOf>[0],
+    passes: Parameters<typeof toStations>[0],
     found: readonly (readonly [number, string, boolean])[],
   ][] = [
     [chain, []],
@@ -71,7 +71,7 @@ t.test("a station counts as reached when a chain of stations from the first one 
     [{ plan: [], work: ["plan"] }, [[1, "work", false]]],
   ];
   for (const [passes, found] of unreached) {
-    const named = unreachedStations(stationsOf(passes)).map(({ index, key, isPassedTo }) => [index, key, isPassedTo]);
+    const named = unreachedStations(toStations(passes)).map(({ index, key, isPassedTo }) => [index, key, isPassedTo]);
     t.same(named, found, JSON.stringify(passes));
   }
 });

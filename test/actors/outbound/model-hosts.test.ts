@@ -1,9 +1,9 @@
 import t from "tap";
 import type { AskedModel, ScriptedAnswer } from "../../../http/demo/scripted-model.js";
-import { askedModel, good, spentOf } from "../../support/asked-model.js";
+import { askedModel, good, toSpent } from "../../support/asked-model.js";
 
 const json = (status: number, body: unknown): ScriptedAnswer => ({ status, body: JSON.stringify(body) });
-const rolesOf = ({ messages }: AskedModel) => messages.map(({ role }) => role).join(" ");
+const toRoles = ({ messages }: AskedModel) => messages.map(({ role }) => role).join(" ");
 
 /** A model host's behavior, and the requests that a question needs. */
 interface Host {
@@ -57,7 +57,7 @@ const oneSystem: Host = {
     if (asked.response_format !== undefined) {
       return json(400, { error: { message: "guided decoding is off", metadata: { raw: '{"param":"json_schema"}' } } });
     }
-    return /^system( user| assistant)*$/.test(rolesOf(asked))
+    return /^system( user| assistant)*$/.test(toRoles(asked))
       ? { value: good }
       : json(400, { object: "error", message: "The template failed: it takes a single message at the beginning." });
   },
@@ -69,7 +69,7 @@ const oneSystem: Host = {
 const noSystem: Host = {
   name: "a template that takes no system message",
   answer: (asked) => {
-    if (!/^user( assistant user)*$/.test(rolesOf(asked))) {
+    if (!/^user( assistant user)*$/.test(toRoles(asked))) {
       return json(400, { object: "error", message: "System role not supported", code: 400 });
     }
     return asked.response_format === undefined ? { value: good } : json(400, { error: "structured outputs are off" });
@@ -110,12 +110,12 @@ for (const { name, answer, requests, taken } of [validating, routing, oneSystem,
     const { server, ask } = await askedModel(t, { usual: answer });
     for (const count of requests) {
       const before = server.asked.length;
-      t.same(await ask(), { state: "answered", value: good, model: "large", spent: spentOf(1) }, "refusals are free");
+      t.same(await ask(), { state: "answered", value: good, model: "large", spent: toSpent(1) }, "refusals are free");
       t.equal(server.asked.length - before, count);
       const last = server.asked.at(-1);
       const { headers: _headers, ...body } = last ?? {};
       t.equal(Object.keys(body).sort().join(" "), taken.names);
-      t.equal(last === undefined ? "" : rolesOf(last), taken.roles);
+      t.equal(last === undefined ? "" : toRoles(last), taken.roles);
       const [first] = last?.messages ?? [];
       t.match(first?.content, /^Judge it\./, "the instructions come first");
       t.equal(/JSON schema: \{.*"passes"/.test(first?.content ?? ""), last?.response_format === undefined);
@@ -128,7 +128,7 @@ t.test("a template that takes no system message takes repairs", async (t) => {
   const { server, ask } = await askedModel(t, { usual: noSystem.answer });
   await ask();
   server.queue.push({ text: "It is fine." });
-  t.match(await ask(), { state: "answered", spent: spentOf(2) });
+  t.match(await ask(), { state: "answered", spent: toSpent(2) });
   t.equal(
     server.asked
       .at(-1)
@@ -173,12 +173,12 @@ t.test("an error inside of a 200 without a lasting code is waited for, and costs
   for (const body of bodies) {
     server.queue.push({ status: 200, body: JSON.stringify(body), headers: { "retry-after": "30" } });
     const retryAtMs = clock.now() + 30_000;
-    t.match(await ask(), { state: "waiting", retryAtMs, spent: spentOf(0) }, JSON.stringify(body));
+    t.match(await ask(), { state: "waiting", retryAtMs, spent: toSpent(0) }, JSON.stringify(body));
   }
   for (const body of ["", "<html>Sign in</html>", "upstream connect error"]) {
     server.queue.push({ status: 200, body });
     const reason = "the model answered without a completion";
-    t.same(await ask(), { state: "waiting", reason, retryAtMs: null, spent: spentOf(0) }, body);
+    t.same(await ask(), { state: "waiting", reason, retryAtMs: null, spent: toSpent(0) }, body);
   }
   t.equal(server.asked.length, bodies.length + 3, "and is not asked again at once");
 });
@@ -197,7 +197,7 @@ t.test("an error inside of a 200 with a lasting code is a refusal", async (t) =>
     const before = server.asked.length;
     for (let n = 0; n < requests; n++) server.queue.push(json(200, body));
     const outcome = await ask();
-    t.match(outcome, { state: "failed", code: "refused", spent: spentOf(0) }, JSON.stringify(body));
+    t.match(outcome, { state: "failed", code: "refused", spent: toSpent(0) }, JSON.stringify(body));
     t.equal("reason" in outcome && outcome.reason.startsWith(reason), true, reason);
     t.equal(server.asked.length - before, requests);
   }
@@ -210,7 +210,7 @@ t.test("an end that is the model's own is an answer, and costs", async (t) => {
       json(200, { ...choice({ finish_reason }), usage: { prompt_tokens: 1_000, completion_tokens: 100 } }),
     );
     server.queue.push({ value: good });
-    t.match(await ask(), { state: "answered", spent: spentOf(2) }, finish_reason);
+    t.match(await ask(), { state: "answered", spent: toSpent(2) }, finish_reason);
     const repair = server.asked.at(-1)?.messages.at(-1)?.content ?? "";
     t.equal(repair.includes("cut off"), finish_reason === "length");
   }
@@ -229,8 +229,8 @@ t.test("an error without content beside an answer is no error", async (t) => {
 t.test("a part that a refusal named is remembered when the next answer is a busy host's", async (t) => {
   const { server, ask } = await askedModel(t);
   server.queue.push(json(422, { detail: "temperature" }), { status: 429 }, { value: good });
-  t.match(await ask(), { state: "waiting", spent: spentOf(0) });
-  t.match(await ask(), { state: "answered", spent: spentOf(1) });
+  t.match(await ask(), { state: "waiting", spent: toSpent(0) });
+  t.match(await ask(), { state: "answered", spent: toSpent(1) });
   t.equal(server.asked.length, 3);
   t.equal(server.asked[2]?.temperature, undefined);
 });
@@ -246,6 +246,6 @@ t.test("a schema that no refusal named is left out for good only once that helpe
 t.test("a refusal whose body is deeper than can be written is read all the same", async (t) => {
   const { server, ask } = await askedModel(t);
   server.queue.push({ status: 400, body: `${"[".repeat(60_000)}"temperature"${"]".repeat(60_000)}` }, { value: good });
-  t.match(await ask(), { state: "answered", spent: spentOf(1) });
+  t.match(await ask(), { state: "answered", spent: toSpent(1) });
   t.equal(server.asked[1]?.temperature, undefined);
 });

@@ -10,7 +10,7 @@ import type { Effect } from "../../../runtime/cells/actor-type.js";
 import { address } from "../../../runtime/cells/address.js";
 import { startCodeHost } from "../../support/code-host.js";
 import { adaThere, bobThere, install } from "../../support/code-host-scene.js";
-import { clientOf } from "../../support/host-client.js";
+import { toClient } from "../../support/host-client.js";
 
 /**
  * The requests that effects send to a code host, and how they handle its answers. Uses the tests' code host, over the
@@ -25,7 +25,7 @@ async function openHost(t: Test) {
   peer.repositories.set(7, [repository]);
   const app = await peer.work.addRepository(repository, { "a.txt": "one\n" });
   await app.commit({ branch: "signalbox/x", files: { "a.txt": "two\n", "b.txt": "new\n" } });
-  return { peer, app, ...clientOf(t, peer) };
+  return { peer, app, ...toClient(t, peer) };
 }
 
 type Opened = Awaited<ReturnType<typeof openHost>>;

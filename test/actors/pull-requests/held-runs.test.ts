@@ -63,7 +63,7 @@ class Finishing extends SteppedWork {
   }
 
   /** Returns the id of the pull request that a turn asked for. */
-  askedOf(taken: TurnTaken): string {
+  toAsked(taken: TurnTaken): string {
     return taken.sent.find(({ to }) => to.kind === "pull-request")?.to.id ?? "";
   }
 
@@ -111,7 +111,7 @@ t.test("a run that finishes its task keeps its runner until its branch is pushed
   t.match(runInputs.get(work.rows, workspaceId, work.runId), { beginning: { push: true } });
   t.match(runs.get(work.rows, workspaceId, work.runId)?.needs.features, ["push"]);
   const held = work.finish();
-  const id = work.askedOf(held);
+  const id = work.toAsked(held);
   t.match(held.sent, [
     { to: { kind: "pull-request" }, message: { type: "pull-request.ask", repository, wish: null, changed: ["a"] } },
   ]);
@@ -155,7 +155,7 @@ t.test(
     const outcomes: unknown[] = [];
     for (const then of ["task.move", "task.retry", "closed"]) {
       const work = new Finishing();
-      const id = work.askedOf(work.finish());
+      const id = work.toAsked(work.finish());
       const { runId } = work;
       work.become(id, { state: "open", number: 12, url: "https://code.example/acme/app/pull/12" });
       work.told(id);
@@ -177,7 +177,7 @@ t.test("a done task that runs again has no assignee any more when the person lef
   for (const type of ["task.move", "task.retry"]) {
     for (const teams of [[teamId], []]) {
       const work = new Finishing();
-      const id = work.askedOf(work.finish());
+      const id = work.toAsked(work.finish());
       work.become(id, { state: "open", number: 12, url: "https://code.example/acme/app/pull/12" });
       work.told(id);
       const member = { userId: "usr_1", email: "ada@example.com", role: "member", since: "" } as const;
@@ -195,14 +195,14 @@ t.test("a done task that runs again has no assignee any more when the person lef
 
 t.test("refused word for word, failed or lost: the task goes to its assignee, and says why", async (t) => {
   const refused = new Finishing();
-  refused.told(refused.askedOf(refused.finish()), "Hook no-friday refused. Reason: it is Friday");
+  refused.told(refused.toAsked(refused.finish()), "Hook no-friday refused. Reason: it is Friday");
   t.match(refused.task_, {
     state: "inbox",
     asks: /acme\/app was not opened: Hook no-friday refused. Reason: it is Friday/,
   });
 
   const failed = new Finishing();
-  const id = failed.askedOf(failed.finish());
+  const id = failed.toAsked(failed.finish());
   failed.become(id, { state: "opening", number: null, url: null });
   failed.told(id);
   failed.become(id, { state: "failed", problem: "code.example answered with 422." });
@@ -212,7 +212,7 @@ t.test("refused word for word, failed or lost: the task goes to its assignee, an
   );
 
   const lost = new Finishing();
-  const asked = lost.askedOf(lost.finish());
+  const asked = lost.toAsked(lost.finish());
   lost.allow(asked);
   const { runId } = lost;
   const over = lost.tellRun({ type: "claim.lost", runnerId: "runner_1" });
@@ -242,7 +242,7 @@ t.test("an agent's wish is carried to the pull request and back, one at a time f
   const work = new Finishing({ open: "agent", draft: false, base: null });
   const wish = { type: "run.pull-request", repository, title: "Mine", body: "Why", changed: ["a"] };
   const asked = work.say({ ...wish, id: "w1" });
-  const id = work.askedOf(asked);
+  const id = work.toAsked(asked);
   t.match(asked.sent, [
     { message: { type: "pull-request.ask", wish: "w1", title: "Mine", body: "Why", changed: ["a"] } },
   ]);
@@ -271,7 +271,7 @@ t.test("an agent's wish is carried to the pull request and back, one at a time f
     isDirty: false,
     serial: 1,
   });
-  t.equal(work.askedOf(work.finish()), id, "what it changed since is pushed at its end, to the same pull request");
+  t.equal(work.toAsked(work.finish()), id, "what it changed since is pushed at its end, to the same pull request");
 });
 
 t.test("where agents alone ask, an unmet wish goes to the assignee, and one under way is awaited", async (t) => {
@@ -280,7 +280,7 @@ t.test("where agents alone ask, an unmet wish goes to the assignee, and one unde
     const work = new Finishing({ open: "agent", draft: false, base: null });
     for (const [index, refused] of wishes.entries()) {
       const wish = `w${index}`;
-      const pullRequestId = work.askedOf(work.say({ ...asks, id: wish }));
+      const pullRequestId = work.toAsked(work.say({ ...asks, id: wish }));
       const url = refused === null ? "https://code.example/acme/app/pull/12" : null;
       work.tellRun({ type: "pull-request.told", pullRequestId, repository, wish, url, refused });
     }
@@ -301,7 +301,7 @@ t.test("where agents alone ask, an unmet wish goes to the assignee, and one unde
       t.match(work.task_, { asks: `The pull request of ${repository} was not opened: ${refused}` });
   }
   const work = begin([]);
-  const id = work.askedOf(work.say({ ...asks, id: "w1" }));
+  const id = work.toAsked(work.say({ ...asks, id: "w1" }));
   t.same([toRunner(work.finish()), work.run().value], [[], "ending"], "the runner keeps what it is to push");
   t.match(toRunner(work.allow(id)), [{ type: "run.push", wish: "w1" }]);
   const told = { type: "pull-request.told", pullRequestId: id, repository, wish: "w1", refused: null };
@@ -310,7 +310,7 @@ t.test("where agents alone ask, an unmet wish goes to the assignee, and one unde
   t.equal(work.task.value, "done");
 
   const lost = begin([]);
-  lost.askedOf(lost.say({ ...asks, id: "w1" }));
+  lost.toAsked(lost.say({ ...asks, id: "w1" }));
   lost.finish();
   lost.tellRun({ type: "claim.lost", runnerId: "runner_1" });
   t.match(lost.task_, { state: "inbox", asks: /The runner was lost before it had pushed/ });
@@ -318,7 +318,7 @@ t.test("where agents alone ask, an unmet wish goes to the assignee, and one unde
 
 t.test("a push that is not reported in time is lost, unless the service was down meanwhile", async (t) => {
   const work = new Finishing();
-  const id = work.askedOf(work.finish());
+  const id = work.toAsked(work.finish());
   const allowed = work.allow(id);
   const due = allowed.wakes.find(({ name }) => name === "push")?.dueMs ?? 0;
   work.run().now = due + 60_000;

@@ -14,10 +14,10 @@ import {
   head,
   host,
   mergedAt,
-  pictureOf,
   repository,
   SteppedPullRequest,
   T0,
+  toPicture,
 } from "../../support/pull-request-scene.js";
 import { ann, byAnn, type News, SteppedLog } from "../../support/stepped-log.js";
 import { memoryRows, stepByHand } from "../../support/turn.js";
@@ -96,7 +96,7 @@ t.test(
   async (t) => {
     const pr = new SteppedPullRequest();
     pr.opening();
-    const log = new SteppedLog({ picture: pictureOf(), reviews: [] }, pr.rows);
+    const log = new SteppedLog({ picture: toPicture(), reviews: [] }, pr.rows);
     const stranger = byAnn({ branch: pr.row?.branch ?? "", from: "ann/app", number: 13 });
     const strange: HostedNews = {
       installationId: 7,
@@ -108,7 +108,7 @@ t.test(
       [],
       "a fork may have such a branch too",
     );
-    const found = log.tell({ picture: pictureOf(), reviews: [] });
+    const found = log.tell({ picture: toPicture(), reviews: [] });
     t.match(found.sent, [{ to: { kind: "pull-request", id: "pr_1" }, message: { type: "pull-request.seen" } }]);
     for (const { message } of found.sent) pr.take(message);
     t.match([pr.actor.value, pr.row?.number], ["open", 12]);
@@ -228,7 +228,7 @@ interface Examples {
 t.test("the payloads that GitHub publishes as examples are read whole, with their reviews", async (t) => {
   const file = "node_modules/@octokit/webhooks-examples/api.github.com/index.json";
   const all = JSON.parse(readFileSync(file, "utf8")) as readonly Examples[];
-  const newsOf = (name: string) =>
+  const listNews = (name: string) =>
     all
       .filter((one) => one.name === name)
       .flatMap(({ examples }) => examples.flatMap((each) => toHostedNews(name, { installation: { id: 1 }, ...each })));
@@ -239,15 +239,15 @@ t.test("the payloads that GitHub publishes as examples are read whole, with thei
     pull_request_review_thread: 3,
   };
   for (const [name, count] of Object.entries(counts)) {
-    const news = newsOf(name);
+    const news = listNews(name);
     t.equal(news.length, count, name);
     for (const { about } of news) t.match(about, { picture: { state: /open|closed|merged/ } });
   }
   t.equal(
-    newsOf("pull_request_review").filter(({ about }) => JSON.stringify(about).includes('"reviews":[{')).length,
+    listNews("pull_request_review").filter(({ about }) => JSON.stringify(about).includes('"reviews":[{')).length,
     4,
   );
-  const threads = newsOf("pull_request_review_thread").flatMap(({ about }) =>
+  const threads = listNews("pull_request_review_thread").flatMap(({ about }) =>
     about !== "reach" && "reviews" in about ? about.reviews.map(({ id, thread }) => [id, thread?.isResolved]) : [],
   );
   t.same(threads, [

@@ -11,17 +11,17 @@ import { taskBranches } from "../../../actors/runs/task-branch.table.js";
 import type { Message } from "../../../runtime/turns/turn.js";
 import {
   branch,
-  branchOf,
   closedAt,
+  findBranch,
   head,
   mergedAt,
   notes,
-  pictureOf,
   repository,
   SteppedPullRequest,
   T0,
   taskId,
   told,
+  toPicture,
   url,
 } from "../../support/pull-request-scene.js";
 import { stepByHand } from "../../support/turn.js";
@@ -49,7 +49,7 @@ t.test("hooks are asked before anything leaves; then the runner pushes and it is
       message: { type: "pull-request.allowed", branch, base: null, workflows: true },
     },
   ]);
-  t.match(branchOf(pr), { pullRequestId: "pr_1", branch, head: null });
+  t.match(findBranch(pr), { pullRequestId: "pr_1", branch, head: null });
   const pushed = pr.pushed();
   t.equal(pr.actor.value, "opening");
   t.match(
@@ -60,8 +60,8 @@ t.test("hooks are asked before anything leaves; then the runner pushes and it is
   t.match(pushed.started, [
     { name: "pull-request-open", input: { branch, base: null, title: "Fix the login!", draft: false } },
   ]);
-  t.match(branchOf(pr), { head: head("a") });
-  const opened = pr.answer(pushed, { problem: null, pullRequest: pictureOf() });
+  t.match(findBranch(pr), { head: head("a") });
+  const opened = pr.answer(pushed, { problem: null, pullRequest: toPicture() });
   t.equal(pr.actor.value, "open");
   t.match(pr.row, { state: "open", number: 12, url, head: head("a"), base: "main" });
   t.same(notes(opened), [`Pull request opened: ${url}`]);
@@ -77,13 +77,13 @@ t.test("an agent that wished for it is told its address, or word for word why no
   const pushed = pr.pushed();
   t.same(told(pushed), []);
   t.match(pushed.started, [{ input: { title: "My title", body: "Why." } }]);
-  t.match(told(pr.answer(pushed, { problem: null, pullRequest: pictureOf() })), [{ wish: "w1", url, refused: null }]);
+  t.match(told(pr.answer(pushed, { problem: null, pullRequest: toPicture() })), [{ wish: "w1", url, refused: null }]);
 
   const refused = new SteppedPullRequest();
   const why = "Hook no-friday refused. Reason: it is Friday";
   const left = refused.answerGate(refused.ask({ wish: "w1" }), why);
   t.match(told(left), [{ wish: "w1", url: null, refused: why }]);
-  t.same([refused.row, branchOf(refused), left.stopped, refused.actor.value], [undefined, undefined, true, "none"]);
+  t.same([refused.row, findBranch(refused), left.stopped, refused.actor.value], [undefined, undefined, true, "none"]);
 });
 
 t.test("nothing is begun where no connection reaches it, nothing changed, or too much did", async (t) => {
@@ -145,7 +145,7 @@ t.test("a code host that fails is asked eight times, by its branch first each ti
   t.match([pr.actor.value, pr.row], ["failed", { problem: "code.example answered with 502." }]);
   const retried = pr.take({ type: "pull-request.retry" });
   t.match(retried.answer, { pullRequest: { id: "pr_1" } });
-  pr.answer(retried, { problem: null, pullRequest: pictureOf() });
+  pr.answer(retried, { problem: null, pullRequest: toPicture() });
   t.equal(pr.actor.value, "open");
 });
 
@@ -163,7 +163,7 @@ t.test("a limit is waited for as long as it says, counts as no attempt, and the 
   t.match(lines, [/takes no more for now .* is opened after 2026-01-01T01:00:00.000Z\./]);
   t.equal(lines.length, 1, "it is said once");
   t.match(pr.row, { waitsUntil: "2026-01-01T01:00:00.000Z" });
-  pr.answer(attempt, { problem: null, pullRequest: pictureOf() });
+  pr.answer(attempt, { problem: null, pullRequest: toPicture() });
   t.match([pr.actor.value, pr.row?.waitsUntil], ["open", null]);
 });
 
@@ -226,7 +226,7 @@ t.test("a merge is final and fires once, with the paths that the code host tells
   pr.open();
   const merged = pr.seen(mergedAt(T0 + 5_000));
   t.match(merged.facts, [{ name: "pull-request.over", taskId, state: "merged", repository, url, atMs: T0 + 5_000 }]);
-  t.match(branchOf(pr), { pullRequestId: null, head: null });
+  t.match(findBranch(pr), { pullRequestId: null, head: null });
   t.same(pr.seen({ ...closedAt(T0 + 9_000) }).facts, []);
   t.match([pr.actor.value, pr.row?.mergeCommit], ["merged", head("e")]);
   const read = pr.answer(merged, { problem: null, files: ["a.ts", "c.ts"] });
@@ -256,9 +256,9 @@ t.test("closed and opened again: its decisions are discarded, the task's branch 
   const pr = new SteppedPullRequest();
   pr.open();
   t.match(pr.seen(closedAt(T0 + 1_000)).facts, [{ name: "pull-request.over", state: "closed" }]);
-  t.match(branchOf(pr), { pullRequestId: null, head: head("a"), branch });
+  t.match(findBranch(pr), { pullRequestId: null, head: head("a"), branch });
   pr.seen({ updatedAtMs: T0 + 2_000 });
-  t.match([pr.actor.value, branchOf(pr)], ["open", { pullRequestId: "pr_1" }]);
+  t.match([pr.actor.value, findBranch(pr)], ["open", { pullRequestId: "pr_1" }]);
   t.match(pullRequestFacts.list(pr.rows, workspaceId, [teamId]), [{ endedDay: "open" }]);
 });
 
@@ -266,10 +266,10 @@ t.test("what becomes of it when its task was removed leaves no branch behind", a
   const pr = new SteppedPullRequest();
   const attempt = pr.opening();
   taskBranches.remove(pr.rows, workspaceId, taskId, repository);
-  pr.answer(attempt, { problem: null, pullRequest: pictureOf() });
-  t.same([pr.actor.value, branchOf(pr)], ["open", undefined]);
+  pr.answer(attempt, { problem: null, pullRequest: toPicture() });
+  t.same([pr.actor.value, findBranch(pr)], ["open", undefined]);
   pr.seen(mergedAt(T0 + 5_000));
-  t.same([pr.actor.value, branchOf(pr)], ["merged", undefined]);
+  t.same([pr.actor.value, findBranch(pr)], ["merged", undefined]);
 });
 
 t.test("an open one is looked at every hour by its tag, and when a person asks", async (t) => {
@@ -283,7 +283,7 @@ t.test("an open one is looked at every hour by its tag, and when a person asks",
   pr.answer(looked, {
     problem: null,
     seen: "changed",
-    picture: pictureOf({ updatedAtMs: T0 + 1 }),
+    picture: toPicture({ updatedAtMs: T0 + 1 }),
     reviews: [],
     etag: 'W/"1"',
   });
@@ -321,7 +321,7 @@ t.test(
     t.match(refused.wakes, [{ name: "look", dueMs: pr.actor.now + 3_600_000 }]);
     const again = pr.answer(pr.woken("look"), { problem: "refused", why: "code.example answered with 404." });
     t.same([notes(again), again.wakes.length], [[], 1], "it is said once");
-    pr.answer(pr.woken("look"), { problem: null, seen: "changed", picture: pictureOf(), reviews: [], etag: null });
+    pr.answer(pr.woken("look"), { problem: null, seen: "changed", picture: toPicture(), reviews: [], etag: null });
     const first = pr.answer(pr.woken("look"), { problem: "again", why: "no answer" });
     t.match([pr.row?.problem, first.wakes], [null, [{ dueMs: pr.actor.now + 2_000 }]]);
   },
@@ -331,19 +331,19 @@ t.test("a conflict with the base is a line, once, and stands until the code host
   const pr = new SteppedPullRequest();
   pr.open();
   const look = (mergeable_state: string, more: Partial<HostedPullRequest> = {}) => {
-    const picture = { ...pictureOf(more), isDirty: hostedPullRequestSchema.parse(toJson(mergeable_state)).isDirty };
+    const picture = { ...toPicture(more), isDirty: hostedPullRequestSchema.parse(toJson(mergeable_state)).isDirty };
     return pr.answer(pr.woken("look"), { problem: null, seen: "changed", picture, reviews: [], etag: null });
   };
   const conflicts = /conflicts with its base: the next run of the task merges the base in/;
-  t.match([notes(look("dirty")), pr.row?.isDirty, branchOf(pr)?.isDirty], [[conflicts], true, true]);
+  t.match([notes(look("dirty")), pr.row?.isDirty, findBranch(pr)?.isDirty], [[conflicts], true, true]);
   // Deliveries nearly always contain this state, and so do looks until the code host has computed it.
   const unknown = [pr.seen({ updatedAtMs: T0 + 1_000, title: "Better" }), look("unknown"), look("dirty")];
-  t.match([unknown.flatMap(notes), pr.row?.isDirty, branchOf(pr)?.isDirty], [[], true, true]);
+  t.match([unknown.flatMap(notes), pr.row?.isDirty, findBranch(pr)?.isDirty], [[], true, true]);
   look("clean");
-  t.match([pr.row?.isDirty, branchOf(pr)?.isDirty], [false, false]);
+  t.match([pr.row?.isDirty, findBranch(pr)?.isDirty], [false, false]);
   look("dirty");
   look("unknown", closedAt(T0 + 5_000));
-  t.match([pr.row?.isDirty, branchOf(pr)?.isDirty], [false, false], "what is over conflicts with nothing");
+  t.match([pr.row?.isDirty, findBranch(pr)?.isDirty], [false, false], "what is over conflicts with nothing");
 });
 
 /** Returns a pull request in the form of the code host's API. */
@@ -388,7 +388,7 @@ t.test("a revert that is heard of before its merge is kept, and the code host as
   const by = "https://code.example/acme/app/pull/13";
   const early = pr.take({ type: "pull-request.reverted", by });
   t.match([notes(early), early.started], [[], [{ name: "pull-request-look" }]]);
-  const looked = { problem: null, seen: "changed", picture: pictureOf(mergedAt(T0 + 5_000)), reviews: [], etag: null };
+  const looked = { problem: null, seen: "changed", picture: toPicture(mergedAt(T0 + 5_000)), reviews: [], etag: null };
   t.match(notes(pr.answer(early, looked)), [/^Pull request merged/, /was reverted by .*\/13/]);
   t.match([pr.actor.value, pr.row], ["merged", { revertedBy: by }]);
 });
@@ -399,7 +399,7 @@ t.test("a revert that names the commit of a merge not heard of yet is known with
   const log = stepByHand(pullRequestLogActor, pullRequestLogRef(workspaceId, repository), { rows: pr.rows });
   const by = "https://code.example/acme/app/pull/13";
   const body = `This reverts commit ${head("e")}.`;
-  const picture = pictureOf({
+  const picture = toPicture({
     ...mergedAt(T0 + 9_000),
     number: 13,
     url: by,

@@ -1,15 +1,15 @@
 import t from "tap";
 import {
   branch,
-  branchOf,
   closedAt,
+  findBranch,
   head,
   mergedAt,
   notes,
-  pictureOf,
   SteppedPullRequest,
   T0,
   told,
+  toPicture,
   url,
 } from "../../support/pull-request-scene.js";
 import type { TurnTaken } from "../../support/turn.js";
@@ -37,7 +37,7 @@ t.test(
     t.same(notes(pushed), [
       `The commit ${head("b")} was pushed to ${branch} after ${url} was merged, and is not in it.`,
     ]);
-    t.match([late.actor.value, branchOf(late)], ["merged", { pullRequestId: null, head: null }]);
+    t.match([late.actor.value, findBranch(late)], ["merged", { pullRequestId: null, head: null }]);
     t.notOk(late.pushed(head("b"), "run_2").taken, "once");
 
     const merged = new SteppedPullRequest();
@@ -116,7 +116,7 @@ t.test("closed while a runner pushes, its branch is gone on with from what was p
   pr.ask({ runId: "run_2" });
   t.same(told(pr.seen(closedAt(T0 + 5_000))), []);
   t.match(told(pr.pushed(head("b"), "run_2")), [{ refused: /is closed meanwhile/ }]);
-  t.match([pr.actor.value, branchOf(pr)], ["closed", { pullRequestId: null, head: head("b"), branch }]);
+  t.match([pr.actor.value, findBranch(pr)], ["closed", { pullRequestId: null, head: head("b"), branch }]);
 });
 
 t.test("a run that ends while its agent's wish waits for a limit is asked for once that is opened", async (t) => {
@@ -132,7 +132,7 @@ t.test("a run that ends while its agent's wish waits for a limit is asked for on
   const isAsked = ({ sent }: TurnTaken) =>
     sent.flatMap(({ message }) => (message.type === "pull-request.ask" ? message : []));
   for (const answer of [
-    { problem: null, pullRequest: pictureOf() },
+    { problem: null, pullRequest: toPicture() },
     { problem: "refused", why: "no" },
   ]) {
     const pr = begin();
@@ -145,7 +145,7 @@ t.test("a run that ends while its agent's wish waits for a limit is asked for on
   }
   const lost = begin();
   lost.notPushed("lost");
-  t.same(isAsked(lost.answer(lost.woken("open"), { problem: null, pullRequest: pictureOf() })), [], "its run is over");
+  t.same(isAsked(lost.answer(lost.woken("open"), { problem: null, pullRequest: toPicture() })), [], "its run is over");
   t.equal(lost.actor.value, "open");
 });
 
@@ -155,11 +155,11 @@ t.test(
     const pr = new SteppedPullRequest();
     pr.answerGate(pr.ask());
     pr.notPushed("lost");
-    t.equal(branchOf(pr)?.head, null, "whether it was pushed is not known");
+    t.equal(findBranch(pr)?.head, null, "whether it was pushed is not known");
     pr.answerGate(pr.ask());
     pr.answerGate(pr.notPushed("conflict"));
     const theirs = head("c");
     pr.notPushed("conflict", "It conflicts.", theirs);
-    t.match([pr.actor.value, branchOf(pr)], ["failed", { branch, head: theirs }]);
+    t.match([pr.actor.value, findBranch(pr)], ["failed", { branch, head: theirs }]);
   },
 );

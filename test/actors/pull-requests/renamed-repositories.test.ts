@@ -16,18 +16,18 @@ import { address } from "../../../runtime/cells/address.js";
 import type { Message } from "../../../runtime/turns/turn.js";
 import { startCodeHost } from "../../support/code-host.js";
 import { adaThere, install } from "../../support/code-host-scene.js";
-import { clientOf } from "../../support/host-client.js";
+import { toClient } from "../../support/host-client.js";
 import {
   branch,
   connect,
   head,
   host,
   mergedAt,
-  pictureOf,
   repository,
   SteppedPullRequest,
   T0,
   taskId,
+  toPicture,
 } from "../../support/pull-request-scene.js";
 import { byAnn, SteppedLog } from "../../support/stepped-log.js";
 import { stepByHand, type TurnTaken } from "../../support/turn.js";
@@ -51,7 +51,7 @@ async function openHost(t: Test) {
   peer.repositories.set(7, ["acme-inc/app"]);
   const app = await peer.work.addRepository("acme-inc/app", { "a.txt": "one\n" });
   await app.commit({ branch: "signalbox/x", files: { "a.txt": "two\n" } });
-  return { peer, app, ...clientOf(t, peer) };
+  return { peer, app, ...toClient(t, peer) };
 }
 
 const opening = (codeHost: CodeHost, installationId = 7) =>
@@ -169,7 +169,7 @@ function stepLog(rows: SteppedLog["rows"]) {
   return stepByHand(pullRequestLogActor, log, { rows });
 }
 
-const warningsOf = (rows: SteppedLog["rows"]) =>
+const listWarnings = (rows: SteppedLog["rows"]) =>
   lineWarnings({ ...line, source: null, stations: [] }, rows, { workspaceId, judges: true })
     .filter(({ path }) => path.startsWith("repositories"))
     .map(({ path, message }) => `${path}: ${message}`);
@@ -181,10 +181,10 @@ t.test(
     connect(log.rows);
     log.actor.take(news({ number: 12, picture: byAnn({ repositoryId: NUMBER }), reviews: [] }, { repository }));
     t.match(log.stored, [{ repository, repositoryId: NUMBER, state: "open" }]);
-    t.same(warningsOf(log.rows), []);
+    t.same(listWarnings(log.rows), []);
     t.equal(log.actor.take(news({ formerName: repository })).answer, true);
     t.match(log.stored, [{ repository: "acme/renamed", repositoryId: NUMBER, state: "open" }]);
-    t.match(warningsOf(log.rows), [
+    t.match(listWarnings(log.rows), [
       /^repositories\[0\]\.name: code\.example calls this repository acme\/renamed by now/,
     ]);
     t.equal(findPullRequestLog(log.rows, workspaceId, { repository: "Acme/Renamed" }).id, repository);
@@ -208,9 +208,9 @@ t.test(
     );
     t.same(log.stored.map((row) => `${row.repository}#${row.number}`).sort(), ["acme/renamed#12", "acme/renamed#13"]);
     log.actor.take(news({ branch: "x" }, first));
-    t.match(warningsOf(log.rows), [/acme\/renamed by now/]);
+    t.match(listWarnings(log.rows), [/acme\/renamed by now/]);
     log.actor.take(news({ formerName: "acme/renamed" }, { repository, namedAtMs: T0 + 2_000 }));
-    t.same(warningsOf(log.rows), [], "it may have its first name again");
+    t.same(listWarnings(log.rows), [], "it may have its first name again");
   },
 );
 
@@ -228,18 +228,18 @@ t.test("another repository that takes the old name is another one", async (t) =>
     `${NUMBER} acme/renamed Fix the login!`,
     `2 ${repository} Another`,
   ]);
-  t.same(warningsOf(log.rows), [], "the line names the one that has the name");
+  t.same(listWarnings(log.rows), [], "the line names the one that has the name");
 });
 
 t.test("a task's pull request keeps its row, branch and runs when its repository is renamed", async (t) => {
   const pr = new SteppedPullRequest();
   pr.open();
   const looked = pr.woken("look");
-  const told = pr.answer(looked, { problem: null, seen: "changed", picture: pictureOf(now), reviews: [], etag: null });
+  const told = pr.answer(looked, { problem: null, seen: "changed", picture: toPicture(now), reviews: [], etag: null });
   t.match(pr.row, { repository: "acme/renamed", repositoryId: NUMBER, checkout: repository, state: "open" });
   const log = stepLog(pr.rows);
   for (const { message, to } of told.sent) if (to.kind === "pull-request-log") log.take(message as Message);
-  t.match(warningsOf(pr.rows), [/acme\/renamed by now/], "an answer alone tells the name");
+  t.match(listWarnings(pr.rows), [/acme\/renamed by now/], "an answer alone tells the name");
   const asked = pr.ask();
   const [allowed] = toRuns(asked);
   t.match(allowed, { type: "pull-request.allowed", repository, branch }, "the run pushes from its own checkout");
@@ -247,7 +247,7 @@ t.test("a task's pull request keeps its row, branch and runs when its repository
   t.equal(findTaskBranch(pr.rows, workspaceId, { taskId, repository })?.head, head("b"));
   const byNewName = findTaskBranch(pr.rows, workspaceId, { taskId, repository: "acme/renamed" });
   t.equal(byNewName?.head, head("b"), "a line that names it anew goes on with the branch");
-  const merged = log.take(news({ number: 12, picture: pictureOf({ ...now, ...mergedAt(T0 + 9_000) }), reviews: [] }));
+  const merged = log.take(news({ number: 12, picture: toPicture({ ...now, ...mergedAt(T0 + 9_000) }), reviews: [] }));
   for (const { message, to } of merged.sent) if (to.kind === "pull-request") pr.take(message);
   t.match(pullRequests.list(pr.rows, workspaceId), [{ state: "merged", repository: "acme/renamed" }]);
 });

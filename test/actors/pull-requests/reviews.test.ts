@@ -7,7 +7,7 @@ import { waitingReviews } from "../../../actors/pull-requests/waiting-review.tab
 import { pullRequestFacts } from "../../../actors/run-facts/pull-request-fact.table.js";
 import { address } from "../../../runtime/cells/address.js";
 import type { Message } from "../../../runtime/turns/turn.js";
-import { connect, head, host, pictureOf, repository, SteppedPullRequest } from "../../support/pull-request-scene.js";
+import { connect, head, host, repository, SteppedPullRequest, toPicture } from "../../support/pull-request-scene.js";
 import { memoryRows, stepByHand, type TurnTaken } from "../../support/turn.js";
 import { lineId, putLine, putTeam, teamId, workspaceId } from "../../support/work.js";
 
@@ -21,7 +21,7 @@ const over = {
   ...of,
   taskAddress: address(workspaceId, "task", "task_9"),
 };
-const byAnn = pictureOf({ author: { login: "ann", isPerson: true }, branch: "fix" });
+const byAnn = toPicture({ author: { login: "ann", isPerson: true }, branch: "fix" });
 
 function openLog({ isConnected = true, rows = memoryRows() } = {}) {
   putLine(rows);

@@ -11,13 +11,13 @@ const work: Act = async (world) => {
   await world.workAll();
 };
 
-const idOf = (world: ReplayWorld): string => world.allReplays()[0]?.id ?? "";
+const toId = (world: ReplayWorld): string => world.allReplays()[0]?.id ?? "";
 
 t.test("killed at any border, a replay finishes with each copy settled once", async (t) => {
   await atEveryBorder(t, async (killed) => {
     const { world } = killed;
     await killed.until(() => world.allReplays().length > 0, start);
-    await killed.until(() => world.replay(idOf(world))?.state === "finished", work);
+    await killed.until(() => world.replay(toId(world))?.state === "finished", work);
     const found = world.allReplays().length === 1 ? [] : [`${world.allReplays().length} replays`];
     return [...found, ...complaintsAtRest(world)];
   });
@@ -28,18 +28,18 @@ t.test("killed at any border, a stopped replay has nothing that runs, and goes w
     const { world } = killed;
     await killed.until(() => world.allReplays().length > 0, start);
     await killed.until(
-      () => (world.replay(idOf(world))?.counts.settled ?? 0) > 0,
+      () => (world.replay(toId(world))?.counts.settled ?? 0) > 0,
       async () => {
         await world.connectedAsk();
         for (const job of world.jobs()) await world.work(job);
       },
     );
     await killed.until(
-      () => !["queued", "running"].includes(world.replay(idOf(world))?.state ?? ""),
-      async () => void (await world.stop(idOf(world))),
+      () => !["queued", "running"].includes(world.replay(toId(world))?.state ?? ""),
+      async () => void (await world.stop(toId(world))),
     );
     await world.harness.advance();
-    const id = idOf(world);
+    const id = toId(world);
     const stopped = complaintsAtRest(world);
     await killed.until(
       () => world.allSets().length === 0,
@@ -64,7 +64,7 @@ t.test("killed at any border, a replay at its ceiling ends, and starts nothing m
         () => world.allReplays().length > 0,
         async () => void (await world.start({ ceiling: low, idempotency: idempotency("start") })),
       );
-      const id = idOf(world);
+      const id = toId(world);
       await killed.until(() => !["queued", "running"].includes(world.replay(id)?.state ?? ""), work);
       const { state } = world.replay(id) ?? {};
       const begun = world.copies(id).filter(({ state: each }) => each !== "waiting").length;

@@ -43,7 +43,7 @@ function stepped(count: number, more: Partial<ReplayRow> = {}, concurrency: numb
   return { replay, rows };
 }
 
-function rowOf({ rows }: Stepping): ReplayRow {
+function toRow({ rows }: Stepping): ReplayRow {
   const row = replays.get(rows, workspaceId, "rep_1");
   if (row === undefined) throw new Error("there is no replay");
   return row;
@@ -63,7 +63,7 @@ t.test("copies are made 50 a turn, and queued from the first slice on", async (t
     t.equal(taken.sent.length, turn === 0 ? 20 : 0);
   }
   t.same(counts, [50, 100, 120]);
-  t.match(rowOf(replay).counts, { queued: 20, running: 0 });
+  t.match(toRow(replay).counts, { queued: 20, running: 0 });
 });
 
 t.test("a replay that is stopped before its copies are made makes them, and queues none", async (t) => {
@@ -117,7 +117,7 @@ t.test("a message about a run that is no copy's changes nothing", async (t) => {
   const { replay } = stepped(1);
   replay.take({ type: "replay.begin" } as Message);
   replay.take(make);
-  const before = rowOf(replay);
+  const before = toRow(replay);
   for (const message of [
     { type: "run.claimed", runId: "run_other" },
     { type: "run.over", runId: "run_other", outcome: "completed" },
@@ -127,7 +127,7 @@ t.test("a message about a run that is no copy's changes nothing", async (t) => {
     const taken = replay.take(message as Message);
     t.same([taken.taken, taken.intents], [true, []], message.type);
   }
-  t.same(rowOf(replay), before);
+  t.same(toRow(replay), before);
 });
 
 t.test("a copy is settled once, however often its run is over", async (t) => {
@@ -158,9 +158,9 @@ t.test("a copy is settled once, however often its run is over", async (t) => {
   const over = { type: "run.over", runId, outcome: "completed" } as Message;
   replay.take(over);
   t.equal(replay.value, "finished");
-  const settled = rowOf(replay);
+  const settled = toRow(replay);
   t.match(settled, { state: "finished", counts: { settled: 1, succeeded: 1 }, spending: { spent: "3/10" } });
   t.match(replayCopies.get(replay.rows, workspaceId, "rep_1", 0, 1), { result: "succeeded", steps: 3, ms: 2_500 });
   replay.take(over);
-  t.same(rowOf(replay), settled);
+  t.same(toRow(replay), settled);
 });

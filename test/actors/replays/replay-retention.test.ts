@@ -36,9 +36,9 @@ t.test("replays go some time after their end, but for those that the set is read
   const stopped = (await world.start({ ceiling })).replayId;
   await world.stop(stopped);
   const baseline = await finish(world);
-  const runsOf = (id: string) => world.copies(id).flatMap(({ runId }) => runId ?? []);
-  const gone = [first, candidate, stopped].flatMap(runsOf);
-  const kept = [twice, baseline].flatMap(runsOf);
+  const listRuns = (id: string) => world.copies(id).flatMap(({ runId }) => runId ?? []);
+  const gone = [first, candidate, stopped].flatMap(listRuns);
+  const kept = [twice, baseline].flatMap(listRuns);
   const underWay = (await world.start({ candidate: "mine", ceiling })).replayId;
   t.same(await sweep(world), [twice, baseline, underWay], "the baseline, and the one that tells of noise");
   t.same(

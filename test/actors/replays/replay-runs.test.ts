@@ -43,14 +43,14 @@ t.test("a copy is found by each run that was for it, also a lost one and the one
     reason: null,
     lostRunIds: ["run_check_lost"],
   });
-  const copyOf = (runId: string) => {
+  const toCopy = (runId: string) => {
     const found = findReplayRun(rows, caller, { teamId, runId });
     return isRefusal(found) ? found.refused : `${found.copy.originalRunId} ${found.copy.repeat} ${found.run.id}`;
   };
-  t.same(["run_new", "run_lost", "run_check", "run_check_lost"].map(copyOf), [
+  t.same(["run_new", "run_lost", "run_check", "run_check_lost"].map(toCopy), [
     ...["run_b 1 run_new", "run_b 1 run_lost", "run_a 1 run_check", "run_a 1 run_check_lost"],
   ]);
-  t.same(["run_other", "run_task", "run_none"].map(copyOf), ["not-found", "not-found", "not-found"]);
+  t.same(["run_other", "run_task", "run_none"].map(toCopy), ["not-found", "not-found", "not-found"]);
 });
 
 t.test("a replay is found by those who read the team's outcomes, until its set is gone", async (t) => {

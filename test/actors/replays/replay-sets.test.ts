@@ -133,13 +133,13 @@ t.test(
 
 t.test("why a run cannot be repeated", async (t) => {
   const { run, input, work, rows } = new SteppedSets();
-  const refusalOf = (of: Partial<RunRow> = {}) =>
+  const toRefusal = (of: Partial<RunRow> = {}) =>
     refuseRun(rows, workspaceId, { ...run, ...of }, findStationNow(rows, workspaceId, place));
-  t.equal(refusalOf(), null);
-  t.equal(refusalOf({ stationId: "sta_review" }), "other-station");
-  t.equal(refusalOf({ lineId: "line_2" }), "other-station");
-  for (const state of ["queued", "claimed", "running"] as const) t.equal(refusalOf({ state }), "not-ended", state);
-  t.equal(refusalOf({ id: "run_without_input" }), "no-input");
+  t.equal(toRefusal(), null);
+  t.equal(toRefusal({ stationId: "sta_review" }), "other-station");
+  t.equal(toRefusal({ lineId: "line_2" }), "other-station");
+  for (const state of ["queued", "claimed", "running"] as const) t.equal(toRefusal({ state }), "not-ended", state);
+  t.equal(toRefusal({ id: "run_without_input" }), "no-input");
 
   const { beginning } = input;
   const checkouts = beginning?.checkouts.map((checkout) => ({ ...checkout, base: null })) ?? [];
@@ -151,14 +151,14 @@ t.test("why a run cannot be repeated", async (t) => {
   ];
   for (const [of, expected] of inputs) {
     runInputs.put(rows, workspaceId, input, { ...input, ...of });
-    t.equal(refusalOf(), expected);
+    t.equal(toRefusal(), expected);
   }
   runInputs.put(rows, workspaceId, input, input);
 
   work.putLine({ repositories: [] });
-  t.equal(refusalOf(), "repository-gone");
+  t.equal(toRefusal(), "repository-gone");
   work.putLine({ repositories: line.repositories, stations: [{ ...line.stations[0], kind: "review" }] });
-  t.equal(refusalOf(), "reviewing-station");
+  t.equal(toRefusal(), "reviewing-station");
 });
 
 t.test("a run at another station is refused at its field, one that is not the team's is not found", async (t) => {

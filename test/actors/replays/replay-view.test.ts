@@ -6,7 +6,7 @@ import { type ReplayPairRow, replayPairs } from "../../../actors/replays/judging
 import { replayVerdicts } from "../../../actors/replays/judging/replay-verdict.table.js";
 import { copyView, listedCopyView } from "../../../actors/replays/reads/copy.view.js";
 import { listedReplayView, replayView, totalsView } from "../../../actors/replays/reads/replay.view.js";
-import { partsOf, readReplayRows } from "../../../actors/replays/reads/replay-parts.js";
+import { getParts, readReplayRows } from "../../../actors/replays/reads/replay-parts.js";
 import { listedReplaySchema, replaySchema } from "../../../actors/replays/reads/replay-schemas.js";
 import type { ReplayRow } from "../../../actors/replays/replay/replay.js";
 import { ReplayMemory } from "../../../actors/replays/replay/replay-memory.js";
@@ -24,7 +24,7 @@ function read(rows: Rows, replay: ReplayRow, given: Partial<SetTerms> = {}) {
   const terms = { workspaceId, baselineId: null, minGain: 0.05, ...given };
   const figures = readFigures(rows, terms, replay, new ReplayMemory());
   const kept = readReplayRows(rows, workspaceId, { replayId: replay.id });
-  const parts = listCopies(rows, workspaceId, replay.id).map((copy) => partsOf(kept, copy));
+  const parts = listCopies(rows, workspaceId, replay.id).map((copy) => getParts(kept, copy));
   const { counterpart } = figures;
   const other = counterpart === null ? [] : listCopies(rows, workspaceId, counterpart.id);
   return {
@@ -243,9 +243,9 @@ t.test("an entry has a bound, however much was said of its copy", async (t) => {
     });
   }
   const { whole, listed } = read(rows, replay);
-  const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
-  t.ok(sizeOf(whole.entries[0]) < 12_000, `${sizeOf(whole.entries[0])} bytes`);
-  t.ok(sizeOf(listed.entries[0]) < 2_500, `${sizeOf(listed.entries[0])} bytes in a list`);
+  const toSize = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+  t.ok(toSize(whole.entries[0]) < 12_000, `${toSize(whole.entries[0])} bytes`);
+  t.ok(toSize(listed.entries[0]) < 2_500, `${toSize(listed.entries[0])} bytes in a list`);
   t.equal(whole.entries[0]?.judge.claims.length, 50, "each claim has a part");
 });
 

@@ -100,14 +100,14 @@ t.test(
       station: { tools: named("comment", "find", "gone") },
     });
     await world.start();
-    const toolsOf = (job: ReturnType<ReplayWorld["job"]>) => {
+    const findTools = (job: ReturnType<ReplayWorld["job"]>) => {
       const source = { reading: world.harness.durable, sealer: { open: () => "" } };
       return buildJob(source, workspaceId, job)?.tools?.map(({ description }) => description);
     };
     const expected = ["To comment, since.", "To find, then."];
-    t.same(toolsOf(world.job()), expected);
+    t.same(findTools(world.job()), expected);
     await world.write((rows) => define(rows, "later", ["find"]));
-    t.same(toolsOf(world.job()), expected, "frozen with the replay");
+    t.same(findTools(world.job()), expected, "frozen with the replay");
     t.same(world.complaints(), []);
   },
 );
@@ -239,8 +239,8 @@ t.test("what a set's runs called stays with them; what a replay's runs called go
   await world.workAll();
   await world.harness.ask(retentionRef(workspaceId), { type: "retention.begin" });
   await world.harness.advance(4 * DAY_MS);
-  const callsOf = (runId: string) => toolCalls.all(world.harness.durable, workspaceId, { runId }).length;
-  t.same([callsOf(job.runId), callsOf("run_1")], [0, 1]);
+  const toCalls = (runId: string) => toolCalls.all(world.harness.durable, workspaceId, { runId }).length;
+  t.same([toCalls(job.runId), toCalls("run_1")], [0, 1]);
   await world.connect();
   await world.start({ ceiling: { amount: 100, currency: "EUR" } });
   const again = world.job();

@@ -13,7 +13,7 @@ import { workspaceId } from "../../support/work.js";
 
 type Rows = ReturnType<typeof memoryRows>;
 
-function healthOf(rows: Rows) {
+function getHealth(rows: Rows) {
   const health = readHealth(rows, workspaceId, liveSet, { judging: notJudging, memory: new ReplayMemory() });
   return setHealthSchema.parse(setHealthView(health));
 }
@@ -28,7 +28,7 @@ t.test("health is of the live config as it is now, but for what the judge and th
     answers: "rep_1",
   } as const;
   putReplay(rows, picturedReplay(six("+++"), { id: "rep_2", ...live, ...answer }));
-  const before = healthOf(rows);
+  const before = getHealth(rows);
   t.match(before, {
     noise: { replayId: "rep_1", repeats: 3, perRepeat: [1, 0, 1], spread: 1, flippedTasks: { length: 6 }, tasks: 6 },
     saturation: { replayId: "rep_1", saturated: false, few: false },
@@ -46,7 +46,7 @@ t.test("health is of the live config as it is now, but for what the judge and th
     { taskId: "a", originalRunId: "run_a", runId: "rep_1/1/2", first: "failed", recheck: "passed" },
   ]);
   changePrompt(rows);
-  const after = healthOf(rows);
+  const after = getHealth(rows);
   t.match(after, { noise: null, saturation: null, oracle: null });
   t.same([after.judge, after.checks], [before.judge, before.checks]);
 });
@@ -54,9 +54,9 @@ t.test("health is of the live config as it is now, but for what the judge and th
 t.test("a replay that does not cover the set says nothing of its saturation", async (t) => {
   const { rows, live } = liveWorld();
   putReplay(rows, picturedReplay({ a: "+", b: "+" }, { id: "rep_1", ...live, setVersion: 0 }));
-  t.equal(healthOf(rows).saturation, null);
+  t.equal(getHealth(rows).saturation, null);
   putReplay(rows, picturedReplay({ ...six("+"), g: "-" }, { id: "rep_2", ...live, setVersion: 0 }));
-  t.match(healthOf(rows).saturation, { replayId: "rep_2" }, "it covers more");
+  t.match(getHealth(rows).saturation, { replayId: "rep_2" }, "it covers more");
 });
 
 t.test("a check under way, and one of another set, is no check of the set", async (t) => {
@@ -67,9 +67,9 @@ t.test("a check under way, and one of another set, is no check of the set", asyn
   const other = picturedReplay(six("+++"), { id: "rep_2", ...live, setId: "rset_2", probe: true });
   putReplay(rows, other);
   lookTwice(rows, other);
-  t.match(healthOf(rows), { judge: null, checks: null });
+  t.match(getHealth(rows), { judge: null, checks: null });
   replays.put(rows, workspaceId, running.replay, { ...running.replay, state: "finished" });
-  t.match(healthOf(rows), { judge: { replayId: "rep_1" }, checks: { replayId: "rep_1" } });
+  t.match(getHealth(rows), { judge: { replayId: "rep_1" }, checks: { replayId: "rep_1" } });
 });
 
 /**

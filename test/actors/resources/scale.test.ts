@@ -28,7 +28,7 @@ const SMALL = { hooks: 10, lines: 3 };
 /** Rows per batch while a workspace is filled. */
 const FLUSH_EVERY = 500;
 
-function kindOf(name: string): Kind {
+function toKind(name: string): Kind {
   const kind = kinds.find((each) => each.name === name);
   if (kind === undefined) throw new Error(`no kind ${name}`);
   return kind;
@@ -77,7 +77,7 @@ class Fixture {
   }
 
   create(workspaceId: string, kindName: string, body: unknown, teamId: string | null = null): WriteResult {
-    const kind = kindOf(kindName);
+    const kind = toKind(kindName);
     const message: CreateResource = {
       type: "resource.create",
       kind: kindName,
@@ -116,7 +116,7 @@ class Fixture {
 }
 
 /** Returns the number of rows that each operation on an existing workspace reads. */
-async function readsOf(fixture: Fixture, workspaceId: string, teamId: string): Promise<Record<string, number>> {
+async function readReads(fixture: Fixture, workspaceId: string, teamId: string): Promise<Record<string, number>> {
   const { counting } = fixture;
   const reads: Record<string, number> = {};
   const measured = async (name: string, work: () => unknown) => {
@@ -128,7 +128,7 @@ async function readsOf(fixture: Fixture, workspaceId: string, teamId: string): P
     ["hook", hook("new-hook", "run.ended", ["line-1"]), hook("new-hook", "task.moved", ["line-2"])],
     ["line", line("new-line"), { ...line("new-line"), name: "Changed" }],
   ] as const) {
-    const kind = kindOf(name);
+    const kind = toKind(name);
     await measured(`create ${name}`, () => {
       written[name] = fixture.create(workspaceId, name, body, teamId);
     });
@@ -171,13 +171,13 @@ async function readsOf(fixture: Fixture, workspaceId: string, teamId: string): P
     if (taken.sent.length !== 5) throw new Error(`${taken.sent.length} hooks fire`);
   });
   await measured("refused: a delete of what many use", () => {
-    const found = findVisibleResourceAt(kindOf("line"), counting, caller, { workspaceId, address: "core/line-0" });
+    const found = findVisibleResourceAt(toKind("line"), counting, caller, { workspaceId, address: "core/line-0" });
     if (isRefusal(found)) throw new Error("no line");
     const remove = { type: "resource.delete", kind: "line", caller, client: null, id: found.id, version: 1 } as const;
     withTurn(
       address(workspaceId, "workspace", workspaceId),
       (turn) => {
-        const refused = deleteResource(turn, kindOf("line"), remove);
+        const refused = deleteResource(turn, toKind("line"), remove);
         if (!isRefusal(refused) || refused.refused !== "in-use") throw new Error("it is in use");
       },
       { rows: fixture.rows },
@@ -219,8 +219,8 @@ t.test("a workspace with 10,000 hooks and 1,000 lines reads no more rows an oper
     rmSync(folder, { recursive: true });
   });
   const fixture = new Fixture(store);
-  const small = await readsOf(fixture, "ws_small", await fixture.fill("ws_small", SMALL));
-  const large = await readsOf(fixture, "ws_large", await fixture.fill("ws_large", LARGE));
+  const small = await readReads(fixture, "ws_small", await fixture.fill("ws_small", SMALL));
+  const large = await readReads(fixture, "ws_large", await fixture.fill("ws_large", LARGE));
   t.same(large, small);
   for (const [operation, rows] of Object.entries(small)) t.ok(rows > 0 && rows < 60, `${operation} reads ${rows} rows`);
 });

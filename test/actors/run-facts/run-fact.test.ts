@@ -8,7 +8,7 @@ import { lineId, teamId, workspaceId } from "../../support/work.js";
 
 const by = "usr_1";
 const ended = { ending: null, failure: null, checkouts: [], check: null, spent: null };
-const factsOf = ({ rows }: SteppedWork): readonly RunFact[] => runFacts.list(rows, workspaceId, [teamId]);
+const listFacts = ({ rows }: SteppedWork): readonly RunFact[] => runFacts.list(rows, workspaceId, [teamId]);
 
 /** Reports a step of the current run as the runner. */
 function step(work: SteppedWork, more: object): void {
@@ -24,13 +24,13 @@ t.test("an ended run leaves one row with all that figures need, and none before 
   work.say({ type: "run.started" });
   step(work, { call: { server: "tracker", tool: "find", failed: true, refusedBy: null }, skill: "greet" });
   step(work, { call: { server: null, tool: "shell", failed: false, refusedBy: "agent" } });
-  t.same(factsOf(work), []);
+  t.same(listFacts(work), []);
   work.now += 20_000;
   const { runId } = work;
   const failure = { code: "harness-failed", message: "It ended.", output: "" };
   const spent = { amount: 0.25, currency: "EUR" };
   work.say({ type: "run.ended", outcome: "failed", ...ended, failure, spent, model: "large-2" });
-  t.same(factsOf(work), [
+  t.same(listFacts(work), [
     {
       runId,
       teamId,
@@ -69,23 +69,23 @@ t.test("what becomes of a run in its task is told by its fact too, and by nothin
   const work = new SteppedWork();
   work.claim();
   work.complete("review");
-  const [before] = factsOf(work);
+  const [before] = listFacts(work);
   t.match(before, { outcome: "completed", taskOutcome: "other", next: null, priced: false, spent: { length: 0 } });
   work.now += 60_000;
   work.claim();
   work.complete("work");
-  const [sentBack] = factsOf(work);
+  const [sentBack] = listFacts(work);
   t.same(sentBack, { ...before, taskOutcome: "sent-back" });
   work.tell({ type: "task.stop", by } as Message);
   const at = new Date(work.now).toISOString();
-  t.same(factsOf(work)[0], { ...sentBack, next: { act: "parked", at } });
+  t.same(listFacts(work)[0], { ...sentBack, next: { act: "parked", at } });
 });
 
 t.test("a run that ends before it began has a fact; its task knew of the end before", async (t) => {
   const work = new SteppedWork();
   const { runId } = work;
   work.tell({ type: "task.close", by } as Message);
-  t.match(factsOf(work), [{ runId, outcome: "withdrawn", taskOutcome: "other", startedMs: null, steps: 0 }]);
+  t.match(listFacts(work), [{ runId, outcome: "withdrawn", taskOutcome: "other", startedMs: null, steps: 0 }]);
 });
 
 t.test("a tool that a person dismissed is refused by a person", async (t) => {
@@ -100,7 +100,7 @@ t.test("a tool that a person dismissed is refused by a person", async (t) => {
     work.run().take({ ...answer, approvalId, verdict } as Message);
   }
   work.say({ type: "run.ended", outcome: "failed", ...ended });
-  t.match(factsOf(work), [{ refused: [{ server: null, tool: "shell", by: "person" }], servers: { length: 0 } }]);
+  t.match(listFacts(work), [{ refused: [{ server: null, tool: "shell", by: "person" }], servers: { length: 0 } }]);
 });
 
 t.test("facts are found by station, newest first, by the day, and by their run after that run is gone", async (t) => {

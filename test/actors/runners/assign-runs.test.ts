@@ -60,32 +60,32 @@ const inLane = (lane: string | undefined, runId: string, queuedAtMs: number): Qu
 });
 const several = (lane: string | undefined, count: number, from = 0) =>
   Array.from({ length: count }, (_, n) => inLane(lane, `${lane ?? "work"}-${n}`, from + n));
-const placedOf = (runs: readonly QueuedRun[], more: Partial<PlacementState> = {}) =>
+const toPlaced = (runs: readonly QueuedRun[], more: Partial<PlacementState> = {}) =>
   place(runs, toPlacement({ ...base, ...more })).map(({ run }) => run.runId);
 
 t.test("work goes first, however long others have waited", async (t) => {
   const runs = [...several("replay:a", 3), ...several(undefined, 7, 100)];
-  t.same(placedOf(runs), [...several(undefined, 7).map(({ runId }) => runId), "replay:a-0"]);
+  t.same(toPlaced(runs), [...several(undefined, 7).map(({ runId }) => runId), "replay:a-0"]);
 });
 
 t.test("the other lanes together get half of a pool's slots, at least one, and take turns", async (t) => {
   const runs = [...several("replay:a", 9), ...several("replay:b", 9, 100)];
-  t.same(placedOf(runs), ["replay:a-0", "replay:b-0", "replay:a-1", "replay:b-1"]);
-  t.same(placedOf(runs, { runners: [runner("one", 1)] }), ["replay:a-0"]);
+  t.same(toPlaced(runs), ["replay:a-0", "replay:b-0", "replay:a-1", "replay:b-1"]);
+  t.same(toPlaced(runs, { runners: [runner("one", 1)] }), ["replay:a-0"]);
   const served: LaneRow[] = [
     { lane: "replay:a", maxClaims: null, served: 7 },
     { lane: "replay:b", maxClaims: null, served: 6 },
   ];
-  t.same(placedOf(runs, { lanes: served }).slice(0, 2), ["replay:b-0", "replay:a-0"]);
+  t.same(toPlaced(runs, { lanes: served }).slice(0, 2), ["replay:b-0", "replay:a-0"]);
   const held: ClaimRow = { runnerId: "one", runId: "x", poolId: "pool_a", lane: "search:c" };
-  t.same(placedOf(runs, { claims: [held] }).length, 3, "what they hold counts");
-  t.same(placedOf(runs, { claims: [{ ...held, lane: "work" }] }).length, 4, "what work holds does not");
+  t.same(toPlaced(runs, { claims: [held] }).length, 3, "what they hold counts");
+  t.same(toPlaced(runs, { claims: [{ ...held, lane: "work" }] }).length, 4, "what work holds does not");
 });
 
 t.test("a lane's own limit applies too, and stops no other lane", async (t) => {
   const runs = [...several("replay:a", 9), ...several("replay:b", 9, 100)];
   const lanes: LaneRow[] = [{ lane: "replay:a", maxClaims: 1, served: 0 }];
-  t.same(placedOf(runs, { lanes }), ["replay:a-0", "replay:b-0", "replay:b-1", "replay:b-2"]);
+  t.same(toPlaced(runs, { lanes }), ["replay:a-0", "replay:b-0", "replay:b-1", "replay:b-2"]);
 });
 
 t.test("a run says in which lane it waits and why", async (t) => {

@@ -88,7 +88,7 @@ export function waitingReason(run: RunNeeds & { readonly lane?: string }, state:
 }
 
 function findReason(run: RunNeeds & { readonly lane: string }, state: PlacementState): string | null {
-  const wanted = poolOf(run, state);
+  const wanted = lookUpPool(run, state);
   const pool = wanted === null ? undefined : findPool(wanted, state);
   if (wanted !== null && pool === undefined) return "The pool that the station names is gone.";
   const where = pool === undefined ? "of the workspace" : `of pool ${pool.key}`;
@@ -202,11 +202,11 @@ function claimsIn(pool: PlacementPool, { runners, claims }: PlacementState): Cla
 
 /** Whether the runner is in the run's pool. A runner of a removed pool gets no more runs. */
 function isInPool(run: RunNeeds, runner: RunnerRow, state: PlacementState): boolean {
-  const wanted = poolOf(run, state);
+  const wanted = lookUpPool(run, state);
   return findPool(runner.poolId, state) !== undefined && (wanted === null || wanted === runner.poolId);
 }
 
-function poolOf({ poolId }: RunNeeds, { defaultPoolId }: PlacementState): string | null {
+function lookUpPool({ poolId }: RunNeeds, { defaultPoolId }: PlacementState): string | null {
   return poolId ?? defaultPoolId;
 }
 

@@ -37,7 +37,7 @@ function runnerRow(n: number, connected = true): RunnerRow {
 }
 
 /** Returns the rows of a workspace with a queue and this many runners, each with a claim. */
-function rowsOf(count: number): Change[] {
+function listRows(count: number): Change[] {
   const changes: Change[] = [];
   const writing: Writing = {
     get: () => undefined,
@@ -59,7 +59,7 @@ function rowsOf(count: number): Change[] {
 /** Returns how many rows each read of the waiting list reads, while runners and claims change. */
 async function countReads(count: number) {
   const store = createMemoryStore();
-  await store.commit(rowsOf(count));
+  await store.commit(listRows(count));
   const counting = new CountingReading(store.reading);
   const reading = new RowCache(counting, { tables: [], freezes: true });
   const list = () => {

@@ -10,7 +10,7 @@ const assignRuns = (runs: readonly QueuedRun[], state: PlacementState) => place(
 const waitingReason = (run: QueuedRun, state: PlacementState) => reasonOf(run, toPlacement(state));
 
 /** Returns this many claims for each runner. */
-function claimsOf(held: ReadonlyMap<string, number>): ClaimRow[] {
+function listClaims(held: ReadonlyMap<string, number>): ClaimRow[] {
   return [...held].flatMap(([runnerId, count]) =>
     Array.from({ length: count }, (_, n) => ({ runnerId, runId: `${runnerId}-${n}`, poolId: "" })),
   );
@@ -49,7 +49,7 @@ const scene = fc
         { id: "pool_a", key: "a", labels: ["arm"], concurrency },
         { id: "pool_b", key: "b", labels: [], concurrency: null },
       ],
-      claims: claimsOf(counts),
+      claims: listClaims(counts),
       defaultPoolId,
       maxRuns,
       ...noLanes,
@@ -162,7 +162,7 @@ t.test("reasons name what is missing", async (t) => {
     waitingReason(run, {
       runners: [{ ...one, ...runner }],
       pools,
-      claims: claimsOf(new Map([["r", held]])),
+      claims: listClaims(new Map([["r", held]])),
       ...unruled,
       ...rules,
     });

@@ -25,7 +25,7 @@ function inOrder(runs: readonly QueuedRun[]): QueuedRun[] {
 /**
  * Returns a queue with one line, and its rows. Like the dispatcher, the test writes rows before it updates the queue.
  */
-function lineOf(count: number) {
+function findLine(count: number) {
   let rows = inOrder(Array.from({ length: count }, (_, n) => run(n)));
   let read = 0;
   const queue = new RunQueue(toPlacement(nothing), count > 0 ? [needs] : []);
@@ -57,7 +57,7 @@ const step = fc.record({ n: fc.nat(400), isRemoved: fc.boolean() });
 t.test("the first of a line is its oldest run, after any changes, in memory or only in rows", async () => {
   fc.assert(
     fc.property(fc.nat(300), fc.array(step, { maxLength: 60 }), (count, steps) => {
-      const line = lineOf(count);
+      const line = findLine(count);
       return steps.every(({ n, isRemoved }) => {
         if (isRemoved) line.remove(run(n));
         else line.add(run(n));
@@ -69,7 +69,7 @@ t.test("the first of a line is its oldest run, after any changes, in memory or o
 });
 
 /** Removes the first run this many times. */
-function drain(line: ReturnType<typeof lineOf>, count: number): (string | undefined)[] {
+function drain(line: ReturnType<typeof findLine>, count: number): (string | undefined)[] {
   return Array.from({ length: count }, () => {
     const first = line.first();
     if (first !== undefined) line.remove(run(Number(first.slice(4))));
@@ -78,7 +78,7 @@ function drain(line: ReturnType<typeof lineOf>, count: number): (string | undefi
 }
 
 t.test("removing all runs one by one empties the line, and rows are read in slices", async (t) => {
-  const line = lineOf(1_000);
+  const line = findLine(1_000);
   const all = inOrder(Array.from({ length: 1_000 }, (_, n) => run(n)));
   t.same(
     drain(line, 1_000),
@@ -89,7 +89,7 @@ t.test("removing all runs one by one empties the line, and rows are read in slic
 });
 
 t.test("a long line holds a limited number of runs in memory, and none is lost", async (t) => {
-  const line = lineOf(0);
+  const line = findLine(0);
   const all = inOrder(Array.from({ length: 500 }, (_, n) => run(n)));
   for (const one of all) line.add(one);
   for (const { oldest } of line.queue.all()) t.ok(oldest.length < 200, `${oldest.length} are held`);

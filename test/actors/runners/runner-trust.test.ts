@@ -1,5 +1,5 @@
 import t from "tap";
-import { createUnder, problemOf, remove, replace, slugOf, workspaceWithTeam } from "../../support/resources.js";
+import { createUnder, remove, replace, toProblem, toSlug, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 
 const body = { key: "hosts", issuer: "https://hosts.example.com", subject: "host-1" };
@@ -11,16 +11,16 @@ t.test("a runner trust and its pools refer to each other", async (t) => {
   const within = `/api/resources/workspaces/${workspaceId}`;
   const trusts = `${within}/runner-trusts`;
   const none = await createUnder(ada, trusts, { ...body, pools: [] }, "k1");
-  t.match(problemOf(none).errors, [{ path: "pools", message: "must name at least one pool" }]);
+  t.match(toProblem(none).errors, [{ path: "pools", message: "must name at least one pool" }]);
   const dangling = await createUnder(ada, trusts, { ...body, pools: ["fast"] }, "k2");
-  t.match(problemOf(dangling).errors, [{ path: "pools[0]", message: /no runner-pool fast/ }]);
+  t.match(toProblem(dangling).errors, [{ path: "pools[0]", message: /no runner-pool fast/ }]);
   const pool = await ada.create(`${within}/runner-pools`, { key: "fast" });
   await ada.create(`${within}/runner-pools`, { key: "slow" });
   const twice = await createUnder(ada, trusts, { ...body, pools: ["fast", "fast"] }, "k3");
-  t.match(problemOf(twice).errors, [{ path: "pools", message: "must name each pool once" }]);
+  t.match(toProblem(twice).errors, [{ path: "pools", message: "must name each pool once" }]);
   const odd = await createUnder(ada, trusts, { ...body, pools: ["fast"], claims: { iss: "x" }, subject: "*" }, "k4");
   t.same(
-    problemOf(odd)
+    toProblem(odd)
       .errors?.map(({ path }) => path)
       .sort(),
     ["claims.iss", "subject"],
@@ -29,8 +29,8 @@ t.test("a runner trust and its pools refer to each other", async (t) => {
   const trust = await ada.create(trusts, { ...body, pools: ["slow", "fast"] });
   const onePool = `/api/resources/runner-pools/${pool.id}`;
   const used = await remove(ada, onePool, 1);
-  t.same([used.status, slugOf(used)], [409, "in-use"]);
-  t.match(problemOf(used).detail, /runner-trust hosts/);
+  t.same([used.status, toSlug(used)], [409, "in-use"]);
+  t.match(toProblem(used).detail, /runner-trust hosts/);
   t.equal(
     (await replace(ada, `/api/resources/runner-trusts/${trust.id}`, 1, { ...body, pools: ["slow"] })).status,
     200,

@@ -104,11 +104,11 @@ function message(name: string): Message {
   return found;
 }
 
-const lostOf = ({ sent }: TurnTaken) =>
+const toLost = ({ sent }: TurnTaken) =>
   sent.flatMap(({ to, message: { type } }) => (type === "claim.lost" ? [to.id] : []));
-const offersOf = ({ sent }: TurnTaken) =>
+const listOffers = ({ sent }: TurnTaken) =>
   sent.flatMap(({ message: said }) => (said.type === "runner.offer" ? [(said as unknown as Offer).runner] : []));
-const claimsOf = (stepping: Stepping) => stepping.context<{ claims: Record<string, number> }>().claims;
+const toClaims = (stepping: Stepping) => stepping.context<{ claims: Record<string, number> }>().claims;
 const waiting = ({ rows }: Stepping) =>
   outbox.entries(rows, workspaceId, ["runner_1"]).map(({ key, value }) => `${key.at(-1)} ${value.type}`);
 
@@ -134,7 +134,7 @@ t.test("the first hello is answered, offered to the dispatcher, and begins the l
   const stepping = runner([]);
   const turn = stepping.take(hello({ claims: [{ runId: "run_9", fence: 4 }] }));
   t.same(turn.answer, { received: 0, claims: [{ runId: "run_9", fence: 4, verdict: "drop" }] });
-  t.match(offersOf(turn), [{ runnerId: "runner_1", poolId: "pool_1", labels: ["gpu"], slots: 2, connected: true }]);
+  t.match(listOffers(turn), [{ runnerId: "runner_1", poolId: "pool_1", labels: ["gpu"], slots: 2, connected: true }]);
   t.same(turn.wakes, [{ name: "lease", dueMs: NOW + LEASE_MS }]);
   t.equal(connectedRunners.list(stepping.rows).length, 1);
 });
@@ -159,22 +159,22 @@ t.test("a runner that comes back keeps the claims it holds under their fences, a
     (back.answer as { claims: { verdict: string }[] }).claims.map(({ verdict }) => verdict),
     ["keep", "drop"],
   );
-  t.same(lostOf(back), ["run_2", "run_3"]);
-  t.same(claimsOf(stepping), { run_1: 1 });
+  t.same(toLost(back), ["run_2", "run_3"]);
+  t.same(toClaims(stepping), { run_1: 1 });
   t.same(waiting(stepping), [], "what it took is not sent again");
 });
 
 t.test("an assignment that the runner has not taken yet is no lost claim when it comes back", async (t) => {
   const stepping = runner(["hello", "assign", "left"]);
   const back = stepping.take(hello({ received: 0 }, "con_2"));
-  t.same(lostOf(back), []);
+  t.same(toLost(back), []);
   t.same(waiting(stepping), ["1 run.assign"]);
 });
 
 t.test("a new instance has lost every claim, and numbers continue after the last that it received", async (t) => {
   const stepping = runner(["hello", "assign", "said"]);
   const anew = stepping.take(hello({ instance: "instance_2", claims: [{ runId: "run_1", fence: 1 }] }, "con_2"));
-  t.same(lostOf(anew), ["run_1"]);
+  t.same(toLost(anew), ["run_1"]);
   t.match(anew.answer, { received: 0, claims: [{ verdict: "drop" }] });
   t.same(waiting(stepping), []);
   stepping.take(tell("run.assign", "run_2"));
@@ -221,7 +221,7 @@ t.test("a runner that comes back has received more than was sent, and numbers go
 
 t.test("a runner that drains offers no slots", async (t) => {
   const stepping = runner(["hello"]);
-  t.match(offersOf(stepping.take(message("offer"))), [{ slots: 0, connected: true }]);
+  t.match(listOffers(stepping.take(message("offer"))), [{ slots: 0, connected: true }]);
 });
 
 t.test("a beat renews the lease", async (t) => {
@@ -234,14 +234,14 @@ t.test("the end of a lease loses every claim, and a hanging runner gets no runs 
   const stepping = runner(["hello", "assign"]);
   stepping.now = NOW + LEASE_MS;
   const over = stepping.take(woken(0));
-  t.same(lostOf(over), ["run_1"]);
-  t.match(offersOf(over), [{ connected: false }]);
+  t.same(toLost(over), ["run_1"]);
+  t.match(listOffers(over), [{ connected: false }]);
   t.same(connectedRunners.list(stepping.rows), []);
   t.same(over.wakes, [{ name: "lease", dueMs: NOW + 2 * LEASE_MS }], "a claim given meanwhile is not forgotten");
   stepping.take(tell("run.assign", "run_2"));
   stepping.now = NOW + 2 * LEASE_MS;
   const gone = stepping.take({ type: "woken", name: "lease", dueMs: stepping.now } as Message);
-  t.same(lostOf(gone), ["run_2"]);
+  t.same(toLost(gone), ["run_2"]);
   t.ok(gone.stopped);
   t.ok(gone.sent.some(({ to, message: { type } }) => to.kind === "dispatcher" && type === "runner.forget"));
   t.same(waiting(stepping), []);
@@ -252,13 +252,13 @@ t.test("a late wake-up, as after an outage, extends the lease", async (t) => {
     const stepping = runner(path ?? []);
     stepping.now = NOW + LEASE_MS;
     const turn = stepping.take(woken(251));
-    t.same(lostOf(turn), []);
+    t.same(toLost(turn), []);
     t.same(turn.wakes, [{ name: "lease", dueMs: NOW + 2 * LEASE_MS }]);
   }
 });
 
 t.test("a claim for a runner that is gone is lost at once", async (t) => {
-  t.same(lostOf(runner([]).take(tell("run.assign"))), ["run_1"]);
+  t.same(toLost(runner([]).take(tell("run.assign"))), ["run_1"]);
   t.same(runner([]).take(tell("run.stop")).sent, []);
 });
 
@@ -266,11 +266,11 @@ t.test("an ended or dropped claim is not lost later", async (t) => {
   for (const end of [message("claim ended"), tell("run.drop")]) {
     const stepping = runner(["hello", "assign"]);
     stepping.take(end);
-    t.same(claimsOf(stepping), {});
+    t.same(toClaims(stepping), {});
   }
   const stepping = runner(["hello", "assign"]);
   stepping.take(tell("run.drop", "run_1", 7));
-  t.same(claimsOf(stepping), { run_1: 1 }, "a drop of another fence is not about this claim");
+  t.same(toClaims(stepping), { run_1: 1 }, "a drop of another fence is not about this claim");
 });
 
 t.test("a runner stored by a release without features has none", async (t) => {

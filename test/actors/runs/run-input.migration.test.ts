@@ -14,13 +14,13 @@ import { line, lineId, workspaceId } from "../../support/work.js";
 
 const base = "b".repeat(40);
 const diff = "diff --git a/a b/a\n";
-const digestOf = (text: string) => createHash("sha256").update(text).digest("hex");
+const toDigest = (text: string) => createHash("sha256").update(text).digest("hex");
 const skill = { key: "greet", name: "Greet", description: "", files: [{ path: "SKILL.md", content: "Hello." }] };
 const skillBody = JSON.stringify(["Greet", "", "SKILL.md", "Hello."]);
 const config = {
   station: { ...line.stations[0] },
   repositories: line.repositories,
-  skills: [{ key: "greet", digest: digestOf(skillBody) }],
+  skills: [{ key: "greet", digest: toDigest(skillBody) }],
   profile: null,
 };
 const owner = { owner: { kind: "task", id: "task_1" } };
@@ -31,7 +31,7 @@ const row = (table: string, ...rest: [...id: Key, value: unknown]): Entry => ({
   value: rest.at(-1),
 });
 
-function runOf(id: string, state: string): Entry[] {
+function toRun(id: string, state: string): Entry[] {
   const run = { id, taskId: "task_1", teamId: "team_1", lineId, stationKey: "work", passesTo: ["review"], state };
   return [row("run", id, { ...run, fence: state === "queued" ? 0 : 1 }), row("run-config", id, config)];
 }
@@ -57,8 +57,8 @@ const then: readonly Entry[] = [
   row("task-checkout", "task_1", "acme/app", { repository: "acme/app", base, diff }),
   row("run-checkout", "run_1", "acme/app", { repository: "acme/app", base, diff }),
   row("run-checkout", "run_2", "acme/app", { repository: "acme/app", base, diff: "" }),
-  row("run-skill", digestOf(skillBody), skill),
-  ...[...runOf("run_1", "ended"), ...runOf("run_2", "running"), ...runOf("run_3", "queued")],
+  row("run-skill", toDigest(skillBody), skill),
+  ...[...toRun("run_1", "ended"), ...toRun("run_2", "running"), ...toRun("run_3", "queued")],
   { key: [workspaceId, "mail", "run", "run_4", 1], value: { message: start } },
   { key: [workspaceId, "mail", "run", "run_4", 2], value: { message: { type: "run.end", outcome: "withdrawn" } } },
   { key: [workspaceId, "dead", "dl_1"], value: { kind: "run", actor: "run_5", message: start, error: "", atMs: 0 } },
@@ -82,7 +82,7 @@ t.test("runs of earlier releases are owned by their tasks, and get the input of 
   const beginning = {
     line: { key: "dev", name: "Dev" },
     station: { name: "work", passesTo: ["review"], next: ["review"] },
-    checkouts: [{ repository: "acme/app", base, diff: digestOf(diff) }],
+    checkouts: [{ repository: "acme/app", base, diff: toDigest(diff) }],
   };
   t.match(runInputs.get(rows, workspaceId, "run_3"), { beginning, claimed: null });
   const source = { reading: rows, sealer: { open: String } };
@@ -99,7 +99,7 @@ t.test("diffs and skills become bodies with counted references, and their earlie
   const rows = await migrated();
   t.equal(getText(rows, workspaceId, runCheckouts.get(rows, workspaceId, "run_1", "acme/app")?.digest ?? null), diff);
   t.match(runCheckouts.get(rows, workspaceId, "run_2", "acme/app"), { base, digest: null });
-  t.match(taskCheckouts.get(rows, workspaceId, "task_1", "acme/app"), { base, digest: digestOf(diff) });
+  t.match(taskCheckouts.get(rows, workspaceId, "task_1", "acme/app"), { base, digest: toDigest(diff) });
   t.same([...recountBlobs(rows, workspaceId, { referring: [runInputs, runCheckouts, taskCheckouts], nowMs: 0 })], []);
   for (const table of ["run-config", "run-skill"]) t.same(rows.range({ prefix: [workspaceId, "row", table] }), []);
 });
@@ -107,7 +107,7 @@ t.test("diffs and skills become bodies with counted references, and their earlie
 t.test("a pending message that starts a run gets the run's beginning; other messages are unchanged", async (t) => {
   const rows = await migrated();
   const { taskId: _taskId, passesTo: _passesTo, ...rest } = start;
-  const beginning = { line: { key: "dev" }, checkouts: [{ base, diff: digestOf(diff) }] };
+  const beginning = { line: { key: "dev" }, checkouts: [{ base, diff: toDigest(diff) }] };
   const wanted = { message: { ...rest, ...owner, ownerAddress, beginning } };
   t.match(rows.get([workspaceId, "mail", "run", "run_4", 1]), wanted);
   t.match(rows.get([workspaceId, "dead", "dl_1"]), wanted);

@@ -18,7 +18,7 @@ function running(): SteppedWork {
   return work;
 }
 
-function rowOf({ rows, runId }: SteppedWork): RunRow {
+function toRow({ rows, runId }: SteppedWork): RunRow {
   const row = runs.get(rows, workspaceId, runId);
   if (row === undefined) throw new Error("the run has a row");
   return row;
@@ -29,7 +29,7 @@ function spend(work: SteppedWork, amounts: readonly number[]): RunRow["spent"][]
   return amounts.map((amount, index) => {
     const spent = { amount, currency: "USD" };
     work.say({ type: "run.step", step: { index, kind: "message", text: "", tool: null, spent } });
-    return rowOf(work).spent;
+    return toRow(work).spent;
   });
 }
 
@@ -42,11 +42,11 @@ t.test("a sum of an earlier release that is no number is shown, added to and lef
   const spent = { ...most, amount: Number.POSITIVE_INFINITY };
   const earlier = (): SteppedWork => {
     const work = running();
-    const row = rowOf(work);
+    const row = toRow(work);
     work.rows.put(runs.key(workspaceId, row.id), { ...row, spent });
     return work;
   };
-  t.same(runRowView(rowOf(earlier())).spent, most);
+  t.same(runRowView(toRow(earlier())).spent, most);
   t.same(spend(earlier(), [1]), [most]);
   const left = { ending: null, failure: null, checkouts: [], check: null };
   const ends: readonly Message[] = [

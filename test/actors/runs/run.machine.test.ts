@@ -261,7 +261,7 @@ function message(name: string): Message {
   return found;
 }
 
-const rowOf = ({ rows }: Stepping): RunRow | undefined => runs.get(rows, workspaceId, "run_1");
+const findRow = ({ rows }: Stepping): RunRow | undefined => runs.get(rows, workspaceId, "run_1");
 
 for (const [state, path] of Object.entries(paths)) {
   for (const name of Object.keys(messages)) {
@@ -271,8 +271,8 @@ for (const [state, path] of Object.entries(paths)) {
       const turn = stepping.take(message(name));
       t.equal(turn.taken, wanted !== undefined);
       if (wanted === undefined) return t.same(turn.intents, []);
-      const outcome = rowOf(stepping)?.outcome ?? null;
-      t.equal(rowOf(stepping)?.state ?? "new", stepping.value, "the row says what the machine does");
+      const outcome = findRow(stepping)?.outcome ?? null;
+      t.equal(findRow(stepping)?.state ?? "new", stepping.value, "the row says what the machine does");
       t.equal([stepping.value, ...(outcome === null ? [] : [outcome])].join(" "), wanted);
     });
   }
@@ -286,7 +286,7 @@ t.test("a claim raises the fence and asks the gate before anything is sent to th
     ["run.starting"],
   );
   t.same(turn.sent, []);
-  t.equal(rowOf(stepping)?.fence, 1);
+  t.equal(findRow(stepping)?.fence, 1);
   const assigned = stepping.take(message("may start"));
   t.match(assigned.sent, [
     { to: { kind: "runner", id: "runner_1" }, message: { message: { type: "run.assign", fence: 1 } } },
@@ -295,10 +295,10 @@ t.test("a claim raises the fence and asks the gate before anything is sent to th
 
 t.test("a message with an old fence changes nothing and is answered with a drop of the claim", async (t) => {
   const stepping = run(["start", "claim", "may start"]);
-  const before = JSON.stringify(rowOf(stepping));
+  const before = JSON.stringify(findRow(stepping));
   const turn = stepping.take(message("old fence"));
   t.match(turn.sent, [{ message: { message: { type: "run.drop", fence: 7 } } }]);
-  t.equal(JSON.stringify(rowOf(stepping)), before);
+  t.equal(JSON.stringify(findRow(stepping)), before);
 });
 
 t.test(
@@ -336,7 +336,7 @@ t.test("a step is recorded once, by its index", async (t) => {
   const stepping = run(["start", "claim", "may start", "started"]);
   stepping.take(message("step"));
   const again = stepping.take(message("step"));
-  t.equal(rowOf(stepping)?.steps, 1);
+  t.equal(findRow(stepping)?.steps, 1);
   t.same(again.changes, []);
 });
 
@@ -372,15 +372,15 @@ t.test("a handover ends the run only if it was accepted", async (t) => {
     stepping.take({ type: "gate.answered", gate: "handover.giving", id: question?.id ?? "", refused } as Message);
   };
   answer("say more");
-  t.same(rowOf(stepping)?.handover, { to: "review", refused: "say more" });
+  t.same(findRow(stepping)?.handover, { to: "review", refused: "say more" });
   answer(null);
-  t.same(rowOf(stepping)?.handover, { to: "review", refused: null });
+  t.same(findRow(stepping)?.handover, { to: "review", refused: null });
   stepping.take(message("handed over"));
-  t.match(rowOf(stepping), { outcome: "completed", ending: { kind: "handover", to: "review" } });
+  t.match(findRow(stepping), { outcome: "completed", ending: { kind: "handover", to: "review" } });
 
   const without = run(["start", "claim", "may start", "started"]);
   without.take(message("handed over"));
-  t.match(rowOf(without), { outcome: "failed", failure: { code: "runner-error", message: /no leave/ } });
+  t.match(findRow(without), { outcome: "failed", failure: { code: "runner-error", message: /no leave/ } });
 });
 
 t.test("the cost of the steps adds up, until the runner reports the total", async (t) => {
@@ -391,15 +391,15 @@ t.test("the cost of the steps adds up, until the runner reports the total", asyn
   spend(0, 0.25, "EUR");
   spend(1, 0.5, "EUR");
   spend(2, 9, "USD");
-  t.same(rowOf(stepping)?.spent, { amount: 0.75, currency: "EUR" });
+  t.same(findRow(stepping)?.spent, { amount: 0.75, currency: "EUR" });
   stepping.take(message("completed"));
-  t.same(rowOf(stepping)?.spent, { amount: 0.75, currency: "EUR" }, "a report without a sum takes nothing away");
+  t.same(findRow(stepping)?.spent, { amount: 0.75, currency: "EUR" }, "a report without a sum takes nothing away");
 });
 
 t.test("a run whose job is too large for a frame fails with a reason, and frees the runner's slot", async (t) => {
   const stepping = run(["start", "claim", "may start"]);
   const turn = stepping.take(message("undeliverable"));
-  t.match(rowOf(stepping), { outcome: "failed", failure: { code: "not-supported", message: "too large" } });
+  t.match(findRow(stepping), { outcome: "failed", failure: { code: "not-supported", message: "too large" } });
   t.same(turn.sent.map(({ to, message: sent }) => `${to.kind} ${sent.type}`).sort(), [
     "dispatcher claim.release",
     "runner tell",
@@ -441,13 +441,13 @@ t.test("a runner that is told to stop has a minute, counted from the first time;
   const again = stepping.take(message("no answer, the service was down"));
   t.match(again.wakes, [{ name: "stop", dueMs: now + 60_000 }]);
   const over = stepping.take(message("no answer to the stop"));
-  t.match(rowOf(stepping), { outcome: "stopped", reason: /its runner did not answer/ });
+  t.match(findRow(stepping), { outcome: "stopped", reason: /its runner did not answer/ });
   t.ok(
     over.sent.some(({ message: sent }) => JSON.stringify(sent).includes("run.drop")),
     "it is told that it is over",
   );
   t.match(stepping.take(message("completed")).sent, { length: 0 });
-  t.equal(rowOf(stepping)?.outcome, "stopped");
+  t.equal(findRow(stepping)?.outcome, "stopped");
 
   const answered = run(["start", "claim", "may start", "started", "stop"]);
   t.same(answered.take(said({ ...ended, outcome: "stopped" } as never)).cancelledWakes, ["stop"]);
@@ -456,7 +456,7 @@ t.test("a runner that is told to stop has a minute, counted from the first time;
 t.test("a run whose runner is lost while it stops was stopped: no other attempt is made", async (t) => {
   const stepping = run(["start", "claim", "may start", "started", "stop"]);
   stepping.take(message("lost"));
-  t.match(rowOf(stepping), { outcome: "stopped", reason: /lost meanwhile/ });
+  t.match(findRow(stepping), { outcome: "stopped", reason: /lost meanwhile/ });
 });
 
 t.test("a claim of a run that was removed is given back, and nothing is stored", async (t) => {
@@ -465,5 +465,5 @@ t.test("a claim of a run that was removed is given back, and nothing is stored",
   t.match(turn.sent, [
     { to: { kind: "dispatcher" }, message: { type: "claim.release", runnerId: "runner_1", runId: "run_1" } },
   ]);
-  t.same([turn.sent.length, turn.stopped, rowOf(stepping)], [1, true, undefined]);
+  t.same([turn.sent.length, turn.stopped, findRow(stepping)], [1, true, undefined]);
 });

@@ -63,14 +63,14 @@ function proposing(kind: "propose" | "reflect" = "propose", terms: object = {}, 
   return { scene, run, last, ask: (message: object) => tell(scene, run, last().id, message) };
 }
 
-function blockOf(scene: SteppedSearch, changes: object = {}) {
+function findBlock(scene: SteppedSearch, changes: object = {}) {
   const { config, block } = getSearchInput(scene.rows, workspaceId, SEARCH_ID);
   return { ...toBlock(config, block), ...changes };
 }
 
 const named = (scene: SteppedSearch, name: string, changes: object = { prompt: name }) => ({
   type: "candidates.propose",
-  proposed: { candidates: [{ name, hypothesis: "Why not.", station: blockOf(scene, changes) }] },
+  proposed: { candidates: [{ name, hypothesis: "Why not.", station: findBlock(scene, changes) }] },
 });
 
 t.test("the agent runs in the station's pool, in an empty checkout, an hour at most, without tools", async (t) => {
@@ -99,14 +99,14 @@ t.test("the agent runs in the station's pool, in an empty checkout, an hour at m
 t.test(
   "it has the station's profile where that is for its harness, else the team's only one for it, else none",
   async (t) => {
-    const profileOf = (harness: string, more: readonly string[] = []) => {
+    const toProfile = (harness: string, more: readonly string[] = []) => {
       const { scene, run } = proposing("propose", { agent: { harness, model: "m", effort: "low" } }, more);
       return getRunInput(scene.rows, workspaceId, run.runId).config;
     };
-    t.match(profileOf("agent"), { station: { profile: "only", model: "m", effort: "low" }, profile: { args: ["sh"] } });
-    t.match(profileOf("agent", ["second"]), { station: { profile: null }, profile: null }, "neither of two");
+    t.match(toProfile("agent"), { station: { profile: "only", model: "m", effort: "low" }, profile: { args: ["sh"] } });
+    t.match(toProfile("agent", ["second"]), { station: { profile: null }, profile: null }, "neither of two");
     // `shell` is the profile of a station with the harness `command`.
-    t.match(profileOf("command"), { station: { profile: "shell" } });
+    t.match(toProfile("command"), { station: { profile: "shell" } });
   },
 );
 
@@ -129,7 +129,7 @@ t.test("what is admitted is a candidate at once, and is replayed", async (t) => 
 
 t.test("changes of the live station are taken from the block that the search froze", async (t) => {
   const { scene, ask } = proposing();
-  const frozen = blockOf(scene);
+  const frozen = findBlock(scene);
   const row = resources.get(scene.rows, workspaceId, "line", lineId) as ResourceRow;
   const stations = (row.fields.stations as object[]).map((station) => ({ ...station, model: "newer" }));
   resources.put(scene.rows, workspaceId, ["line", lineId], { ...row, fields: { ...row.fields, stations } });
@@ -227,7 +227,7 @@ t.test("a line that is gone admits nothing", async (t) => {
 
 t.test("a candidate that omits where it passes tasks has what the live config had when the search began", async (t) => {
   const { scene, ask } = proposing();
-  const live = blockOf(scene);
+  const live = findBlock(scene);
   t.same(live.passesTo, ["review"]);
   const { passesTo: _passesTo, ...omitting } = { ...live, prompt: "Otherwise." };
   const candidates = [

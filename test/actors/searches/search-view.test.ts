@@ -151,10 +151,10 @@ t.test("the frontier of each objective: by cost, a cheap one that does worse is 
     { name: "as-good", searched: { ...all, f: "-" }, cost: 0.05 },
     { name: "dear", searched: { ...all, f: "-" }, cost: 0.2 },
   ];
-  const of = async (objective: "success" | "cost") =>
+  const find = async (objective: "success" | "cost") =>
     viewPictured(picturedSearch({ seed: { ...all, ...heldOut }, heldOut: "vwxyz", candidates, search: { objective } }));
-  t.match(await of("success"), { objective: "success", frontier: ["cand_01", "cand_02", "cand_0"] });
-  t.match(await of("cost"), { objective: "cost", frontier: ["cand_02", "cand_0"] });
+  t.match(await find("success"), { objective: "success", frontier: ["cand_01", "cand_02", "cand_0"] });
+  t.match(await find("cost"), { objective: "cost", frontier: ["cand_02", "cand_0"] });
 });
 
 t.test("a replay for which the set had no room reads stopped, though there is none", async (t) => {

@@ -9,14 +9,14 @@ import {
   tallyPairs,
 } from "../../../actors/statistics/comparison.js";
 import { someCopies } from "./arbitrary-copies.js";
-import { copiesOf } from "./copies.js";
+import { listCopies } from "./copies.js";
 import { slowRegressed, slowShares, WHOLE } from "./slow-reading.js";
 
 const dollars = (amount: number) => ({ amount, currency: "USD" });
 
 /** Returns copies with these results, and one set of measures per copy, in order. */
 function measured(runs: Readonly<Record<string, string>>, measures: readonly Partial<MeasuredCopy>[]) {
-  return copiesOf(runs).map((copy, index) => ({ ...copy, ...measures[index] }));
+  return listCopies(runs).map((copy, index) => ({ ...copy, ...measures[index] }));
 }
 
 const inEach = (copies: readonly MeasuredCopy[], more: Partial<MeasuredCopy>) =>
@@ -51,7 +51,7 @@ t.test("a row has a task's copies on both sides, their success and the deltas of
 t.test("deltas wait until every copy of both sides has settled, and need every copy's measure", async (t) => {
   const known = { spent: dollars(1), ms: 10, steps: 2 };
   const side = (results: string, more: Partial<MeasuredCopy> = {}) => {
-    const copies = inEach(copiesOf({ a: results }), known);
+    const copies = inEach(listCopies({ a: results }), known);
     return copies.map((copy, index) => (index === 1 ? { ...copy, ...more } : copy));
   };
   const deltas = (own: readonly MeasuredCopy[], other: readonly MeasuredCopy[]) => {
@@ -70,15 +70,15 @@ t.test("deltas wait until every copy of both sides has settled, and need every c
 
 t.test("rows are regressed first, then by pair, then by success gained, then by task", async (t) => {
   const own = [
-    ...inEach(copiesOf({ "09": "+" }), { pairOutcome: "win" }),
-    ...inEach(copiesOf({ "08": "+++-" }), { pairOutcome: "tie" }),
-    ...copiesOf({ "07": "?", "06": "++--", "05": "+---", "04": "+---" }),
-    ...inEach(copiesOf({ "03": "+" }), { pairOutcome: "loss" }),
-    ...inEach(copiesOf({ "02": "-" }), { pairOutcome: "win" }),
-    ...inEach(copiesOf({ "01": "-" }), { pairOutcome: "loss" }),
-    ...inEach(copiesOf({ "00": "-" }), { pairOutcome: null }),
+    ...inEach(listCopies({ "09": "+" }), { pairOutcome: "win" }),
+    ...inEach(listCopies({ "08": "+++-" }), { pairOutcome: "tie" }),
+    ...listCopies({ "07": "?", "06": "++--", "05": "+---", "04": "+---" }),
+    ...inEach(listCopies({ "03": "+" }), { pairOutcome: "loss" }),
+    ...inEach(listCopies({ "02": "-" }), { pairOutcome: "win" }),
+    ...inEach(listCopies({ "01": "-" }), { pairOutcome: "loss" }),
+    ...inEach(listCopies({ "00": "-" }), { pairOutcome: null }),
   ];
-  const before = copiesOf({
+  const before = listCopies({
     "09": "+",
     "08": "+-",
     "07": "+",
@@ -102,7 +102,7 @@ t.test("rows are regressed first, then by pair, then by success gained, then by 
 });
 
 t.test("copies are in order of their run in the set, then of copy", async (t) => {
-  const own = copiesOf({ "a/2": "++", "a/1": "+" });
+  const own = listCopies({ "a/2": "++", "a/1": "+" });
   const [row] = compareTasks([...own].reverse(), [...own].reverse(), ["a/1", "b", "a/2"]);
   const order = (copies: readonly MeasuredCopy[] = []) =>
     copies.map(({ originalRunId, repeat }) => `${originalRunId} ${repeat}`);
@@ -115,10 +115,10 @@ t.test("rows have the success and the regressions of a slow reading, one for eac
     fc.property(someCopies, someCopies, (own, other) => {
       const rows = compareTasks(own, other, ["b/2", "a/1", "c/1"]);
       const [after, before] = [slowShares(own), slowShares(other)];
-      const shareOf = (share: number | undefined) => (share === undefined ? null : share / WHOLE);
+      const findShare = (share: number | undefined) => (share === undefined ? null : share / WHOLE);
       assert.deepEqual(rows.map(({ taskId }) => taskId).sort(), [...new Set(own.map(({ taskId }) => taskId))].sort());
       for (const { taskId, candidateSuccess, baselineSuccess } of rows) {
-        assert.deepEqual([candidateSuccess, baselineSuccess], [shareOf(after[taskId]), shareOf(before[taskId])]);
+        assert.deepEqual([candidateSuccess, baselineSuccess], [findShare(after[taskId]), findShare(before[taskId])]);
       }
       const regressed = rows.filter((row) => row.regressed).map(({ taskId }) => taskId);
       assert.deepEqual([...regressed].sort(), slowRegressed(own, other));
@@ -132,7 +132,7 @@ t.test("rows have the success and the regressions of a slow reading, one for eac
 
 t.test("a task's pair is what more than half of its compared copies are, else a tie", async (t) => {
   const copies = (...outcomes: (PairOutcome | null)[]) =>
-    outcomes.flatMap((pairOutcome, index) => inEach(copiesOf({ a: "+" }), { pairOutcome, repeat: index + 1 }));
+    outcomes.flatMap((pairOutcome, index) => inEach(listCopies({ a: "+" }), { pairOutcome, repeat: index + 1 }));
   const cases: readonly (readonly [readonly MeasuredCopy[], PairOutcome | null])[] = [
     [copies(), null],
     [copies(null, null), null],
@@ -163,10 +163,10 @@ t.test("a task's pair is what more than half of its compared copies are, else a 
 
 t.test("a tally counts tasks, not copies, and leaves out those that were not compared", async (t) => {
   const copies = [
-    ...inEach(copiesOf({ a: "+++" }), { pairOutcome: "win" }),
-    ...inEach(copiesOf({ b: "+", c: "+" }), { pairOutcome: "loss" }),
-    ...inEach(copiesOf({ d: "+" }), { pairOutcome: "tie" }),
-    ...copiesOf({ e: "+" }),
+    ...inEach(listCopies({ a: "+++" }), { pairOutcome: "win" }),
+    ...inEach(listCopies({ b: "+", c: "+" }), { pairOutcome: "loss" }),
+    ...inEach(listCopies({ d: "+" }), { pairOutcome: "tie" }),
+    ...listCopies({ e: "+" }),
   ];
   t.same(tallyPairs(copies), { wins: 1, losses: 2, ties: 1 });
 });

@@ -8,7 +8,7 @@ const RESULTS: Readonly<Record<string, CopyResult>> = { "+": "succeeded", "-": "
  * per copy: `+` succeeded, `-` failed, `?` unscored, `.` not settled. The copies cost nothing, and have no known time
  * or steps.
  */
-export function copiesOf(runs: Readonly<Record<string, string>>): readonly MeasuredCopy[] {
+export function listCopies(runs: Readonly<Record<string, string>>): readonly MeasuredCopy[] {
   return Object.entries(runs).flatMap(([originalRunId, results]) =>
     [...results].map((result, index) => ({
       taskId: originalRunId.split("/")[0] ?? "",
@@ -25,8 +25,8 @@ export function copiesOf(runs: Readonly<Record<string, string>>): readonly Measu
 }
 
 /** Returns this many tasks with the same results: `t00`, `t01` and so on. */
-export function tasksOf(count: number, results: string, prefix = "t"): readonly MeasuredCopy[] {
-  return copiesOf(
+export function listTasks(count: number, results: string, prefix = "t"): readonly MeasuredCopy[] {
+  return listCopies(
     Object.fromEntries(Array.from({ length: count }, (_, n) => [`${prefix}${String(n).padStart(2, "0")}`, results])),
   );
 }

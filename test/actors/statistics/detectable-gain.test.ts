@@ -2,26 +2,26 @@ import t from "tap";
 import { fraction, toNumber } from "../../../actors/fraction.js";
 import { successGain } from "../../../actors/statistics/gain.js";
 import { detectableGain, varianceWithinTasks } from "../../../actors/statistics/minimum-gain.js";
-import { copiesOf, tasksOf } from "./copies.js";
+import { listCopies, listTasks } from "./copies.js";
 import { simulateCopies } from "./simulated-copies.js";
 
 t.test("the variance within tasks is the mean over tasks with two scored copies, unbiased", async (t) => {
-  const copies = copiesOf({ a: "+-", b: "++", c: "+--?", "d/1": "+", "d/2": "-", e: "+", f: "?." });
+  const copies = listCopies({ a: "+-", b: "++", c: "+--?", "d/1": "+", "d/2": "-", e: "+", f: "?." });
   // 1/2, 0, 1/3 and 1/2 over four tasks; e and f have no second scored copy.
   t.same(varianceWithinTasks(copies), fraction(1, 3));
-  t.equal(varianceWithinTasks(tasksOf(9, "+")), null);
+  t.equal(varianceWithinTasks(listTasks(9, "+")), null);
   t.equal(varianceWithinTasks([]), null);
 });
 
 t.test(
   "the detectable gain is 1.96 standard errors of the gain, null under five tasks or without a repeat",
   async (t) => {
-    const live = tasksOf(6, "+-");
+    const live = listTasks(6, "+-");
     t.equal(detectableGain(live, { tasks: 5, own: 1, other: 1 }), 1.96 * Math.sqrt(1 / 5));
     t.equal(detectableGain(live, { tasks: 20, own: 2, other: 4 }), 1.96 * Math.sqrt((0.5 * 0.75) / 20));
-    t.equal(detectableGain(tasksOf(6, "++"), { tasks: 6, own: 1, other: 1 }), 0);
+    t.equal(detectableGain(listTasks(6, "++"), { tasks: 6, own: 1, other: 1 }), 0);
     t.equal(detectableGain(live, { tasks: 4, own: 1, other: 1 }), null);
-    t.equal(detectableGain(tasksOf(6, "+"), { tasks: 6, own: 1, other: 1 }), null);
+    t.equal(detectableGain(listTasks(6, "+"), { tasks: 6, own: 1, other: 1 }), null);
   },
 );
 

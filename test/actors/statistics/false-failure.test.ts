@@ -3,20 +3,20 @@ import fc from "fast-check";
 import t from "tap";
 import { falseFailureChance } from "../../../actors/statistics/false-failure.js";
 import { findRegressions } from "../../../actors/statistics/regression.js";
-import { copiesOf, tasksOf } from "./copies.js";
+import { listCopies, listTasks } from "./copies.js";
 import { simulateCopies } from "./simulated-copies.js";
 
 t.test("without a repeated copy the chance is unmeasured, never 0", async (t) => {
   const check = { repeats: 3, mostRegressions: 0 };
-  t.equal(falseFailureChance(tasksOf(20, "+"), check), null);
-  t.equal(falseFailureChance(tasksOf(20, "+?."), check), null);
+  t.equal(falseFailureChance(listTasks(20, "+"), check), null);
+  t.equal(falseFailureChance(listTasks(20, "+?."), check), null);
   t.equal(falseFailureChance([], check), null);
 });
 
 t.test("where no copy differs it is small but not 0; where no task can regress it is 0", async (t) => {
-  const chance = falseFailureChance(tasksOf(20, "+++"), { repeats: 3, mostRegressions: 0 });
+  const chance = falseFailureChance(listTasks(20, "+++"), { repeats: 3, mostRegressions: 0 });
   t.ok(chance !== null && chance > 0 && chance < 0.05, `${chance}`);
-  t.equal(falseFailureChance(tasksOf(20, "+--"), { repeats: 3, mostRegressions: 0 }), 0);
+  t.equal(falseFailureChance(listTasks(20, "+--"), { repeats: 3, mostRegressions: 0 }), 0);
 });
 
 /** Generates a task's number of scored copies, and how many of them succeeded. */
@@ -32,7 +32,7 @@ t.test("it is what a beta distribution by its moments has, over all sets of task
         `t${n}`,
         "+".repeat(succeeded) + "-".repeat(scored - succeeded),
       ]);
-      const chance = falseFailureChance(copiesOf(Object.fromEntries(pictures)), check);
+      const chance = falseFailureChance(listCopies(Object.fromEntries(pictures)), check);
       const wanted = slowChance(tasks, check);
       if (wanted === null || chance === null) return assert.equal(chance, wanted);
       return assert.ok(Math.abs(chance - wanted) < 1e-9, `${chance} for ${wanted}`);
@@ -91,8 +91,8 @@ function choose(of: number, count: number): number {
 
 t.test("a task with several runs is checked with all their copies", async (t) => {
   const check = { repeats: 1, mostRegressions: 0 };
-  const one = falseFailureChance(copiesOf({ "a/1": "+++", b: "+-" }), check) ?? 1;
-  const three = falseFailureChance(copiesOf({ "a/1": "+", "a/2": "+", "a/3": "+", b: "+-" }), check) ?? 1;
+  const one = falseFailureChance(listCopies({ "a/1": "+++", b: "+-" }), check) ?? 1;
+  const three = falseFailureChance(listCopies({ "a/1": "+", "a/2": "+", "a/3": "+", b: "+-" }), check) ?? 1;
   t.ok(three < one, "two of three must fail, instead of one of one");
 });
 

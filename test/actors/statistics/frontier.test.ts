@@ -11,7 +11,7 @@ const point = (id: string, score: number | null, cost: number | null, isSeed = f
   isSeed,
 });
 
-const idsOf = (points: readonly { readonly id: string }[]) => points.map(({ id }) => id);
+const listIds = (points: readonly { readonly id: string }[]) => points.map(({ id }) => id);
 
 t.test("a point stays when none is better without being dearer, or cheaper without being worse", async (t) => {
   const points = [
@@ -21,28 +21,28 @@ t.test("a point stays when none is better without being dearer, or cheaper witho
     point("dear", 50, 10),
     point("mid", 40, 5),
   ];
-  t.same(idsOf(paretoFrontier(points)), ["cheap", "mid", "good"]);
+  t.same(listIds(paretoFrontier(points)), ["cheap", "mid", "good"]);
 });
 
 t.test("equal points stay both, in the order given", async (t) => {
-  t.same(idsOf(paretoFrontier([point("b", 30, 2), point("a", 30, 2), point("c", 30, 3)])), ["b", "a"]);
-  t.same(idsOf(paretoFrontier([point("b", 30, null), point("a", 30, null)])), ["b", "a"]);
+  t.same(listIds(paretoFrontier([point("b", 30, 2), point("a", 30, 2), point("c", 30, 3)])), ["b", "a"]);
+  t.same(listIds(paretoFrontier([point("b", 30, null), point("a", 30, null)])), ["b", "a"]);
 });
 
 t.test("an unknown cost is the dearest, an unknown score is off", async (t) => {
-  t.same(idsOf(paretoFrontier([point("unknown", 50, null), point("dear", 49, 900)])), ["dear", "unknown"]);
-  t.same(idsOf(paretoFrontier([point("unknown", 50, null), point("dear", 50, 900)])), ["dear"]);
-  t.same(idsOf(paretoFrontier([point("none", null, 1)])), []);
+  t.same(listIds(paretoFrontier([point("unknown", 50, null), point("dear", 49, 900)])), ["dear", "unknown"]);
+  t.same(listIds(paretoFrontier([point("unknown", 50, null), point("dear", 50, 900)])), ["dear"]);
+  t.same(listIds(paretoFrontier([point("none", null, 1)])), []);
 });
 
 t.test("the seed always stays, and of equal cost the better comes first", async (t) => {
-  t.same(idsOf(paretoFrontier([point("seed", 10, 5, true), point("good", 50, 5)])), ["good", "seed"]);
-  t.same(idsOf(paretoFrontier([point("seed", null, null, true), point("good", 50, 5)])), ["good", "seed"]);
+  t.same(listIds(paretoFrontier([point("seed", 10, 5, true), point("good", 50, 5)])), ["good", "seed"]);
+  t.same(listIds(paretoFrontier([point("seed", null, null, true), point("good", 50, 5)])), ["good", "seed"]);
 });
 
 t.test("equal scores by other fractions are equal", async (t) => {
   const thirds: Fraction = fraction(2, 6);
-  t.same(idsOf(paretoFrontier([{ ...point("a", 0, 5), score: thirds }, point("b", 20, 5)])), ["a", "b"]);
+  t.same(listIds(paretoFrontier([{ ...point("a", 0, 5), score: thirds }, point("b", 20, 5)])), ["a", "b"]);
 });
 
 t.test("the frontier is what nested loops leave, whatever the order", async () => {
@@ -65,13 +65,13 @@ t.test("the frontier is what nested loops leave, whatever the order", async () =
         });
       });
       const found = paretoFrontier(all.map((each) => each.point));
-      assert.deepEqual(idsOf(found).sort(), stays.map(({ n }) => `${n}`).sort());
+      assert.deepEqual(listIds(found).sort(), stays.map(({ n }) => `${n}`).sort());
       const costs = found.map(({ id }) => all[Number(id)]?.cost ?? 0);
       assert.deepEqual(
         costs,
         [...costs].sort((a, b) => a - b),
       );
-      assert.deepEqual(idsOf(paretoFrontier(all.map((each) => each.point).reverse())).sort(), idsOf(found).sort());
+      assert.deepEqual(listIds(paretoFrontier(all.map((each) => each.point).reverse())).sort(), listIds(found).sort());
     }),
   );
 });

@@ -4,7 +4,7 @@ import t from "tap";
 import { onTasksScoredBy, roomToImprove, successGain } from "../../../actors/statistics/gain.js";
 import { successInterval } from "../../../actors/statistics/success.js";
 import { shuffled, someCopies } from "./arbitrary-copies.js";
-import { copiesOf, tasksOf } from "./copies.js";
+import { listCopies, listTasks } from "./copies.js";
 import { slowDifferences, slowInterval, slowVerdict, WHOLE } from "./slow-reading.js";
 
 t.test("gain, interval and verdict are those of all resamples of the tasks scored on both sides", async () => {
@@ -46,8 +46,8 @@ t.test("the order of copies does not matter, and the other side sees the opposit
 
 t.test("a gain of exactly the smallest is better, and its loss worse, as the decimals are written", async (t) => {
   // One more successful copy of 10, 12 or 20 in each task: 0.1, 1/12 and 0.05.
-  const own = tasksOf(5, "++++++++++++++++++++");
-  const other = tasksOf(5, "+++++++++++++++++++-");
+  const own = listTasks(5, "++++++++++++++++++++");
+  const other = listTasks(5, "+++++++++++++++++++-");
   t.match(successGain(own, other, 0.05), {
     gain: 0.05,
     low: 0.05,
@@ -60,35 +60,35 @@ t.test("a gain of exactly the smallest is better, and its loss worse, as the dec
   t.match(successGain(other, own, 0.05), { gain: -0.05, verdict: "worse" });
   t.match(successGain(other, own, 0.050000001), { verdict: "within-noise" });
   // In doubles, 0.3 - 0.2 is less than 0.1.
-  const three = tasksOf(6, "+++-------");
-  t.match(successGain(three, tasksOf(6, "++--------"), 0.1), { verdict: "better" });
+  const three = listTasks(6, "+++-------");
+  t.match(successGain(three, listTasks(6, "++--------"), 0.1), { verdict: "better" });
 });
 
 t.test("an interval that touches 0 is within noise, however small the smallest gain", async (t) => {
-  const own = [...tasksOf(3, "+"), ...tasksOf(3, "-", "f")];
-  const other = [...tasksOf(3, "-"), ...tasksOf(3, "-", "f")];
+  const own = [...listTasks(3, "+"), ...listTasks(3, "-", "f")];
+  const other = [...listTasks(3, "-"), ...listTasks(3, "-", "f")];
   t.match(successGain(own, other, 0), { gain: 0.5, low: 1 / 6, verdict: "better" });
-  const fewer = [...tasksOf(2, "+"), ...tasksOf(3, "-", "f")];
-  t.match(successGain(fewer, [...tasksOf(2, "-"), ...tasksOf(3, "-", "f")], 0), {
+  const fewer = [...listTasks(2, "+"), ...listTasks(3, "-", "f")];
+  t.match(successGain(fewer, [...listTasks(2, "-"), ...listTasks(3, "-", "f")], 0), {
     gain: 0.4,
     low: 0,
     verdict: "within-noise",
   });
-  t.match(successGain(tasksOf(9, "+-"), tasksOf(9, "-+"), 0), { gain: 0, verdict: "within-noise" });
+  t.match(successGain(listTasks(9, "+-"), listTasks(9, "-+"), 0), { gain: 0, verdict: "within-noise" });
 });
 
 t.test("under five tasks a gain says few, and leaves open whether there is room to improve", async (t) => {
-  const gainOf = (tasks: number) => successGain(tasksOf(tasks, "+"), tasksOf(tasks, "-"), 0.05);
-  t.match(gainOf(4), { verdict: "better", tasks: 4, few: true });
-  t.match(gainOf(5), { verdict: "better", tasks: 5, few: false });
-  t.same([gainOf(4), gainOf(5), null].map(roomToImprove), [null, true, null]);
-  t.equal(roomToImprove(successGain(tasksOf(5, "+"), tasksOf(5, "+"), 0.05)), false);
-  t.equal(roomToImprove(successGain(tasksOf(5, "-"), tasksOf(5, "+"), 0.05)), false);
+  const findGain = (tasks: number) => successGain(listTasks(tasks, "+"), listTasks(tasks, "-"), 0.05);
+  t.match(findGain(4), { verdict: "better", tasks: 4, few: true });
+  t.match(findGain(5), { verdict: "better", tasks: 5, few: false });
+  t.same([findGain(4), findGain(5), null].map(roomToImprove), [null, true, null]);
+  t.equal(roomToImprove(successGain(listTasks(5, "+"), listTasks(5, "+"), 0.05)), false);
+  t.equal(roomToImprove(successGain(listTasks(5, "-"), listTasks(5, "+"), 0.05)), false);
 });
 
 t.test("what a gain is over is the other side's success on the tasks scored on both", async (t) => {
-  const own = copiesOf({ a: "+", b: "?", c: "." });
-  const other = copiesOf({ a: "-", b: "+", c: "+", d: "+" });
+  const own = listCopies({ a: "+", b: "?", c: "." });
+  const other = listCopies({ a: "-", b: "+", c: "+", d: "+" });
   t.equal(successInterval(onTasksScoredBy(other, own))?.rate, 0);
   t.equal(successGain(own, other, 0.05)?.tasks, 1);
 });

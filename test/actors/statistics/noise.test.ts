@@ -5,11 +5,11 @@ import { decimal, fraction } from "../../../actors/fraction.js";
 import { neededRepeats, suggestedRepeats } from "../../../actors/statistics/minimum-gain.js";
 import { measureNoise } from "../../../actors/statistics/noise.js";
 import { shuffled, someCopies } from "./arbitrary-copies.js";
-import { copiesOf, tasksOf } from "./copies.js";
+import { listCopies, listTasks } from "./copies.js";
 import { slowShares, WHOLE } from "./slow-reading.js";
 
 t.test("20 tasks at 1.00 and 0.95 need one copy for a gain of 0.05, not two", async (t) => {
-  const copies = [...tasksOf(19, "++"), ...tasksOf(1, "+-", "f")];
+  const copies = [...listTasks(19, "++"), ...listTasks(1, "+-", "f")];
   t.same(measureNoise(copies, { repeats: 2, minGain: 0.05 }), {
     perRepeat: [1, 0.95],
     spread: 0.05,
@@ -33,13 +33,13 @@ t.test("the copies needed are the spread over the smallest gain, squared and rou
 });
 
 t.test("a spread above the smallest gain is noisy in one copy, at two already", async (t) => {
-  const copies = [...tasksOf(19, "++"), ...tasksOf(1, "+-", "f")];
+  const copies = [...listTasks(19, "++"), ...listTasks(1, "+-", "f")];
   t.match(measureNoise(copies, { repeats: 2, minGain: 0.049 }), { noisyInOneCopy: true, neededRepeats: 2 });
 });
 
 t.test("a smallest gain of 0 is noisy with any spread, and not without", async (t) => {
-  const still = tasksOf(5, "++");
-  const moving = [...tasksOf(4, "++"), ...tasksOf(1, "+-", "f")];
+  const still = listTasks(5, "++");
+  const moving = [...listTasks(4, "++"), ...listTasks(1, "+-", "f")];
   t.match(measureNoise(still, { repeats: 2, minGain: 0 }), { noisyInOneCopy: false, neededRepeats: 0 });
   t.match(measureNoise(moving, { repeats: 2, minGain: 0 }), {
     noisyInOneCopy: true,
@@ -49,7 +49,7 @@ t.test("a smallest gain of 0 is noisy with any spread, and not without", async (
 });
 
 t.test("each copy's success is over the tasks that scored that copy, null when none did", async (t) => {
-  const copies = copiesOf({ "a/1": "+?-.", "a/2": "-??.", b: "++?." });
+  const copies = listCopies({ "a/1": "+?-.", "a/2": "-??.", b: "++?." });
   t.match(measureNoise(copies, { repeats: 4, minGain: 0.05 }), {
     perRepeat: [0.75, 1, 0, null],
     spread: 1,
@@ -59,8 +59,8 @@ t.test("each copy's success is over the tasks that scored that copy, null when n
 });
 
 t.test("noise is null while fewer than two of the copies were scored", async (t) => {
-  t.equal(measureNoise(tasksOf(5, "+?"), { repeats: 2, minGain: 0.05 }), null);
-  t.equal(measureNoise(tasksOf(5, "+"), { repeats: 1, minGain: 0.05 }), null);
+  t.equal(measureNoise(listTasks(5, "+?"), { repeats: 2, minGain: 0.05 }), null);
+  t.equal(measureNoise(listTasks(5, "+"), { repeats: 1, minGain: 0.05 }), null);
   t.equal(measureNoise([], { repeats: 3, minGain: 0.05 }), null);
 });
 

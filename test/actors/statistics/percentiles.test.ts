@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
-import { earlierMedian, percentilesOf } from "../../../actors/statistics/percentiles.js";
+import { earlierMedian, toPercentiles } from "../../../actors/statistics/percentiles.js";
 
 t.test("percentiles are linear between the nearest two, with their count", async (t) => {
-  t.same(percentilesOf([3, 6, 7, 8, 8, 9, 10, 13, 15, 16, 20]), {
+  t.same(toPercentiles([3, 6, 7, 8, 8, 9, 10, 13, 15, 16, 20]), {
     p50Ms: 9,
     p75Ms: 14,
     p90Ms: 16,
@@ -12,7 +12,7 @@ t.test("percentiles are linear between the nearest two, with their count", async
     count: 11,
     few: false,
   });
-  t.same(percentilesOf([1_000, 2_000, 4_000, 8_000, 16_000]), {
+  t.same(toPercentiles([1_000, 2_000, 4_000, 8_000, 16_000]), {
     p50Ms: 4_000,
     p75Ms: 8_000,
     p90Ms: 12_800,
@@ -20,19 +20,19 @@ t.test("percentiles are linear between the nearest two, with their count", async
     count: 5,
     few: false,
   });
-  t.same(percentilesOf([1, 2, 3, 4]), { p50Ms: 2.5, p75Ms: 3.25, p90Ms: 3.7, p95Ms: 3.85, count: 4, few: true });
-  t.same(percentilesOf([7]), { p50Ms: 7, p75Ms: 7, p90Ms: 7, p95Ms: 7, count: 1, few: true });
+  t.same(toPercentiles([1, 2, 3, 4]), { p50Ms: 2.5, p75Ms: 3.25, p90Ms: 3.7, p95Ms: 3.85, count: 4, few: true });
+  t.same(toPercentiles([7]), { p50Ms: 7, p75Ms: 7, p90Ms: 7, p95Ms: 7, count: 1, few: true });
 });
 
 t.test("percentiles of nothing are null", async (t) => {
-  t.same(percentilesOf([]), { p50Ms: null, p75Ms: null, p90Ms: null, p95Ms: null, count: 0, few: true });
+  t.same(toPercentiles([]), { p50Ms: null, p75Ms: null, p90Ms: null, p95Ms: null, count: 0, few: true });
 });
 
 t.test("percentiles do not depend on the order, and are those by hundredths of a gap", async () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 1e9 }), { minLength: 1 }), (times) => {
-      const found = percentilesOf(times);
-      assert.deepEqual(percentilesOf([...times].reverse()), found);
+      const found = toPercentiles(times);
+      assert.deepEqual(toPercentiles([...times].reverse()), found);
       // Splits each gap into a hundred steps: the percentile is step (n - 1) * percent of all.
       const sorted = [...times].sort((a, b) => a - b);
       const steps = sorted.flatMap((time, at) =>

@@ -3,12 +3,12 @@ import fc from "fast-check";
 import t from "tap";
 import { findRegressions, hasRegressed } from "../../../actors/statistics/regression.js";
 import { settledCopies, shuffled, someCopies } from "./arbitrary-copies.js";
-import { copiesOf } from "./copies.js";
+import { listCopies } from "./copies.js";
 import { simulateCopies } from "./simulated-copies.js";
 import { slowRegressed, slowShares, WHOLE } from "./slow-reading.js";
 
 const regressed = (candidate: string, baseline: string) =>
-  hasRegressed(copiesOf({ a: candidate }), copiesOf({ a: baseline }));
+  hasRegressed(listCopies({ a: candidate }), listCopies({ a: baseline }));
 
 t.test(
   "a task regressed when all its baseline's scored copies succeeded and fewer than half of the candidate's",
@@ -56,8 +56,8 @@ t.test("the tasks that regressed are those of a slow reading, in any order of co
 });
 
 t.test("a regression names the run with the largest loss, of equal ones the earlier in the set", async (t) => {
-  const candidate = copiesOf({ "a/3": "--", "a/1": "+-", "a/2": "--", "b/2": "?", "b/1": "-" });
-  const baseline = copiesOf({ "a/1": "++", "a/2": "++", "a/3": "++", "b/1": "?", "b/2": "+" });
+  const candidate = listCopies({ "a/3": "--", "a/1": "+-", "a/2": "--", "b/2": "?", "b/1": "-" });
+  const baseline = listCopies({ "a/1": "++", "a/2": "++", "a/3": "++", "b/1": "?", "b/2": "+" });
   const named = (runs: readonly string[]) =>
     findRegressions(candidate, baseline, runs).map((each) => each.originalRunId);
   t.same(named(["a/1", "a/2", "a/3", "b/1", "b/2"]), ["b/1", "a/2"], "no run of b was scored on both sides");
@@ -65,8 +65,8 @@ t.test("a regression names the run with the largest loss, of equal ones the earl
 });
 
 t.test("regressions are in order of their loss, then of task; copies in order of run, then of copy", async (t) => {
-  const candidate = copiesOf({ "c/2": "--", "c/1": "--", b: "+--", a: "+--" });
-  const found = findRegressions([...candidate].reverse(), copiesOf({ "c/1": "+", "c/2": "+", b: "+", a: "+" }), [
+  const candidate = listCopies({ "c/2": "--", "c/1": "--", b: "+--", a: "+--" });
+  const found = findRegressions([...candidate].reverse(), listCopies({ "c/1": "+", "c/2": "+", b: "+", a: "+" }), [
     "c/1",
     "c/2",
   ]);

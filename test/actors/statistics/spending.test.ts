@@ -10,13 +10,13 @@ import {
   reachesCeiling,
   unpricedRun,
 } from "../../../actors/statistics/spending.js";
-import { copiesOf } from "./copies.js";
+import { listCopies } from "./copies.js";
 
 const usd = (amount: number) => ({ amount, currency: "USD" });
 const eur = (amount: number) => ({ amount, currency: "EUR" });
 
 function copies(results: string, ...costs: (Partial<PricedCopy> | number)[]): readonly PricedCopy[] {
-  return copiesOf({ a: results }).map((copy, index) => {
+  return listCopies({ a: results }).map((copy, index) => {
     const cost = costs[index] ?? {};
     return { ...copy, ...(typeof cost === "number" ? { spent: usd(cost) } : cost) };
   });

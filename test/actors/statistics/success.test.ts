@@ -3,7 +3,7 @@ import fc from "fast-check";
 import t from "tap";
 import { saturation, successInterval, successTotals } from "../../../actors/statistics/success.js";
 import { shuffled, someCopies } from "./arbitrary-copies.js";
-import { copiesOf, tasksOf } from "./copies.js";
+import { listCopies, listTasks } from "./copies.js";
 import { slowInterval, slowShares, WHOLE } from "./slow-reading.js";
 
 t.test("success is the mean of the tasks' shares of scored copies, with the interval of all resamples", async () => {
@@ -29,12 +29,12 @@ t.test("the order of copies does not matter, nor does having each copy twice", a
 });
 
 t.test("a task counts once, however many runs and copies of it are scored", async (t) => {
-  const copies = copiesOf({ "a/1": "++", "a/2": "+--", b: "-", c: "??" });
+  const copies = listCopies({ "a/1": "++", "a/2": "+--", b: "-", c: "??" });
   t.equal(successInterval(copies)?.rate, 0.3, "3 of 5 of one task, 0 of 1 of another, none of the third");
 });
 
 t.test("totals count copies by how they settled", async (t) => {
-  t.match(successTotals(copiesOf({ a: "+-?.", b: "?.", c: ".", d: "++" })), {
+  t.match(successTotals(listCopies({ a: "+-?.", b: "?.", c: ".", d: "++" })), {
     tasks: 4,
     tasksScored: 2,
     entries: 9,
@@ -44,7 +44,7 @@ t.test("totals count copies by how they settled", async (t) => {
     successRate: 0.75,
     interval: { rate: 0.75, low: 0.5, high: 1 },
   });
-  t.same(successTotals(copiesOf({ a: "?." })), {
+  t.same(successTotals(listCopies({ a: "?." })), {
     tasks: 1,
     tasksScored: 0,
     entries: 2,
@@ -57,8 +57,8 @@ t.test("totals count copies by how they settled", async (t) => {
 });
 
 t.test("a set is saturated above 95 %, and not at it", async (t) => {
-  t.match(saturation([...tasksOf(19, "+"), ...tasksOf(1, "-", "f")]), { rate: 0.95, saturated: false });
-  t.match(saturation([...tasksOf(20, "+"), ...tasksOf(1, "-", "f")]), { rate: 20 / 21, saturated: true });
-  t.match(saturation(tasksOf(3, "+")), { rate: 1, interval: { rate: 1, low: 1, high: 1 }, saturated: true });
-  t.equal(saturation(tasksOf(3, "?")), null);
+  t.match(saturation([...listTasks(19, "+"), ...listTasks(1, "-", "f")]), { rate: 0.95, saturated: false });
+  t.match(saturation([...listTasks(20, "+"), ...listTasks(1, "-", "f")]), { rate: 20 / 21, saturated: true });
+  t.match(saturation(listTasks(3, "+")), { rate: 1, interval: { rate: 1, low: 1, high: 1 }, saturated: true });
+  t.equal(saturation(listTasks(3, "?")), null);
 });

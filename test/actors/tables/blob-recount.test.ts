@@ -8,19 +8,19 @@ import { UNUSED_MS } from "../../../actors/tables/blobs.js";
 import { createMemoryStore } from "../../../storage/memory-store.js";
 import type { Change, Key, Store, Writing } from "../../../storage/store.js";
 import { Harness, partition } from "../../support/harness.js";
-import { desk, digestOf, papers, startMs } from "../../support/papers.js";
+import { desk, papers, startMs, toDigest } from "../../support/papers.js";
 import { readProduct } from "../../support/source-code.js";
 
 const options = { referring: [papers], nowMs: startMs };
 
-const useOf = (text: string): Key => [partition, "row", "blob-use", digestOf(text)];
-const bodyOf = (text: string): Key => [partition, "row", "blob", digestOf(text)];
-const unusedOf = (text: string, sinceMs: number): Key => [partition, "row", "blob-unused", sinceMs, digestOf(text)];
+const toUse = (text: string): Key => [partition, "row", "blob-use", toDigest(text)];
+const readBody = (text: string): Key => [partition, "row", "blob", toDigest(text)];
+const toUnused = (text: string, sinceMs: number): Key => [partition, "row", "blob-unused", sinceMs, toDigest(text)];
 
 const all = (rows: Writing) => rows.range({ prefix: [] });
 
 /** Returns a store with these rows. */
-async function storeOf(rows: Writing): Promise<Store> {
+async function readStore(rows: Writing): Promise<Store> {
   const store = createMemoryStore();
   await store.commit(all(rows).map(({ key, value }): Change => ({ op: "put", key, value })));
   return store;
@@ -44,7 +44,7 @@ function filed(): Writing {
 t.test("counts that are right are left, and nothing is written", async (t) => {
   const rows = filed();
   rows.put([partition, "actor", "blob-sweeper", "unused"], { version: 1 });
-  const store = await storeOf(rows);
+  const store = await readStore(rows);
   let commits = 0;
   const counting = {
     ...store,
@@ -60,16 +60,16 @@ t.test("one that is too high, too low, or missing is put right, and told with wh
   const rows = filed();
   const right = all(rows);
   const since = { unusedSinceMs: null };
-  rows.put(useOf("one"), { count: 5, ...since });
-  rows.put(useOf("old"), { count: 1, ...since });
-  rows.remove(unusedOf("old", startMs));
-  rows.remove(useOf("two"));
-  rows.put(useOf("nothing"), { count: 2, ...since });
-  const store = await storeOf(rows);
+  rows.put(toUse("one"), { count: 5, ...since });
+  rows.put(toUse("old"), { count: 1, ...since });
+  rows.remove(toUnused("old", startMs));
+  rows.remove(toUse("two"));
+  rows.put(toUse("nothing"), { count: 2, ...since });
+  const store = await readStore(rows);
   const found = await recount(store);
   const told = new Map(found.map(({ digest, counted, rows }) => [digest, [counted, rows]]));
   const wanted = { one: [5, 2], two: [null, 1], old: [1, 0], nothing: [2, 0] };
-  t.same(told, new Map(Object.entries(wanted).map(([text, counts]) => [digestOf(text), counts])));
+  t.same(told, new Map(Object.entries(wanted).map(([text, counts]) => [toDigest(text), counts])));
   t.ok(found.every(({ workspaceId, isMissing }) => workspaceId === partition && !isMissing));
   const rowsOnly = store.reading.range({ prefix: [partition, "row"] });
   t.same(rowsOnly, right);
@@ -79,24 +79,24 @@ t.test("one that is too high, too low, or missing is put right, and told with wh
 t.test("one counted too low is put right before its body goes", async (t) => {
   const { rows, write, remove } = desk();
   for (const id of ["a", "b"]) write(id, ["one"]);
-  rows.put(useOf("one"), { count: 1, unusedSinceMs: null });
+  rows.put(toUse("one"), { count: 1, unusedSinceMs: null });
   remove("a");
-  const store = await storeOf(rows);
+  const store = await readStore(rows);
   t.match(await recount(store), [
     { counted: 0, rows: 1 },
     { counted: 1, rows: 1 },
   ]);
-  t.same(store.reading.get(useOf("one")), { count: 1, unusedSinceMs: null });
+  t.same(store.reading.get(toUse("one")), { count: 1, unusedSinceMs: null });
   t.same(store.reading.range({ prefix: [partition, "row", "blob-unused"] }), []);
 });
 
 t.test("a body that rows refer to and that is not there is told each time, its count put right", async (t) => {
   const rows = filed();
-  rows.remove(bodyOf("one"));
-  rows.remove(useOf("one"));
-  const store = await storeOf(rows);
-  t.match(await recount(store), [{ digest: digestOf("one"), counted: null, rows: 2, isMissing: true }]);
-  t.match(await recount(store), [{ digest: digestOf("one"), counted: 2, rows: 2, isMissing: true }]);
+  rows.remove(readBody("one"));
+  rows.remove(toUse("one"));
+  const store = await readStore(rows);
+  t.match(await recount(store), [{ digest: toDigest("one"), counted: null, rows: 2, isMissing: true }]);
+  t.match(await recount(store), [{ digest: toDigest("one"), counted: 2, rows: 2, isMissing: true }]);
 });
 
 t.test("whatever became of the rows about bodies, they are made again from the rows that refer", async () => {
@@ -127,7 +127,7 @@ t.test("whatever became of the rows about bodies, they are made again from the r
 function spoil(rows: Writing, at: number, how: "gone" | "moved" | "more"): void {
   const about = ["blob-use", "blob-unused"].flatMap((table) => rows.range({ prefix: [partition, "row", table] }));
   const row = about[at % Math.max(1, about.length)];
-  if (how === "more") rows.put(useOf("nothing"), { count: at, unusedSinceMs: null });
+  if (how === "more") rows.put(toUse("nothing"), { count: at, unusedSinceMs: null });
   if (row === undefined || how === "more") return;
   const isUse = row.key[2] === "blob-use";
   if (how === "gone") rows.remove(row.key);
@@ -149,9 +149,9 @@ t.test("what nobody knew to be unused goes a day after the service starts", asyn
   t.match(await recounted, [{ counted: 1, rows: 0 }]);
   await harness.start();
   await harness.advance(UNUSED_MS - 10_000);
-  t.ok(harness.durable.get(bodyOf("one")));
+  t.ok(harness.durable.get(readBody("one")));
   await harness.advance(20_000);
-  t.equal(harness.durable.get(bodyOf("one")), undefined);
+  t.equal(harness.durable.get(readBody("one")), undefined);
 });
 
 t.test("every table that refers to bodies is in the catalogue", async (t) => {

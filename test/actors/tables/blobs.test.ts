@@ -6,7 +6,7 @@ import { address } from "../../../runtime/cells/address.js";
 import type { Message, Woken } from "../../../runtime/turns/turn.js";
 import type { Writing } from "../../../storage/store.js";
 import { Harness, partition, settled } from "../../support/harness.js";
-import { desk, digestOf, papers, startMs, textOf } from "../../support/papers.js";
+import { desk, findText, papers, startMs, toDigest } from "../../support/papers.js";
 import { probe } from "../../support/probe.js";
 import { memoryRows, stepByHand, withTurn } from "../../support/turn.js";
 
@@ -18,8 +18,8 @@ t.test("a body is written once, under its workspace, however many rows refer to 
   write("a", ["diff", "talk"]);
   write("b", ["diff", "diff"]);
   t.equal(writtenBodies(rows), 2);
-  t.equal(textOf(rows, "diff"), "diff");
-  t.equal(findBlob(rows, "ws_other", digestOf("diff")), undefined);
+  t.equal(findText(rows, "diff"), "diff");
+  t.equal(findBlob(rows, "ws_other", toDigest("diff")), undefined);
 });
 
 t.test("a row cannot refer to a body that is not stored", async (t) => {
@@ -28,7 +28,7 @@ t.test("a row cannot refer to a body that is not stored", async (t) => {
     () =>
       withTurn(
         address(partition, "desk", "1"),
-        (turn) => papers.insert(turn, partition, { id: "a", bodies: [digestOf("never kept")] }),
+        (turn) => papers.insert(turn, partition, { id: "a", bodies: [toDigest("never kept")] }),
         { rows },
       ),
     /was not kept/,
@@ -47,13 +47,13 @@ t.test("the sweeper removes bodies without references for a day, and gets one me
 
   sweeper.now = startMs + UNUSED_MS;
   t.same(sweeper.take(woken(sweeper.now)).wakes, [{ name: "sweep", dueMs: startMs + 1_000 + UNUSED_MS }]);
-  t.equal(textOf(rows, "first"), undefined);
-  t.equal(textOf(rows, "second"), "second", "it came back within the day, and was not written again");
-  t.equal(textOf(rows, "third"), "third");
+  t.equal(findText(rows, "first"), undefined);
+  t.equal(findText(rows, "second"), "second", "it came back within the day, and was not written again");
+  t.equal(findText(rows, "third"), "third");
 
   sweeper.now = startMs + 1_000 + UNUSED_MS;
   t.ok(sweeper.take(woken(sweeper.now)).stopped);
-  t.equal(textOf(rows, "third"), undefined);
+  t.equal(findText(rows, "third"), undefined);
   t.equal(remove("b", sweeper.now).sent.length, 1, "it is told of the next one");
 });
 
@@ -73,7 +73,7 @@ t.test("a body that comes back within the day is not written again", async (t) =
   };
   desk(counting).write("b", ["diff"], startMs + 1_000);
   t.notOk(writes.includes("blob"));
-  t.equal(textOf(rows, "diff"), "diff");
+  t.equal(findText(rows, "diff"), "diff");
 });
 
 t.test("many bodies are removed in slices", async (t) => {
@@ -100,14 +100,14 @@ t.test("the sweeper does not remove a body with references, even if it is listed
   const sweeper = stepByHand(blobSweeperActor, blobSweeperRef(partition), { rows, now: startMs });
   write("a", ["diff"]);
   write("b", ["diff"]);
-  rows.put([partition, "row", "blob-use", digestOf("diff")], { count: 1, unusedSinceMs: null });
+  rows.put([partition, "row", "blob-use", toDigest("diff")], { count: 1, unusedSinceMs: null });
   remove("a");
   sweeper.take({ type: "blobs.unused" });
   remove("b", startMs + 1);
   write("c", ["diff"], startMs + 2);
   sweeper.now = startMs + UNUSED_MS;
   sweeper.take(woken(sweeper.now));
-  t.equal(textOf(rows, "diff"), "diff");
+  t.equal(findText(rows, "diff"), "diff");
   t.same(rows.range({ prefix: [partition, "row", "blob-unused"] }), []);
 });
 
@@ -118,7 +118,7 @@ t.test("in the runtime, an unused body is removed a day later, also after a cras
       papers.insert(turn, partition, { id: "a", bodies: [storeBlob(turn, partition, body)] });
     },
     remove: (_context, _message, turn) =>
-      papers.remove(turn, partition, { id: "a", bodies: [digestOf("a long diff")] }),
+      papers.remove(turn, partition, { id: "a", bodies: [toDigest("a long diff")] }),
   });
   const harness = new Harness({ catalogue: { actors: [writer, blobSweeperActor] } });
   await harness.start();
@@ -127,7 +127,7 @@ t.test("in the runtime, an unused body is removed a day later, also after a cras
   harness.crash();
   await harness.start();
   await harness.advance(UNUSED_MS - 10_000);
-  const there = () => harness.runtime.reading.get<Uint8Array>([partition, "row", "blob", digestOf("a long diff")]);
+  const there = () => harness.runtime.reading.get<Uint8Array>([partition, "row", "blob", toDigest("a long diff")]);
   t.same(there() && Buffer.from(there() ?? []).toString(), "a long diff");
   await harness.advance(20_000);
   t.equal(there(), undefined);
@@ -150,16 +150,16 @@ t.test("a body that a later turn refers to is there for it, though it had been u
   sweeper.now = startMs + UNUSED_MS;
   t.same(sweeper.take(woken(sweeper.now)).wakes, [{ name: "sweep", dueMs: beforeMs + UNUSED_MS }]);
   t.same(
-    ["skill", "new"].map((text) => textOf(rows, text)),
+    ["skill", "new"].map((text) => findText(rows, text)),
     ["skill", "new"],
   );
-  withTurn(self, (turn) => papers.insert(turn, partition, { id: "b", bodies: [digestOf("skill")] }), { rows });
+  withTurn(self, (turn) => papers.insert(turn, partition, { id: "b", bodies: [toDigest("skill")] }), { rows });
 
   sweeper.now = beforeMs + UNUSED_MS;
   t.ok(sweeper.take(woken(sweeper.now)).stopped);
-  t.equal(textOf(rows, "skill"), "skill");
-  t.equal(textOf(rows, "new"), undefined, "nothing came to refer to it");
-  t.equal(textOf(rows, "used"), "used", "it never was unused");
+  t.equal(findText(rows, "skill"), "skill");
+  t.equal(findText(rows, "new"), undefined, "nothing came to refer to it");
+  t.equal(findText(rows, "used"), "used", "it never was unused");
 });
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -221,7 +221,7 @@ t.test("killed at any commit, counts are right, what is referred to is there, an
   t.ok(kills >= 2 * deeds.length, `${kills} kills`);
 });
 
-const blobKey = (text: string) => [partition, "row", "blob", digestOf(text)];
+const blobKey = (text: string) => [partition, "row", "blob", toDigest(text)];
 
 t.test("after days without a service, what was undelivered comes before the sweeper", async (t) => {
   const body = Buffer.from("a skill");

@@ -28,7 +28,7 @@ const parts = indexedTable<Part>("part", {
   },
 });
 
-const idOf = (n: number) => `part_${String(n).padStart(6, "0")}`;
+const toId = (n: number) => `part_${String(n).padStart(6, "0")}`;
 
 async function stored(rows: readonly Part[]): Promise<Store> {
   const store = createMemoryStore();
@@ -48,7 +48,7 @@ async function stored(rows: readonly Part[]): Promise<Store> {
 /** Returns many rows, few of which have both values. */
 function many(count: number, isBoth: (n: number) => boolean): Part[] {
   return Array.from({ length: count }, (_, n) => ({
-    id: idOf(n),
+    id: toId(n),
     teamId: "team_1",
     line: `line_${n % 7}`,
     state: n % 2 === 0 || isBoth(n) ? "open" : "shut",
@@ -81,19 +81,19 @@ t.test("a page is not short while more fits, however far away, and no slice look
   const { rows, slices, most } = sliced(store.reading, 10);
   t.same(
     rows.map(({ id }) => id),
-    [4_001, 4_000, 17, 3].map(idOf),
+    [4_001, 4_000, 17, 3].map(toId),
   );
   t.ok(slices > 2, `${slices} slices`);
   t.ok(most <= MAX_SLICE_COST + 100, `${most} rows were looked at in one slice`);
   t.same(
     sliced(store.reading, 2).rows.map(({ id }) => id),
-    [4_001, 4_000].map(idOf),
+    [4_001, 4_000].map(toId),
   );
 });
 
 t.test("many lines are found in slices too", async (t) => {
   const all = Array.from({ length: 1_200 }, (_, n) => ({
-    id: idOf(n),
+    id: toId(n),
     teamId: "team_1",
     line: `line_${n % 400}`,
     state: "open",
@@ -127,7 +127,7 @@ t.test("slices give what one walk gives, whatever is asked for", async () => {
   });
   await fc.assert(
     fc.asyncProperty(fc.array(row, { minLength: 200, maxLength: 900 }), fc.nat(40), async (kinds, limit) => {
-      const all = kinds.map((kind, n) => ({ id: idOf(n), ...kind }));
+      const all = kinds.map((kind, n) => ({ id: toId(n), ...kind }));
       const store = await stored(all);
       const fits = (one: Part) => one.teamId === "team_1" && one.state === "open" && one.owner === "usr_1";
       assert.deepEqual(sliced(store.reading, limit).rows, all.filter(fits).reverse().slice(0, limit));
@@ -188,15 +188,15 @@ t.test("any filter, bounds and limit give what looking at every row gives", asyn
   const page = fc.record({ before: bound, after: bound, limit: fc.constantFrom(undefined, 1, 7, 300) });
   await fc.assert(
     fc.asyncProperty(fc.array(row, { maxLength: 400 }), fc.array(fc.tuple(asked, page)), async (kinds, questions) => {
-      const all = kinds.map((kind, n) => ({ id: idOf(n), ...kind }));
+      const all = kinds.map((kind, n) => ({ id: toId(n), ...kind }));
       const store = await crossing(all);
       for (const [filter, { before, after, limit }] of questions) {
         const wanted = Object.entries({ ...filter, teamId: "team_1" }).filter(([, value]) => value !== undefined);
         const fitting = all
           .filter((one, n) => n < (before ?? kinds.length) && n > (after ?? -1) && has(one, wanted))
           .reverse();
-        const bounds = { before: before === undefined ? undefined : [idOf(before)], limit };
-        const from = after === undefined ? {} : { after: [idOf(after)] };
+        const bounds = { before: before === undefined ? undefined : [toId(before)], limit };
+        const from = after === undefined ? {} : { after: [toId(after)] };
         const { rows } = crossedPage(store.reading, { ...filter, teamId: "team_1" }, { ...bounds, ...from });
         assert.deepEqual(rows, fitting.slice(0, limit));
       }
@@ -209,13 +209,13 @@ const has = (row: Part, wanted: readonly (readonly [string, unknown])[]) =>
   wanted.every(([field, value]) => Reflect.get(row, field) === value);
 
 /** Returns rows of one owner; `lineOf` decides their lines. */
-const owned = (count: number, lineOf: (n: number) => string, ownerOf: (n: number) => string): Part[] =>
+const owned = (count: number, toLine: (n: number) => string, toOwner: (n: number) => string): Part[] =>
   Array.from({ length: count }, (_, n) => ({
-    id: idOf(n),
+    id: toId(n),
     teamId: "team_1",
     state: "open",
-    line: lineOf(n),
-    owner: ownerOf(n),
+    line: toLine(n),
+    owner: toOwner(n),
   }));
 
 t.test("what large lines have in common is found without looking at the rest", async (t) => {
@@ -228,7 +228,7 @@ t.test("what large lines have in common is found without looking at the rest", a
   const { rows, reads } = crossedPage(store.reading, { teamId: "team_1", line: "a", owner: "usr_2" }, { limit: 50 });
   t.same(
     rows.map(({ id }) => id),
-    [idOf(5)],
+    [toId(5)],
   );
   t.ok(reads.reduce((sum, read) => sum + read) < 300, `${reads.join()} of 6,000 rows were read`);
 });
@@ -282,10 +282,10 @@ t.test("a page is read from one view, with other work in between, and the view i
   );
   setImmediate(other);
   // Rows written meanwhile are not part of the page.
-  await store.commit([{ op: "remove", key: [workspaceId, "row", "part", idOf(1)] }]);
+  await store.commit([{ op: "remove", key: [workspaceId, "row", "part", toId(1)] }]);
   t.same(
     (await page).map(({ id }) => id),
-    [2_001, 1_001, 1].map(idOf),
+    [2_001, 1_001, 1].map(toId),
   );
   t.same(seen, { opened: 1, open: 0 });
   t.ok(others > 2, "other work had its turn");

@@ -73,7 +73,7 @@ function put(
 
 const prunedBefore = (reading: Reading, name = things.name, nowMs = startMs + 20 * HOUR_MS) =>
   getPrunedBefore(reading, partition, { name, nowMs });
-const idsOf = (reading: Reading) => things.list(reading, partition).map(({ id }) => id);
+const listIds = (reading: Reading) => things.list(reading, partition).map(({ id }) => id);
 
 /** Runs a whole pass; returns its number of slices. */
 function pass(sweeper: Stepping): number {
@@ -102,7 +102,7 @@ t.test("what ended longer ago than the setting goes with all that belongs to it,
   t.equal(prunedBefore(rows), null, "nothing was removed");
   const sweeper = sweeperOver(rows);
   pass(sweeper);
-  t.same(idsOf(rows), ["b", "c", "d", "f"]);
+  t.same(listIds(rows), ["b", "c", "d", "f"]);
   t.same(
     parts.entries(rows, partition).map(({ key }) => key.slice(3)),
     [0, 1, 2].map((n) => ["b", n]),
@@ -111,7 +111,7 @@ t.test("what ended longer ago than the setting goes with all that belongs to it,
   t.equal(prunedBefore(rows, sorted.name), null);
   sweeper.now += 2 * HOUR_MS;
   pass(sweeper);
-  t.same(idsOf(rows), ["c", "d", "f"], "the next pass finds what ended since");
+  t.same(listIds(rows), ["c", "d", "f"], "the next pass finds what ended since");
 });
 
 t.test(
@@ -122,7 +122,7 @@ t.test(
     const sweeper = sweeperOver(rows);
     sweeper.now += 120 * HOUR_MS;
     pass(sweeper);
-    t.same([idsOf(rows), prunedBefore(rows, things.name, sweeper.now)], [[], "2026-01-06T10:00:00.000Z"]);
+    t.same([listIds(rows), prunedBefore(rows, things.name, sweeper.now)], [[], "2026-01-06T10:00:00.000Z"]);
     sweeper.now -= 120 * HOUR_MS;
     t.equal(prunedBefore(rows), "2026-01-01T20:00:00.000Z", "at once");
     put(rows, "b", 21, 22);
@@ -131,7 +131,7 @@ t.test(
     t.equal(prunedBefore(rows, things.name, sweeper.now), "2026-01-01T20:00:00.000Z", "what ended since is there");
     sweeper.now += 10 * HOUR_MS;
     pass(sweeper);
-    t.same([idsOf(rows), prunedBefore(rows, things.name, sweeper.now)], [[], "2026-01-02T01:00:00.000Z"]);
+    t.same([listIds(rows), prunedBefore(rows, things.name, sweeper.now)], [[], "2026-01-02T01:00:00.000Z"]);
   },
 );
 
@@ -146,13 +146,13 @@ t.test(
     const sweeper = sweeperOver(rows);
     pass(sweeper);
     const future = Array.from({ length: 40 }, (_, n) => `b${100 + n}`);
-    t.same(idsOf(rows), [...future, "d"]);
+    t.same(listIds(rows), [...future, "d"]);
     sweeper.now += 10 * HOUR_MS;
     pass(sweeper);
-    t.same(idsOf(rows), future, "they are stored until their own time is over");
+    t.same(listIds(rows), future, "they are stored until their own time is over");
     sweeper.now = startMs + 50_050 * HOUR_MS;
     pass(sweeper);
-    t.same(idsOf(rows), []);
+    t.same(listIds(rows), []);
   },
 );
 
@@ -163,9 +163,9 @@ t.test("a slice is bounded in rows and in bytes, and a pass goes on where the la
   const sweeper = sweeperOver(many);
   sweeper.take(woken(sweeper.now));
   sweeper.take(atPlace);
-  t.equal(idsOf(many).length, 300 - 128);
+  t.equal(listIds(many).length, 300 - 128);
   t.ok(pass(sweeperOver(many)) <= 10);
-  t.same([idsOf(many), parts.list(many, partition)], [[], []]);
+  t.same([listIds(many), parts.list(many, partition)], [[], []]);
   const large = memoryRows();
   for (let n = 0; n < 20; n++) parts.put(large, partition, ["a", n], "x".repeat(300_000));
   put(large, "a", 0, 1);
@@ -270,7 +270,7 @@ t.test("killed at every commit, a pass removes what is over and leaves nothing b
       await harness.start({ actors: [actor], effects });
       await harness.ask(retentionRef(partition), { type: "retention.begin" });
       await harness.advance(2 * HOUR_MS);
-      const left = [idsOf(harness.durable), parts.list(harness.durable, partition)];
+      const left = [listIds(harness.durable), parts.list(harness.durable, partition)];
       t.same(left, [["t1007"], ["part"]], `${when} commit ${commit}`);
       harness.crash();
     }

@@ -52,12 +52,12 @@ function task(beside?: Stepping, id = "task_1"): Stepping {
   return stepByHand(taskActor, taskRef(workspaceId, id), { rows });
 }
 
-const rowOf = ({ rows }: Stepping) => tasks.get(rows, workspaceId, "task_1");
+const findRow = ({ rows }: Stepping) => tasks.get(rows, workspaceId, "task_1");
 const contents = (rows: Reading): string => JSON.stringify(rows.range({ prefix: [] }));
 
 /** Puts the task into a state, in its machine and its row. */
 function bring(stepping: Stepping, state: string): void {
-  const row = rowOf(stepping);
+  const row = findRow(stepping);
   if (row === undefined) throw new Error("the task is not open");
   const isOver = state === "done" || state === "closed";
   stepping.rows.put(tasks.key(workspaceId, "task_1"), { ...row, state, asks: state === "inbox" ? "Which?" : null });

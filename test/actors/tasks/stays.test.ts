@@ -44,7 +44,7 @@ function over(rows: ReturnType<typeof memoryRows>, task: ReturnType<typeof stepp
 }
 
 const shown = ({ station, part, fromMs, toMs }: Stay): string => `${(toMs - fromMs) / 1_000} s ${part} at ${station}`;
-const staysOf = (rows: ReturnType<typeof memoryRows>): string[] => stays.list(rows, workspaceId, [teamId]).map(shown);
+const listStays = (rows: ReturnType<typeof memoryRows>): string[] => stays.list(rows, workspaceId, [teamId]).map(shown);
 
 t.test("each time that a task spends in the queue, with a runner or in the inbox is recorded at its end", async (t) => {
   const { rows, task } = stepped([
@@ -53,7 +53,7 @@ t.test("each time that a task spends in the queue, with a runner or in the inbox
     [20, { type: "run.asking", asks: "May it?" } as Message],
     [30, { type: "run.asking", asks: null } as Message],
   ]);
-  t.same(staysOf(rows), ["10 s queued at work", "20 s running at work", "30 s inbox at work"]);
+  t.same(listStays(rows), ["10 s queued at work", "20 s running at work", "30 s inbox at work"]);
   task.now += 5_000;
   over(rows, task, { outcome: "completed", ending: { kind: "handover", to: "review", note: "" } });
   task.now += 6_000;
@@ -64,7 +64,7 @@ t.test("each time that a task spends in the queue, with a runner or in the inbox
   task.take({ type: "task.close", by } as Message);
   task.now += 9_000;
   task.take({ type: "task.note", by, text: "late" } as Message);
-  t.same(staysOf(rows).slice(3), [
+  t.same(listStays(rows).slice(3), [
     "5 s running at work",
     "6 s queued at review",
     "7 s running at review",
@@ -84,10 +84,10 @@ t.test("another attempt in the queue, an assignment and a note end no stay; a mo
   ]);
   task.now += 1_000;
   over(rows, task, { outcome: "abandoned" });
-  t.same(staysOf(rows), []);
+  t.same(listStays(rows), []);
   task.now += 1_000;
   task.take({ type: "task.move", by, to: "review" } as Message);
-  t.same(staysOf(rows), ["4 s queued at work"]);
+  t.same(listStays(rows), ["4 s queued at work"]);
 });
 
 t.test("stays are found by the day of their end; two that end at once are two", async (t) => {
@@ -112,8 +112,8 @@ t.test("a task of an earlier release has no stay until its next change; what is 
   rows.put(tasks.key(workspaceId, "task_1"), earlier);
   task.now += 1_000;
   task.take({ ...began, runId: row.runId } as Message);
-  t.same(staysOf(rows), []);
+  t.same(listStays(rows), []);
   task.now += 2_000;
   over(rows, task, { outcome: "failed" });
-  t.same(staysOf(rows), ["2 s running at work"]);
+  t.same(listStays(rows), ["2 s running at work"]);
 });

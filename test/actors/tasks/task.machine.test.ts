@@ -40,14 +40,14 @@ function task(): Stepping {
   return stepByHand(taskActor, address(workspaceId, "task", "task_1"), { rows });
 }
 
-const rowOf = ({ rows }: Stepping) => tasks.get(rows, workspaceId, "task_1");
-const runOf = (stepping: Stepping) => rowOf(stepping)?.runId ?? "";
+const findRow = ({ rows }: Stepping) => tasks.get(rows, workspaceId, "task_1");
+const toRun = (stepping: Stepping) => findRow(stepping)?.runId ?? "";
 
 /** Ends the current run as named, also in its row. */
 function over(stepping: Stepping, name: string): Message {
-  const id = runOf(stepping);
+  const id = toRun(stepping);
   const ended = endings[name];
-  const station = rowOf(stepping)?.station ?? "";
+  const station = findRow(stepping)?.station ?? "";
   const passesTo = station === "work" ? ["review"] : ["work"];
   const row = {
     id,
@@ -94,7 +94,7 @@ function message(stepping: Stepping, name: string): Message {
   if (name in endings) return over(stepping, name);
   const found = plain[name];
   if (found === undefined) throw new Error(name);
-  return ofRun.includes(name) ? ({ ...found, runId: runOf(stepping) } as Message) : found;
+  return ofRun.includes(name) ? ({ ...found, runId: toRun(stepping) } as Message) : found;
 }
 
 const paths: Record<string, readonly string[]> = {
@@ -176,7 +176,7 @@ for (const [state, path] of Object.entries(paths)) {
       const turn = stepping.take(message(stepping, name));
       t.equal(turn.taken, wanted !== undefined);
       if (wanted === undefined) return;
-      const row = rowOf(stepping);
+      const row = findRow(stepping);
       t.equal(row === undefined ? String(stepping.value) : `${stepping.value} at ${row.station}`, wanted);
       if (row !== undefined) t.equal(row.state, stepping.value, "the row says what the machine does");
     });
@@ -189,7 +189,7 @@ t.test("a review at the last station finishes the task; passing to an earlier st
   endings["sent back"] = { outcome: "completed", ending: { kind: "handover", to: "work", note: "not listed" } };
   const turn = stepping.take(message(stepping, "sent back"));
   delete endings["sent back"];
-  t.equal(rowOf(stepping)?.station, "work");
+  t.equal(findRow(stepping)?.station, "work");
   t.match(turn.facts, [{ name: "task.moved", work: { event: { from: "review", to: "work" } } }]);
   t.same(
     taskNotes.list(stepping.rows, workspaceId, ["task_1"]).map(({ from, text }) => [from, text]),
@@ -235,7 +235,7 @@ t.test("after five abandoned runs in a row the task goes to a person; a complete
   t.equal(stepping.value, "queued");
   stepping.take(message(stepping, "abandoned"));
   t.equal(stepping.value, "inbox");
-  t.match(rowOf(stepping)?.asks, /5 runs in a row/);
+  t.match(findRow(stepping)?.asks, /5 runs in a row/);
 });
 
 t.test("only the assignee answers and stops; the refusal says so", async (t) => {
@@ -262,13 +262,13 @@ t.test("opening a task is refused, without a trace, when its line or station was
   const nobodys = stepping.take({ ...open, assignee: "usr_9" } as Message);
   t.match(nobodys.answer, { refused: "invalid", errors: [{ path: "assignee" }] });
   t.equal(stepping.value, "new");
-  t.same([elsewhere.sent, lineless.sent, rowOf(stepping)], [[], [], undefined]);
+  t.same([elsewhere.sent, lineless.sent, findRow(stepping)], [[], [], undefined]);
 });
 
 t.test("a task whose run waits for approval shows it, and is neither answered nor retried meanwhile", async (t) => {
   const stepping = task();
   for (const name of ["open", "began", "waits for leave"]) stepping.take(message(stepping, name));
-  t.match(rowOf(stepping), { state: "inbox", asks: "May it?" });
+  t.match(findRow(stepping), { state: "inbox", asks: "May it?" });
   for (const name of ["answer", "retry"]) {
     const turn = stepping.take(message(stepping, name));
     t.match(turn.answer, { refused: "conflict", detail: /waits for leave/ }, name);
@@ -277,7 +277,7 @@ t.test("a task whose run waits for approval shows it, and is neither answered no
   t.match(stepping.take(message(stepping, "stop by another")).answer, { refused: "forbidden" });
   t.match(stepping.take(message(stepping, "stop")).sent, [{ message: { type: "run.end", outcome: "stopped" } }]);
   stepping.take(message(stepping, "waits no more"));
-  t.match(rowOf(stepping), { state: "running", asks: null });
+  t.match(findRow(stepping), { state: "running", asks: null });
 });
 
 t.test("an open task of a person who left is unassigned, with a note, unless another took it over", async (t) => {
@@ -285,22 +285,22 @@ t.test("an open task of a person who left is unassigned, with a note, unless ano
   stepping.take(open);
   t.match(stepping.take(message(stepping, "assign to a stranger")).answer, { errors: [{ path: "assignee" }] });
   stepping.take(message(stepping, "left"));
-  t.equal(rowOf(stepping)?.assignee, null);
+  t.equal(findRow(stepping)?.assignee, null);
   const notes = () =>
     taskNotes.list(stepping.rows, workspaceId, ["task_1"]).map(({ from, text }) => `${from}: ${text}`);
   t.same(notes(), ["service: Its assignee left the team: the task has no assignee now."]);
   stepping.take(message(stepping, "assign"));
   t.same(stepping.take(message(stepping, "left")).intents, []);
-  t.equal(rowOf(stepping)?.assignee, "usr_2");
+  t.equal(findRow(stepping)?.assignee, "usr_2");
   t.equal(notes().length, 1);
 });
 
 t.test("a task says who opened it: a person, unless its message says otherwise", async (t) => {
   const opened = task();
   opened.take(open);
-  t.same(rowOf(opened)?.openedBy, { kind: "person", userId: by });
+  t.same(findRow(opened)?.openedBy, { kind: "person", userId: by });
   const raised = task();
   const openedBy = { kind: "integration", integration: "tracker" };
   raised.take({ ...open, openedBy } as Message);
-  t.same(rowOf(raised)?.openedBy, openedBy);
+  t.same(findRow(raised)?.openedBy, openedBy);
 });

@@ -44,7 +44,7 @@ async function outcome(harness: Harness, asked: Promise<Outcome>): Promise<Outco
   return found.value as Outcome;
 }
 
-const idOf = (made: Outcome) => (isRefusal(made) ? made.refused : made.resource.id);
+const toId = (made: Outcome) => (isRefusal(made) ? made.refused : made.resource.id);
 
 /** Returns all workspaces with a slug. */
 function listWorkspaces({ durable }: Harness, slug = "acme"): ResourceRow[] {
@@ -71,8 +71,8 @@ t.test("a workspace is opened under its slug, and a repeat returns it", async (t
   const harness = await started();
   const made = await outcome(harness, open(harness, "k"));
   t.match(made, { replayed: false, resource: { address: "acme", version: 1 } });
-  t.match(await outcome(harness, open(harness, "k")), { replayed: true, resource: { id: idOf(made) } });
-  t.equal(idOf(await outcome(harness, open(harness, "other"))), "already-exists");
+  t.match(await outcome(harness, open(harness, "k")), { replayed: true, resource: { id: toId(made) } });
+  t.equal(toId(await outcome(harness, open(harness, "other"))), "already-exists");
   await harness.advance(FIVE_MINUTES_MS);
   t.same(complaints(harness), []);
 });
@@ -137,7 +137,7 @@ t.test(
           const wasOpened = listWorkspaces(harness).length === 1;
           fates[way.comesBack ? "repeated" : wasOpened ? "opened" : "lapsed"] += 1;
           const theirs = await outcome(harness, open(harness, "theirs"));
-          t.equal(idOf(theirs) === "already-exists", wasOpened, JSON.stringify(kills));
+          t.equal(toId(theirs) === "already-exists", wasOpened, JSON.stringify(kills));
           await harness.advance(FIVE_MINUTES_MS);
           t.same(complaints(harness), [], JSON.stringify(kills));
         }
@@ -199,7 +199,7 @@ t.test("of two workspaces that claim one slug at once, a thousand times, exactly
       const [won] = outcomes.flatMap((made) => (isRefusal(made) ? [] : [made.resource.id]));
       const ofSlug = findWorkspaceBySlug(harness.durable, slug);
       const isRight = refused.length === 1 && refused[0]?.refused === "already-exists" && ofSlug === won;
-      if (!isRight) t.fail(`${slug}: ${outcomes.map(idOf).join()}`);
+      if (!isRight) t.fail(`${slug}: ${outcomes.map(toId).join()}`);
     }
   }
   const workspaces = harness.durable.range({ prefix: [GLOBAL_PARTITION, rowSpace, "workspace-slug"] }).length;
@@ -212,14 +212,14 @@ t.test("a repeat while the first request is in progress returns the same workspa
   const both = Promise.all([open(harness, "k"), open(harness, "k")]);
   await harness.advance(2_000);
   const [first, second] = await both;
-  t.equal(idOf(first), idOf(second));
+  t.equal(toId(first), toId(second));
   t.same([first, second].map((made) => !isRefusal(made) && made.replayed).sort(), [false, true]);
 });
 
 t.test("the slug of a closed workspace stays taken, and a repeat of its request is refused", async (t) => {
   const harness = await started();
   const made = await outcome(harness, open(harness, "k"));
-  const id = idOf(made);
+  const id = toId(made);
   const closed = settled(
     harness.runtime.ask(workspaceRef(id), {
       type: "resource.delete",
@@ -233,7 +233,7 @@ t.test("the slug of a closed workspace stays taken, and a repeat of its request 
   await harness.advance();
   t.match(await closed, { value: { resource: { id } } });
   await harness.advance(FIVE_MINUTES_MS);
-  t.equal(idOf(await outcome(harness, open(harness, "other"))), "already-exists");
+  t.equal(toId(await outcome(harness, open(harness, "other"))), "already-exists");
   t.match(await outcome(harness, open(harness, "k")), { refused: "conflict", detail: /was deleted since/ });
 });
 

@@ -15,20 +15,20 @@ t.test("what a clock ahead had refused as expired stays refused; nobody else is 
   const token = (name: string) => bearer(service, ada, { workspaceId, name, scopes: ["configure"], expiresAt });
   const [refused, unused] = [await token("refused"), await token("unused")];
   const path = `/api/resources/workspaces/${workspaceId}`;
-  const statusOf = async (client: { readonly credentials: Readonly<Record<string, string>> }, on: TestService) =>
+  const readStatus = async (client: { readonly credentials: Readonly<Record<string, string>> }, on: TestService) =>
     (await on.anonymous.request("GET", path, undefined, { ...client.credentials })).status;
 
   clock.advance(AHEAD_MS);
-  t.equal(await statusOf(refused, service), 401);
-  t.equal(await statusOf(ada, service), 200, "a session lasts longer");
+  t.equal(await readStatus(refused, service), 401);
+  t.equal(await readStatus(ada, service), 200, "a session lasts longer");
   for (let mails = 0; mails < 5; mails++) await service.linkFor("bob@example.com");
   const made = await createUnder(ada, `${path}/teams`, { key: "ahead", name: "Ahead" }, "ahead");
   t.equal(made.status, 201, made.text);
 
   clock.setBack(AHEAD_MS);
-  t.equal(await statusOf(refused, service), 401, "the same process");
-  t.equal(await statusOf(unused, service), 200);
-  t.equal(await statusOf(ada, service), 200);
+  t.equal(await readStatus(refused, service), 401, "the same process");
+  t.equal(await readStatus(unused, service), 200);
+  t.equal(await readStatus(ada, service), 200);
   const bob = await service.signIn("bob@example.com");
   t.equal((await bob.request("GET", "/api/sessions/me")).status, 200, "mails that were sent ahead do not count");
   const again = await createUnder(ada, `${path}/teams`, { key: "ahead", name: "Ahead" }, "ahead");
@@ -36,6 +36,6 @@ t.test("what a clock ahead had refused as expired stays refused; nobody else is 
 
   await service.stop();
   const next = await startTestService(t, { clock, folder: service.folder });
-  t.equal(await statusOf(refused, next), 401, "the next process");
-  t.equal(await statusOf(unused, next), 200);
+  t.equal(await readStatus(refused, next), 401, "the next process");
+  t.equal(await readStatus(unused, next), 200);
 });

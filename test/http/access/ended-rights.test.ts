@@ -5,7 +5,7 @@ import type { DeleteResource } from "../../../actors/resources/resource.messages
 import type { JoinTeam } from "../../../actors/workspaces/membership.transitions.js";
 import { address } from "../../../runtime/cells/address.js";
 import { join } from "../../support/people.js";
-import { bearer, createUnder, itemsOf, remove, replace, workspaceWithTeam } from "../../support/resources.js";
+import { bearer, createUnder, listItems, remove, replace, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService, type TestService } from "../../support/service.js";
 import { openShop } from "../../support/token-shop.js";
 
@@ -26,7 +26,7 @@ t.test("a token that was revoked, expired or minted under other terms writes not
   const me = String((await ada.request("GET", "/api/sessions/me")).body?.userId);
   const team = await ada.create(`${base}/workspaces/${workspaceId}/teams`, { key: "spare", name: "Spare" });
   const about = { workspaceId, kind: "team", id: team.id };
-  const callerOf = (tokenId: string, from: string | null): Caller => ({
+  const toCaller = (tokenId: string, from: string | null): Caller => ({
     kind: "token",
     tokenId,
     workspaceId,
@@ -36,12 +36,12 @@ t.test("a token that was revoked, expired or minted under other terms writes not
   });
   const robot = await bearer(service, ada, { workspaceId, name: "robot", scopes: ["configure"] });
   await remove(ada, `${base}/tokens/${robot.tokenId}`, 1);
-  t.equal(await lateDelete(service, callerOf(robot.tokenId, null), about), "unauthenticated");
+  t.equal(await lateDelete(service, toCaller(robot.tokenId, null), about), "unauthenticated");
   const ci = await minted();
   await replace(ada, `${base}/token-trusts/${trust.id}`, 1, { ...body, lifetimeMinutes: 20 });
-  t.equal(await lateDelete(service, callerOf(ci.tokenId, trust.id), about), "unauthenticated");
+  t.equal(await lateDelete(service, toCaller(ci.tokenId, trust.id), about), "unauthenticated");
   const again = await minted();
-  t.equal(await lateDelete(service, callerOf(again.tokenId, trust.id), about), "deleted");
+  t.equal(await lateDelete(service, toCaller(again.tokenId, trust.id), about), "deleted");
 });
 
 t.test("a person who was demoted or removed meanwhile writes nothing, and nobody in a closed workspace", async (t) => {
@@ -90,7 +90,7 @@ t.test(
         new Set(),
       );
       const log = await ada.request("GET", "/api/workspaces/acme/configuration-changes?limit=50");
-      const changes = itemsOf(log) as readonly {
+      const changes = listItems(log) as readonly {
         seq: number;
         resourceId: string;
         action: string;

@@ -5,7 +5,7 @@ import t from "tap";
 import { type Claims, type IssuerKey, makeKeys, startIssuer } from "../../support/issuer.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { join as joinAs } from "../../support/people.js";
-import { createUnder, problemOf, remove, replace, workspaceWithTeam } from "../../support/resources.js";
+import { createUnder, remove, replace, toProblem, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, startTestService, type TestService } from "../../support/service.js";
 import { StreamReader } from "../../support/stream-reader.js";
 import { openShop } from "../../support/token-shop.js";
@@ -139,7 +139,7 @@ t.test("a minted token defines trusts only with its own scopes, for the person w
   const ci = await minted();
   const trusts = `/api/resources/workspaces/${workspaceId}/token-trusts`;
   const more = await createUnder(ci, trusts, { ...body, key: "more", scopes: ["configure"] }, "k1");
-  t.same([more.status, problemOf(more).permission], [403, "manage-token-trusts"]);
+  t.same([more.status, toProblem(more).permission], [403, "manage-token-trusts"]);
   const same = await createUnder(ci, trusts, { ...body, key: "same" }, "k2");
   t.equal(same.status, 201, same.text);
   const own = await ci.request("GET", trusts);

@@ -43,7 +43,7 @@ async function startProvider(t: Test): Promise<string> {
   return url;
 }
 
-async function tokenOf(url: string, id: string): Promise<string> {
+async function readToken(url: string, id: string): Promise<string> {
   const execute = [client.allowInsecureRequests];
   const known = await client.discovery(new URL(url), id, `${id}-secret`, undefined, { execute });
   const { access_token } = await client.clientCredentialsGrant(known, { resource: audience });
@@ -68,7 +68,7 @@ t.test("a token that a certified provider issued is exchanged by the keys that i
   const exchange = async (id: string) =>
     service.anonymous.request("POST", "/api/workspace-tokens/exchange", {
       trust: trust.id,
-      token: await tokenOf(url, id),
+      token: await readToken(url, id),
     });
   const done = await exchange("deployer");
   t.equal(done.status, 200, done.text);

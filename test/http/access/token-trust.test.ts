@@ -1,6 +1,6 @@
 import t from "tap";
 import { join } from "../../support/people.js";
-import { bearer, createUnder, problemOf, remove, replace, workspaceWithTeam } from "../../support/resources.js";
+import { bearer, createUnder, remove, replace, toProblem, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 
 const body = { key: "ci", issuer: "https://ci.example.com", subject: "acme/app", scopes: ["read"] };
@@ -98,7 +98,7 @@ t.test("every term of a trust is held to its rules, at its path", async (t) => {
     const answer = await createUnder(ada, trusts, { ...body, ...terms }, `refused-${index}`);
     const label = JSON.stringify(terms).slice(0, 80);
     t.equal(answer.status, 422, label);
-    t.match(problemOf(answer).errors?.find((error) => error.path === path)?.message ?? "", message, label);
+    t.match(toProblem(answer).errors?.find((error) => error.path === path)?.message ?? "", message, label);
   }
   const taken: readonly Record<string, unknown>[] = [
     { issuer: "http://localhost:9000" },

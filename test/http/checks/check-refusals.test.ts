@@ -57,8 +57,8 @@ const invalid: readonly (readonly [change: Fields, path: string, message: string
   [{ repeats: null }, "repeats", repeats],
 ];
 
-const detailOf = ({ status, body }: Reply) => [status, body?.detail];
-const pathsOf = ({ body }: Reply) => ((body?.errors ?? []) as { readonly path: string }[]).map(({ path }) => path);
+const toDetail = ({ status, body }: Reply) => [status, body?.detail];
+const listPaths = ({ body }: Reply) => ((body?.errors ?? []) as { readonly path: string }[]).map(({ path }) => path);
 
 t.test("a body that is not in its form is refused at the field, by its message", async (t) => {
   const { check, plan } = await openCheckScene(t, { runs: 1 });
@@ -67,16 +67,16 @@ t.test("a body that is not in its form is refused at the field, by its message",
     const named = JSON.stringify(change).slice(0, 100);
     t.equal(reply.status, 422, named);
     t.match((reply.body as { readonly errors?: unknown }).errors, [{ path, message }], named);
-    t.equal(pathsOf(reply).length, 1, named);
+    t.equal(listPaths(reply).length, 1, named);
   }
   t.equal((await check([])).status, 422);
 });
 
 t.test("what there is not is not found, and a key is required", async (t) => {
   const { ada, team, lineId, check, plan } = await openCheckScene(t, { runs: 1 });
-  t.same(detailOf(await check(plan({ lineId: "line_none" }))), [404, "Line line_none not found."]);
-  t.same(detailOf(await check(plan({ stationKey: "gone" }))), [404, "Station gone not found."]);
-  t.same(detailOf(await ada.request("GET", `${team}/replay-checks/check_none`)), [
+  t.same(toDetail(await check(plan({ lineId: "line_none" }))), [404, "Line line_none not found."]);
+  t.same(toDetail(await check(plan({ stationKey: "gone" }))), [404, "Station gone not found."]);
+  t.same(toDetail(await ada.request("GET", `${team}/replay-checks/check_none`)), [
     404,
     "Replay check check_none not found.",
   ]);
@@ -95,16 +95,16 @@ t.test("each refusal comes in its order, whatever else is wrong", async (t) => {
   await changeLine({ line: { replayCheck: null } });
   await ada.request("DELETE", `${set}/guards-changes`);
 
-  t.same(pathsOf(await check({ ...wrong, station: unfit })), ["lineId", "stationKey"]);
+  t.same(listPaths(await check({ ...wrong, station: unfit })), ["lineId", "stationKey"]);
   t.equal((await check(plan({ ...wrong, lineId: "line_none", station: unfit }))).status, 404);
-  t.same(detailOf(await check(plan({ ...wrong, station: unfit }))), [
+  t.same(toDetail(await check(plan({ ...wrong, station: unfit }))), [
     409,
     "The line has no replay_check block. A check needs its most_regressions, ceiling and currency.",
   ]);
   await changeLine();
-  t.match(detailOf(await check(plan({ ...wrong, station: unfit }))), [409, /^No replay set guards the changes of/]);
+  t.match(toDetail(await check(plan({ ...wrong, station: unfit }))), [409, /^No replay set guards the changes of/]);
   await ada.request("POST", `${set}/guards-changes`);
-  t.same(pathsOf(await check(plan({ ...wrong, station: unfit }))), ["station.harness"]);
+  t.same(listPaths(await check(plan({ ...wrong, station: unfit }))), ["station.harness"]);
   const nothing = await check(plan({ ...wrong, station: { ...unfit, harness: "command", prompt: "" } }));
   t.match(
     [nothing.status, nothing.body],
@@ -117,7 +117,7 @@ t.test("each refusal comes in its order, whatever else is wrong", async (t) => {
       },
     ],
   );
-  t.same(pathsOf(await check(plan(wrong))), ["reference.commit", "repeats"]);
+  t.same(listPaths(await check(plan(wrong))), ["reference.commit", "repeats"]);
   t.equal((await check(plan())).status, 201);
 });
 
@@ -159,9 +159,9 @@ t.test("a set without runs replays nothing, and a station that left has no set",
   const empty = await check(plan());
   t.match([empty.status, empty.body], [422, { errors: [{ message: "Replay must replay at least one run." }] }]);
   await reKey(place);
-  t.same(detailOf(await check(plan())), [404, "Station work not found."]);
+  t.same(toDetail(await check(plan())), [404, "Station work not found."]);
   const anew = await check(plan({ stationKey: "more", station: { ...plannedStation, key: "more" } }));
-  t.match(detailOf(anew), [409, /^No replay set guards the changes of the station more/]);
+  t.match(toDetail(anew), [409, /^No replay set guards the changes of the station more/]);
 });
 
 /** Changes the work station's key, so that the old station is no longer on the line. */

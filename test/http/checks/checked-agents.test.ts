@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { startRealRunner } from "../../support/real-runner.js";
-import { itemsOf, replace } from "../../support/resources.js";
+import { listItems, replace } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 import { openWorkplace } from "../../support/workplace.js";
 
@@ -33,7 +33,7 @@ async function openScene(t: Test) {
   const letGo = join(folder, "go");
   const command = ["/bin/sh", "-c", agentScript(letGo)];
   await startRealRunner(t, { url: service.baseUrl, token, gitUrl: join(folder, "{name}"), command, slots: 6 });
-  const [line] = itemsOf(await ada.request("GET", `/api/resources/workspaces/${workspaceId}/lines`));
+  const [line] = listItems(await ada.request("GET", `/api/resources/workspaces/${workspaceId}/lines`));
   const { id: lineId, stations } = line as { id: string; stations: { id: string }[] };
   const body = { key: "dev", name: "Dev", repositories: [{ name: "acme/app" }], stations: [work], replayCheck: terms };
   await replace(ada, `/api/resources/lines/${lineId}`, 1, body);

@@ -2,7 +2,7 @@ import t from "tap";
 import { replays } from "../../../actors/replays/replay/replay.table.js";
 import { isPlanned, openCheckScene, plannedStation, workCopies } from "../../support/check-scene.js";
 import { workTask } from "../../support/replay-scene.js";
-import { itemsOf, remove } from "../../support/resources.js";
+import { listItems, remove } from "../../support/resources.js";
 import { StreamReader } from "../../support/stream-reader.js";
 import { until } from "../../support/until.js";
 
@@ -94,7 +94,7 @@ t.test("a planned change is checked beside the live config, and passes when noth
   });
   const decided = await reader.until(({ data }) => JSON.stringify(data).includes("passed"));
   t.match(decided.data, { type: "replay-check", check: { id, verdict: "passed" } });
-  t.match(itemsOf(await ada.request("GET", "/api/workspaces/acme/configuration-changes?limit=1")), [
+  t.match(listItems(await ada.request("GET", "/api/workspaces/acme/configuration-changes?limit=1")), [
     { resource: "replay-check", resourceId: id, key: id, action: "created", details: { setId, replayId, attempt: 1 } },
   ]);
   const later = await check(body);
@@ -132,14 +132,14 @@ t.test("a change that does worse fails as soon as it is known, with what regress
 t.test("the names of candidates, and the fields that stay as they are live", async (t) => {
   const place = await openCheckScene(t, { runs: 1 });
   const { ada, team, check, plan } = place;
-  const nameOf = async (replayId: unknown) => {
+  const readName = async (replayId: unknown) => {
     const { body } = await ada.request("GET", `${team}/replays/${replayId}`);
     return (body as { readonly candidate: { readonly name: string } }).candidate.name;
   };
   const station = { ...plannedStation, runners: { pool: "main", labels: ["big"] }, check: "npm test", diffs: true };
   const first = await check(plan({ station: { ...station, judge: { rubric: "Is it good?" } } }));
   t.same(first.body?.keptLive, ["check", "judge", "diffs", "runners"]);
-  t.match(await nameOf(first.body?.replayId), /^Planned change, \d{4}-\d\d-\d\d$/);
+  t.match(await readName(first.body?.replayId), /^Planned change, \d{4}-\d\d-\d\d$/);
   const named = { reference: { commit: "3F9c2ab4d5e6" }, repeats: 2 };
   const second = await check(plan(named));
   t.match(
@@ -147,23 +147,23 @@ t.test("the names of candidates, and the fields that stay as they are live", asy
     [201, { attempt: 2, keptLive: { length: 0 } }],
     "the same change with other repeats",
   );
-  t.equal(await nameOf(second.body?.replayId), "Planned change, 3F9c2ab");
+  t.equal(await readName(second.body?.replayId), "Planned change, 3F9c2ab");
   t.not(second.body?.baselineReplayId, first.body?.baselineReplayId, "with fewer copies than it needs");
   const third = await check(plan({ station: { ...plannedStation, prompt: "Otherwise." }, repeats: 2 }));
   t.match([third.status, third.body], [201, { attempt: 1, baselineReplayId: second.body?.baselineReplayId }]);
   const list = await ada.request("GET", `${place.set}/replay-checks`);
-  t.match(itemsOf(list), [
+  t.match(listItems(list), [
     { id: third.body?.id, verdict: "running", regressions: 0, attempt: 1, replayUrl: null },
     { id: second.body?.id, reference: { commit: "3F9c2ab4d5e6", pullRequest: null }, stationKey: "work" },
     { id: first.body?.id },
   ]);
   const page = await ada.request("GET", `${place.set}/replay-checks?limit=1&before=${second.body?.id}`);
   t.same(
-    itemsOf(page).map(({ id }) => id),
+    listItems(page).map(({ id }) => id),
     [first.body?.id],
   );
   const none = await ada.request("GET", `${place.set}/replay-checks?before=check_none`);
-  t.same([none.status, itemsOf(none)], [200, []]);
+  t.same([none.status, listItems(none)], [200, []]);
 });
 
 t.test("planned repositories and setup are what the candidate runs under", async (t) => {
@@ -200,7 +200,7 @@ t.test("a check starts two replays at most: none with the answer follows its bas
   for (let n = 0; n < 2; n++) await finish();
   await place.untilVerdict(body?.id, "passed");
   await ada.request("PATCH", set, { name: "Heard" });
-  const kinds = async () => itemsOf(await ada.request("GET", `${set}/replays`)).map((replay) => kindOf(replay));
+  const kinds = async () => listItems(await ada.request("GET", `${set}/replays`)).map((replay) => toKind(replay));
   t.same(await kinds(), ["planned", "live"]);
   await ada.request("POST", `${set}/replays`, { candidate: "live", ceiling: { amount: 1, currency: "EUR" } });
   await finish();
@@ -208,7 +208,7 @@ t.test("a check starts two replays at most: none with the answer follows its bas
   t.same(await kinds(), ["with-answer", "live", "planned", "live"]);
 });
 
-function kindOf(replay: Readonly<Record<string, unknown>>): unknown {
+function toKind(replay: Readonly<Record<string, unknown>>): unknown {
   return (replay.candidate as { readonly kind: string }).kind;
 }
 

@@ -13,7 +13,7 @@ import t, { type Test } from "tap";
 import type { Asked, ReadResponse } from "../../../actors/config-pull-requests/edit/edit-worker.js";
 import { packList } from "../../../actors/config-pull-requests/edit/packed-list.js";
 import type { SourceTree } from "../../../actors/config-pull-requests/edit/station-edit.js";
-import { EDITED_PATH, stationOf, treeOf, wantedOf } from "../../support/station-edit.js";
+import { EDITED_PATH, toStation, toTree, toWanted } from "../../support/station-edit.js";
 
 /**
  * The package: its bundle is complete, and works without anything else. The tests need the build that `npm test` makes.
@@ -48,7 +48,7 @@ async function unpacked(t: Test): Promise<string> {
 }
 
 /** Returns the imports of a bundled file: modules next to it, and packages. */
-function importsOf(path: string): readonly string[] {
+function listImports(path: string): readonly string[] {
   const found = readFileSync(path, "utf8").matchAll(/\b(?:from|import|import\() ?"([@.\w][^"\s,]*)"/g);
   return [...found].map(([, name = ""]) => name);
 }
@@ -64,7 +64,7 @@ t.test("it holds the service and the runner alone, and everything that they load
   t.notMatch(texts, /standardwebhooks/, "which the demo alone loads");
   const installed = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.optionalDependencies)];
   const lacks = bundled
-    .flatMap((path) => importsOf(path).map((name) => (name.startsWith(".") ? join(dirname(path), name) : name)))
+    .flatMap((path) => listImports(path).map((name) => (name.startsWith(".") ? join(dirname(path), name) : name)))
     .filter((name) => ![...bundled, ...installed, ...builtinModules].includes(name.replace(/^node:/, "")));
   t.same(lacks, []);
 });
@@ -72,7 +72,7 @@ t.test("it holds the service and the runner alone, and everything that they load
 t.test("each package that is depended on is loaded by name, or bundled with its licence", async (t) => {
   const licences = readFileSync(`${programs}/LICENSES.txt`, "utf8");
   const bundled = (await packedPaths()).filter((path) => path.endsWith(".js"));
-  const loaded = new Set(bundled.flatMap(importsOf));
+  const loaded = new Set(bundled.flatMap(listImports));
   const isNamed = (dependency: string): boolean => {
     const { name, version } = JSON.parse(readFileSync(join("node_modules", dependency, "package.json"), "utf8"));
     return licences.includes(`\n${name} ${version}: `);
@@ -108,7 +108,7 @@ t.test("it serves, with the pages that it takes from other packages, and drains"
 });
 
 /** Answers the requests of an edit's thread from a tree until the thread returns its outcome. */
-async function outcomeOf(worker: Worker, tree: SourceTree): Promise<Asked> {
+async function readOutcome(worker: Worker, tree: SourceTree): Promise<Asked> {
   // The thread may send several messages at once, so collect them all.
   for await (const [asked] of on(worker, "message") as AsyncIterable<[Asked]>) {
     if ("outcome" in asked) return asked;
@@ -127,12 +127,12 @@ t.test("its thread edits files of HCL", async (t) => {
 }
 `;
   const worker = new Worker(join(folder, programs, "edit-worker.js"), {
-    workerData: wantedOf(stationOf({ model: "small" }), { model: "large" }),
+    workerData: toWanted(toStation({ model: "small" }), { model: "large" }),
     env: {},
   });
   t.teardown(() => worker.terminate());
   const files = [{ path: EDITED_PATH, before: line("small"), after: line("large") }];
-  t.same(await outcomeOf(worker, treeOf({ [EDITED_PATH]: line("small") })), { outcome: { files } });
+  t.same(await readOutcome(worker, toTree({ [EDITED_PATH]: line("small") })), { outcome: { files } });
 });
 
 t.test("what it starts for an agent's tools pipes to the runner's socket", async (t) => {

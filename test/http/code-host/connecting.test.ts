@@ -12,7 +12,7 @@ import {
 } from "../../support/code-host-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { join, type Person, personAt } from "../../support/people.js";
-import { bearer, itemsOf, problemOf, remove, slugOf, workspaceWithTeam } from "../../support/resources.js";
+import { bearer, listItems, remove, toProblem, toSlug, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService, type TestService } from "../../support/service.js";
 
 const WHERE = "/api/workspaces/acme/code-host";
@@ -36,8 +36,8 @@ async function openOffice(t: Test): Promise<Office> {
 }
 
 /** Returns a refusal's status, type and message. */
-function refusalOf(reply: Parameters<typeof problemOf>[0]): unknown[] {
-  return [reply.status, slugOf(reply), problemOf(reply).detail];
+function toRefusal(reply: Parameters<typeof toProblem>[0]): unknown[] {
+  return [reply.status, toSlug(reply), toProblem(reply).detail];
 }
 
 t.test("an admin of the organisation connects its installation, and everyone in the workspace sees it", async (t) => {
@@ -95,7 +95,7 @@ t.test("a person who does not administer the installation is refused, as for an 
     `You do not administer this installation on ${name}. An active admin of its organisation, or the person whose account it is on, can connect it.`,
   ];
   const no = async (what: string, installationId: number, as = bobThere) =>
-    t.same(refusalOf(await connect(codeHost, ada, { installationId, as })), wanted, what);
+    t.same(toRefusal(await connect(codeHost, ada, { installationId, as })), wanted, what);
   await no("a stranger to the organisation", 7);
   for (const membership of [
     { state: "active", role: "member" },
@@ -119,25 +119,25 @@ t.test("a sign-in that the code host does not confirm is refused with the advice
   ];
   const back = await codeHost.signIn(await beginConnecting(ada, 7), adaThere);
   back.set("code", "another-code");
-  t.same(refusalOf(await comeBack(ada, back)), wanted, "a code that is not the code host's");
+  t.same(toRefusal(await comeBack(ada, back)), wanted, "a code that is not the code host's");
 
   const [one, other] = [await beginConnecting(ada, 7), await beginConnecting(ada, 7)];
   const mixed = await codeHost.signIn(one, adaThere);
   mixed.set("state", new URL(other).searchParams.get("state") ?? "");
-  t.same(refusalOf(await comeBack(ada, mixed)), wanted, "a code that was got under another verifier");
+  t.same(toRefusal(await comeBack(ada, mixed)), wanted, "a code that was got under another verifier");
 
   const state = new URL(await beginConnecting(ada, 7)).searchParams.get("state") ?? "";
   const denied = new URLSearchParams({ state, error: "access_denied" });
-  t.same(refusalOf(await comeBack(ada, denied)), wanted, "a person who did not let the service in");
+  t.same(toRefusal(await comeBack(ada, denied)), wanted, "a person who did not let the service in");
 
   for (const status of [401, 403]) {
     codeHost.faults.set(/memberships/, { status, body: '{"message":"SAML enforcement"}' });
-    t.same(refusalOf(await connect(codeHost, ada, { installationId: 7 })), wanted, `${status} about the membership`);
+    t.same(toRefusal(await connect(codeHost, ada, { installationId: 7 })), wanted, `${status} about the membership`);
   }
   codeHost.faults.clear();
   install(codeHost, 8, adaThere);
   codeHost.faults.set(/GET \/api\/v3\/user$/, { status: 403, body: "{}" });
-  t.same(refusalOf(await connect(codeHost, ada, { installationId: 8 })), wanted, "403 about the person");
+  t.same(toRefusal(await connect(codeHost, ada, { installationId: 8 })), wanted, "403 about the person");
 });
 
 t.test("only an owner or admin of the workspace connects it, checked at the beginning and at the return", async (t) => {
@@ -155,17 +155,17 @@ t.test("only an owner or admin of the workspace connects it, checked at the begi
     [token, "a token"],
   ] as const) {
     const refused = await client.request("POST", `${WHERE}/connections`, { installationId: 7 });
-    t.same(refusalOf(refused), wanted, who);
+    t.same(toRefusal(refused), wanted, who);
     t.equal(refused.body?.title, "Not allowed to administer the workspace");
-    t.equal(problemOf(refused).permission, "administer");
-    t.same(refusalOf(await client.request("DELETE", `${WHERE}/connections/7`)), wanted, `${who} disconnecting`);
+    t.equal(toProblem(refused).permission, "administer");
+    t.same(toRefusal(await client.request("DELETE", `${WHERE}/connections/7`)), wanted, `${who} disconnecting`);
   }
   const stranger = await personAt(service, "stranger@example.com");
   t.equal((await stranger.request("POST", `${WHERE}/connections`, { installationId: 7 })).status, 404);
 
   const back = await codeHost.signIn(await beginConnecting(admin, 7), adaThere);
   await ada.request("PATCH", `/api/workspaces/acme/members/${admin.userId}`, { role: "member" });
-  t.same(refusalOf(await comeBack(admin, back)), wanted, "an admin no more");
+  t.same(toRefusal(await comeBack(admin, back)), wanted, "an admin no more");
   t.equal(codeHost.asked.length, 1, "and the code host is not asked");
 });
 
@@ -181,13 +181,13 @@ t.test("an installation is one workspace's: another is refused until it is disco
     ...[409, "conflict"],
     `This installation on ${codeHost.name} is connected to another workspace. Please disconnect it there first.`,
   ];
-  t.same(refusalOf(await connect(codeHost, eve, { installationId: 7, slug: "other" })), wanted);
+  t.same(toRefusal(await connect(codeHost, eve, { installationId: 7, slug: "other" })), wanted);
   t.equal((await eve.request("DELETE", "/api/workspaces/other/code-host/connections/7")).status, 404, "not theirs");
   t.equal((await ada.request("DELETE", `${WHERE}/connections/7`)).status, 204);
   t.equal((await ada.request("DELETE", `${WHERE}/connections/7`)).status, 404, "it is gone");
   t.same((await ada.request("GET", WHERE)).body?.connections, []);
   t.equal((await connect(codeHost, eve, { installationId: 7, slug: "other" })).status, 200);
-  t.same(refusalOf(await connect(codeHost, ada, { installationId: 7 })), wanted, "now the other way round");
+  t.same(toRefusal(await connect(codeHost, ada, { installationId: 7 })), wanted, "now the other way round");
 });
 
 t.test("of two workspaces that connect an installation at once, one gets it", async (t) => {
@@ -222,16 +222,16 @@ t.test("the way back is one person's, in one session, once, for ten minutes", as
   const wanted = [409, "conflict", detail];
   const admin = await join(service, ada, "admin@example.com", { role: "admin" });
   const back = await codeHost.signIn(await beginConnecting(ada, 7), adaThere);
-  t.same(refusalOf(await comeBack(admin, back)), wanted, "another person's");
-  t.same(refusalOf(await comeBack(await service.signIn(ada.email), back)), wanted, "another session's");
+  t.same(toRefusal(await comeBack(admin, back)), wanted, "another person's");
+  t.same(toRefusal(await comeBack(await service.signIn(ada.email), back)), wanted, "another session's");
   t.equal((await comeBack(service.anonymous, back)).status, 401, "nobody's");
   const wrong = new URLSearchParams({ state: "nonsense", code: "x" });
-  t.same(refusalOf(await comeBack(ada, wrong)), wanted, "a state that was never given");
+  t.same(toRefusal(await comeBack(ada, wrong)), wanted, "a state that was never given");
   t.equal((await comeBack(ada, back)).status, 200);
-  t.same(refusalOf(await comeBack(ada, back)), wanted, "used already");
+  t.same(toRefusal(await comeBack(ada, back)), wanted, "used already");
   const late = await codeHost.signIn(await beginConnecting(ada, 7), adaThere);
   clock.advance(10 * MINUTE_MS);
-  t.same(refusalOf(await comeBack(ada, late)), wanted, "too old");
+  t.same(toRefusal(await comeBack(ada, late)), wanted, "too old");
   const bodies = [{}, { state: "s" }, { state: "s", code: "c", error: "e" }, { state: "s", code: "" }];
   for (const body of bodies) {
     const refused = await ada.request("POST", "/api/code-host/confirmations", body);
@@ -240,7 +240,7 @@ t.test("the way back is one person's, in one session, once, for ten minutes", as
   for (const installationId of [0, -1, 1.5, "7", null, 1e20]) {
     const refused = await ada.request("POST", `${WHERE}/connections`, { installationId });
     t.equal(refused.status, 422, JSON.stringify(installationId));
-    t.equal(problemOf(refused).errors?.[0]?.path, "installationId");
+    t.equal(toProblem(refused).errors?.[0]?.path, "installationId");
   }
 });
 
@@ -280,11 +280,11 @@ t.test("a code host that refuses, fails or answers nonsense leads to a 502, neve
     faults.set(where, fault);
     const refused = await connect(codeHost, ada, { installationId: 7 });
     t.same(
-      [refused.status, slugOf(refused)],
+      [refused.status, toSlug(refused)],
       [502, "refused-upstream"],
       `${where} ${JSON.stringify(fault).slice(0, 90)}`,
     );
-    t.match(problemOf(refused).detail, detail);
+    t.match(toProblem(refused).detail, detail);
   }
   faults.clear();
   t.equal((await connect(codeHost, ada, { installationId: 7 })).status, 200, "and then it is well again");
@@ -297,7 +297,7 @@ t.test("a request to a slow code host is answered with its delay, and the connec
   const waiting = connect(codeHost, ada, { installationId: 7 });
   await codeHost.asking(/memberships/);
   clock.advance(50_000);
-  t.same(refusalOf(await waiting), [502, "refused-upstream", `${codeHost.name} took too long to answer.`]);
+  t.same(toRefusal(await waiting), [502, "refused-upstream", `${codeHost.name} took too long to answer.`]);
   codeHost.faults.clear();
   t.equal((await connect(codeHost, ada, { installationId: 7 })).status, 200);
 });
@@ -308,7 +308,7 @@ t.test("an installation that is suspended there is connected as such", async (t)
   const connected = await connect(codeHost, ada, { installationId: 7 });
   t.equal(connected.body?.state, "suspended", connected.text);
   const listed = await ada.request("GET", `${WHERE}/connections/7/repositories`);
-  t.same(refusalOf(listed), [409, "conflict", `This installation is suspended on ${codeHost.name}.`]);
+  t.same(toRefusal(listed), [409, "conflict", `This installation is suspended on ${codeHost.name}.`]);
 });
 
 t.test("repositories are listed with a token of the installation, which is asked for once an hour", async (t) => {
@@ -320,10 +320,10 @@ t.test("repositories are listed with a token of the installation, which is asked
   const path = `${WHERE}/connections/7/repositories`;
   const first = await ada.request("GET", path);
   t.equal(first.status, 200, first.text);
-  t.same(itemsOf(first)[0], { name: "acme-inc/repository-0", isPrivate: true, defaultBranch: "main" });
-  t.same([itemsOf(first).length, first.body?.next], [100, 2]);
+  t.same(listItems(first)[0], { name: "acme-inc/repository-0", isPrivate: true, defaultBranch: "main" });
+  t.same([listItems(first).length, first.body?.next], [100, 2]);
   const second = await ada.request("GET", `${path}?page=2`);
-  t.same([itemsOf(second).map(({ name }) => name), second.body?.next], [["acme-inc/repository-100"], null]);
+  t.same([listItems(second).map(({ name }) => name), second.body?.next], [["acme-inc/repository-100"], null]);
   const drawn = () => codeHost.asked.filter((name) => name.endsWith("/access_tokens")).length;
   t.equal(drawn(), 1);
   clock.advance(56 * MINUTE_MS);
@@ -331,7 +331,7 @@ t.test("repositories are listed with a token of the installation, which is asked
   t.equal(drawn(), 2, "a token with less than five minutes left is not used, and two who want one ask once");
 
   codeHost.faults.set(/installation\/repositories/, { status: 401, body: "{}" });
-  t.same(refusalOf(await ada.request("GET", path)), [502, "refused-upstream", `${codeHost.name} answered with 401.`]);
+  t.same(toRefusal(await ada.request("GET", path)), [502, "refused-upstream", `${codeHost.name} answered with 401.`]);
   codeHost.faults.clear();
   t.equal((await ada.request("GET", path)).status, 200);
   t.equal(drawn(), 3, "one that was not taken is not used again");
@@ -350,7 +350,7 @@ t.test("without a code host, requests that need it are refused with that reason"
   const refused = await ada.request("POST", `${WHERE}/connections`, { installationId: 7 });
   const detail =
     "No code host is set up here. Whoever runs this service sets CODE_HOST_URL and the settings that go with it.";
-  t.same(refusalOf(refused), [409, "conflict", detail]);
+  t.same(toRefusal(refused), [409, "conflict", detail]);
   const delivery = await service.anonymous.request("POST", "/api/code-host/deliveries", "{}");
   t.equal(delivery.status, 401);
 });
@@ -362,7 +362,7 @@ t.test("a person who asks the code host too often is told to wait, and only they
   const path = `${WHERE}/connections/7/repositories`;
   for (let n = 1; n < 60; n++) t.equal((await ada.request("GET", path)).status, 200);
   const refused = await ada.request("GET", path);
-  t.same(refusalOf(refused), [429, "too-many-requests", "You have the code host asked too often."]);
+  t.same(toRefusal(refused), [429, "too-many-requests", "You have the code host asked too often."]);
   t.equal(refused.headers["retry-after"], "1");
   t.equal((await connect(codeHost, ada, { installationId: 7 })).status, 429);
   const writer = await bearer(service, ada, { workspaceId, name: "writer", scopes: ["configure"] });

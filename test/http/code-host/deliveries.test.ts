@@ -5,7 +5,7 @@ import { startCodeHost } from "../../support/code-host.js";
 import { acmeOrg, bobThere, connect, install } from "../../support/code-host-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { personAt } from "../../support/people.js";
-import { createUnder, problemOf, replace, slugOf, workspaceWithTeam } from "../../support/resources.js";
+import { createUnder, replace, toProblem, toSlug, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../../support/service.js";
 import { StreamReader } from "../../support/stream-reader.js";
 
@@ -197,9 +197,9 @@ t.test("a delivery without a valid signature is refused", async (t) => {
   ];
   for (const [what, headers, text] of wrong) {
     const refused = await send(headers, text);
-    t.same([refused.status, slugOf(refused)], [401, "unauthenticated"], what);
+    t.same([refused.status, toSlug(refused)], [401, "unauthenticated"], what);
     t.equal(
-      problemOf(refused).detail,
+      toProblem(refused).detail,
       "The delivery has no valid signature: set the webhook's secret to CODE_HOST_WEBHOOK_SECRET.",
     );
   }
@@ -214,12 +214,12 @@ t.test("a signed delivery that cannot be read gets a clear problem", async (t) =
   const { codeHost, service, deliver } = await openOffice(t);
   for (const payload of ["text", {}, { action: "deleted" }, { action: "deleted", installation: { id: "7" } }]) {
     const refused = await deliver("installation", payload);
-    t.same([refused.status, problemOf(refused).detail], [400, "The payload is not an installation event."]);
+    t.same([refused.status, toProblem(refused).detail], [400, "The payload is not an installation event."]);
   }
   const sent = (body: string, id: string) =>
     service.anonymous.request("POST", DELIVERIES, body, codeHost.deliveryHeaders("installation", body, id));
-  t.match(problemOf(await sent("{", "one")).detail, /^The body is not JSON/);
-  t.equal(problemOf(await sent("{}", "no name!")).detail, "x-github-delivery must name the delivery.");
+  t.match(toProblem(await sent("{", "one")).detail, /^The body is not JSON/);
+  t.equal(toProblem(await sent("{}", "no name!")).detail, "x-github-delivery must name the delivery.");
   const huge = `{"action":"${"x".repeat(4 * 1024 * 1024)}"}`;
   t.equal((await sent(huge, "huge")).status, 413);
 });
@@ -286,7 +286,7 @@ t.test("a delivery is taken as a form, as code hosts send it unless told otherwi
     for (const name of ["pull_request", "push", "repository", "installation", "ping"]) {
       const refused = await send(name, body, type);
       t.equal(refused.status, status, `${name} ${body} ${type}`);
-      t.match(problemOf(refused).detail, detail);
+      t.match(toProblem(refused).detail, detail);
     }
   }
 });

@@ -14,7 +14,7 @@ import { startCodeHost } from "../../support/code-host.js";
 import { adaThere, connect, install } from "../../support/code-host-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { personAt } from "../../support/people.js";
-import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
+import { listItems, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
@@ -68,7 +68,7 @@ async function stoppedWhileAsking(t: Test, pattern: RegExp): Promise<Office> {
 }
 
 /** Resolves with an attempt's outcome. */
-function outcomeOf(runtime: Runtime, workspaceId: string): Promise<unknown> {
+function readOutcome(runtime: Runtime, workspaceId: string): Promise<unknown> {
   const { name: topic } = attemptTopic(ATTEMPT);
   return new Promise((resolve) => {
     runtime.feed.listen(workspaceId, topic, ({ data }) => resolve(data));
@@ -80,13 +80,13 @@ function outcomeOf(runtime: Runtime, workspaceId: string): Promise<unknown> {
 t.test("a confirmation under way when the service ends is made by the next", async (t) => {
   const { workspaceId, restart } = await stoppedWhileAsking(t, /access_token$/);
   const service = await restart();
-  t.match(await outcomeOf(service.runtime, workspaceId), { connection: { installationId: 7, state: "connected" } });
+  t.match(await readOutcome(service.runtime, workspaceId), { connection: { installationId: 7, state: "connected" } });
 });
 
 t.test("one whose code was used up by then connects nothing, and the person signs in again", async (t) => {
   const { codeHost, workspaceId, restart } = await stoppedWhileAsking(t, /memberships/);
   const service = await restart();
-  t.match(await outcomeOf(service.runtime, workspaceId), {
+  t.match(await readOutcome(service.runtime, workspaceId), {
     refused: "forbidden",
     detail: /Please sign in there again/,
   });
@@ -170,7 +170,7 @@ t.test("what was delivered while the service was down is asked for again when it
   codeHost.hooks.url = `${next.baseUrl}/api/code-host/deliveries`;
   open();
   const again = await personAt(next, "ada@example.com");
-  const listed = async () => itemsOf(await again.request("GET", `/api/teams/${teamId}/pull-requests`));
+  const listed = async () => listItems(await again.request("GET", `/api/teams/${teamId}/pull-requests`));
   await until("the pull request is known", async () => (await listed()).length === 1);
   t.match(await listed(), [{ number: 1, title: "Fix", role: "people", state: "open", branch: "fix" }]);
   const redelivered = codeHost.hooks.attempts.slice(lost);

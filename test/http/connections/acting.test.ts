@@ -8,7 +8,7 @@ import {
   ownState,
 } from "../../support/connection-scene.js";
 import { expr } from "../../support/integration.js";
-import { itemsOf } from "../../support/resources.js";
+import { listItems } from "../../support/resources.js";
 import { RunnerPeer } from "../../support/runner-peer.js";
 import type { Client } from "../../support/service.js";
 
@@ -66,7 +66,7 @@ async function open(t: Test): Promise<ActingScene> {
     return { outcome, text };
   };
   const recorded = async () => {
-    return itemsOf(await owner.request("GET", `/api/runs/${runId}/tool-calls`)).map(({ actsAs, code }) => [
+    return listItems(await owner.request("GET", `/api/runs/${runId}/tool-calls`)).map(({ actsAs, code }) => [
       actsAs,
       code,
     ]);

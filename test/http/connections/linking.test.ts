@@ -5,7 +5,7 @@ import { CLIENT, REDIRECT_URI } from "../../support/authorization-server.js";
 import { comeBack, connect, integrationAt, oauth2At, openScene, setOut } from "../../support/connection-scene.js";
 import { expr } from "../../support/integration.js";
 import { join, personAt } from "../../support/people.js";
-import { bearer, createUnder, itemsOf, problemOf, replace, slugOf } from "../../support/resources.js";
+import { bearer, createUnder, listItems, replace, toProblem, toSlug } from "../../support/resources.js";
 import type { Client } from "../../support/service.js";
 
 t.test("an owner connects the team's account, people their own; admins see all connections", async (t) => {
@@ -18,7 +18,7 @@ t.test("an owner connects the team's account, people their own; admins see all c
 
   const seen = await owner.request("GET", at);
   t.match(
-    itemsOf(seen).map(({ holder, email, account, connectedBy, scopes }) => [
+    listItems(seen).map(({ holder, email, account, connectedBy, scopes }) => [
       holder,
       email,
       account,
@@ -32,7 +32,7 @@ t.test("an owner connects the team's account, people their own; admins see all c
   );
   const first = await owner.request("GET", `${at}?limit=1`);
   const rest = await owner.request("GET", `${at}?limit=1&after=${first.body?.next}`);
-  t.same([...itemsOf(first), ...itemsOf(rest)], itemsOf(seen));
+  t.same([...listItems(first), ...listItems(rest)], listItems(seen));
   t.equal(rest.body?.next, null);
   for (const other of [mate, member]) t.equal((await other.request("GET", at)).status, 404);
 
@@ -67,7 +67,7 @@ t.test("owners and admins connect the team, people on it themselves, and no toke
     for (const whose of ["team", "me"] as const) t.match(await answers(stranger, whose, method), [404]);
   }
   t.equal((await connect(scene, admin, { whose: "team", account: "bot@host" })).status, 200);
-  t.match(itemsOf(await admin.request("GET", at)), [{ holder: "team", connectedBy: admin.userId }]);
+  t.match(listItems(await admin.request("GET", at)), [{ holder: "team", connectedBy: admin.userId }]);
   t.equal((await token.request("GET", at)).status, 404);
 });
 
@@ -102,7 +102,7 @@ t.test("a state is of one person in one session, for ten minutes, once", async (
   const sentTo = await host.visit(await setOut(scene, mate, "me"), { account: "mate@host" });
   const refused = async (what: string, ...[client, more]: [typeof mate, Record<string, unknown>?]) => {
     const answer = await comeBack(client, sentTo, more);
-    t.same([answer.status, slugOf(answer)], [409, "conflict"], what);
+    t.same([answer.status, toSlug(answer)], [409, "conflict"], what);
   };
   await refused("another person", owner);
   await refused("another session", { ...mate, ...(await service.signIn(mate.email)) });
@@ -110,7 +110,7 @@ t.test("a state is of one person in one session, for ten minutes, once", async (
   t.equal((await service.anonymous.request("POST", "/api/oauth/callback", { state: "s", code: "c" })).status, 401);
   const malformed = await mate.request("POST", "/api/oauth/callback", { state: "s" });
   t.same(
-    problemOf(malformed).errors?.map(({ path }) => path),
+    toProblem(malformed).errors?.map(({ path }) => path),
     ["code"],
   );
   t.notOk(host.asked.includes("/token"), "no code was sent");
@@ -132,8 +132,8 @@ t.test(
     t.equal((await comeBack(mate, first)).status, 200);
     const state = new URL(await setOut(scene, mate, "me")).searchParams.get("state");
     const replayed = await comeBack(mate, first, { state });
-    t.same([replayed.status, slugOf(replayed)], [502, "refused-upstream"]);
-    t.match(problemOf(replayed).detail, /invalid_grant/);
+    t.same([replayed.status, toSlug(replayed)], [502, "refused-upstream"]);
+    t.match(toProblem(replayed).detail, /invalid_grant/);
     t.match((await mate.request("GET", `${at}/me`)).body, { own: { state: "connected", account: "mate@host" } });
   },
 );
@@ -145,7 +145,7 @@ t.test("a redirect with another issuer, or without one when the host names itsel
     const sentTo = await host.visit(await setOut(scene, mate, "me"), { account: "mate@host" });
     t.equal(sentTo.searchParams.get("iss"), host.url);
     const answer = await comeBack(mate, sentTo, { iss });
-    t.same([answer.status, slugOf(answer)], [400, "bad-request"], answer.text);
+    t.same([answer.status, toSlug(answer)], [400, "bad-request"], answer.text);
     t.equal((await comeBack(mate, sentTo)).status, 409, "the state is used up");
   }
   t.notOk(host.asked.includes("/token"), "no code was sent");
@@ -174,7 +174,7 @@ t.test("a person who denies consent, or lost the permission, connects nothing", 
   const { host, mate, owner, teamId, at } = scene;
   const denied = await host.visit(await setOut(scene, mate, "me"), { account: "mate@host", denies: true });
   const answer = await comeBack(mate, denied);
-  t.match([answer.status, problemOf(answer).detail], [409, /access was denied/]);
+  t.match([answer.status, toProblem(answer).detail], [409, /access was denied/]);
   const sentTo = await host.visit(await setOut(scene, mate, "me"), { account: "mate@host" });
   t.equal((await owner.request("DELETE", `/api/teams/${teamId}/members/${mate.userId}`)).status, 204);
   t.equal((await comeBack(mate, sentTo)).status, 403);
@@ -192,11 +192,11 @@ t.test("people connect accounts of their own only where the integration acts as 
     [owner, "team"],
   ] as const) {
     const answer = await client.request("POST", `${at}/${whose}`, {});
-    t.match([answer.status, problemOf(answer).detail], [409, /no oauth2/]);
+    t.match([answer.status, toProblem(answer).detail], [409, /no oauth2/]);
   }
   const one = `/api/resources/integrations/${integrationId}`;
   await replace(owner, one, 1, integrationAt(host, { connection: { holder: "team", oauth2: oauth2At(host) } }));
-  t.match(problemOf(await mate.request("POST", `${at}/me`, {})).detail, /acts as its team/);
+  t.match(toProblem(await mate.request("POST", `${at}/me`, {})).detail, /acts as its team/);
   t.equal((await connect(scene, owner, { whose: "team", account: "bot@host" })).status, 200);
   t.match((await mate.request("GET", `${at}/me`)).body, { actsAs: "team", own: null, isReady: true });
 });
@@ -245,7 +245,7 @@ t.test("a host that sends the service or people elsewhere is not gone by", async
     const body = { integration: "liar", name: "Liar", hosts: [liar.host], connection: { oauth2 } };
     const { id } = await owner.create(`/api/resources/teams/${teamId}/integrations`, body);
     const answer = await owner.request("POST", `/api/integrations/${id}/connections/team`, {});
-    t.match([answer.status, problemOf(answer).detail], [status, detail], `${what}: ${answer.text}`);
+    t.match([answer.status, toProblem(answer).detail], [status, detail], `${what}: ${answer.text}`);
     t.same(host.asked, []);
   }
 });
@@ -274,13 +274,13 @@ t.test(
     for (const [index, [oauth2, path]] of wrong.entries()) {
       const answer = await createUnder(owner, team, whole(oauth2, ["host.example"]), `wrong-${index}`);
       t.ok(
-        problemOf(answer).errors?.some((error) => error.path === path),
+        toProblem(answer).errors?.some((error) => error.path === path),
         `${path} in ${answer.text}`,
       );
     }
     const { id } = await owner.create(team, whole({ tokenUrl: inside }, ["169.254.169.254"]));
     const answer = await owner.request("POST", `/api/integrations/${id}/connections/team`, {});
-    t.match([answer.status, problemOf(answer).detail], [409, /not asked for: must be https/]);
+    t.match([answer.status, toProblem(answer).detail], [409, /not asked for: must be https/]);
   },
 );
 
@@ -288,15 +288,15 @@ t.test("the client's secret is sent only to hosts that it is bound to", async (t
   const scene = await openScene(t);
   const { owner, workspaceId, host } = scene;
   const secrets = `/api/resources/workspaces/${workspaceId}/secrets`;
-  const [secret] = itemsOf(await owner.request("GET", secrets));
+  const [secret] = listItems(await owner.request("GET", secrets));
   const bind = (version: number, hosts: readonly string[]) =>
     replace(owner, `/api/resources/secrets/${secret?.id}`, version, { name: "tracker-client", valueVersion: 1, hosts });
   const sentTo = await host.visit(await setOut(scene, owner, "team"), { account: "bot@host" });
   t.equal((await bind(1, ["elsewhere.example"])).status, 200);
   const refused = await owner.request("POST", `${scene.at}/team`, {});
-  t.match([refused.status, problemOf(refused).detail], [409, `secret tracker-client is not bound to ${host.host}`]);
+  t.match([refused.status, toProblem(refused).detail], [409, `secret tracker-client is not bound to ${host.host}`]);
   const late = await comeBack(owner, sentTo);
-  t.match([late.status, problemOf(late).detail], [502, /not bound/]);
+  t.match([late.status, toProblem(late).detail], [502, /not bound/]);
   t.notOk(host.asked.includes("/token"), "it was not sent");
   t.equal((await bind(2, [host.host])).status, 200);
   t.equal((await connect(scene, owner, { whose: "team", account: "bot@host" })).status, 200);

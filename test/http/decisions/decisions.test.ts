@@ -5,7 +5,7 @@ import {
   type MergeDecisions,
 } from "../../../actors/decisions/decision-set.messages.js";
 import { join, type Person } from "../../support/people.js";
-import { bearer, itemsOf, workspaceWithTeam } from "../../support/resources.js";
+import { bearer, listItems, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, startTestService, type TestService } from "../../support/service.js";
 
 const LIST = "/api/workspaces/acme/decisions";
@@ -57,19 +57,19 @@ async function openOffice(t: Test): Promise<Office> {
   };
 }
 
-const titlesOf = async (client: Client, query = ""): Promise<unknown[]> => {
+const listTitles = async (client: Client, query = ""): Promise<unknown[]> => {
   const reply = await client.request("GET", `${LIST}${query}`);
   if (reply.status !== 200) throw new Error(`${query} answered ${reply.status} ${reply.text}`);
-  return itemsOf(reply).map(({ title }) => title);
+  return listItems(reply).map(({ title }) => title);
 };
 
 t.test("a decision is listed once its pull request is merged, with all that is known of it", async (t) => {
   const { ada, teamId, drafted, merged } = await openOffice(t);
   t.same((await ada.request("GET", LIST)).body, { items: [], next: null });
   const taskId = await drafted(teamId, ["src/a.ts"], "Poll");
-  t.same(await titlesOf(ada), [], "a proposal does not stand yet");
+  t.same(await listTitles(ada), [], "a proposal does not stand yet");
   await merged(taskId, "acme/app", "2026-03-01T10:00:00Z");
-  const [item] = itemsOf(await ada.request("GET", LIST));
+  const [item] = listItems(await ada.request("GET", LIST));
   t.match(item, {
     id: /^dec_/,
     taskId,
@@ -117,7 +117,7 @@ t.test("a list is narrowed by repository, path and time of the merge, the latest
     "?since=1900-01-01": ["four", "three", "two", "one"],
     "?until=1900-01-01": [],
   };
-  for (const [query, titles] of Object.entries(expected)) t.same(await titlesOf(ada, query), titles, query);
+  for (const [query, titles] of Object.entries(expected)) t.same(await listTitles(ada, query), titles, query);
 });
 
 t.test("pages follow one another without gaps or overlaps, with any filter", async (t) => {
@@ -128,7 +128,7 @@ t.test("pages follow one another without gaps or overlaps, with any filter", asy
     await merged(taskId, "acme/app", `2026-03-0${1 + Math.floor(n / 2)}T00:00:00Z`);
   }
   for (const narrowed of ["", "repository=acme/app&", "path=even.ts&", "since=2026-03-02&", "until=2026-03-03&"]) {
-    const whole = await titlesOf(ada, `?${narrowed}limit=200`);
+    const whole = await listTitles(ada, `?${narrowed}limit=200`);
     t.ok(whole.length > 5);
     for (const limit of [1, 2, 4]) {
       const seen: unknown[] = [];
@@ -138,8 +138,8 @@ t.test("pages follow one another without gaps or overlaps, with any filter", asy
           "GET",
           `${LIST}?${narrowed}limit=${limit}${next === "" ? "" : `&before=${next}`}`,
         );
-        t.ok(itemsOf(reply).length <= limit);
-        seen.push(...itemsOf(reply).map(({ title }) => title));
+        t.ok(listItems(reply).length <= limit);
+        seen.push(...listItems(reply).map(({ title }) => title));
         next = reply.body?.next ?? null;
       }
       t.same(seen, whole, `${narrowed} by ${limit}`);
@@ -152,7 +152,7 @@ t.test("callers see the decisions of teams whose outcomes they may read", async 
   const other = await team("other");
   await merged(await drafted(teamId, ["a.ts"], "of core"), "acme/app", "2026-03-01T00:00:00Z");
   await merged(await drafted(other, ["a.ts"], "of other"), "acme/app", "2026-03-02T00:00:00Z");
-  const seen = async (who: Client | Person) => await titlesOf(who);
+  const seen = async (who: Client | Person) => await listTitles(who);
   t.same(await seen(ada), ["of other", "of core"]);
   t.same(await seen(await join(service, ada, "teammate@example.com", { teams: [teamId] })), ["of core"]);
   t.same(await seen(await join(service, ada, "member@example.com")), []);

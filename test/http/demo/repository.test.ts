@@ -11,14 +11,14 @@ const git = (cwd: string, ...args: string[]) =>
     encoding: "utf8",
   }).trim();
 
-function folderOf(t: Test): string {
+function toFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-repository-"));
   t.teardown(async () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
 t.test("a checkout that is on no branch is cloned at its commit, on a branch that a code host can have", async (t) => {
-  const folder = folderOf(t);
+  const folder = toFolder(t);
   git(folder, "init", "--quiet", "--initial-branch", "work", "checkout");
   const checkout = join(folder, "checkout");
   for (const text of ["one", "two"]) {
@@ -37,7 +37,7 @@ t.test("a checkout that is on no branch is cloned at its commit, on a branch tha
 });
 
 t.test("where there is no checkout a small one is made, and nothing is left beside it", async (t) => {
-  const folder = folderOf(t);
+  const folder = toFolder(t);
   const at = join(folder, "acme/project.git");
   t.same(createRepository(folder, at), { from: "made for the demo", commits: 2 });
   t.equal(git(at, "rev-parse", "--is-bare-repository"), "true");

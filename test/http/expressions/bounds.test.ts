@@ -2,7 +2,7 @@ import { Environment } from "cel-js";
 import t, { type Test } from "tap";
 import { hookPositions, integrationPositions, type Position } from "../../../actors/expressions/positions.js";
 import { expr, wholeIntegration } from "../../support/integration.js";
-import { createUnder, problemOf, workspaceWithTeam } from "../../support/resources.js";
+import { createUnder, toProblem, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 
 const MOST_BODY_BYTES = 4 * 1024 * 1024;
@@ -55,12 +55,12 @@ t.test("a definition with too many expressions is refused before any of it is pa
   for (const { position, plural, path, many } of everywhere) {
     const given = holding(position, tooMuch);
     const message = "must hold at most 25000 characters of expressions";
-    t.match(problemOf(await create(plural, given)).errors, [{ path, message }], position.position);
-    const count = problemOf(await create(plural, holding(position, expr("1").repeat(many)))).errors;
+    t.match(toProblem(await create(plural, given)).errors, [{ path, message }], position.position);
+    const count = toProblem(await create(plural, holding(position, expr("1").repeat(many)))).errors;
     t.match(count, [{ path, message: `must hold at most ${many - 1} expressions` }], position.position);
     const check = { position: position.position, expression: "1", definition: given };
     const checked = await owner.request("POST", "/api/expressions/check", check);
-    t.match(problemOf(checked).errors, [{ path: "definition", message }], position.position);
+    t.match(toProblem(checked).errors, [{ path: "definition", message }], position.position);
   }
   t.equal(parsed.expressions(), 0);
   t.equal((await create("hooks", { key: "one", on: "task.moved", when: "true", steps: [] })).status, 422);
@@ -83,6 +83,6 @@ t.test("a body as long as may be, full of expressions, costs no parsing", async 
     await create("integrations", { ...wholeIntegration(), actions: { send: { request } } }),
     await create("integrations", { ...wholeIntegration(), poll: { request: { capture: short } } }),
   ];
-  for (const answer of refused) t.match(problemOf(answer).errors, [{ message: /^must hold at most \d+ / }]);
+  for (const answer of refused) t.match(toProblem(answer).errors, [{ message: /^must hold at most \d+ / }]);
   t.equal(parsed.expressions(), 0);
 });

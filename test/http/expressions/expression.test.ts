@@ -1,6 +1,6 @@
 import t from "tap";
 import { expr, wholeIntegration } from "../../support/integration.js";
-import { bearer, createUnder, problemOf, workspaceWithTeam } from "../../support/resources.js";
+import { bearer, createUnder, toProblem, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, startTestService } from "../../support/service.js";
 
 const hook = {
@@ -23,7 +23,7 @@ const hook = {
 
 async function check(client: Client, position: string, expression: string, definition: object = hook) {
   const reply = await client.request("POST", "/api/expressions/check", { position, expression, definition });
-  return { status: reply.status, body: reply.body ?? {}, problem: problemOf(reply) };
+  return { status: reply.status, body: reply.body ?? {}, problem: toProblem(reply) };
 }
 
 t.test("an expression is checked against what its position sees in that definition", async (t) => {
@@ -86,27 +86,31 @@ t.test("an invalid expression has all its faults, with spans and suggestions", a
 t.test("an invalid request is refused, each fault at its path", async (t) => {
   const service = await startTestService(t);
   const person = await service.signIn("someone@example.com");
-  const pathsOf = async (position: string, definition: object) => {
+  const findPaths = async (position: string, definition: object) => {
     const { status, problem } = await check(person, position, "true", definition);
     t.equal(status, 422, position);
     return problem.errors?.map(({ path }) => path);
   };
-  t.same(await pathsOf("line.when", hook), ["position"]);
+  t.same(await findPaths("line.when", hook), ["position"]);
   const { problem: bare } = await check(person, "steps[0].with.text", "true");
   t.match(bare.errors, [{ message: /integration or a hook, and begin with integration\. or hook\.$/ }]);
-  t.same(await pathsOf("hook", hook), ["position"]);
-  t.same(await pathsOf("hook.key", hook), ["position"]);
-  t.same(await pathsOf("hook.steps[7].with.text", hook), ["position"]);
-  t.same(await pathsOf("hook.steps[1].request.body.none", hook), ["position"]);
-  t.same(await pathsOf("hook.when", { ...hook, on: "nothing", steps: [{}], more: 1 }), [
+  t.same(await findPaths("hook", hook), ["position"]);
+  t.same(await findPaths("hook.key", hook), ["position"]);
+  t.same(await findPaths("hook.steps[7].with.text", hook), ["position"]);
+  t.same(await findPaths("hook.steps[1].request.body.none", hook), ["position"]);
+  t.same(await findPaths("hook.when", { ...hook, on: "nothing", steps: [{}], more: 1 }), [
     ...["definition.on", "definition.steps[0].name", "definition.more"],
   ]);
   const match = { tools: ["tracker.comment"] };
   t.same(
-    await pathsOf("hook.when", { ...hook, match, steps: [...hook.steps, { name: "then", call: "a.b", request: {} }] }),
+    await findPaths("hook.when", {
+      ...hook,
+      match,
+      steps: [...hook.steps, { name: "then", call: "a.b", request: {} }],
+    }),
     ["definition.steps[2].request.url"],
   );
-  t.same(await pathsOf("hook.when", { ...hook, match, steps: [...hook.steps, { name: "then" }] }), [
+  t.same(await findPaths("hook.when", { ...hook, match, steps: [...hook.steps, { name: "then" }] }), [
     ...["definition.match.tools", "definition.steps[2].name", "definition.steps[2]"],
   ]);
   const shapeless = await person.request("POST", "/api/expressions/check", { position: 1, definition: [] });
@@ -179,7 +183,7 @@ t.test("a definition with more expressions than are checked is refused, and is n
     const { problem } = await check(owner, "integration.actions.send.request.body[0]", "1", given);
     t.match(problem.errors, [{ path: "definition", message }]);
     const made = await createUnder(owner, `/api/resources/teams/${teamId}/integrations`, given, `key-${index}`);
-    t.match(problemOf(made).errors, [{ path: "", message }]);
+    t.match(toProblem(made).errors, [{ path: "", message }]);
   }
   const most = integration([...Array(480).fill(expr("1")), ...Array(12).fill(long)]);
   t.equal((await createUnder(owner, `/api/resources/teams/${teamId}/integrations`, most, "most")).status, 201);

@@ -4,7 +4,7 @@ import { allowInsecureRequests, discovery } from "openid-client";
 import t from "tap";
 import { hook, hookScene, ok } from "../../support/hook-scene.js";
 import { expr } from "../../support/integration.js";
-import { createUnder, problemOf } from "../../support/resources.js";
+import { createUnder, toProblem } from "../../support/resources.js";
 
 t.test("a hook fires when its condition holds, and not when it fails or has no value", async (t) => {
   const { addHook, openTask, receiver, firings } = await hookScene(t, ok);
@@ -104,12 +104,12 @@ t.test("invalid expressions are refused at their paths, all at once", async (t) 
   const reply = await createUnder(owner, `/api/resources/teams/${teamId}/hooks`, body, "k");
   t.equal(reply.status, 422);
   t.same(
-    problemOf(reply).errors?.map(({ path, message }) => [path, message.slice(0, 90)]),
+    toProblem(reply).errors?.map(({ path, message }) => [path, message.slice(0, 90)]),
     [["steps[1].request.body.bad", "does not parse: unexpected token: EOF at column 5"]],
     "what cannot be read comes first",
   );
   body.steps[1] = { name: "then", request: { url: receiver.url, body: { deep: [expr("event.from")] } } } as never;
-  const again = problemOf(await createUnder(owner, `/api/resources/teams/${teamId}/hooks`, body, "k2"));
+  const again = toProblem(await createUnder(owner, `/api/resources/teams/${teamId}/hooks`, body, "k2"));
   t.same(
     again.errors?.map(({ path, message }) => [path, message]),
     [
@@ -123,17 +123,20 @@ t.test("invalid expressions are refused at their paths, all at once", async (t) 
 
 t.test("a hook holds at most 250 expressions, which its requests can all write", async (t) => {
   const { addHook, openTask, owner, teamId, receiver } = await hookScene(t, ok);
-  const of = (count: number) => ({ url: receiver.url, body: Array.from({ length: count }, () => expr("task.title")) });
+  const read = (count: number) => ({
+    url: receiver.url,
+    body: Array.from({ length: count }, () => expr("task.title")),
+  });
   const steps = [
-    { name: "tell", request: of(200) },
-    { name: "then", request: { ...of(0), body: expr("1").repeat(51) } },
+    { name: "tell", request: read(200) },
+    { name: "then", request: { ...read(0), body: expr("1").repeat(51) } },
   ];
   const reply = await createUnder(owner, `/api/resources/teams/${teamId}/hooks`, hook("", { steps }), "k");
   t.same(
-    problemOf(reply).errors?.map(({ path, message }) => [path, message]),
+    toProblem(reply).errors?.map(({ path, message }) => [path, message]),
     [["steps", "must hold at most 250 expressions"]],
   );
-  await addHook(hook("", { steps: [{ name: "tell", request: of(250) }] }));
+  await addHook(hook("", { steps: [{ name: "tell", request: read(250) }] }));
   await openTask();
   const [request] = await receiver.arrived(1);
   t.same(request?.verified, Array(250).fill("Do it"));
@@ -156,7 +159,7 @@ t.test(
         hook("", { steps: steps(headers) }),
         "k",
       );
-      t.equal(problemOf(reply).errors?.length, count, reply.text);
+      t.equal(toProblem(reply).errors?.length, count, reply.text);
     }
     const added = await addHook(hook("", { steps: steps({ "X-Own": "a", "User-Agent": "other" }) }));
     const path = 'steps[0].request.headers["User-Agent"]';

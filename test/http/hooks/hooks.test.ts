@@ -3,7 +3,7 @@ import t from "tap";
 import type { Answering } from "../../support/hook-receiver.js";
 import { hook, hookScene, ok } from "../../support/hook-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
-import { createUnder, problemOf } from "../../support/resources.js";
+import { createUnder, toProblem } from "../../support/resources.js";
 
 t.test("an after-hook is delivered with the default body, every header, and a signature that verifies", async (t) => {
   const { addHook, openTask, receiver, settled, owner, teamId } = await hookScene(t, ok);
@@ -69,11 +69,11 @@ t.test("a receiver calls back with its token: reads the task, adds a note once",
   t.equal((await say({ body: "" })).status, 400);
   for (const nothing of [undefined, {}]) {
     const refused = await say(nothing);
-    t.same([refused.status, problemOf(refused).errors?.map(({ path }) => path)], [422, ["body"]]);
+    t.same([refused.status, toProblem(refused).errors?.map(({ path }) => path)], [422, ["body"]]);
   }
   t.equal((await say({ body: "x".repeat(20_001) })).status, 400);
   t.equal((await say({ body: "\u{1F680}".repeat(20_000) })).status, 204, "characters are counted, not their halves");
-  t.match(problemOf(await say({ body: "x", more: 1 })).errors, [{ path: "more", message: "is not a field here" }]);
+  t.match(toProblem(await say({ body: "x", more: 1 })).errors, [{ path: "more", message: "is not a field here" }]);
   t.equal((await say({ body: "x" }, { "idempotency-key": "k".repeat(256) })).status, 400);
   const token = String(request?.headers["service-callback-token"]);
   const forged = service.withToken(token.slice(0, -1) + (token.endsWith("0") ? "1" : "0"));
@@ -92,12 +92,12 @@ t.test(
     const [refused, unused] = requests.map(({ headers }) =>
       service.withToken(String(headers["service-callback-token"])),
     );
-    const statusOf = async (client = refused) => (await client?.request("GET", "/api/hook-callbacks/task"))?.status;
-    t.equal(await statusOf(), 200);
+    const findStatus = async (client = refused) => (await client?.request("GET", "/api/hook-callbacks/task"))?.status;
+    t.equal(await findStatus(), 200);
     clock.advance(20 * 60_000);
-    t.equal(await statusOf(), 401);
+    t.equal(await findStatus(), 401);
     clock.setBack(10 * 60_000);
-    t.same([await statusOf(), await statusOf(unused)], [401, 200]);
+    t.same([await findStatus(), await findStatus(unused)], [401, 200]);
   },
 );
 
@@ -245,7 +245,7 @@ t.test("a hook with unsupported parts is refused when it is written", async (t) 
       `case-${index}`,
     );
     t.equal(made.status, 422, path);
-    const found = problemOf(made).errors?.find((error) => error.path === path);
+    const found = toProblem(made).errors?.find((error) => error.path === path);
     t.match(found?.message, message, `${path}: ${made.text}`);
   }
 });

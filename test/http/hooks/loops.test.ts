@@ -101,12 +101,12 @@ t.test("a receiver that sends an id back with its deliveries is stopped within 8
       ...(sent["service-cause"] !== undefined && { "service-cause": String(sent["service-cause"]) }),
     }),
   };
-  for (const [way, headersOf] of Object.entries(ways)) {
+  for (const [way, toHeaders] of Object.entries(ways)) {
     const { openTask, receiver, firings, deliver } = await deliveringScene(t);
     await openTask();
     const stopped = async () => (await firings()).find(({ code }) => code === "loop");
     for (let round = 1; round < 8 && (await stopped()) === undefined; round++) {
-      await deliver(round, headersOf((await receiver.arrived(round))[round - 1]?.headers ?? {}));
+      await deliver(round, toHeaders((await receiver.arrived(round))[round - 1]?.headers ?? {}));
       await until("the next firing", async () => (await firings()).length > round);
     }
     t.match(await stopped(), { state: "failed", attempts: { length: 0 }, reason: /8 causes deep/ }, way);

@@ -5,7 +5,7 @@ import t, { type Test } from "tap";
 import { hookReceiver } from "../../support/hook-receiver.js";
 import { hook } from "../../support/hook-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
-import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
+import { listItems, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
@@ -30,21 +30,21 @@ async function left(t: Test) {
   });
   const made = await owner.create(`/api/resources/teams/${teamId}/hooks`, hook(receiver.url));
   const task = await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Do it", line: "dev" });
-  const firingsOf = async (by: typeof owner) =>
-    itemsOf(await by.request("GET", `/api/teams/${teamId}/hook-occurrences`));
-  await until("the hook to wait", async () => (await firingsOf(owner))[0]?.state === "waiting");
+  const listFirings = async (by: typeof owner) =>
+    listItems(await by.request("GET", `/api/teams/${teamId}/hook-occurrences`));
+  await until("the hook to wait", async () => (await listFirings(owner))[0]?.state === "waiting");
   await owner.request("POST", `/api/tasks/${String(task.body?.id)}/close`, {});
   await service.stop();
   const up = () => {
     isUp = true;
   };
-  return { open, up, clock, receiver, teamId, hookId: made.id, firingsOf };
+  return { open, up, clock, receiver, teamId, hookId: made.id, firingsOf: listFirings };
 }
 
 t.test(
   "without its host in OUTBOUND_ALLOW a hook that waited fails with a reason, and the start says so",
   async (t) => {
-    const { open, up, clock, receiver, teamId, hookId, firingsOf } = await left(t);
+    const { open, up, clock, receiver, teamId, hookId, firingsOf: listFirings } = await left(t);
     const { service, owner } = await open("");
     const line = JSON.parse((await service.logged(/^.*a hook names a host.*$/))[0]);
     const reason = `must be https, unless the deployment's outbound allow-list (OUTBOUND_ALLOW) names ${receiver.url}`;
@@ -54,8 +54,8 @@ t.test(
     t.match(await warnings(), [warning]);
 
     clock.advance(2_000);
-    await until("the hook to fail", async () => (await firingsOf(owner))[0]?.state === "failed");
-    const [failed] = await firingsOf(owner);
+    await until("the hook to fail", async () => (await listFirings(owner))[0]?.state === "failed");
+    const [failed] = await listFirings(owner);
     t.match(failed, {
       code: "superseded",
       reason,
@@ -72,7 +72,7 @@ t.test(
     );
     t.equal(resent.status, 202);
     await until("the resend to arrive", async () =>
-      (await firingsOf(owner)).some(({ id, state }) => id === resent.body?.id && state === "delivered"),
+      (await listFirings(owner)).some(({ id, state }) => id === resent.body?.id && state === "delivered"),
     );
   },
 );

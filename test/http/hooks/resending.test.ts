@@ -2,11 +2,11 @@ import t from "tap";
 import type { Answering } from "../../support/hook-receiver.js";
 import { hook, hookScene, ok } from "../../support/hook-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
-import { problemOf, slugOf } from "../../support/resources.js";
+import { toProblem, toSlug } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 
 /** Returns the id of the task in a request. */
-const taskOf = (text: string) => (JSON.parse(text) as { readonly task: { readonly id: string } }).task.id;
+const toTask = (text: string) => (JSON.parse(text) as { readonly task: { readonly id: string } }).task.id;
 
 const HOUR_MS = 60 * 60 * 1_000;
 
@@ -41,7 +41,7 @@ t.test("failed hook occurrences of a period are sent again, 20 a second, each on
   isDown = false;
   clock.advance(1_000);
   await receiver.arrived(51);
-  const seen = receiver.requests.slice(26).map(({ text }) => taskOf(text));
+  const seen = receiver.requests.slice(26).map(({ text }) => toTask(text));
   t.same(seen.sort(), tasks.sort(), "each once, and nothing of another time");
   t.notOk(seen.includes(late));
 
@@ -54,9 +54,9 @@ t.test("failed hook occurrences of a period are sent again, 20 a second, each on
   t.same((await resend({ from, to })).body, { count: 0, isMore: false }, "nothing is left");
   t.same((await resend({ from, to, hook: "other" })).body, { count: 0, isMore: false });
 
-  t.match(problemOf(await resend({ from, to, hook: "nobody" })).errors, [{ path: "hook", message: /no hook nobody/ }]);
-  t.match(problemOf(await resend({ from: to, to: from })).errors, [{ path: "to", message: /after from/ }]);
-  t.match(problemOf(await resend({ from: "yesterday", to })).errors, [{ path: "from", message: /RFC 3339/ }]);
+  t.match(toProblem(await resend({ from, to, hook: "nobody" })).errors, [{ path: "hook", message: /no hook nobody/ }]);
+  t.match(toProblem(await resend({ from: to, to: from })).errors, [{ path: "to", message: /after from/ }]);
+  t.match(toProblem(await resend({ from: "yesterday", to })).errors, [{ path: "from", message: /RFC 3339/ }]);
 });
 
 t.test("a test fires the hook's steps on a sample of each event, once, marked, and about no task", async (t) => {
@@ -87,7 +87,7 @@ t.test("a test that fails is not tried again and leaves no message for a task th
   t.match(firing, { state: "failed", code: "server-error", attempts: [{ status: 500, body: "no" }] });
   const letters = await owner.request("GET", "/api/workspaces/acme/dead-letters");
   t.same(letters.body?.items, []);
-  t.equal(slugOf(await owner.request("POST", "/api/hooks/hook_none/test", {})), "not-found");
+  t.equal(toSlug(await owner.request("POST", "/api/hooks/hook_none/test", {})), "not-found");
 });
 
 t.test("whatever is sent again, and however often, keeps its link to the first", async (t) => {

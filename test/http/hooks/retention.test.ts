@@ -1,7 +1,7 @@
 import t from "tap";
 import { type Firing, hook, hookScene } from "../../support/hook-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
-import { itemsOf } from "../../support/resources.js";
+import { listItems } from "../../support/resources.js";
 import { passHours } from "../../support/retention-pass.js";
 import { until } from "../../support/until.js";
 
@@ -44,13 +44,13 @@ t.test("a firing goes with its attempts; its event says that nobody knows whethe
     "no row of it is left",
   );
 
-  const events = itemsOf(await owner.request("GET", `/api/teams/${teamId}/events?event=task.opened`));
+  const events = listItems(await owner.request("GET", `/api/teams/${teamId}/events?event=task.opened`));
   t.equal(events.length, 2, "its event is listed as long as work is stored");
-  const matchOf = async (taskId: string) => {
+  const readMatch = async (taskId: string) => {
     const event = events.find((each) => each.taskId === taskId);
     const asked = await owner.request("GET", `/api/teams/${teamId}/events/${event?.occurrence}/hooks`);
     return (asked.body?.hooks as unknown[] | undefined)?.[0];
   };
-  t.match(await matchOf(closed), { hook: "fires", firing: null, notFired: null, unknown: true });
-  t.match(await matchOf(open), { hook: "fires", firing: { id: ofOpen?.id }, notFired: null, unknown: false });
+  t.match(await readMatch(closed), { hook: "fires", firing: null, notFired: null, unknown: true });
+  t.match(await readMatch(open), { hook: "fires", firing: { id: ofOpen?.id }, notFired: null, unknown: false });
 });

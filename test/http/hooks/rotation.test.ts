@@ -4,12 +4,12 @@ import t from "tap";
 import { type HookRequest, hookSecret } from "../../support/hook-receiver.js";
 import { hook, hookScene, ok } from "../../support/hook-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
-import { problemOf, replace } from "../../support/resources.js";
+import { replace, toProblem } from "../../support/resources.js";
 import type { Cleaning } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
 const HOUR_MS = 60 * 60 * 1_000;
-const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;
+const toSecret = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;
 
 /** Returns which secrets each library accepts for the request. */
 function takenUnder({ headers, text }: HookRequest, secrets: readonly string[]): boolean[][] {
@@ -58,13 +58,13 @@ async function arrange(test: Cleaning, hours: string) {
 t.test("for some hours after a rotation both secrets verify, by the reference library and by svix", async (t) => {
   const { rotate, next, clock, owner, id, service, workspaceId } = await arrange(t, "2");
   t.same(takenUnder(await next(), [hookSecret]), [both]);
-  const made = await rotate(2, secretOf(8));
+  const made = await rotate(2, toSecret(8));
   t.notMatch(made.text, /whsec_/, "no secret is given back");
   const during = await next();
   t.match(during.headers["webhook-signature"], /^v1,\S+ v1,\S+$/);
-  t.same(takenUnder(during, [hookSecret, secretOf(8), secretOf(9)]), [both, both, neither]);
-  await rotate(3, secretOf(9));
-  t.same(takenUnder(await next(), [hookSecret, secretOf(8), secretOf(9)]), [neither, both, both], "the last two");
+  t.same(takenUnder(during, [hookSecret, toSecret(8), toSecret(9)]), [both, both, neither]);
+  await rotate(3, toSecret(9));
+  t.same(takenUnder(await next(), [hookSecret, toSecret(8), toSecret(9)]), [neither, both, both], "the last two");
 
   const kept = () => service.runtime.reading.range({ prefix: [workspaceId, "row", "hook-previous-secret"] });
   t.equal(kept().length, 1);
@@ -79,10 +79,10 @@ t.test("for some hours after a rotation both secrets verify, by the reference li
 
 t.test("a change that rotates nothing keeps the two, and a deleted hook keeps none", async (t) => {
   const { rotate, next, owner, id, receiver, service, workspaceId } = await arrange(t, "2");
-  await rotate(2, secretOf(8));
+  await rotate(2, toSecret(8));
   const same = { ...hook(receiver.url, { timeoutSeconds: 5 }), signing: { secretVersion: 2 } };
   t.equal((await replace(owner, `/api/resources/hooks/${id}`, 2, same)).status, 200);
-  t.same(takenUnder(await next(), [hookSecret, secretOf(8)]), [both, both]);
+  t.same(takenUnder(await next(), [hookSecret, toSecret(8)]), [both, both]);
   const kept = () => service.runtime.reading.range({ prefix: [workspaceId, "row", "hook-previous-secret"] });
   t.equal(kept().length, 1);
   await owner.request("DELETE", `/api/resources/hooks/${id}`, undefined, { "if-match": '"3"' });
@@ -96,9 +96,9 @@ t.test("the same secret given again under its version changes nothing; another o
   const signed = (secret: string, secretVersion = 1) => ({ ...body, signing: { secret, secretVersion } });
   const again = await replace(owner, path, 1, signed(hookSecret));
   t.match([again.status, again.headers.etag, again.body?.version], [200, '"1"', 1], again.text);
-  const other = await replace(owner, path, 1, signed(secretOf(8)));
-  t.match(problemOf(other).errors, [{ path: "signing.secretVersion", message: /must change/ }]);
-  t.equal((await replace(owner, path, 1, signed(secretOf(8), 2))).status, 200);
+  const other = await replace(owner, path, 1, signed(toSecret(8)));
+  t.match(toProblem(other).errors, [{ path: "signing.secretVersion", message: /must change/ }]);
+  t.equal((await replace(owner, path, 1, signed(toSecret(8), 2))).status, 200);
   const stale = await replace(owner, path, 1, signed(hookSecret));
   t.equal(stale.status, 409, "based on an earlier version");
   const former = await replace(owner, path, 2, signed(hookSecret, 2));
@@ -107,6 +107,6 @@ t.test("the same secret given again under its version changes nothing; another o
 
 t.test("without the setting a rotation is at once", async (t) => {
   const { rotate, next } = await arrange(t, "0");
-  await rotate(2, secretOf(8));
-  t.same(takenUnder(await next(), [hookSecret, secretOf(8)]), [neither, both]);
+  await rotate(2, toSecret(8));
+  t.same(takenUnder(await next(), [hookSecret, toSecret(8)]), [neither, both]);
 });

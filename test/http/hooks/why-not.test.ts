@@ -1,6 +1,6 @@
 import t from "tap";
 import { hook, hookScene, ok } from "../../support/hook-scene.js";
-import { itemsOf } from "../../support/resources.js";
+import { listItems } from "../../support/resources.js";
 
 interface Verdict {
   readonly hook: string;
@@ -24,19 +24,19 @@ t.test(
     const { id: firing } = await settled("delivered");
     await add("later", {});
 
-    const events = itemsOf(await owner.request("GET", `/api/teams/${teamId}/events?event=task.opened`));
+    const events = listItems(await owner.request("GET", `/api/teams/${teamId}/events?event=task.opened`));
     t.match(events, [{ on: "task.opened", taskId, runId: null, causes: { length: 0 }, event: { at: /^\d{4}-/ } }]);
     t.equal(events.length, 1);
     const path = `/api/teams/${teamId}/events/${events[0]?.occurrence}/hooks`;
     const asked = await owner.request("GET", path);
     t.equal(asked.status, 200, asked.text);
     const hooks = asked.body?.hooks as readonly Verdict[];
-    const verdictOf = (key: string) => hooks.find((verdict) => verdict.hook === key);
+    const findVerdict = (key: string) => hooks.find((verdict) => verdict.hook === key);
     t.same(
       hooks.map((verdict) => verdict.hook),
       [...hooks.map((verdict) => verdict.hook)].sort(),
     );
-    t.match(verdictOf("fires"), { firing: { id: firing, state: "delivered", code: null }, notFired: null });
+    t.match(findVerdict("fires"), { firing: { id: firing, state: "delivered", code: null }, notFired: null });
     const wanted: Record<string, unknown> = {
       "on-moves": { condition: "on", wanted: "task.moved", saw: "task.opened" },
       "other-station": {
@@ -55,8 +55,8 @@ t.test(
       later: { condition: "written" },
     };
     for (const [key, notFired] of Object.entries(wanted)) {
-      t.equal(verdictOf(key)?.firing, null, key);
-      t.match(verdictOf(key)?.notFired, notFired as object, key);
+      t.equal(findVerdict(key)?.firing, null, key);
+      t.match(findVerdict(key)?.notFired, notFired as object, key);
     }
 
     const page = await owner.request("GET", `${path}?after=on-moves&limit=2`);
@@ -74,7 +74,7 @@ t.test("before events are among the events too, and a task's alone can be listed
   const first = await openTask();
   const second = await openTask();
   for (const to of ["review", "work", "review"]) await owner.request("POST", `/api/tasks/${first}/move`, { to });
-  const list = async (query: string) => itemsOf(await owner.request("GET", `/api/teams/${teamId}/events?${query}`));
+  const list = async (query: string) => listItems(await owner.request("GET", `/api/teams/${teamId}/events?${query}`));
   const moves = await list(`task=${first}&event=task.moved`);
   t.match(moves, [{ event: { to: "review" } }, { event: { to: "work" } }, { event: { to: "review" } }]);
   const after = await list(`task=${first}&event=task.moved&limit=1&before=${moves[0]?.occurrence}`);

@@ -2,7 +2,7 @@ import t, { type Test } from "tap";
 import { hookReceiver } from "../../support/hook-receiver.js";
 import { expr } from "../../support/integration.js";
 import { ManualClock } from "../../support/manual-clock.js";
-import { bearer, itemsOf, slugOf } from "../../support/resources.js";
+import { bearer, listItems, toSlug } from "../../support/resources.js";
 import { openWorkplace } from "../../support/workplace.js";
 
 const MINUTE_MS = 60_000;
@@ -81,7 +81,7 @@ t.test("bindings, hook calls and schedules act, and their history is read and se
     on: "task.opened",
     steps: [{ name: "say", call: "chat.say", with: { text: expr("task.title") } }],
   });
-  const runs = async (query = "") => itemsOf(await ada.request("GET", `${at}${query}`));
+  const runs = async (query = "") => listItems(await ada.request("GET", `${at}${query}`));
 
   const taskId = await openTask({ title: "Mend it" });
   await until(async () => (await runs())[0]?.state === "done");
@@ -106,10 +106,10 @@ t.test("bindings, hook calls and schedules act, and their history is read and se
 
   const failing = await openTask({ title: "Refuse this" });
   await until(async () => {
-    const firings = itemsOf(await ada.request("GET", `/api/teams/${teamId}/hook-occurrences?state=waiting`));
+    const firings = listItems(await ada.request("GET", `/api/teams/${teamId}/hook-occurrences?state=waiting`));
     return firings.some(({ taskId }) => taskId === failing);
   });
-  const [firing] = itemsOf(await ada.request("GET", `/api/teams/${teamId}/hook-occurrences?state=waiting`));
+  const [firing] = listItems(await ada.request("GET", `/api/teams/${teamId}/hook-occurrences?state=waiting`));
   t.match(firing?.attempts, [{ code: "tool-failed", status: 403 }], "what its tool refused is tried again");
 
   const again = { "idempotency-key": "again" };
@@ -123,11 +123,11 @@ t.test("bindings, hook calls and schedules act, and their history is read and se
     { resentAs: resent.body?.id },
   );
   const first = await ada.request("GET", `${at}?limit=1`);
-  t.equal(itemsOf(first).length, 1);
+  t.equal(listItems(first).length, 1);
   const metrics = await service.anonymous.request("GET", "/metrics");
   t.match(metrics.text, /signalbox_action_runs_total\{fate="done"\} [1-9]/);
   t.equal((await runs(`?limit=200&before=${first.body?.next}`)).length, 2, "pages go on");
-  t.equal(slugOf(await ada.request("POST", `${at}/act_none/resend`, {})), "not-found");
+  t.equal(toSlug(await ada.request("POST", `${at}/act_none/resend`, {})), "not-found");
   const reader = await bearer(service, ada, { workspaceId, name: "reader", scopes: ["read"] });
   t.equal((await reader.request("GET", at)).status, 200);
   t.equal((await reader.request("POST", `${at}/${run?.id}/resend`, {})).status, 403);

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { expr } from "../../support/integration.js";
 import { ManualClock } from "../../support/manual-clock.js";
-import { itemsOf, problemOf, workspaceWithTeam } from "../../support/resources.js";
+import { listItems, toProblem, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 
 /** Webhook senders authenticate with a token or password, and the service answers them. */
@@ -52,7 +52,7 @@ for (const [name, verify, right, wrong] of [
     t.equal((await send(right, '{"ask":1}')).text, "unseen");
     for (const headers of [wrong, {}, { ...right, [header]: `${Object.values(right)[0]}x` }]) {
       const refused = await send(headers as Record<string, string>, '{"n":2}');
-      t.match([refused.status, problemOf(refused).detail], [401, "The delivery could not be verified."]);
+      t.match([refused.status, toProblem(refused).detail], [401, "The delivery could not be verified."]);
       const challenge = name === "password" ? 'Basic realm="deliveries", charset="UTF-8"' : "Bearer";
       t.equal(refused.headers["www-authenticate"], challenge, "it names the scheme that is taken");
     }
@@ -118,7 +118,7 @@ t.test("without a method that names it, a challenge by GET is refused as before"
       { "idempotency-key": `methods ${methods}`.replaceAll(" ", "-") },
     );
     t.equal(refused.status, 422, `${methods}`);
-    t.match(problemOf(refused).errors, [{ path: /^webhook\.respond\.methods/ }]);
+    t.match(toProblem(refused).errors, [{ path: /^webhook\.respond\.methods/ }]);
   }
 });
 
@@ -134,13 +134,13 @@ t.test("a delivery that was taken is answered with the status that the definitio
     t.equal((await send({})).status, 401);
   }
   const made = await owner.request("GET", `/api/resources/workspaces/${workspaceId}/integrations`);
-  const first = itemsOf(made).find(({ integration }) => integration === "tracker");
+  const first = listItems(made).find(({ integration }) => integration === "tracker");
   t.match(first, { webhook: { accepted: 202, verify: { hmac: null, basic: null } } });
   for (const accepted of [199, 205, 200.5, "200"]) {
     const webhook = { events: [{ raise: {} }], accepted };
     const path = `/api/resources/teams/${teamId}/integrations`;
     const body = { integration: "other", name: "Other", webhook };
     const refused = await owner.request("POST", path, body, { "idempotency-key": `accepted-${accepted}` });
-    t.match([refused.status, problemOf(refused).errors], [422, [{ path: "webhook.accepted" }]], `${accepted}`);
+    t.match([refused.status, toProblem(refused).errors], [422, [{ path: "webhook.accepted" }]], `${accepted}`);
   }
 });

@@ -4,7 +4,7 @@ import type { DeliveryTaken } from "../../../actors/integration-work/deliveries/
 import { ArrivingDeliveries } from "../../../http/integration-work/arriving-deliveries.js";
 import { Overloaded, Stopping, TurnFailed } from "../../../runtime/runtime.js";
 
-const deliveryOf = (key: string, integrationId = "int"): NewDelivery => ({
+const toDelivery = (key: string, integrationId = "int"): NewDelivery => ({
   integrationId,
   teamId: "team",
   source: "webhook",
@@ -31,7 +31,7 @@ function intake(failure: Error = new TurnFailed("bad")) {
     return keys.map((id) => ({ id, isRepeated: false }));
   };
   const send = (key: string, { bytes = 1, integrationId = "int" } = {}) =>
-    arriving.take(deliveryOf(key, integrationId), bytes, take).catch((error: Error) => error.name);
+    arriving.take(toDelivery(key, integrationId), bytes, take).catch((error: Error) => error.name);
   const flush = async () => {
     for (const each of open.splice(0)) each();
     await round();

@@ -5,7 +5,7 @@ import t from "tap";
 import { startCodeHost } from "../../support/code-host.js";
 import { expr } from "../../support/integration.js";
 import { ManualClock } from "../../support/manual-clock.js";
-import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
+import { listItems, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
@@ -67,14 +67,14 @@ t.test("no payload of a code host breaks a route; order, repeats and losses leav
       // All of them at once are a burst, which ends once the clock moves on.
       clock.advance(100);
       const states = ["accepted", "working", "waiting"].map((state) => owner.request("GET", `${at}?state=${state}`));
-      return (await Promise.all(states)).every((reply) => itemsOf(reply).length === 0);
+      return (await Promise.all(states)).every((reply) => listItems(reply).length === 0);
     });
   /** Returns a team's tasks as sorted texts of their titles and marks. */
   const tasks = async (team: string) => {
     const found: string[] = [];
     for (let path: string | null = `/api/teams/${team}/tasks?limit=100`; path !== null; ) {
       const page = await owner.request("GET", path);
-      found.push(...itemsOf(page).map(({ title, marks }) => JSON.stringify({ title, marks })));
+      found.push(...listItems(page).map(({ title, marks }) => JSON.stringify({ title, marks })));
       const next: unknown = page.body?.next;
       path = typeof next === "string" ? `/api/teams/${team}/tasks?limit=100&after=${next}` : null;
     }

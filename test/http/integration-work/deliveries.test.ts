@@ -3,7 +3,7 @@ import t, { type Test } from "tap";
 import { expr } from "../../support/integration.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { join } from "../../support/people.js";
-import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
+import { listItems, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../../support/service.js";
 import { StreamReader } from "../../support/stream-reader.js";
 import { until } from "../../support/until.js";
@@ -79,7 +79,7 @@ async function scene(t: Test, more: Record<string, unknown> = {}): Promise<Scene
     },
     settled: () =>
       until("the newest delivery is over", async () => {
-        const [item] = itemsOf(await owner.request("GET", at));
+        const [item] = listItems(await owner.request("GET", at));
         if (item === undefined || typeof item.endedAt !== "string") return null;
         return (await owner.request("GET", `${at}/${String(item.id)}`)).body;
       }) as Promise<Record<string, unknown>>,
@@ -102,7 +102,7 @@ t.test("a delivery is taken once, worked, read and worked again", async (t) => {
   const headers = worked.headers as Record<string, string>;
   t.equal(headers["x-kind"], "issue");
   t.notOk("authorization" in headers || "x-signature" in headers, "credentials and signatures are left out");
-  const tasks = itemsOf(await owner.request("GET", `/api/teams/${teamId}/tasks`));
+  const tasks = listItems(await owner.request("GET", `/api/teams/${teamId}/tasks`));
   t.same(
     tasks.map(({ title }) => title),
     ["The tests fail"],
@@ -181,7 +181,7 @@ t.test("an id that no delivery can have is one that there is not", async (t) => 
 t.test("a secret that is replaced verifies nothing any more", async (t) => {
   const { owner, workspaceId, send, service, at } = await scene(t);
   t.equal((await send({})).status, 202);
-  const [secret] = itemsOf(await owner.request("GET", `/api/resources/workspaces/${workspaceId}/secrets`));
+  const [secret] = listItems(await owner.request("GET", `/api/resources/workspaces/${workspaceId}/secrets`));
   const replaced = { name: "tracker-key", value: "the next key", valueVersion: 2 };
   const put = await owner.request("PUT", `/api/resources/secrets/${String(secret?.id)}`, replaced, {
     "if-match": '"1"',
@@ -221,14 +221,14 @@ t.test("what a delivery would raise is told, and why not", async (t) => {
   const body = JSON.stringify({ issues });
   const signed = await owner.request("POST", `${at}/try`, { headers: { "x-signature": sign(body) }, body });
   t.match(signed.body, { isVerified: true, fault: null });
-  const reasonOf = async (of: object) => {
+  const readReason = async (of: object) => {
     const { body } = await owner.request("POST", `${at}/try`, { body: of });
     const entries = body?.entries as readonly { readonly item: number | null; readonly reason: string }[];
     return entries.map(({ item, reason }) => [item, reason]);
   };
-  t.match(await reasonOf({}), [[null, /^`forEach` has no value: .*issues/]]);
-  t.same(await reasonOf({ issues: [] }), [[null, "`forEach` is empty"]]);
-  t.match(await reasonOf({ issues: [{ id: 3 }] }), [[0, /^`when` has no value: .*open/]]);
+  t.match(await readReason({}), [[null, /^`forEach` has no value: .*issues/]]);
+  t.same(await readReason({ issues: [] }), [[null, "`forEach` is empty"]]);
+  t.match(await readReason({ issues: [{ id: 3 }] }), [[0, /^`when` has no value: .*open/]]);
   t.match((await owner.request("POST", `${at}/try`, { body: { sender: "signalbox" } })).body, {
     state: "ignored",
     reason: "mine",
@@ -237,7 +237,7 @@ t.test("what a delivery would raise is told, and why not", async (t) => {
   t.same((await owner.request("GET", `/api/teams/${teamId}/tasks`)).body?.items, []);
   await send({ issues: issues.slice(0, 1) });
   const [task] = await until("the task to be opened", async () => {
-    const found = itemsOf(await owner.request("GET", `/api/teams/${teamId}/tasks`));
+    const found = listItems(await owner.request("GET", `/api/teams/${teamId}/tasks`));
     return found.length > 0 ? found : null;
   });
   const again = await owner.request("POST", `${at}/try`, { body: { issues } });
@@ -256,21 +256,21 @@ t.test("it is told why a delivery is answered with nothing, or not at once", asy
   const { owner, at } = await scene(t, {
     respond: { when: expr("body.type == 'check'"), body: expr("body.challenge") },
   });
-  const tryOf = async (body: object) => (await owner.request("POST", `${at}/try`, { body })).body;
-  t.match(await tryOf({ type: "check", challenge: "c" }), { response: { body: "c" }, responseProblem: null });
-  t.match(await tryOf({ type: "check" }), {
+  const findTry = async (body: object) => (await owner.request("POST", `${at}/try`, { body })).body;
+  t.match(await findTry({ type: "check", challenge: "c" }), { response: { body: "c" }, responseProblem: null });
+  t.match(await findTry({ type: "check" }), {
     response: { body: null },
     responseProblem: /^`body` has no value: .*chall/,
   });
-  t.match(await tryOf({ type: "other" }), { response: null, responseProblem: null });
-  t.match(await tryOf({}), { mineProblem: "field not found: body.sender" });
-  t.match(await tryOf({ sender: "signalbox" }), { mineProblem: null, state: "ignored", reason: "mine" });
-  t.match(await tryOf({}), { response: null, responseProblem: /^`when` has no value: .*type/ });
+  t.match(await findTry({ type: "other" }), { response: null, responseProblem: null });
+  t.match(await findTry({}), { mineProblem: "field not found: body.sender" });
+  t.match(await findTry({ sender: "signalbox" }), { mineProblem: null, state: "ignored", reason: "mine" });
+  t.match(await findTry({}), { response: null, responseProblem: /^`when` has no value: .*type/ });
 });
 
 t.test("a delivery that names a firing of its team joins the chain, and so does the task that it opens", async (t) => {
   const { service, owner, workspaceId, teamId, at, send, settled } = await scene(t);
-  const firingOf = async (team: string): Promise<string> => {
+  const readFiring = async (team: string): Promise<string> => {
     await owner.create(`/api/resources/teams/${team}/hooks`, {
       key: "tell",
       on: "task.opened",
@@ -279,17 +279,17 @@ t.test("a delivery that names a firing of its team joins the chain, and so does 
     });
     await owner.request("POST", `/api/teams/${team}/tasks`, { title: "First", line: "dev" });
     const [firing] = await until("the hook fired", async () => {
-      const found = itemsOf(await owner.request("GET", `/api/teams/${team}/hook-occurrences`));
+      const found = listItems(await owner.request("GET", `/api/teams/${team}/hook-occurrences`));
       return found.length > 0 ? found : null;
     });
     return String(firing?.id);
   };
-  const firing = await firingOf(teamId);
+  const firing = await readFiring(teamId);
   const body = { issues: [{ id: 1, title: "Caused", open: true }] };
   t.equal((await send(body, { "service-cause": firing })).status, 202);
   const { causes } = await settled();
   t.equal((causes as string[]).at(-1), firing);
-  const events = itemsOf(await owner.request("GET", `/api/teams/${teamId}/events?event=task.opened`));
+  const events = listItems(await owner.request("GET", `/api/teams/${teamId}/events?event=task.opened`));
   t.ok(
     events.some((event) => (event.causes as string[]).includes(firing)),
     "the task's events have it",
@@ -301,12 +301,12 @@ t.test("a delivery that names a firing of its team joins the chain, and so does 
     name: "Dev",
     stations: [{ key: "work", name: "Work", kind: "work" }],
   });
-  for (const cause of [await firingOf(other.id), "occ_none", "x".repeat(300)]) {
+  for (const cause of [await readFiring(other.id), "occ_none", "x".repeat(300)]) {
     t.equal((await send({ issues: [], cause }, { "service-cause": cause })).status, 202);
     t.same((await settled()).causes, [], cause.slice(0, 40));
   }
   t.equal(service.logLines.filter((line) => line.includes('"level":50')).length, 0);
-  t.equal(itemsOf(await owner.request("GET", `${at}?state=ignored`)).length, 3);
+  t.equal(listItems(await owner.request("GET", `${at}?state=ignored`)).length, 3);
 });
 
 t.test("who may read the team's outcomes is told of deliveries that are over, and nobody else", async (t) => {

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import t, { type Test } from "tap";
 import { expr } from "../../support/integration.js";
 import { ManualClock } from "../../support/manual-clock.js";
-import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
+import { listItems, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
@@ -51,12 +51,12 @@ async function scene(t: Test) {
   const worked = async (text: string) => {
     t.equal((await send(text)).status, 202);
     return until("it is worked", async () => {
-      const [item] = itemsOf(await owner.request("GET", at));
+      const [item] = listItems(await owner.request("GET", at));
       if (typeof item?.endedAt !== "string") return null;
       return (await owner.request("GET", `${at}/${String(item.id)}`)).body;
     });
   };
-  const tasks = async () => itemsOf(await owner.request("GET", `/api/teams/${teamId}/tasks`));
+  const tasks = async () => listItems(await owner.request("GET", `/api/teams/${teamId}/tasks`));
   return { owner, at, send, worked, tasks };
 }
 

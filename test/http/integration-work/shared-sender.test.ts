@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import t from "tap";
-import { shareOf } from "../../../http/limits/sender-shares.js";
+import { toShare } from "../../../http/limits/sender-shares.js";
 import { expr } from "../../support/integration.js";
 import { ManualClock } from "../../support/manual-clock.js";
-import { slugOf, workspaceWithTeam } from "../../support/resources.js";
+import { toSlug, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 
 const SECRET = "a key that its sender has, too";
@@ -19,7 +19,7 @@ t.test(
     /** Creates a receiver; with `besides`, in a workspace that belongs to another share than that one. */
     const receiver = async (besides?: string) => {
       let { workspaceId, teamId } = await workspaceWithTeam(owner, `w${made++}`);
-      while (besides !== undefined && shareOf("", workspaceId) === shareOf("", besides)) {
+      while (besides !== undefined && toShare("", workspaceId) === toShare("", besides)) {
         ({ workspaceId, teamId } = await workspaceWithTeam(owner, `w${made++}`));
       }
       const secret = { name: "key", value: SECRET, valueVersion: 1 };
@@ -43,7 +43,7 @@ t.test(
     for (let count = 0; count < 10; count++) t.equal((await deliver(busy.first, "00")).status, 401);
     for (let count = 0; count < 20; count++) t.equal((await deliver(busy.first)).status, 202);
     const refused = await deliver(busy.first);
-    t.equal(slugOf(refused), "too-many-requests");
+    t.equal(toSlug(refused), "too-many-requests");
     t.equal((await deliver(busy.second)).status, 429, "those of a workspace are counted together");
     t.equal((await deliver(quiet.first)).status, 202);
     for (let count = 0; count < 30; count++) t.equal((await deliver(`int_${count}`)).status, 404);

@@ -20,7 +20,7 @@ t.test("an issue with the label is worked once, however often it is told of", as
   const { issue, sent } = await issues.open("Login fails", ["agent"]);
   t.match(sent, [{ status: 202 }, { status: 202 }]);
   const task = await scene.opened(/^Login fails$/);
-  t.match(task, { marks: { ticket: issues.urlOf(issue) } });
+  t.match(task, { marks: { ticket: issues.toUrl(issue) } });
   const job = await runner.job();
   runner.start(job);
   t.match(await scene.call(runner, job, "read_issue"), { outcome: "done", text: /"labels":\["agent"\]/ });
@@ -46,7 +46,7 @@ t.test("polled, an issue is taken by its label, which comes off", async (t) => {
   await issues.open("Not for agents");
   const now = await scene.ada.request("POST", `/api/integrations/${scene.integrationId}/poll/now`, {});
   t.equal(now.status, 202);
-  t.match(await scene.opened(/^Login fails$/), { marks: { ticket: issues.urlOf(issue) } });
+  t.match(await scene.opened(/^Login fails$/), { marks: { ticket: issues.toUrl(issue) } });
   await until("the label to come off", () => !issue.labels.includes("agent"));
   await scene.ada.request("POST", `/api/integrations/${scene.integrationId}/poll/now`, {});
   await issues.api.arrived(/^GET .*\/issues$/, 2);

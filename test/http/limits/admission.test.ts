@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import t from "tap";
 import { ManualClock } from "../../support/manual-clock.js";
-import { bearer, slugOf, workspaceWithTeam } from "../../support/resources.js";
+import { bearer, toSlug, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, type Reply, startTestService } from "../../support/service.js";
 
 const me = "/api/sessions/me";
@@ -17,7 +17,7 @@ async function untilCrowded(client: Client, path: string, most: number, headers:
 
 function isProblem(reply: Reply): boolean {
   return (
-    slugOf(reply) === "too-many-requests" &&
+    toSlug(reply) === "too-many-requests" &&
     reply.headers["content-type"] === "application/problem+json" &&
     /^\d+$/.test(reply.headers["retry-after"] ?? "") &&
     reply.body?.status === 429

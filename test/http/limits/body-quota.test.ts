@@ -30,11 +30,11 @@ t.test("whatever parties that hold some hang on to, some is kept for those that 
   const { take } = arrange();
   t.same([take("a", 350).crowd, take("b", 350).crowd], [null, null]);
   t.same([take("a", 70).crowd, take("b", 70).crowd], ["party", "party"]);
-  const { take: of } = arrange();
-  for (const party of ["a", "b", "c"]) t.equal(of(party, 230).crowd, null);
-  t.equal(of("a", 100).crowd, "process", "only what is kept is left");
-  t.equal(of("d", 300).crowd, null);
-  t.equal(of("e", 100).crowd, "process");
+  const { take: read } = arrange();
+  for (const party of ["a", "b", "c"]) t.equal(read(party, 230).crowd, null);
+  t.equal(read("a", 100).crowd, "process", "only what is kept is left");
+  t.equal(read("d", 300).crowd, null);
+  t.equal(read("e", 100).crowd, "process");
 });
 
 t.test("however many long bodies are under way, small ones pass", async (t) => {

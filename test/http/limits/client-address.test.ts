@@ -1,5 +1,5 @@
 import t from "tap";
-import { createClientAddress, parseNetworks, sourceOf } from "../../../http/limits/client-address.js";
+import { createClientAddress, parseNetworks, toSource } from "../../../http/limits/client-address.js";
 
 const request = (remoteAddress: string, forwarded?: string) => ({
   remoteAddress,
@@ -11,7 +11,7 @@ t.test("without trusted proxies the header is not looked at", async (t) => {
 });
 
 t.test("the client is the last address that is no trusted proxy, whatever precedes it", async (t) => {
-  const clientOf = createClientAddress(parseNetworks("10.0.0.0/8, 192.0.2.1, fd00::/8"));
+  const toClient = createClientAddress(parseNetworks("10.0.0.0/8, 192.0.2.1, fd00::/8"));
   const cases: readonly (readonly [string, string | undefined, string])[] = [
     ["198.51.100.7", "203.0.113.9", "198.51.100.7"],
     ["10.1.2.3", "203.0.113.9", "203.0.113.9"],
@@ -31,7 +31,7 @@ t.test("the client is the last address that is no trusted proxy, whatever preced
     ["", "203.0.113.9", ""],
   ];
   for (const [remote, forwarded, client] of cases) {
-    t.equal(clientOf(request(remote, forwarded)), client, `${remote} with ${forwarded}`);
+    t.equal(toClient(request(remote, forwarded)), client, `${remote} with ${forwarded}`);
   }
 });
 
@@ -43,9 +43,9 @@ t.test("an invalid address or network is named", async (t) => {
 });
 
 t.test("one client of IPv6 has all addresses of its /64", async (t) => {
-  t.equal(sourceOf("2001:db8:1:2:3:4:5:6"), sourceOf("2001:0db8:0001:0002::9"));
-  t.not(sourceOf("2001:db8:1:2::1"), sourceOf("2001:db8:1:3::1"));
-  t.equal(sourceOf("::ffff:192.0.2.1"), "192.0.2.1");
-  t.equal(sourceOf("192.0.2.1"), "192.0.2.1");
-  t.equal(sourceOf("a:strange:thing"), "a:strange:thing");
+  t.equal(toSource("2001:db8:1:2:3:4:5:6"), toSource("2001:0db8:0001:0002::9"));
+  t.not(toSource("2001:db8:1:2::1"), toSource("2001:db8:1:3::1"));
+  t.equal(toSource("::ffff:192.0.2.1"), "192.0.2.1");
+  t.equal(toSource("192.0.2.1"), "192.0.2.1");
+  t.equal(toSource("a:strange:thing"), "a:strange:thing");
 });

@@ -1,5 +1,5 @@
 import t from "tap";
-import { FairTurns, partyOf } from "../../../http/limits/fair-turns.js";
+import { FairTurns, toParty } from "../../../http/limits/fair-turns.js";
 import { DrivenScheduler } from "../../support/driven-scheduler.js";
 
 /** Returns turns whose work takes `costMs` each, and a record of the party of each; at first one party is alone. */
@@ -319,8 +319,8 @@ t.test("a party has so many requests waiting and no more; those that left make r
 t.test("tokens count for their workspace, people for themselves, and others for their address", async (t) => {
   const token = { kind: "token", scopes: [], issuedBy: "usr_1", trust: null } as const;
   const address = () => "192.0.2.7";
-  t.equal(partyOf({ ...token, tokenId: "tok_1", workspaceId: "ws_1" }, address), "ws_1");
-  t.equal(partyOf({ ...token, tokenId: "tok_2", workspaceId: "ws_1" }, address), "ws_1");
-  t.equal(partyOf({ kind: "person", userId: "usr_1", email: "a@b.c", sessionId: "ses_1" }, address), "usr_1");
-  t.equal(partyOf(null, address), "192.0.2.7");
+  t.equal(toParty({ ...token, tokenId: "tok_1", workspaceId: "ws_1" }, address), "ws_1");
+  t.equal(toParty({ ...token, tokenId: "tok_2", workspaceId: "ws_1" }, address), "ws_1");
+  t.equal(toParty({ kind: "person", userId: "usr_1", email: "a@b.c", sessionId: "ses_1" }, address), "usr_1");
+  t.equal(toParty(null, address), "192.0.2.7");
 });

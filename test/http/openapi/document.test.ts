@@ -1,8 +1,8 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import t, { type Test } from "tap";
-import { type Route, successOf } from "../../../http/wire/route.js";
+import { type Route, toSuccess } from "../../../http/wire/route.js";
 import type { SocketRoute } from "../../../http/wire/socket.js";
-import { tablesOf } from "../../support/route-table.js";
+import { toTables } from "../../support/route-table.js";
 import { startTestService } from "../../support/service.js";
 
 type Content = Readonly<Record<string, { readonly schema?: unknown; readonly example?: unknown }>>;
@@ -33,10 +33,10 @@ async function documented(t: Test): Promise<Documented> {
   const service = await startTestService(t);
   const answer = await service.anonymous.request("GET", "/api/openapi.json");
   t.equal(answer.status, 200, answer.text.slice(0, 500));
-  return { document: JSON.parse(answer.text) as Document, ...tablesOf(service) };
+  return { document: JSON.parse(answer.text) as Document, ...toTables(service) };
 }
 
-function operationOf({ document }: Documented, { method, path }: Pick<Route, "method" | "path">): Operation {
+function toOperation({ document }: Documented, { method, path }: Pick<Route, "method" | "path">): Operation {
   const operation = document.paths[path]?.[method.toLowerCase()];
   if (operation === undefined) throw new Error(`${method} ${path} is not in the document`);
   return operation;
@@ -65,13 +65,13 @@ t.test("every route and socket is an operation with a name of its own, and nothi
   const ids = Object.values(document.paths).flatMap((item) => Object.values(item).map((one) => one.operationId));
   t.equal(new Set(ids).size, ids.length);
   for (const route of routes)
-    t.equal(operationOf(all, route).tags.length, 1, `${route.method} ${route.path} has a tag`);
+    t.equal(toOperation(all, route).tags.length, 1, `${route.method} ${route.path} has a tag`);
 });
 
 t.test("an operation names its parameters, credentials, answers and problems", async (t) => {
   const all = await documented(t);
   for (const route of all.routes) {
-    const operation = operationOf(all, route);
+    const operation = toOperation(all, route);
     const at = `${route.method} ${route.path}`;
     const names = (operation.parameters ?? []).filter(({ in: place }) => place === "path").map(({ name }) => name);
     t.same(
@@ -98,7 +98,7 @@ t.test("every body has an example, and it is one", async (t) => {
   const all = await documented(t);
   let checked = 0;
   for (const route of all.routes) {
-    const operation = operationOf(all, route);
+    const operation = toOperation(all, route);
     const at = `${route.method} ${route.path}`;
     const taken = route.takes ?? route.body;
     if (taken !== undefined) {
@@ -107,7 +107,7 @@ t.test("every body has an example, and it is one", async (t) => {
       checked += 1;
     }
     for (const [status, declared] of Object.entries(route.answers)) {
-      const { body } = successOf(declared);
+      const { body } = toSuccess(declared);
       if (body === null) continue;
       const parsed = body.safeParse(operation.responses[status]?.content?.["application/json"]?.example);
       t.ok(parsed.success, `${at} ${status} answers its example: ${parsed.error?.message}`);

@@ -2,7 +2,7 @@ import t from "tap";
 import { startMailServer } from "../../support/mail-server.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { personAt } from "../../support/people.js";
-import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
+import { listItems, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
@@ -13,7 +13,7 @@ async function signedIn(service: TestService): Promise<Client> {
   return personAt(service, "ada@example.com");
 }
 
-const outcomes = (reply: Reply) => itemsOf(reply).map(({ email, outcome }) => `${email} ${outcome}`);
+const outcomes = (reply: Reply) => listItems(reply).map(({ email, outcome }) => `${email} ${outcome}`);
 
 /** Opens a service that sends mail to `smtpUrl`, on the folder of one in which Ada has opened a workspace. */
 async function officeWithMail(
@@ -92,7 +92,7 @@ t.test("a mail that is refused or dropped is not-sent, shows so, and can be sent
     const { service, request } = await officeWithMail(t, { smtpUrl: mail.url });
     const invited = await request("POST", INVITES, { emails: ["bob@example.com"] });
     t.same(outcomes(invited), ["bob@example.com not-sent"], fate);
-    const [pending] = itemsOf(await request("GET", INVITES));
+    const [pending] = listItems(await request("GET", INVITES));
     t.equal(pending?.mail, "not-sent");
     t.equal(mail.attempts(), 1, "it is not tried again by itself");
     isWell = true;
@@ -126,7 +126,7 @@ t.test("a mail server that hangs holds the answer for ten seconds, and the mail 
   const mail = await startMailServer(t, (to) => (to === "slow@example.com" ? "hang" : "take"));
   const { request } = await officeWithMail(t, { smtpUrl: mail.url, clock });
   const became = async (email: string) =>
-    itemsOf(await request("GET", INVITES)).find((item) => item.email === email)?.mail;
+    listItems(await request("GET", INVITES)).find((item) => item.email === email)?.mail;
   let isAnswered = false;
   const asked = request("POST", INVITES, { emails: ["slow@example.com", "bob@example.com"] }).then((reply) => {
     isAnswered = true;
@@ -147,7 +147,7 @@ t.test("a request that waits for its mail is answered when the invite is revoked
   const { request } = await officeWithMail(t, { smtpUrl: mail.url, clock: new ManualClock() });
   const asked = request("POST", INVITES, { emails: ["bob@example.com"] });
   await mail.until(() => mail.attempts() === 1);
-  const [pending] = itemsOf(await request("GET", INVITES));
+  const [pending] = listItems(await request("GET", INVITES));
   t.equal((await request("DELETE", `${INVITES}/${pending?.id}`)).status, 204);
   t.same(outcomes(await asked), ["bob@example.com not-sent"]);
 });
@@ -166,7 +166,7 @@ t.test("a mail that was on its way when the process ended is sent by the next on
   const next = await startTestService(t, { folder: service.folder, clock, settings: { SMTP_URL: mail.url } });
   await mail.until(() => mail.received.length === 1);
   const list = () => next.anonymous.request("GET", INVITES, undefined, { ...credentials });
-  await until("the mail to be noted as sent", async () => itemsOf(await list())[0]?.mail === "sent");
+  await until("the mail to be noted as sent", async () => listItems(await list())[0]?.mail === "sent");
   const token = /\/invites\/([\w-]{43})/.exec(mail.received[0]?.mail.text ?? "")?.[1];
   t.match((await next.anonymous.request("GET", `/api/invites/${token}`)).body, { state: "open" });
 });

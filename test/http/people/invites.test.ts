@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { ManualClock } from "../../support/manual-clock.js";
 import { join, loggedInvite, type Person, personAt } from "../../support/people.js";
-import { bearer, itemsOf, problemOf, remove, slugOf, workspaceWithTeam } from "../../support/resources.js";
+import { bearer, listItems, remove, toProblem, toSlug, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService, type TestService, type TestServiceOptions } from "../../support/service.js";
 
 const INVITES = "/api/workspaces/acme/invites";
@@ -25,7 +25,7 @@ t.test("a person is invited, sees what is offered, accepts, and works in the wor
   const { service, ada, workspaceId, teamId } = await openOffice(t);
   const invited = await ada.request("POST", INVITES, { emails: ["Bob@Example.com"], role: "admin", teams: [teamId] });
   t.equal(invited.status, 200, invited.text);
-  const [outcome] = itemsOf(invited);
+  const [outcome] = listItems(invited);
   t.match(outcome, { email: "bob@example.com", outcome: "invited", inviteId: /^inv_[0-9A-Z]{26}$/ });
   const token = loggedInvite(service, "bob@example.com");
   t.notMatch(invited.text, token, "the link is in the mail alone");
@@ -54,32 +54,32 @@ t.test("a person is invited, sees what is offered, accepts, and works in the wor
     ],
   );
   const members = await bob.request("GET", "/api/workspaces/acme/members");
-  t.match(itemsOf(members), [
+  t.match(listItems(members), [
     { email: "ada@example.com", role: "owner", assignableRoles: { length: 0 } },
     { email: "bob@example.com", role: "admin", assignableRoles: { length: 0 } },
   ]);
   t.match((await bob.request("GET", "/api/sessions/me")).body?.workspaces, [{ slug: "acme", role: "admin" }]);
   t.match((await service.anonymous.request("GET", `/api/invites/${token}`)).body, { state: "accepted" });
   const again = await bob.request("POST", `/api/invites/${token}/accept`, {});
-  t.same([again.status, slugOf(again)], [409, "conflict"]);
+  t.same([again.status, toSlug(again)], [409, "conflict"]);
 });
 
 t.test("each address has one outcome, even if it is repeated in other spellings", async (t) => {
   const { service, ada } = await openOffice(t);
   const first = await ada.request("POST", INVITES, { emails: ["Bob@x.example", "bob@X.example", "ada@Example.com"] });
-  t.match(itemsOf(first), [
+  t.match(listItems(first), [
     { email: "bob@x.example", outcome: "invited" },
     { email: "ada@example.com", outcome: "already-a-member", inviteId: null },
   ]);
-  t.equal(itemsOf(first).length, 2);
+  t.equal(listItems(first).length, 2);
   t.notOk(
     service.logLines.some((line) => line.includes("invite for ada")),
     "a member is sent nothing",
   );
   const old = loggedInvite(service, "bob@x.example");
   const second = await ada.request("POST", INVITES, { emails: ["BOB@x.example"], role: "admin" });
-  t.match(itemsOf(second), [{ outcome: "sent-again", inviteId: itemsOf(first)[0]?.inviteId }]);
-  t.match(itemsOf(await ada.request("GET", INVITES)), [{ email: "bob@x.example", role: "admin" }]);
+  t.match(listItems(second), [{ outcome: "sent-again", inviteId: listItems(first)[0]?.inviteId }]);
+  t.match(listItems(await ada.request("GET", INVITES)), [{ email: "bob@x.example", role: "admin" }]);
   t.equal((await service.anonymous.request("GET", `/api/invites/${old}`)).status, 404, "the old link stops working");
 });
 
@@ -87,8 +87,8 @@ t.test("fifty addresses are invited at once, and invalid ones are refused at the
   const { ada, service } = await openOffice(t, { settings: { SIGN_IN_DOMAINS: "example.com" } });
   const emails = Array.from({ length: 50 }, (_, index) => `p${index}@example.com`);
   const invited = await ada.request("POST", INVITES, { emails });
-  t.equal(itemsOf(invited).filter(({ outcome }) => outcome === "invited").length, 50);
-  t.equal(itemsOf(await ada.request("GET", `${INVITES}?limit=200`)).length, 50);
+  t.equal(listItems(invited).filter(({ outcome }) => outcome === "invited").length, 50);
+  t.equal(listItems(await ada.request("GET", `${INVITES}?limit=200`)).length, 50);
   for (const [body, path] of [
     [{ emails: [] }, "emails"],
     [{ emails: [...emails, "one@more.example"] }, "emails"],
@@ -101,7 +101,7 @@ t.test("fifty addresses are invited at once, and invalid ones are refused at the
     [{}, "emails"],
   ] as const) {
     const refused = await ada.request("POST", INVITES, body);
-    t.same([refused.status, problemOf(refused).errors?.[0]?.path], [422, path], refused.text);
+    t.same([refused.status, toProblem(refused).errors?.[0]?.path], [422, path], refused.text);
   }
   t.notOk(service.logLines.some((line) => line.includes("ok@example.com")));
 });
@@ -113,7 +113,7 @@ t.test("the pending list shows open invites alone, newest first, by page", async
     await ada.request("POST", INVITES, { emails: [`${name}@example.com`] });
     clock.advance(DAY_MS);
   }
-  const list = async (query = "") => itemsOf(await ada.request("GET", `${INVITES}${query}`));
+  const list = async (query = "") => listItems(await ada.request("GET", `${INVITES}${query}`));
   t.same(
     (await list()).map(({ email, mail }) => [email, mail]),
     ["dan", "cyd", "bob", "old"].map((name) => [`${name}@example.com`, "sent"]),
@@ -143,7 +143,7 @@ t.test("one person sends a thousand invites an hour, and not more", async (t) =>
   }
   const logged = service.logLines.length;
   const refused = await ada.request("POST", INVITES, { emails: ["bob@example.com"] });
-  t.same([refused.status, slugOf(refused), refused.headers["retry-after"]], [429, "too-many-requests", "2400"]);
+  t.same([refused.status, toSlug(refused), refused.headers["retry-after"]], [429, "too-many-requests", "2400"]);
   t.notOk(service.logLines.slice(logged).some((line) => line.includes("invite for")));
   clock.advance(40 * 60_000);
   t.equal((await ada.request("POST", INVITES, { emails: ["bob@example.com"] })).status, 200);
@@ -152,14 +152,14 @@ t.test("one person sends a thousand invites an hour, and not more", async (t) =>
 t.test("an invite admits for 14 days from when it was last sent", async (t) => {
   const clock = new ManualClock();
   const { service, ada } = await openOffice(t, { clock });
-  const [outcome] = itemsOf(await ada.request("POST", INVITES, { emails: ["bob@example.com"] }));
+  const [outcome] = listItems(await ada.request("POST", INVITES, { emails: ["bob@example.com"] }));
   clock.advance(14 * DAY_MS);
   const bob = await personAt(service, "bob@example.com");
   const over = loggedInvite(service, "bob@example.com");
   t.match((await service.anonymous.request("GET", `/api/invites/${over}`)).body, { state: "expired" });
   const late = await bob.request("POST", `/api/invites/${over}/accept`, {});
-  t.same([late.status, slugOf(late)], [409, "conflict"]);
-  t.same(itemsOf(await ada.request("GET", INVITES)), []);
+  t.same([late.status, toSlug(late)], [409, "conflict"]);
+  t.same(listItems(await ada.request("GET", INVITES)), []);
 
   const again = await ada.request("POST", `${INVITES}/${outcome?.inviteId}/resend`);
   t.same([again.status, again.body], [200, { ...outcome, outcome: "sent-again" }]);
@@ -171,7 +171,7 @@ t.test("an invite admits for 14 days from when it was last sent", async (t) => {
 
 t.test("a revoked link is not found; revoking again changes nothing; an ended invite stays ended", async (t) => {
   const { service, ada } = await openOffice(t);
-  const [outcome] = itemsOf(await ada.request("POST", INVITES, { emails: ["bob@example.com"] }));
+  const [outcome] = listItems(await ada.request("POST", INVITES, { emails: ["bob@example.com"] }));
   const token = loggedInvite(service, "bob@example.com");
   const one = `${INVITES}/${outcome?.inviteId}`;
   const bob = await personAt(service, "bob@example.com");
@@ -180,15 +180,15 @@ t.test("a revoked link is not found; revoking again changes nothing; an ended in
   t.equal((await service.anonymous.request("GET", `/api/invites/${token}`)).status, 404);
   t.equal((await ada.request("DELETE", one)).status, 204);
   const resent = await ada.request("POST", `${one}/resend`);
-  t.same([resent.status, slugOf(resent)], [409, "conflict"]);
-  t.match(problemOf(resent).detail, /only an open or expired invite can be sent again/);
+  t.same([resent.status, toSlug(resent)], [409, "conflict"]);
+  t.match(toProblem(resent).detail, /only an open or expired invite can be sent again/);
 
-  const [anew] = itemsOf(await ada.request("POST", INVITES, { emails: ["bob@example.com"] }));
+  const [anew] = listItems(await ada.request("POST", INVITES, { emails: ["bob@example.com"] }));
   t.equal(anew?.outcome, "invited");
   t.not(anew?.inviteId, outcome?.inviteId, "a new invite");
   await bob.request("POST", `/api/invites/${loggedInvite(service, "bob@example.com")}/accept`, {});
   const revoked = await ada.request("DELETE", `${INVITES}/${anew?.inviteId}`);
-  t.same([revoked.status, problemOf(revoked).detail], [409, "An accepted invite cannot be revoked."]);
+  t.same([revoked.status, toProblem(revoked).detail], [409, "An accepted invite cannot be revoked."]);
   t.equal((await ada.request("POST", `${INVITES}/${anew?.inviteId}/resend`)).status, 409);
   t.equal((await ada.request("DELETE", `${INVITES}/inv_none`)).status, 404);
 });
@@ -200,7 +200,7 @@ t.test("an invite is for the address it was sent to, and for nobody before they 
   t.equal((await service.anonymous.request("POST", accept, {})).status, 401);
   const eve = await personAt(service, "eve@example.com");
   const refused = await eve.request("POST", accept, {});
-  t.same([refused.status, slugOf(refused)], [403, "forbidden"]);
+  t.same([refused.status, toSlug(refused)], [403, "forbidden"]);
   t.equal((await eve.request("GET", "/api/workspaces/acme/members")).status, 404);
   const bob = await personAt(service, "BOB@example.com");
   t.equal((await bob.request("POST", accept, {})).status, 200);
@@ -218,9 +218,9 @@ t.test("accepted at once many times, an invite lets its person in once", async (
 t.test("invited at once by two, an address has one invite, and the last link works", async (t) => {
   const { service, ada } = await openOffice(t);
   const answers = await Promise.all([1, 2, 3].map(() => ada.request("POST", INVITES, { emails: ["bob@example.com"] })));
-  const ids = new Set(answers.map((answer) => itemsOf(answer)[0]?.inviteId));
+  const ids = new Set(answers.map((answer) => listItems(answer)[0]?.inviteId));
   t.equal(ids.size, 1);
-  t.equal(itemsOf(await ada.request("GET", INVITES)).length, 1);
+  t.equal(listItems(await ada.request("GET", INVITES)).length, 1);
   const links = service.logLines.flatMap((line) => /invite for bob.*\/invites\/([\w-]{43})/.exec(line)?.[1] ?? []);
   const found = await Promise.all(links.map((link) => service.anonymous.request("GET", `/api/invites/${link}`)));
   t.equal(found.filter(({ status }) => status === 200).length, 1);
@@ -242,7 +242,7 @@ t.test(
   "members and strangers find no invites, a token is nobody, and a demoted admin is stopped at once",
   async (t) => {
     const { service, ada, workspaceId } = await openOffice(t);
-    const [outcome] = itemsOf(await ada.request("POST", INVITES, { emails: ["cyd@example.com"] }));
+    const [outcome] = listItems(await ada.request("POST", INVITES, { emails: ["cyd@example.com"] }));
     const bob = await join(service, ada, "bob@example.com", { role: "admin" });
     const eve = await personAt(service, "eve@example.com");
     const scopes = ["configure", "secrets", "runners", "trusts"] as const;

@@ -1,6 +1,6 @@
 import t from "tap";
 import { join, type Person, personAt } from "../../support/people.js";
-import { bearer, itemsOf, problemOf, remove, slugOf, workspaceWithTeam } from "../../support/resources.js";
+import { bearer, listItems, remove, toProblem, toSlug, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 import { StreamReader } from "../../support/stream-reader.js";
 
@@ -34,9 +34,9 @@ t.test("the only owner keeps the role and stays", async (t) => {
   await workspaceWithTeam(ada);
   const me = `${MEMBERS}/${(await ada.request("GET", "/api/sessions/me")).body?.userId}`;
   const demoted = await ada.request("PATCH", me, { role: "member" });
-  t.same([demoted.status, slugOf(demoted), problemOf(demoted).detail], [409, "conflict", NEEDS_AN_OWNER]);
+  t.same([demoted.status, toSlug(demoted), toProblem(demoted).detail], [409, "conflict", NEEDS_AN_OWNER]);
   const left = await ada.request("DELETE", me);
-  t.same([left.status, problemOf(left).detail], [409, NEEDS_AN_OWNER]);
+  t.same([left.status, toProblem(left).detail], [409, NEEDS_AN_OWNER]);
   const same = await ada.request("PATCH", me, { role: "owner" });
   t.same([same.status, same.body?.role], [200, "owner"]);
   t.equal((await ada.request("PATCH", me, { role: "boss" })).status, 422);
@@ -50,10 +50,10 @@ t.test("a person outside the workspace gets neither a role nor a team", async (t
   const { teamId } = await workspaceWithTeam(ada);
   const userId = String((await eve.request("GET", "/api/sessions/me")).body?.userId);
   const role = await ada.request("PATCH", `${MEMBERS}/${userId}`, { role: "admin" });
-  t.same([role.status, problemOf(role).detail], [403, "This person is not a member of this workspace."]);
+  t.same([role.status, toProblem(role).detail], [403, "This person is not a member of this workspace."]);
   t.equal((await ada.request("DELETE", `${MEMBERS}/${userId}`)).status, 404);
   const joined = await ada.request("POST", `/api/teams/${teamId}/members`, { userId });
-  t.same([joined.status, problemOf(joined).errors?.[0]?.path], [422, "userId"]);
+  t.same([joined.status, toProblem(joined).errors?.[0]?.path], [422, "userId"]);
   t.equal((await ada.request("DELETE", `/api/teams/${teamId}/members/${userId}`)).status, 404);
 });
 
@@ -66,14 +66,14 @@ t.test("a token with any scopes neither reads nor changes people", async (t) => 
   const userId = String((await ada.request("GET", "/api/sessions/me")).body?.userId);
   t.equal((await token.request("GET", MEMBERS)).status, 404);
   const role = await token.request("PATCH", `${MEMBERS}/${userId}`, { role: "member" });
-  t.same([role.status, problemOf(role).detail], [403, "Only an owner or an admin can set roles."]);
+  t.same([role.status, toProblem(role).detail], [403, "Only an owner or an admin can set roles."]);
   t.equal((await token.request("DELETE", `${MEMBERS}/${userId}`)).status, 404);
   for (const [method, path, body] of [
     ["POST", `/api/teams/${teamId}/members`, { userId }],
     ["DELETE", `/api/teams/${teamId}/members/${userId}`, undefined],
   ] as const) {
     const answer = await token.request(method, path, body);
-    t.same([answer.status, problemOf(answer).permission], [403, "administer"], method);
+    t.same([answer.status, toProblem(answer).permission], [403, "administer"], method);
   }
 });
 
@@ -98,10 +98,10 @@ t.test("roles are given as in the reference, with its refusals", async (t) => {
     [amy, bob, "owner", "You cannot give a role above your own."],
   ] as const) {
     const refused = await give(caller, target, role);
-    t.same([refused.status, slugOf(refused), problemOf(refused).detail], [403, "forbidden", detail]);
+    t.same([refused.status, toSlug(refused), toProblem(refused).detail], [403, "forbidden", detail]);
   }
   const last = await give(ada, ada, "admin");
-  t.same([last.status, slugOf(last), problemOf(last).detail], [409, "conflict", NEEDS_AN_OWNER]);
+  t.same([last.status, toSlug(last), toProblem(last).detail], [409, "conflict", NEEDS_AN_OWNER]);
   t.equal((await give(eve, bob, "admin")).status, 404, "a stranger sees nothing");
 
   const same = await give(amy, ada, "owner");
@@ -120,7 +120,7 @@ t.test("of two owners who step down at once, or demote each other, one remains",
   await workspaceWithTeam(ada);
   const bob = await join(service, ada, "bob@example.com");
   const owners = async (reader: Person) =>
-    itemsOf(await reader.request("GET", MEMBERS)).filter(({ role }) => role === "owner").length;
+    listItems(await reader.request("GET", MEMBERS)).filter(({ role }) => role === "owner").length;
   for (const targets of [
     [ada, bob],
     [bob, ada],
@@ -145,7 +145,7 @@ t.test("a person on a team by others is on it once, and is off it as others or t
   const bob = await join(service, ada, "bob@example.com");
   const team = `/api/teams/${teamId}/members`;
   const refused = await bob.request("POST", team, { userId: bob.userId });
-  t.same([refused.status, problemOf(refused).permission], [403, "administer"]);
+  t.same([refused.status, toProblem(refused).permission], [403, "administer"]);
   t.equal(refused.body?.title, "Not allowed to administer the team");
   for (let count = 0; count < 2; count++) {
     const joined = await ada.request("POST", team, { userId: bob.userId });
@@ -161,7 +161,7 @@ t.test("a person on a team by others is on it once, and is off it as others or t
   await ada.request("POST", `/api/teams/${other.id}/members`, { userId: bob.userId });
   t.equal((await remove(ada, `/api/resources/teams/${other.id}`, 1)).status, 204);
   t.match(
-    itemsOf(await ada.request("GET", MEMBERS)).map(({ teams }) => teams),
+    listItems(await ada.request("GET", MEMBERS)).map(({ teams }) => teams),
     [[{ key: "core" }], { length: 0 }],
     "a team that is gone has nobody on it",
   );
@@ -265,7 +265,7 @@ t.test("the people of a workspace are listed by page, to its people alone", asyn
   const seen: unknown[] = [];
   for (let after = ""; ; ) {
     const page = await ada.request("GET", `${MEMBERS}?limit=2${after === "" ? "" : `&after=${after}`}`);
-    seen.push(...itemsOf(page).map(({ email }) => email));
+    seen.push(...listItems(page).map(({ email }) => email));
     if (page.body?.next === null) break;
     after = String(page.body?.next);
   }
@@ -286,7 +286,7 @@ t.test("a closed workspace is visible to nobody, and its slug stays taken", asyn
   const token = await bearer(service, ada, { workspaceId, name: "ci", scopes: ["read"] });
   const workspace = `/api/resources/workspaces/${workspaceId}`;
   const refused = await remove(bob, workspace, 1);
-  t.same([refused.status, problemOf(refused).permission], [403, "administer"]);
+  t.same([refused.status, toProblem(refused).permission], [403, "administer"]);
   t.equal((await remove(amy, workspace, 1)).status, 204);
   for (const person of [ada, amy, bob]) {
     for (const path of [MEMBERS, workspace, `/api/resources/teams/${teamId}`, `${workspace}/secrets`]) {
@@ -302,7 +302,7 @@ t.test("a closed workspace is visible to nobody, and its slug stays taken", asyn
     { slug: "acme", name: "Acme" },
     { "idempotency-key": "again" },
   );
-  t.same([taken.status, slugOf(taken)], [409, "already-exists"]);
+  t.same([taken.status, toSlug(taken)], [409, "already-exists"]);
 });
 
 t.test("a team that a token makes has nobody on it", async (t) => {
@@ -311,7 +311,7 @@ t.test("a team that a token makes has nobody on it", async (t) => {
   const { workspaceId } = await workspaceWithTeam(ada);
   const token = await bearer(service, ada, { workspaceId, name: "ci", scopes: ["configure"] });
   await token.create(`/api/resources/workspaces/${workspaceId}/teams`, { key: "bots", name: "Bots" });
-  const [own] = itemsOf(await ada.request("GET", MEMBERS));
+  const [own] = listItems(await ada.request("GET", MEMBERS));
   t.match(own?.teams, [{ key: "core" }]);
   t.notMatch(own?.teams, [{}, {}], "and none beside it");
 });

@@ -1,7 +1,7 @@
 import t from "tap";
 import { noBrowser, openBrowser } from "../../support/browser.js";
 import { loggedInvite, personAt } from "../../support/people.js";
-import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
+import { listItems, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 
 const MEMBERS = "/api/workspaces/acme/members";
@@ -61,10 +61,10 @@ t.test("from the link in a mail a person signs in, returns, and accepts", { skip
   await second.close();
   // A headless page is never hidden, so dispatch the event for a return to the page.
   await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
-  t.equal(itemsOf(await ada.request("GET", MEMBERS)).length, 1, "nothing is accepted by looking");
+  t.equal(listItems(await ada.request("GET", MEMBERS)).length, 1, "nothing is accepted by looking");
   await page.getByRole("button", { name: "Accept" }).click();
   await page.getByText(`You are in the workspace ${name}.`).waitFor();
-  t.match(itemsOf(await ada.request("GET", MEMBERS))[1], { email: "bob@example.com", role: "admin" });
+  t.match(listItems(await ada.request("GET", MEMBERS))[1], { email: "bob@example.com", role: "admin" });
 
   await page.reload();
   await page.getByText("This invite was accepted already.").waitFor();
@@ -84,7 +84,7 @@ t.test("someone else is told whose invite it is, and a link that is over says so
   const service = await startTestService(t);
   const ada = await personAt(service, "ada@example.com");
   await workspaceWithTeam(ada);
-  const [outcome] = itemsOf(await ada.request("POST", INVITES, { emails: ["bob@example.com"] }));
+  const [outcome] = listItems(await ada.request("POST", INVITES, { emails: ["bob@example.com"] }));
   const { context, faults } = await openBrowser(t);
   const [cookieName = "", value = ""] = (ada.credentials.cookie ?? "").split("=");
   await context.addCookies([{ name: cookieName, value, url: service.baseUrl }]);

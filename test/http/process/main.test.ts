@@ -11,7 +11,7 @@ import { startTestService } from "../../support/service.js";
 
 const main = fileURLToPath(new URL("../../../http/process/main.js", import.meta.url));
 
-async function folderOf(t: Test): Promise<string> {
+async function readFolder(t: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-main-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   return folder;
@@ -80,7 +80,7 @@ class Process {
 }
 
 t.test("a wrong setting stops the start with one line that names it, and touches nothing", async (t) => {
-  const folder = join(await folderOf(t), "never");
+  const folder = join(await readFolder(t), "never");
   const service = new Process(t, { DATA_DIR: folder, PORT: "http" });
   t.equal(await service.end(), 1);
   t.match(service.err, /^PORT: [^\n]+\n$/);
@@ -138,7 +138,7 @@ for (const [TRANSPORT, signal, program] of [
   ["node", "SIGINT", [process.execPath, main]],
 ] as const) {
   t.test(`over ${TRANSPORT}, ${signal} finishes the request under way, closes sockets and ends with 0`, async (t) => {
-    const settings = { DATA_DIR: await folderOf(t), TRANSPORT, LOG_LEVEL: "debug" };
+    const settings = { DATA_DIR: await readFolder(t), TRANSPORT, LOG_LEVEL: "debug" };
     const service = new Process(t, settings, program);
     const port = await service.port();
     const socket = await openSocket(service, port);
@@ -176,7 +176,7 @@ for (const [TRANSPORT, signal, program] of [
 }
 
 t.test("a second signal ends the service at once", async (t) => {
-  const service = new Process(t, { DATA_DIR: await folderOf(t) });
+  const service = new Process(t, { DATA_DIR: await readFolder(t) });
   const connection = await RawConnection.open(await service.port());
   t.teardown(async () => connection.destroy());
   connection.send(
@@ -195,7 +195,7 @@ t.test("a second signal ends the service at once", async (t) => {
 });
 
 t.test("a signal that the terminal sends and npm passes on is one: what was begun is finished", async (t) => {
-  const service = new Process(t, { DATA_DIR: await folderOf(t) });
+  const service = new Process(t, { DATA_DIR: await readFolder(t) });
   const port = await service.port();
   const connection = await RawConnection.open(port);
   t.teardown(async () => connection.destroy());
@@ -230,7 +230,7 @@ t.test(
 );
 
 t.test("a service whose log nobody reads any more goes on, drains and ends with 0", async (t) => {
-  const service = new Process(t, { DATA_DIR: await folderOf(t) });
+  const service = new Process(t, { DATA_DIR: await readFolder(t) });
   const port = await service.port();
   service.child.stdout?.destroy();
   service.child.stderr?.destroy();
@@ -245,7 +245,7 @@ t.test("a service whose log nobody reads any more goes on, drains and ends with 
 });
 
 t.test("a service whose log is gone when it is asked to end says so to nobody, and ends with 0", async (t) => {
-  const service = new Process(t, { DATA_DIR: await folderOf(t) });
+  const service = new Process(t, { DATA_DIR: await readFolder(t) });
   await service.port();
   service.child.stdout?.destroy();
   service.child.stderr?.destroy();
@@ -254,7 +254,7 @@ t.test("a service whose log is gone when it is asked to end says so to nobody, a
 });
 
 t.test("on SIGHUP a changed OUTBOUND_ALLOW takes effect, and another change is said to need a restart", async (t) => {
-  const folder = await folderOf(t);
+  const folder = await readFolder(t);
   const file = join(folder, "settings");
   await writeFile(file, "OUTBOUND_ALLOW=one.example.com\n");
   const service = new Process(t, { DATA_DIR: join(folder, "data"), SETTINGS_FILE: file });

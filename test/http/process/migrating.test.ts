@@ -11,7 +11,7 @@ import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import { eachRow, putRow } from "../../../storage/migration-walks.js";
 import { MigrationCutShort } from "../../../storage/migrations.js";
 import type { Change, Store } from "../../../storage/store.js";
-import { entriesOf, storeWith } from "../../support/migrating.js";
+import { collectEntries, storeWith } from "../../support/migrating.js";
 import { signalbox } from "../../support/signalbox-command.js";
 
 const marks = eachRow<{ readonly marked?: true }>("thing", (row, at) =>
@@ -111,7 +111,7 @@ t.test("asked to end while its store is on the way, the service ends after the s
   void gate.let(Number.POSITIVE_INFINITY);
   await (await again.starting).stop();
   t.match(again.lines.join(""), /from format 1 to 2 was interrupted, and resumes/);
-  const left = entriesOf(gate.store).filter(({ key }) => key[2] === "thing");
+  const left = collectEntries(gate.store).filter(({ key }) => key[2] === "thing");
   t.same(
     left,
     things.map(({ key }) => ({ key, value: { marked: true } })),

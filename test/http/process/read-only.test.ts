@@ -9,22 +9,22 @@ import { unpackFixture } from "../../fixtures/unpack.js";
 import { hook, hookScene } from "../../support/hook-scene.js";
 import { startMailServer } from "../../support/mail-server.js";
 import { ManualClock } from "../../support/manual-clock.js";
-import { problemOf, slugOf } from "../../support/resources.js";
-import { tablesOf } from "../../support/route-table.js";
+import { toProblem, toSlug } from "../../support/resources.js";
+import { toTables } from "../../support/route-table.js";
 import { type Client, startTestService, type TestService } from "../../support/service.js";
 import { StreamReader } from "../../support/stream-reader.js";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const detail = "This service was started with --read-only: it serves reads, and changes and sends nothing.";
 
-function folderOf(t: Test): string {
+function toFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-read-only-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
 /** Returns the stored contents of a folder, and its other files. */
-function contentsOf(folder: string): readonly string[] {
+function listContents(folder: string): readonly string[] {
   const digest = createHash("sha256")
     .update(readFileSync(join(folder, "data.mdb")))
     .digest("hex");
@@ -41,7 +41,7 @@ async function restored(t: Test) {
   const taskId = await scene.openTask();
   await scene.settled("waiting");
   const sent = receiver.requests.length;
-  const folder = folderOf(t);
+  const folder = toFolder(t);
   await service.stop();
   cpSync(service.folder, folder, { recursive: true });
   const clock = new ManualClock(Date.now() + DAY_MS);
@@ -54,7 +54,7 @@ t.test("a restored copy is looked at: reads, streams and sign-in work, and nothi
   const place = await restored(t);
   const { folder, clock, receiver, sent, taskId, teamId } = place;
   const mails = await startMailServer(t);
-  const before = contentsOf(folder);
+  const before = listContents(folder);
   const settings = { ...place.settings, SMTP_URL: mails.url };
   const service = await startTestService(t, { folder, clock, settings, isReadOnly: true });
   await service.logged(/read-only: the service serves reads and sign-in/);
@@ -65,7 +65,7 @@ t.test("a restored copy is looked at: reads, streams and sign-in work, and nothi
   });
   t.equal((await service.anonymous.request("GET", "/readyz")).status, 200);
   clock.advance(7 * DAY_MS);
-  t.same(contentsOf(folder), before, "looking changes nothing");
+  t.same(listContents(folder), before, "looking changes nothing");
 
   const eve = await service.signIn("ada@example.com");
   t.match((await eve.request("GET", "/api/sessions/me")).body, { email: "ada@example.com" });
@@ -100,7 +100,7 @@ for (const TRANSPORT of ["uws", "node"]) {
         isReadOnly: true,
       });
       const ada = service.withSession(String(owner.credentials.cookie).replace("session=", ""));
-      const { routes } = tablesOf(service);
+      const { routes } = toTables(service);
       const refused = routes.filter((route) => !isServedReadOnly(route));
       for (const { method, path } of refused) await refuses(t, service, ada, { method, path });
       t.same(
@@ -142,24 +142,24 @@ async function refuses(
   const body = method === "GET" || method === "DELETE" ? undefined : {};
   for (const client of [ada, anonymous]) {
     const answer = await client.request(method, to, body, { "idempotency-key": "k", "if-match": '"1"' });
-    t.same([answer.status, slugOf(answer), problemOf(answer).detail], [503, "read-only", detail], `${method} ${path}`);
+    t.same([answer.status, toSlug(answer), toProblem(answer).detail], [503, "read-only", detail], `${method} ${path}`);
   }
 }
 
 t.test("a folder without a store, and a store of an earlier format, are not opened for looking", async (t) => {
-  const empty = folderOf(t);
+  const empty = toFolder(t);
   await t.rejects(startTestService(t, { folder: empty, isReadOnly: true }), { message: /is not a store/ });
   t.same(readdirSync(empty), []);
   const { folder } = unpackFixture(t, "format-1");
-  const before = contentsOf(folder);
+  const before = listContents(folder);
   await t.rejects(startTestService(t, { folder, isReadOnly: true }), {
     message: /^the store in \S+ has an older format, and --read-only does not migrate: use the release that wrote it/,
   });
-  t.same(contentsOf(folder).slice(0, 1), before.slice(0, 1));
+  t.same(listContents(folder).slice(0, 1), before.slice(0, 1));
 });
 
 t.test("a changed OUTBOUND_ALLOW writes nothing while the service is read-only", async (t) => {
-  const folder = folderOf(t);
+  const folder = toFolder(t);
   const store = await openLmdbStore({ folder });
   t.teardown(() => store.close());
   const written = await startTestService(t, { folder, store, settings: { OUTBOUND_ALLOW: "one.example.com" } });

@@ -10,7 +10,7 @@ import { startService } from "../../../http/process/service.js";
 
 /** Starts in this process; `main.test.ts` shows that the program ends with the same message. */
 
-async function folderOf(t: Test): Promise<string> {
+async function readFolder(t: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-service-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   return folder;
@@ -25,7 +25,7 @@ async function starts(folder: string, settings: Readonly<Record<string, string>>
 }
 
 t.test("another key than secrets were encrypted with stops the start with one line, and changes nothing", async (t) => {
-  const folder = await folderOf(t);
+  const folder = await readFolder(t);
   const keyFile = join(folder, "secrets.key");
   const isRefused = (message: RegExp, settings: Readonly<Record<string, string>> = {}) =>
     t.rejects(start(folder, settings), { name: "WrongSetting", message });
@@ -45,7 +45,7 @@ t.test("another key than secrets were encrypted with stops the start with one li
 });
 
 t.test("a port that is taken stops the start with one line, and leaves the folder to the next", async (t) => {
-  const folder = await folderOf(t);
+  const folder = await readFolder(t);
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   t.teardown(() => new Promise((resolve) => other.close(resolve)));
@@ -68,7 +68,7 @@ t.test("that links would name no single address is said at the start, unless BAS
     const lines: string[] = [];
     const log = createLog("warn", { write: (line) => void lines.push(line) });
     // The Node transport also warns if uWebSockets.js cannot be loaded.
-    const config = readConfig({ DATA_DIR: await folderOf(t), PORT: "0", TRANSPORT: "node", ...settings });
+    const config = readConfig({ DATA_DIR: await readFolder(t), PORT: "0", TRANSPORT: "node", ...settings });
     await (await startService({ config, log })).stop();
     return lines;
   };

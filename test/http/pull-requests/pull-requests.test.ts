@@ -2,7 +2,7 @@ import t from "tap";
 import { createMemoryStore } from "../../../storage/memory-store.js";
 import { personAt } from "../../support/people.js";
 import { storePullRequest } from "../../support/pull-request-rows.js";
-import { itemsOf, problemOf, workspaceWithTeam } from "../../support/resources.js";
+import { listItems, toProblem, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 
 t.test("a team's pull requests are listed and read, and the code host is asked what became of one", async (t) => {
@@ -26,7 +26,7 @@ t.test("a team's pull requests are listed and read, and the code host is asked w
   });
   const list = async (query: string) => {
     const reply = await ann.request("GET", `/api/teams/${teamId}/pull-requests${query}`);
-    return [itemsOf(reply).map(({ id }) => id), reply.body?.next];
+    return [listItems(reply).map(({ id }) => id), reply.body?.next];
   };
   t.same(await list(""), [
     [
@@ -51,7 +51,7 @@ t.test("a team's pull requests are listed and read, and the code host is asked w
   ]);
   t.same(await list("?role=own"), [["pr_00000000000000000000000004"], null]);
   const wrong = await ann.request("GET", `/api/teams/${teamId}/pull-requests?state=gone`);
-  t.match([wrong.status, problemOf(wrong).detail], [400, /state: must be one of vetting, pushing/]);
+  t.match([wrong.status, toProblem(wrong).detail], [400, /state: must be one of vetting, pushing/]);
 
   const read = await ann.request("GET", "/api/pull-requests/pr_00000000000000000000000002");
   t.match(read.body, { id: "pr_00000000000000000000000002", state: "merged", author: "ann", rounds: 2 });

@@ -1,6 +1,6 @@
 import t from "tap";
 import { openCheckScene } from "../../support/check-scene.js";
-import { createUnder, problemOf, replace, workspaceWithTeam } from "../../support/resources.js";
+import { createUnder, replace, toProblem, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, startTestService } from "../../support/service.js";
 
 const base = "/api/resources";
@@ -82,20 +82,20 @@ t.test("what is changed of the live station is checked as a whole block is", asy
   for (const [index, [station, path, message]] of table.entries()) {
     const answer = await createUnder(owner, candidates, { name: "n", station }, `block-${index}`);
     t.equal(answer.status, 422, JSON.stringify(station));
-    t.match(problemOf(answer).errors, [{ path, message, severity: "error" }]);
+    t.match(toProblem(answer).errors, [{ path, message, severity: "error" }]);
   }
   for (const station of [{}, { prompt: "x" }]) {
     const answer = await createUnder(owner, candidates, { name: "n", station }, JSON.stringify(station));
     const paths = ["station.key", "station.name", "station.kind"];
     t.match(
-      problemOf(answer).errors,
+      toProblem(answer).errors,
       paths.map((path) => ({ path, message: "is required" })),
       "a block is whole",
     );
   }
   const reviewing = `${base}/lines/${lineId}/stations/review/replay-candidates`;
   const answer = await createUnder(owner, reviewing, { name: "n", station: { from: "live" } }, "review");
-  t.match(problemOf(answer).errors, [{ path: "station.kind" }]);
+  t.match(toProblem(answer).errors, [{ path: "station.kind" }]);
 });
 
 t.test("a check takes changes of the live station", async (t) => {

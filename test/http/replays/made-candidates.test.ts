@@ -9,7 +9,7 @@ import type { Kind } from "../../../actors/resources/kind.js";
 import { address } from "../../../runtime/cells/address.js";
 import { replayInput, replayRow } from "../../support/replay-rows.js";
 import { openReplayScene, openSet, workTask } from "../../support/replay-scene.js";
-import { bearer, itemsOf, remove } from "../../support/resources.js";
+import { bearer, listItems, remove } from "../../support/resources.js";
 import { memoryRows, withTurn } from "../../support/turn.js";
 import { putLine, putTeam, workspaceId } from "../../support/work.js";
 
@@ -40,7 +40,7 @@ t.test("the live config of a replay is read as a candidate, in no list, and nobo
     changedFrom: { changes: { length: 0 } },
   });
   const list = await ada.request("GET", `${base}/workspaces/${place.workspaceId}/replay-candidates`);
-  t.same(itemsOf(list), []);
+  t.same(listItems(list), []);
   const refused = await remove(ada, one, 1);
   t.match(
     [refused.status, refused.body],

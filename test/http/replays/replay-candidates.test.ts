@@ -1,5 +1,5 @@
 import t from "tap";
-import { bearer, createUnder, problemOf, remove, replace, slugOf, workspaceWithTeam } from "../../support/resources.js";
+import { bearer, createUnder, remove, replace, toProblem, toSlug, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, startTestService } from "../../support/service.js";
 
 const base = "/api/resources";
@@ -107,11 +107,11 @@ t.test("a name and a block are checked, the block as the line would be with the 
   const { candidates } = await scene(owner);
   for (const [index, [name, message]] of names.entries()) {
     const answer = await createUnder(owner, candidates, { name, station: work }, `name-${index}`);
-    t.same([answer.status, problemOf(answer).errors], [422, [{ path: "name", message, severity: "error" }]]);
+    t.same([answer.status, toProblem(answer).errors], [422, [{ path: "name", message, severity: "error" }]]);
   }
   for (const [index, [station, path, message]] of blocks.entries()) {
     const answer = await createUnder(owner, candidates, { name: "n", station }, `block-${index}`);
-    t.same([answer.status, problemOf(answer).errors], [422, [{ path, message, severity: "error" }]]);
+    t.same([answer.status, toProblem(answer).errors], [422, [{ path, message, severity: "error" }]]);
   }
   const longest = await createUnder(owner, candidates, { name: "\u{1f4a5}".repeat(50), station: work }, "long");
   t.equal(longest.status, 201, longest.text);
@@ -123,8 +123,8 @@ t.test("candidates are proposed, read and withdrawn, and not changed", async (t)
   const { workspaceId, candidates } = await scene(owner);
   const made = await owner.create(candidates, { name: "Mine: 100 %", station: work });
   const taken = await createUnder(owner, candidates, { name: "Mine: 100 %", station: work }, "taken");
-  t.same([taken.status, slugOf(taken)], [409, "already-exists"]);
-  t.match(problemOf(taken).detail, /import it/);
+  t.same([taken.status, toSlug(taken)], [409, "already-exists"]);
+  t.match(toProblem(taken).detail, /import it/);
   const none = await createUnder(owner, candidates.replace("/work/", "/none/"), { name: "x", station: work }, "none");
   t.equal(none.status, 404, "no such station");
 
@@ -134,7 +134,7 @@ t.test("candidates are proposed, read and withdrawn, and not changed", async (t)
   t.equal(imported.headers.etag, '"1"');
   for (const address of ["core/dev/work", "core/dev/work/", "Core/dev/work/x", "x"]) {
     const refused = await at(`/import?address=${encodeURIComponent(address)}`);
-    t.same([refused.status, problemOf(refused).errors?.[0]?.path], [422, "address"], address);
+    t.same([refused.status, toProblem(refused).errors?.[0]?.path], [422, "address"], address);
   }
 
   const other = { ...line, key: "dev-2", stations: [work, { ...work, key: "work-2" }, review] };
@@ -148,7 +148,7 @@ t.test("candidates are proposed, read and withdrawn, and not changed", async (t)
   t.same(await addresses("?station=core/dev-2/work"), []);
   for (const station of ["core/dev", "core/dev/work/x", "Core/dev/work", ""]) {
     const refused = await at(`?station=${encodeURIComponent(station)}`);
-    t.same([refused.status, problemOf(refused).errors?.[0]?.path], [422, "station"], station);
+    t.same([refused.status, toProblem(refused).errors?.[0]?.path], [422, "station"], station);
   }
   t.equal((await remove(owner, `${base}/replay-candidates/${made.id}`, 1)).status, 204);
   t.same(await addresses("?station=core/dev/work"), []);

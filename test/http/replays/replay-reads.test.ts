@@ -1,7 +1,7 @@
 import t from "tap";
 import type { Job } from "../../../actors/runners/job.js";
 import { fillSet, openReplayScene, type ReplayScene } from "../../support/replay-scene.js";
-import { itemsOf, problemOf } from "../../support/resources.js";
+import { listItems, toProblem } from "../../support/resources.js";
 import { StreamReader } from "../../support/stream-reader.js";
 import { until } from "../../support/until.js";
 
@@ -104,7 +104,7 @@ t.test("a replay says that it waits for a runner, until one takes its runs", asy
   const read = async () => (await ada.request("GET", `${team}/replays/${id}`)).body;
   await until("it waits for one", async () => waitsFor(await read()) !== null);
   t.match(await read(), { state: "queued", progress: { waiting: "runner", expectedEnd: null } });
-  const [listed] = itemsOf(await ada.request("GET", `${set}/replays`));
+  const [listed] = listItems(await ada.request("GET", `${set}/replays`));
   t.match(listed, { id, progress: { waiting: "runner" } });
   const { entries } = ((await read()) ?? {}) as { entries?: readonly { readonly runId: string }[] };
   const run = await ada.request("GET", `/api/runs/${entries?.[0]?.runId}`);
@@ -129,13 +129,13 @@ t.test("a candidate is compared with the baseline that started beside it", async
     work(place, job, { fails: job.station.prompt !== "Other words." });
   }
   await until("both have finished", async () => {
-    const found = itemsOf(await ada.request("GET", `${set}/replays`));
+    const found = listItems(await ada.request("GET", `${set}/replays`));
     return found.length === 2 && found.every(({ state }) => state === "finished");
   });
   const listed = await ada.request("GET", `${set}/replays`);
-  const [newest, oldest] = itemsOf(listed);
-  t.equal(itemsOf(listed).length, 2);
-  const baseline = itemsOf(listed).find(({ isBaseline }) => isBaseline === true);
+  const [newest, oldest] = listItems(listed);
+  t.equal(listItems(listed).length, 2);
+  const baseline = listItems(listed).find(({ isBaseline }) => isBaseline === true);
   t.not(baseline?.id, id);
   const { body } = await ada.request("GET", `${team}/replays/${id}`);
   t.match(body, {
@@ -158,14 +158,14 @@ t.test("a candidate is compared with the baseline that started beside it", async
       },
     ],
   });
-  const inList = itemsOf(listed).find((one) => one.id === id);
+  const inList = listItems(listed).find((one) => one.id === id);
   t.match(inList, { totals: body?.totals, againstBaseline: body?.againstBaseline, entries: { length: 1 } });
   t.notOk("comparison" in (inList ?? {}));
 
   const first = await ada.request("GET", `${set}/replays?limit=1`);
-  t.match([itemsOf(first).length, first.body?.next], [1, newest?.id]);
+  t.match([listItems(first).length, first.body?.next], [1, newest?.id]);
   const next = await ada.request("GET", `${set}/replays?limit=1&before=${newest?.id}`);
-  t.match([itemsOf(next)[0]?.id, next.body?.next], [oldest?.id, null]);
+  t.match([listItems(next)[0]?.id, next.body?.next], [oldest?.id, null]);
 
   const candidates = await ada.request("GET", `${team}/replayed-candidates?period=7d`);
   t.match(candidates.body, {
@@ -173,9 +173,9 @@ t.test("a candidate is compared with the baseline that started beside it", async
     truncated: false,
     items: [{ set: { name: "Hard ones" }, baseline: { id: baseline?.id }, replays: [{ id, totals: body?.totals }] }],
   });
-  t.equal(itemsOf(candidates).length, 1);
+  t.equal(listItems(candidates).length, 1);
   const refused = await ada.request("GET", `${team}/replayed-candidates?period=8d`);
-  t.match([refused.status, problemOf(refused).errors], [422, [{ message: "Period must be 7d, 30d or 90d." }]]);
+  t.match([refused.status, toProblem(refused).errors], [422, [{ message: "Period must be 7d, 30d or 90d." }]]);
 });
 
 t.test("a run of a replay leads to its replay, the run that it repeats, its steps and its config", async (t) => {
@@ -228,7 +228,7 @@ t.test("a run of a replay leads to its replay, the run that it repeats, its step
   const ofTask = await ada.request("GET", `${team}/replay-runs/${runIds[0]}`);
   t.equal(ofTask.status, 404, "a run of a task is no run of a replay");
   const none = await ada.request("GET", `${team}/replays/rep_none`);
-  t.match([none.status, problemOf(none).detail], [404, "Replay rep_none not found."]);
+  t.match([none.status, toProblem(none).detail], [404, "Replay rep_none not found."]);
 });
 
 interface Followed {

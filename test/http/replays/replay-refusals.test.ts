@@ -1,7 +1,7 @@
 import t from "tap";
 import { replays } from "../../../actors/replays/replay/replay.table.js";
 import { openReplayScene, openSet, sceneLine, workTask } from "../../support/replay-scene.js";
-import { itemsOf, remove, replace } from "../../support/resources.js";
+import { listItems, remove, replace } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 
 const candidate = 'Candidate must be a candidate ID or "live".';
@@ -99,7 +99,7 @@ t.test("what there is not is not found, what does not fit conflicts", async (t) 
   );
   t.match(await ada.request("DELETE", set), underWay, "the baseline is");
   t.equal((await stop(baseline)).status, 204);
-  const changes = itemsOf(await ada.request("GET", "/api/workspaces/acme/configuration-changes?limit=3"));
+  const changes = listItems(await ada.request("GET", "/api/workspaces/acme/configuration-changes?limit=3"));
   t.match(changes, [
     { resource: "replay", resourceId: baseline, key: baseline, action: "updated", details: { state: "stopped" } },
     { resource: "replay-candidate", action: "deleted" },

@@ -1,13 +1,13 @@
 import t from "tap";
 import { openReplayScene, openSet, sceneLine, workTask } from "../../support/replay-scene.js";
-import { bearer, itemsOf, problemOf, replace } from "../../support/resources.js";
+import { bearer, listItems, replace, toProblem } from "../../support/resources.js";
 
 t.test("a set is opened, filled, read and deleted", async (t) => {
   const place = await openReplayScene(t);
   const { ada, station, stationId, lineId, team } = place;
   const { taskId, runId } = await workTask(place);
   const set = await openSet(place, "  Hard ones ");
-  t.match(itemsOf(await ada.request("GET", `${station}/replayable-runs`)), [
+  t.match(listItems(await ada.request("GET", `${station}/replayable-runs`)), [
     {
       runId,
       taskId,
@@ -51,20 +51,20 @@ t.test("a set is opened, filled, read and deleted", async (t) => {
     `${station}/replay-sets`,
     `${team}/replay-sets?line=${lineId}&station=work`,
   ]) {
-    t.same(itemsOf(await ada.request("GET", list)), [read.body], list);
+    t.same(listItems(await ada.request("GET", list)), [read.body], list);
   }
-  t.same(itemsOf(await ada.request("GET", `${team}/replay-sets?line=${lineId}&station=review`)), []);
+  t.same(listItems(await ada.request("GET", `${team}/replay-sets?line=${lineId}&station=review`)), []);
   const inSet = [{ id: read.body?.id, name: "Hard ones" }];
-  t.match(itemsOf(await ada.request("GET", `${station}/replayable-runs`)), [{ runId, inSet }]);
-  t.same(itemsOf(await ada.request("GET", `${set}/suggestions`)), [], "what is in the set is not suggested");
+  t.match(listItems(await ada.request("GET", `${station}/replayable-runs`)), [{ runId, inSet }]);
+  t.same(listItems(await ada.request("GET", `${set}/suggestions`)), [], "what is in the set is not suggested");
 
   t.equal((await ada.request("PATCH", set, { name: "Easy ones" })).status, 204);
   t.equal((await ada.request("DELETE", `${set}/entries/${runId}`)).status, 204);
   t.match((await ada.request("GET", set)).body, { name: "Easy ones", version: 3, entries: { length: 0 } });
-  t.match(itemsOf(await ada.request("GET", `${set}/suggestions`)), [{ runId, outcome: "accepted" }]);
+  t.match(listItems(await ada.request("GET", `${set}/suggestions`)), [{ runId, outcome: "accepted" }]);
   t.equal((await ada.request("DELETE", set)).status, 204);
   t.equal((await ada.request("GET", set)).status, 404);
-  t.same(itemsOf(await ada.request("GET", `${team}/replay-sets`)), []);
+  t.same(listItems(await ada.request("GET", `${team}/replay-sets`)), []);
 });
 
 t.test("what a set does not take is refused by its message", async (t) => {
@@ -185,11 +185,11 @@ t.test("what a set does not take is refused by its message", async (t) => {
     t.equal(reply.status, status, `${method} ${path}`);
     t.match(reply.body, expected, `${method} ${path}`);
   }
-  t.match(itemsOf(await ada.request("GET", `${station}/replayable-runs`)), [
+  t.match(listItems(await ada.request("GET", `${station}/replayable-runs`)), [
     { runId: unknownBase.runId, replayable: false, refusal: { code: "no-base" } },
     { runId: ended.runId, replayable: true, refusal: null },
   ]);
-  t.same(itemsOf(await ada.request("GET", `${set}/suggestions`)), [], "what cannot be repeated is not suggested");
+  t.same(listItems(await ada.request("GET", `${set}/suggestions`)), [], "what cannot be repeated is not suggested");
 
   const reader = await bearer(service, ada, { workspaceId, name: "reader", scopes: ["read"] });
   t.equal((await reader.request("GET", set)).status, 200);
@@ -217,14 +217,14 @@ t.test("a station's changes are guarded by one set, and marks are in the change 
   t.equal((await mark("POST", other)).status, 204);
   t.equal((await ada.request("DELETE", other)).status, 204, "it guards no more");
   t.equal((await ada.request("DELETE", one)).status, 204, "it did not");
-  const changes = itemsOf(await ada.request("GET", "/api/workspaces/acme/configuration-changes?limit=5"));
+  const changes = listItems(await ada.request("GET", "/api/workspaces/acme/configuration-changes?limit=5"));
   const ofSets = changes.filter(({ resource }) => resource === "replay-set");
-  const idOf = (set: string) => set.split("/").at(-1);
+  const findId = (set: string) => set.split("/").at(-1);
   t.match(ofSets, [
-    { action: "updated", resourceId: idOf(other), details: { guardsChanges: false }, by: { kind: "person" } },
-    { action: "updated", resourceId: idOf(other), details: { guardsChanges: true }, by: { kind: "person" } },
-    { action: "updated", resourceId: idOf(one), details: { guardsChanges: false } },
-    { action: "updated", resourceId: idOf(one), details: { guardsChanges: true } },
+    { action: "updated", resourceId: findId(other), details: { guardsChanges: false }, by: { kind: "person" } },
+    { action: "updated", resourceId: findId(other), details: { guardsChanges: true }, by: { kind: "person" } },
+    { action: "updated", resourceId: findId(one), details: { guardsChanges: false } },
+    { action: "updated", resourceId: findId(one), details: { guardsChanges: true } },
   ]);
   t.equal(ofSets.length, 4);
 });
@@ -243,13 +243,13 @@ t.test("a set whose station left its line can be renamed, emptied and deleted, a
   t.match((await ada.request("GET", set)).body, { stationLeft: false, minGain: 0.2 });
   t.equal((await replace(ada, path, 2, { ...sceneLine, stations: stations.slice(1), replayCheck })).status, 200);
   t.equal((await ada.request("GET", `${station}/replay-sets`)).status, 404);
-  t.match(itemsOf(await ada.request("GET", `${team}/replay-sets`)), [{ stationLeft: true, stationKey: "work" }]);
+  t.match(listItems(await ada.request("GET", `${team}/replay-sets`)), [{ stationLeft: true, stationKey: "work" }]);
   for (const [end, body] of [
     ["entries", { runId: second.runId }],
     ["guards-changes", undefined],
   ] as const) {
     const refused = await ada.request("POST", `${set}/${end}`, body);
-    t.match([refused.status, problemOf(refused).detail], [409, /^The station of the replay set left its line/], end);
+    t.match([refused.status, toProblem(refused).detail], [409, /^The station of the replay set left its line/], end);
   }
   t.equal((await ada.request("PATCH", set, { name: "Left" })).status, 204);
   t.equal((await ada.request("DELETE", `${set}/entries/${runId}`)).status, 204);

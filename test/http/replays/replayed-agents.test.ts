@@ -12,7 +12,7 @@ import { runCheckouts } from "../../../actors/runs/run.table.js";
 import { hookReceiver } from "../../support/hook-receiver.js";
 import { hook, ok } from "../../support/hook-scene.js";
 import { startRealRunner } from "../../support/real-runner.js";
-import { itemsOf, replace } from "../../support/resources.js";
+import { listItems, replace } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
@@ -62,7 +62,7 @@ async function openScene(t: Test): Promise<Scene> {
   layRepository(repository);
   const gitUrl = join(folder, "{name}");
   await startRealRunner(t, { url: service.baseUrl, token, gitUrl, command: ["/bin/sh", "-c", agent], slots: 2 });
-  const lines = itemsOf(await ada.request("GET", `/api/resources/workspaces/${workspaceId}/lines`));
+  const lines = listItems(await ada.request("GET", `/api/resources/workspaces/${workspaceId}/lines`));
   const { id: lineId, stations } = lines[0] as { id: string; stations: { id: string }[] };
   return { ...place, repository, receiver, lineId, stationId: stations[0]?.id ?? "" };
 }
@@ -91,7 +91,7 @@ async function workTask(scene: Scene): Promise<{ readonly taskId: string; readon
   return { taskId, runId: String((await scene.runs(taskId)).at(-1)?.id) };
 }
 
-async function openSetOf({ ada, teamId, lineId, stationId }: Scene, runId: string): Promise<string> {
+async function readOpenSet({ ada, teamId, lineId, stationId }: Scene, runId: string): Promise<string> {
   const station = `/api/teams/${teamId}/lines/${lineId}/stations/${stationId}`;
   const opened = await ada.request("POST", `${station}/replay-sets`, { name: "All" });
   const set = `/api/teams/${teamId}/replay-sets/${opened.body?.id}`;
@@ -133,14 +133,15 @@ t.test("an agent that tries to get out of a replay changes nothing outside of it
   const scene = await openScene(t);
   const { ada, teamId, service, workspaceId } = scene;
   const { taskId, runId } = await workTask(scene);
-  const occurrences = async () => itemsOf(await ada.request("GET", `/api/teams/${teamId}/hook-occurrences?limit=200`));
+  const occurrences = async () =>
+    listItems(await ada.request("GET", `/api/teams/${teamId}/hook-occurrences?limit=200`));
   await until("all hooks are told", async () => (await occurrences()).every(({ state }) => state === "delivered"));
   t.ok(scene.receiver.requests.length >= 6, "hooks hear of the task's own runs");
   const before = await world(scene, taskId);
-  const set = await openSetOf(scene, runId);
+  const set = await readOpenSet(scene, runId);
   const [gotOut] = await replay(scene, set, { prompt: "get out" });
   t.match(gotOut, { result: "succeeded", outcome: "completed", toolMisses: 0 });
-  const steps = itemsOf(await ada.request("GET", `/api/runs/${gotOut?.runId}/steps`)).map(({ text }) => text);
+  const steps = listItems(await ada.request("GET", `/api/runs/${gotOut?.runId}/steps`)).map(({ text }) => text);
   for (const answer of [/not appear to be a git repository/, /permission\.dismissed.*Nobody/, /handover\.accepted/]) {
     t.match(steps.join("\n"), answer);
   }
@@ -152,7 +153,7 @@ t.test("an agent that tries to get out of a replay changes nothing outside of it
   t.match(asked, { result: "failed", why: { code: "asked" }, outcome: "completed" });
   t.same(await world(scene, taskId), before);
 
-  const [live] = listCopies(service.runtime.reading, workspaceId, baselineOf(scene));
+  const [live] = listCopies(service.runtime.reading, workspaceId, toBaseline(scene));
   t.match(live, { result: "succeeded", originalRunId: runId });
   const left = (id: string) => runCheckouts.list(service.runtime.reading, workspaceId, [id]);
   const [original, copy] = [left(runId), left(live?.runId ?? "")];
@@ -165,7 +166,7 @@ t.test("an agent that tries to get out of a replay changes nothing outside of it
 });
 
 /** Returns the id of the live config's replay, which started together with the first candidate's replay. */
-function baselineOf({ service, workspaceId, teamId }: Scene): string {
+function toBaseline({ service, workspaceId, teamId }: Scene): string {
   const found = replays.all(service.runtime.reading, workspaceId, { teamId });
   return found.find(({ candidate }) => candidate.kind === "live")?.id ?? "";
 }
@@ -188,7 +189,7 @@ t.test("a check that whoever plans has written gets no secret, the live one and 
   t.equal(changed.status, 200, changed.text);
 
   const { runId } = await workTask(scene);
-  const set = await openSetOf(scene, runId);
+  const set = await readOpenSet(scene, runId);
   const [prompted] = await replay(scene, set, { ...keyed, prompt: "Work better." });
   t.match(prompted, { result: "succeeded", check: { passed: true } });
   const [written] = await replay(scene, set, { ...keyed, check: `${isKnown} || echo seen none` });

@@ -8,7 +8,7 @@ import type { Job } from "../../../actors/runners/job.js";
 import { hookReceiver } from "../../support/hook-receiver.js";
 import { hook, ok } from "../../support/hook-scene.js";
 import { openReplayScene, openSet, type ReplayScene } from "../../support/replay-scene.js";
-import { itemsOf, replace } from "../../support/resources.js";
+import { listItems, replace } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 
 /** Tool calls by a real service, made once and then replayed. */
@@ -42,7 +42,7 @@ async function openScene(t: Test) {
   for (const on of ["tool.using", "tool.used"]) {
     await ada.create(`/api/resources/teams/${teamId}/hooks`, hook(receiver.url, { key: on.replace(".", "-"), on }));
   }
-  const [line] = itemsOf(await ada.request("GET", `/api/resources/workspaces/${workspaceId}/lines`));
+  const [line] = listItems(await ada.request("GET", `/api/resources/workspaces/${workspaceId}/lines`));
   const { id, version, address: _address, warnings: _warnings, ...fields } = line as Record<string, unknown>;
   const [first, ...others] = fields.stations as object[];
   const stations = [{ ...first, tools: [{ tool: "tracker.find" }] }, ...others];
@@ -89,7 +89,7 @@ t.test("calls are made once: a replay answers them as they were answered, and no
     runs: await place.runs(taskId),
   });
   const delivered = async () =>
-    itemsOf(await ada.request("GET", `/api/teams/${teamId}/hook-occurrences?limit=200`)).every(
+    listItems(await ada.request("GET", `/api/teams/${teamId}/hook-occurrences?limit=200`)).every(
       ({ state }) => state === "delivered",
     );
   await until("all hooks are told", delivered);
@@ -114,7 +114,7 @@ t.test("calls are made once: a replay answers them as they were answered, and no
   await until("the replay has finished", () => row()?.state === "finished");
   t.match(listCopies(service.runtime.reading, workspaceId, id), [{ result: "succeeded", toolMisses: 1 }]);
   t.same(await outside(), before);
-  const read = async (of: string, what: string) => [...itemsOf(await ada.request("GET", `/api/runs/${of}/${what}`))];
+  const read = async (of: string, what: string) => [...listItems(await ada.request("GET", `/api/runs/${of}/${what}`))];
   const made = (await read(runId, "tool-calls")).map(({ id }) => id).reverse();
   t.match((await read(copy.runId, "tool-calls")).reverse(), [
     { state: "done", recorded: made[0], output: { n: 1 }, begunAt: null },

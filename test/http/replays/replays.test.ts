@@ -4,7 +4,7 @@ import type { ReplayRow } from "../../../actors/replays/replay/replay.js";
 import { replays } from "../../../actors/replays/replay/replay.table.js";
 import type { Job } from "../../../actors/runners/job.js";
 import { fillSet, openReplayScene, type ReplayScene } from "../../support/replay-scene.js";
-import { itemsOf } from "../../support/resources.js";
+import { listItems } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 
 const ceiling = { amount: 10, currency: "EUR" };
@@ -63,6 +63,6 @@ t.test("a replay repeats each run of its set with its input, and finishes", asyn
   for (const copy of copies) {
     await until("its runs are gone", async () => (await ada.request("GET", `/api/runs/${copy.runId}`)).status === 404);
   }
-  const changes = itemsOf(await ada.request("GET", "/api/workspaces/acme/configuration-changes?limit=5"));
+  const changes = listItems(await ada.request("GET", "/api/workspaces/acme/configuration-changes?limit=5"));
   t.match(changes[0], { resource: "replay", resourceId: id, key: id, action: "created", by: { kind: "person" } });
 });

@@ -9,13 +9,13 @@ import t, { type Test } from "tap";
 import { z } from "zod";
 import { createKinds } from "../../../actors/catalogue.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
-import { exampleBodyOf } from "../../../http/resources/kind-examples.js";
-import { answersOf } from "../../../http/wire/route.js";
+import { findExampleBody } from "../../../http/resources/kind-examples.js";
+import { toAnswers } from "../../../http/wire/route.js";
 import { applyModule, type ModuleFile, readModule } from "../../support/hcl-module.js";
 import { wholeIntegration } from "../../support/integration.js";
 import { RawConnection } from "../../support/raw-connection.js";
-import { bearer, itemsOf } from "../../support/resources.js";
-import { tablesOf } from "../../support/route-table.js";
+import { bearer, listItems } from "../../support/resources.js";
+import { toTables } from "../../support/route-table.js";
 import { type Client, startTestService, type TestService } from "../../support/service.js";
 
 const settings = { OUTBOUND_ALLOW: "hooks.example.com" };
@@ -48,25 +48,25 @@ async function wholeWorkspace(owner: Client): Promise<string> {
   await owner.create(`${held}/secrets`, { name: "tracker", value: "v", valueVersion: 1 });
   for (const key of ["web", "app"]) {
     const { id: teamId } = await owner.create(`${held}/teams`, { key, name: key });
-    await teamOf(owner, teamId);
-    await othersOf(owner, { workspaceId: id, teamId });
+    await readTeam(owner, teamId);
+    await readOthers(owner, { workspaceId: id, teamId });
   }
   return id;
 }
 
 /** Creates the example of every exported kind that no code here creates, so that the export contains all kinds. */
-async function othersOf(owner: Client, at: { readonly workspaceId: string; readonly teamId: string }): Promise<void> {
+async function readOthers(owner: Client, at: { readonly workspaceId: string; readonly teamId: string }): Promise<void> {
   for (const { name, plural, heldBy, hcl } of kinds) {
     if (hcl === null || heldBy === "none" || heldBy === "station") continue;
     const list = await owner.request("GET", `/api/resources/workspaces/${at.workspaceId}/${plural}`);
     const items = z.array(z.object({ teamId: z.string().optional() })).parse(list.body?.items);
     if (items.some(({ teamId }) => heldBy === "workspace" || teamId === at.teamId)) continue;
     const held = heldBy === "team" ? `teams/${at.teamId}` : `workspaces/${at.workspaceId}`;
-    await owner.create(`/api/resources/${held}/${plural}`, exampleBodyOf(name)?.(1));
+    await owner.create(`/api/resources/${held}/${plural}`, findExampleBody(name)?.(1));
   }
 }
 
-async function teamOf(owner: Client, teamId: string): Promise<void> {
+async function readTeam(owner: Client, teamId: string): Promise<void> {
   const held = `/api/resources/teams/${teamId}`;
   await owner.create(`${held}/skills`, {
     key: "greet",
@@ -132,7 +132,7 @@ async function teamOf(owner: Client, teamId: string): Promise<void> {
 }
 
 /** Creates a line whose stations use the default `passesTo`, and one whose stations pass tasks to none. */
-async function linesOf(owner: Client, teamId: string): Promise<void> {
+async function readLines(owner: Client, teamId: string): Promise<void> {
   const work = { key: "work", name: "Work", kind: "work" };
   const review = { key: "review", name: "Review", kind: "review" };
   const lines = `/api/resources/teams/${teamId}/lines`;
@@ -145,7 +145,7 @@ async function linesOf(owner: Client, teamId: string): Promise<void> {
   ]);
 }
 
-async function exportOf(client: Client, workspaceId: string): Promise<readonly ModuleFile[]> {
+async function readExport(client: Client, workspaceId: string): Promise<readonly ModuleFile[]> {
   const reply = await client.request("GET", `/api/resources/workspaces/${workspaceId}/export`);
   if (reply.status !== 200) throw new Error(reply.text);
   return JSON.parse(reply.text).files;
@@ -161,9 +161,9 @@ t.test(
   "what is exported, made anew in an empty workspace and exported again, differs in nothing but ids",
   async (t) => {
     const { owner, id } = await exported(t);
-    const [team] = itemsOf(await owner.request("GET", `/api/resources/workspaces/${id}/teams`));
-    await linesOf(owner, String(team?.id));
-    const files = await exportOf(owner, id);
+    const [team] = listItems(await owner.request("GET", `/api/resources/workspaces/${id}/teams`));
+    await readLines(owner, String(team?.id));
+    const files = await readExport(owner, id);
     const module = await readModule(files, kinds);
     t.same(
       new Set(module.resources.map(({ kind }) => kind.name)),
@@ -173,7 +173,7 @@ t.test(
 
     const other = await (await startTestService(t, { settings })).signIn("someone.else@example.com");
     const made = await applyModule(module, other, valueFor);
-    const again = await exportOf(other, String(made.get("service_workspace.acme")?.id));
+    const again = await readExport(other, String(made.get("service_workspace.acme")?.id));
     const newIds = new Map([[id, String(made.get("service_workspace.acme")?.id)]]);
     t.same(
       again,
@@ -192,7 +192,7 @@ t.test("an export is the same bytes each time, in canonical form, its files in t
   const path = `/api/resources/workspaces/${id}/export`;
   const first = await owner.request("GET", path);
   t.equal((await owner.request("GET", path)).text, first.text);
-  const files = await exportOf(owner, id);
+  const files = await readExport(owner, id);
   t.same(
     files.map(({ path }) => path),
     [
@@ -212,7 +212,7 @@ t.test(
   "everything is adopted by an import, refers by expressions, and holds no value that is never read back",
   async (t) => {
     const { owner, id } = await exported(t);
-    const files = await exportOf(owner, id);
+    const files = await readExport(owner, id);
     const module = await readModule(files, kinds);
     t.same(
       [...module.imports.keys()].sort(),
@@ -276,7 +276,7 @@ t.test("terraform itself finds nothing to format", { skip: noTerraform }, async 
   const { owner, id } = await exported(t);
   const folder = mkdtempSync(join(tmpdir(), "signalbox-export-"));
   t.teardown(() => rmSync(folder, { recursive: true }));
-  for (const { path, content } of await exportOf(owner, id)) {
+  for (const { path, content } of await readExport(owner, id)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content);
   }
@@ -304,7 +304,7 @@ t.test("files are in the order of their paths where one key begins with another"
       await owner.create(`/api/resources/teams/${teamId}/skills`, { key, name: key, files });
     }
   }
-  const paths = (await exportOf(owner, id)).map(({ path }) => path);
+  const paths = (await readExport(owner, id)).map(({ path }) => path);
   t.equal(paths.length, 2 + 2 * (4 * 4 + 4 * 3));
   t.same(paths, [...paths].sort());
 });
@@ -315,8 +315,8 @@ t.test("a body is as declared and as long as its header says, which HEAD tells t
   const whole = await owner.request("GET", path);
   t.equal(whole.headers["content-type"], "application/json");
   t.equal(whole.headers["content-length"], String(Buffer.byteLength(whole.text)));
-  const route = tablesOf(service).routes.find((each) => each.path.endsWith("/{id}/export"));
-  const declared = route === undefined ? null : answersOf(route)[200];
+  const route = toTables(service).routes.find((each) => each.path.endsWith("/{id}/export"));
+  const declared = route === undefined ? null : toAnswers(route)[200];
   t.ok(declared instanceof z.ZodType && declared.safeParse(JSON.parse(whole.text)).success);
   const head = await owner.request("HEAD", path);
   t.same([head.status, head.text], [200, ""]);

@@ -1,6 +1,6 @@
 import t from "tap";
 import { expr, wholeIntegration } from "../../support/integration.js";
-import { createUnder, problemOf, remove, replace, slugOf, workspaceWithTeam } from "../../support/resources.js";
+import { createUnder, remove, replace, toProblem, toSlug, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, startTestService } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
@@ -82,13 +82,13 @@ t.test("every position is a path of a definition, read back as it was written an
       position,
     );
     t.same(
-      problemOf(answer).errors?.map((error) => error.path),
+      toProblem(answer).errors?.map((error) => error.path),
       [path],
       answer.text,
     );
     const secret = changed(wholeIntegration(), parts, expr("secret.tracker"));
     const refused = await createUnder(owner, `${team}/integrations`, secret, `${position}-secret`);
-    t.match(problemOf(refused).errors, [{ path, message: "no expression may read a secret" }]);
+    t.match(toProblem(refused).errors, [{ path, message: "no expression may read a secret" }]);
   }
   t.ok(positions.length > 60);
 });
@@ -182,7 +182,7 @@ t.test("inconsistent fields are reported at their paths", async (t) => {
     const answer = await createUnder(owner, `${team}/integrations`, change(wholeIntegration()), `wrong-${index}`);
     t.equal(answer.status, 422, path);
     t.ok(
-      problemOf(answer).errors?.some((error) => error.path === path),
+      toProblem(answer).errors?.some((error) => error.path === path),
       `${path} in ${answer.text}`,
     );
   }
@@ -223,7 +223,7 @@ t.test("tools are offered as long as lines and hooks name them", async (t) => {
   const steps = [{ name: "say", call: "tracker.comment", with: { text: "done" } }];
   const hook = { key: "say", on: "tool.used", match, steps };
   const lost = await createUnder(owner, `${team}/hooks`, { ...hook, match: { tools: ["tracker.none"] } }, "lost");
-  t.match(problemOf(lost).errors, [
+  t.match(toProblem(lost).errors, [
     { path: "match.tools[0]", message: "no integration of the team offers tracker.none" },
   ]);
   const { id: hookId, warnings } = await owner.create(`${team}/hooks`, hook);
@@ -231,19 +231,19 @@ t.test("tools are offered as long as lines and hooks name them", async (t) => {
 
   const fewer = { ...wholeIntegration(), tools: { comment: { action: "comment" } } };
   const inUse = await replace(owner, one, 1, fewer);
-  t.same([inUse.status, slugOf(inUse)], [409, "in-use"]);
-  t.equal(problemOf(inUse).detail, "The tool tracker.close_item of integration core/tracker is used by hook core/say.");
+  t.same([inUse.status, toSlug(inUse)], [409, "in-use"]);
+  t.equal(toProblem(inUse).detail, "The tool tracker.close_item of integration core/tracker is used by hook core/say.");
   t.match(
-    problemOf(await remove(owner, one, 1)).detail,
+    toProblem(await remove(owner, one, 1)).detail,
     /tool tracker.comment .* used by hook core\/say, line core\/dev/,
   );
-  t.match(problemOf(await remove(owner, `${base}/secrets/${secretId}`, 1)).detail, /used by integration core\/tracker/);
+  t.match(toProblem(await remove(owner, `${base}/secrets/${secretId}`, 1)).detail, /used by integration core\/tracker/);
 
   t.equal((await remove(owner, `${base}/hooks/${hookId}`, 1)).status, 204);
   t.equal((await replace(owner, one, 1, fewer)).status, 200);
   t.equal((await remove(owner, one, 2)).status, 409);
   const lineInUse = await remove(owner, `${base}/lines/${lineId}`, 1);
-  t.match(problemOf(lineInUse).detail, /line core\/dev is used by integration core\/tracker/);
+  t.match(toProblem(lineInUse).detail, /line core\/dev is used by integration core\/tracker/);
   const without = { ...line, stations: [{ ...station, tools: [] }] };
   t.equal((await replace(owner, `${base}/lines/${lineId}`, 1, without)).status, 200);
   t.equal((await remove(owner, one, 2)).status, 204);
@@ -294,8 +294,8 @@ t.test("a line that an integration opens tasks on is not deleted, whichever way 
     const stations = [{ key: "work", name: "Work", kind: "work" }];
     const line = await owner.create(`${team}/lines`, { key, name: key, stations });
     const used = await remove(owner, `${base}/lines/${line.id}`, 1);
-    t.same([used.status, slugOf(used)], [409, "in-use"]);
-    t.equal(problemOf(used).detail, `The line core/${key} is used by integration core/${definition.integration}.`);
+    t.same([used.status, toSlug(used)], [409, "in-use"]);
+    t.equal(toProblem(used).detail, `The line core/${key} is used by integration core/${definition.integration}.`);
     t.equal((await remove(owner, `${base}/integrations/${integration.id}`, 1)).status, 204);
     t.equal((await remove(owner, `${base}/lines/${line.id}`, 1)).status, 204);
   }

@@ -1,6 +1,6 @@
 import t from "tap";
 import { z } from "zod";
-import { createUnder, problemOf, replace, slugOf, workspaceWithTeam } from "../../support/resources.js";
+import { createUnder, replace, toProblem, toSlug, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, startTestService } from "../../support/service.js";
 
 const base = "/api/resources";
@@ -62,8 +62,8 @@ t.test("each thing that is wrong with a station is said at its path", async (t) 
     const line = { key: "dev", name: "Dev", stations: [{ ...work, ...more }] };
     const answer = await createUnder(owner, lines, line, `wrong-${index}`);
     t.equal(answer.status, 422, path);
-    t.same(problemOf(answer).errors, [{ path, message, severity: "error" }], JSON.stringify(more));
-    t.equal(problemOf(answer).detail, `${path}: ${message}`);
+    t.same(toProblem(answer).errors, [{ path, message, severity: "error" }], JSON.stringify(more));
+    t.equal(toProblem(answer).detail, `${path}: ${message}`);
   }
 });
 
@@ -85,7 +85,7 @@ t.test("each thing that is wrong with a line is said at its path", async (t) => 
   ];
   for (const [index, [more, paths]] of wrong.entries()) {
     const answer = await createUnder(owner, lines, { key: "dev", name: "Dev", stations: [work], ...more }, `w${index}`);
-    t.same([answer.status, problemOf(answer).errors?.map(({ path }) => path)], [422, paths], JSON.stringify(more));
+    t.same([answer.status, toProblem(answer).errors?.map(({ path }) => path)], [422, paths], JSON.stringify(more));
   }
 });
 
@@ -149,16 +149,16 @@ t.test("a station keeps its id with its key, whatever else changes; a station wi
   const [, , teamId] = lines.split("/").slice(2);
   await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Do it", line: "dev", station: "review" });
   const lost = await replace(owner, one, 2, { key: "dev", name: "Dev", stations: [work] });
-  t.same([lost.status, slugOf(lost)], [409, "in-use"]);
-  t.match(problemOf(lost).detail, /The station review of line core\/dev has an open task/);
+  t.same([lost.status, toSlug(lost)], [409, "in-use"]);
+  t.match(toProblem(lost).detail, /The station review of line core\/dev has an open task/);
 });
 
-const passesOf = (answer: unknown) =>
+const listPasses = (answer: unknown) =>
   z
     .object({ stations: z.array(z.object({ key: z.string(), passesTo: z.array(z.string()) })) })
     .parse(answer)
     .stations.map(({ passesTo }) => passesTo);
-const warningsOf = (answer: unknown) =>
+const listWarnings = (answer: unknown) =>
   z
     .object({ warnings: z.array(z.object({ path: z.string(), message: z.string() })) })
     .parse(answer)
@@ -170,7 +170,7 @@ t.test("a new line whose stations name no next station passes each task on to th
   const lines = await teamLines(owner);
   const review = { key: "review", name: "Review", kind: "review" };
   const made = await owner.create(lines, { key: "dev", name: "Dev", stations: [work, review] });
-  t.same([passesOf(made), made.warnings], [[["review"], []], []]);
+  t.same([listPasses(made), made.warnings], [[["review"], []], []]);
   const one = `${base}/lines/${made.id}`;
   t.same((await owner.request("GET", one)).body, made, "a read shows what was filled in");
   const again = await replace(owner, one, 1, { key: "dev", name: "Dev", stations: [work, review] });
@@ -183,16 +183,16 @@ t.test("a new line whose stations name no next station passes each task on to th
     name: "Dev",
     stations: [work, { ...work, key: "check" }, review],
   });
-  t.same([passesOf(longer.body), longer.body?.warnings], [[["check"], ["review"], []], []]);
+  t.same([listPasses(longer.body), longer.body?.warnings], [[["check"], ["review"], []], []]);
   const cut = { key: "dev", name: "Dev", stations: [work, { ...review, passesTo: [] }] };
   const mixed = await replace(owner, one, 2, cut);
-  t.same(passesOf(mixed.body), [[], []], "an empty list is an answer for all stations");
+  t.same(listPasses(mixed.body), [[], []], "an empty list is an answer for all stations");
   const warned = [/^stations\[1\]: no station passes to review: /];
-  t.match(warningsOf(mixed.body), warned);
+  t.match(listWarnings(mixed.body), warned);
   const omitted = { key: "dev", name: "Dev", stations: [work, review] };
   const kept = await replace(owner, one, 3, omitted);
   t.match(
-    [kept.body?.version, passesOf(kept.body), warningsOf(kept.body)],
+    [kept.body?.version, listPasses(kept.body), listWarnings(kept.body)],
     [3, [[], []], warned],
     "a line that passes to none keeps it",
   );
@@ -209,7 +209,7 @@ t.test("a station that no chain of stations reaches is warned of, and why", asyn
     { ...work, key: "ship", passesTo: ["work"] },
   ];
   const made = await owner.create(lines, { key: "dev", name: "Dev", stations });
-  t.match(warningsOf(made), [
+  t.match(listWarnings(made), [
     /^stations\[1\]: no station that tasks reach passes to check: only tasks that are opened there/,
     /^stations\[2\]: no station that tasks reach passes to review: /,
     /^stations\[3\]: no station passes to ship: /,

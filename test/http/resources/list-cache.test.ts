@@ -2,7 +2,7 @@ import t, { type Test } from "tap";
 import { ListCache } from "../../../http/resources/list-cache.js";
 import type { CoveringReading } from "../../../runtime/rows/covered-reading.js";
 import type { Key, Reading } from "../../../storage/store.js";
-import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
+import { listItems, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 
 const covered: Key = ["ws_1", "row", "covered", "1"];
@@ -120,7 +120,7 @@ t.test("a list is as it is after each change, and for each who may read it", asy
   const owner = await service.signIn("owner@example.com");
   const { workspaceId } = await workspaceWithTeam(owner);
   const secrets = `/api/resources/workspaces/${workspaceId}/secrets`;
-  const listed = async () => itemsOf(await owner.request("GET", secrets)).map(({ name, version }) => [name, version]);
+  const listed = async () => listItems(await owner.request("GET", secrets)).map(({ name, version }) => [name, version]);
   t.same([await listed(), await listed()], [[], []]);
   const { id } = await owner.create(secrets, { name: "one", value: "v", valueVersion: 1 });
   t.same([await listed(), await listed()], [[["one", 1]], [["one", 1]]]);

@@ -11,13 +11,13 @@ import {
   modelKinds,
   ResourceModel,
 } from "../../support/resource-model.js";
-import { createUnder, problemOf, slugOf } from "../../support/resources.js";
+import { createUnder, toProblem, toSlug } from "../../support/resources.js";
 import { type Client, type Reply, startTestService } from "../../support/service.js";
 
 /** The six operations on a real service, in any order, compared with a model that predicts each answer. */
 
 const base = "/api/resources";
-const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;
+const toSecret = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;
 
 const body: fc.Arbitrary<ModelBody> = fc.record({
   key: fc.nat(2),
@@ -54,7 +54,7 @@ const command: fc.Arbitrary<ModelCommand> = fc.oneof(
 const plurals: Readonly<Record<ModelKind, string>> = { team: "teams", secret: "secrets", line: "lines", hook: "hooks" };
 
 /** Expands a reduced body to an API body. */
-function bodyOf(of: ModelKind, { key, variant, flag, line }: ModelBody, previous: ModelBody | null): unknown {
+function readBody(of: ModelKind, { key, variant, flag, line }: ModelBody, previous: ModelBody | null): unknown {
   const named = `${of}-${key}`;
   switch (of) {
     case "team":
@@ -71,7 +71,7 @@ function bodyOf(of: ModelKind, { key, variant, flag, line }: ModelBody, previous
         match: flag ? { lines: [`line-${line}`] } : {},
         timeoutSeconds: line + 1,
         steps: [{ name: "tell", request: { url: "https://hooks.example.com/in" } }],
-        signing: { secretVersion: variant, ...(isNew ? { secret: secretOf(variant) } : {}) },
+        signing: { secretVersion: variant, ...(isNew ? { secret: toSecret(variant) } : {}) },
       };
     }
   }
@@ -102,7 +102,7 @@ class Run {
     if (resource === undefined) return;
     switch (given.op) {
       case "read":
-        return void check(await this.#owner.request("GET", pathOf(resource)), this.model.read(resource));
+        return void check(await this.#owner.request("GET", readPath(resource)), this.model.read(resource));
       case "import":
         return this.#import(resource);
       case "update":
@@ -110,7 +110,7 @@ class Run {
       case "delete": {
         const expected = this.model.delete(resource, given.ifMatch);
         check(
-          await this.#owner.request("DELETE", pathOf(resource), undefined, headers(resource, given.ifMatch)),
+          await this.#owner.request("DELETE", readPath(resource), undefined, headers(resource, given.ifMatch)),
           expected,
         );
         if (expected.status === 204) resource.isThere = false;
@@ -126,7 +126,12 @@ class Run {
     const holder = team === null ? `workspaces/${this.#workspaceId}` : `teams/${team.id}`;
     const path = `${base}/${holder}/${plurals[given.kind]}`;
     const expected = this.model.create(wanted, given.idempotency);
-    const answer = await createUnder(this.#owner, path, bodyOf(given.kind, given.body, null), `k-${given.idempotency}`);
+    const answer = await createUnder(
+      this.#owner,
+      path,
+      readBody(given.kind, given.body, null),
+      `k-${given.idempotency}`,
+    );
     const isNew = expected.status === 201 && expected.resource === undefined;
     const made = isNew ? this.model.created(wanted, given.idempotency, String(answer.body?.id)) : expected.resource;
     check(answer, made === undefined ? expected : { ...expected, resource: made });
@@ -135,12 +140,12 @@ class Run {
   async #update(resource: ModelResource, given: Extract<ModelCommand, { op: "update" }>): Promise<void> {
     const changed = given.renames ? given.body : { ...given.body, key: resource.key };
     const expected = this.model.update(resource, changed, given.ifMatch);
-    const sent = bodyOf(resource.kind, changed, resource.body);
-    const answer = await this.#owner.request("PUT", pathOf(resource), sent, headers(resource, given.ifMatch));
+    const sent = readBody(resource.kind, changed, resource.body);
+    const answer = await this.#owner.request("PUT", readPath(resource), sent, headers(resource, given.ifMatch));
     if (expected.status === 200) {
       // An update without new values is no change, but any sealed value counts as a change.
       const kept = resource.kind === "secret" ? { ...resource.body, flag: false } : resource.body;
-      const before = bodyOf(resource.kind, kept, resource.body);
+      const before = readBody(resource.kind, kept, resource.body);
       if (!isDeepStrictEqual(sent, before)) resource.version += 1;
       resource.body = changed;
     }
@@ -164,7 +169,7 @@ class Run {
   }
 }
 
-function pathOf({ kind: of, id }: ModelResource): string {
+function readPath({ kind: of, id }: ModelResource): string {
   return `${base}/${plurals[of]}/${id}`;
 }
 
@@ -182,9 +187,9 @@ function check(answer: Reply, { status, slug, path, replayed, resource }: Expect
   met.add(`${answer.status} ${slug ?? (replayed === true ? "replayed" : "")}`.trim());
   const found: Record<string, unknown> = { status: answer.status };
   const wanted: Record<string, unknown> = { status };
-  if (slug !== undefined) Object.assign(found, { slug: slugOf(answer) }) && Object.assign(wanted, { slug });
+  if (slug !== undefined) Object.assign(found, { slug: toSlug(answer) }) && Object.assign(wanted, { slug });
   if (path !== undefined) {
-    Object.assign(found, { path: problemOf(answer).errors?.[0]?.path });
+    Object.assign(found, { path: toProblem(answer).errors?.[0]?.path });
     Object.assign(wanted, { path });
   }
   if (resource !== undefined) {

@@ -1,5 +1,5 @@
 import t from "tap";
-import { createUnder, problemOf, remove, replace, slugOf, workspaceWithTeam } from "../../support/resources.js";
+import { createUnder, remove, replace, toProblem, toSlug, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 
 const base = "/api/resources";
@@ -15,7 +15,7 @@ t.test("a referenced resource must exist, and cannot be deleted while it is refe
   const wanting = { skills: ["greeting"], profile: "shell", runners: { pool: "main", labels: [] } };
   const line = { key: "dev", name: "Dev", stations: [station("work", wanting), station("review")] };
   const refused = await createUnder(owner, `${team}/lines`, line, "too-early");
-  t.same(problemOf(refused).errors, [
+  t.same(toProblem(refused).errors, [
     { path: "stations[0].runners.pool", message: "there is no runner-pool main", severity: "error" },
     { path: "stations[0].profile", message: "there is no harness-profile core/shell", severity: "error" },
     { path: "stations[0].skills[0]", message: "there is no skill core/greeting", severity: "error" },
@@ -48,12 +48,12 @@ t.test("a referenced resource must exist, and cannot be deleted while it is refe
   ];
   for (const [path, detail] of uses) {
     const answer = await remove(owner, path, 1);
-    t.same([answer.status, slugOf(answer), problemOf(answer).detail], [409, "in-use", detail]);
+    t.same([answer.status, toSlug(answer), toProblem(answer).detail], [409, "in-use", detail]);
   }
-  t.match(problemOf(await remove(owner, team, 1)).detail, /^The team core is used by /);
+  t.match(toProblem(await remove(owner, team, 1)).detail, /^The team core is used by /);
   const without = { ...line, stations: [station("work")] };
   const lost = await replace(owner, `${base}/lines/${made.id}`, 1, without);
-  t.same([lost.status, slugOf(lost)], [409, "in-use"], "a station that a hook matches stays in its line");
+  t.same([lost.status, toSlug(lost)], [409, "in-use"], "a station that a hook matches stays in its line");
 
   const second = await owner.create(`${team}/lines`, { key: "other", name: "Other", stations: [station("review")] });
   const free = await replace(owner, `${base}/lines/${made.id}`, 1, without);
@@ -73,5 +73,5 @@ t.test("a station runs on the harness of its profile", async (t) => {
   await owner.create(`${base}/teams/${teamId}/harness-profiles`, { key: "other", harness: "other-agent" });
   const line = { key: "dev", name: "Dev", stations: [station("work", { profile: "other" })] };
   const refused = await createUnder(owner, `${base}/teams/${teamId}/lines`, line, "wrong-harness");
-  t.match(problemOf(refused).errors, [{ path: "stations[0].profile", message: "is for the harness other-agent" }]);
+  t.match(toProblem(refused).errors, [{ path: "stations[0].profile", message: "is for the harness other-agent" }]);
 });

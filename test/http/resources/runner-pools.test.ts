@@ -8,7 +8,7 @@ import { RESERVED_MS } from "../../../actors/resources/hash-reservations.machine
 import { rebuildDirectories } from "../../../runtime/directories/rebuild-directories.js";
 import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import { ManualClock } from "../../support/manual-clock.js";
-import { createUnder, itemsOf, problemOf, remove, replace, workspaceWithTeam } from "../../support/resources.js";
+import { createUnder, listItems, remove, replace, toProblem, workspaceWithTeam } from "../../support/resources.js";
 import { RunnerPeer } from "../../support/runner-peer.js";
 import { startTestService } from "../../support/service.js";
 
@@ -46,11 +46,11 @@ t.test("a token that admits to a pool is no other pool's, of this workspace or o
     replace(other, `${base}/runner-pools/${own.id}`, 1, { key: "own", token }),
   ]) {
     const refused = await taking;
-    t.match(problemOf(refused).errors, [{ path: "token", message: "admits to another pool already" }], refused.text);
+    t.match(toProblem(refused).errors, [{ path: "token", message: "admits to another pool already" }], refused.text);
   }
   await RunnerPeer.join(service, token).then((peer) => peer.cut());
   const listed = await owner.request("GET", "/api/workspaces/acme/runners");
-  t.match(itemsOf(listed), [{ pool: "issued" }], "the host still comes where it belongs");
+  t.match(listItems(listed), [{ pool: "issued" }], "the host still comes where it belongs");
 
   const one = `${base}/runner-pools/${issued.body?.id}`;
   const same = await replace(owner, one, 1, { key: "issued", token });
@@ -111,7 +111,7 @@ t.test("a push pool needs a listed address and a secret, and warns of no effect 
   ];
   for (const [index, [body, path]] of wrong.entries()) {
     const answer = await createUnder(owner, `${held}/runner-pools`, { key: "pushed", ...body }, `wrong-${index}`);
-    t.same([answer.status, problemOf(answer).errors?.map((error) => error.path)], [422, [path]], answer.text);
+    t.same([answer.status, toProblem(answer).errors?.map((error) => error.path)], [422, [path]], answer.text);
   }
   const made = await createUnder(owner, `${held}/runner-pools`, { key: "pushed", kind: "push", push }, "right");
   t.equal(made.status, 201, made.text);
@@ -125,7 +125,7 @@ t.test("a push pool needs a listed address and a secret, and warns of no effect 
   t.match(warnings[1]?.message, /not sent to push.example.com/);
 
   const kept = await remove(owner, `${base}/secrets/${secret.id}`, 1);
-  t.same([kept.status, problemOf(kept).detail], [409, "The secret push is used by runner-pool pushed."]);
+  t.same([kept.status, toProblem(kept).detail], [409, "The secret push is used by runner-pool pushed."]);
   const bound = { name: "push", valueVersion: 1, hosts: ["*.example.com"] };
   t.equal((await replace(owner, `${base}/secrets/${secret.id}`, 1, bound)).status, 200);
   const read = await owner.request("GET", `${base}/runner-pools/${made.body?.id}`);

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import t from "tap";
 import { readCommands } from "../../support/page-commands.js";
-import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
+import { listItems, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
@@ -12,7 +12,7 @@ import { until } from "../../support/until.js";
 const SECRET = "<the signing secret>";
 
 /** Returns the body that the shell makes of the page's `BODY='…'`, at a time in seconds. */
-async function bodyOf(page: string, seconds: number): Promise<string> {
+async function readBody(page: string, seconds: number): Promise<string> {
   const [, written = ""] = /^ {4}BODY=('.*?')(?: AT=.*)?$/ms.exec(await readFile(page, "utf8")) ?? [];
   return written.replace("'$(date +%s)'", `${seconds}`).replace(/^'|'$/g, "");
 }
@@ -53,14 +53,14 @@ t.test("each page leads to an integration that can be tried", async (t) => {
 
   const seconds = Math.floor(service.runtime.clock.now() / 1_000);
   const { tracker = "", chat = "" } = addresses;
-  const issue = await bodyOf("docs/integrations/tracker/README.md", seconds);
+  const issue = await readBody("docs/integrations/tracker/README.md", seconds);
   const signed = { "linear-signature": sign(issue) };
   t.equal((await service.anonymous.request("POST", tracker, issue, signed)).status, 200);
   await until("the signed issue to open a task", async () => {
     const { items } = (await owner.request("GET", `${tracker}?state=done`)).body ?? {};
     return Array.isArray(items) && items.length === 1;
   });
-  const question = await bodyOf("docs/integrations/chat/README.md", seconds);
+  const question = await readBody("docs/integrations/chat/README.md", seconds);
   const answered = await service.anonymous.request("POST", chat, question, {
     "x-slack-request-timestamp": String(seconds),
     "x-slack-signature": `v0=${sign(`v0:${seconds}:${question}`)}`,
@@ -81,10 +81,10 @@ t.test("what the page of all of them tells is sent as it stands there", async (t
   const definition = JSON.parse(await readFile("docs/integrations/tracker/integration.json", "utf8"));
   const { id } = await owner.create(`/api/resources/teams/${teamId}/integrations`, definition);
   const at = `/api/integrations/${id}/deliveries`;
-  const issue = await bodyOf("docs/integrations/tracker/README.md", Math.floor(service.runtime.clock.now() / 1_000));
+  const issue = await readBody("docs/integrations/tracker/README.md", Math.floor(service.runtime.clock.now() / 1_000));
   const sent = await service.anonymous.request("POST", at, issue, { "linear-signature": sign(issue) });
   t.equal(sent.status, 200);
-  const listed = async (path: string) => itemsOf(await owner.request("GET", path));
+  const listed = async (path: string) => listItems(await owner.request("GET", path));
   await until("the issue to open a task", async () => (await listed(`${at}?state=done`)).length === 1);
   const [[delivery], [task]] = [await listed(at), await listed(`/api/teams/${teamId}/tasks`)];
   const ids: Readonly<Record<string, unknown>> = {

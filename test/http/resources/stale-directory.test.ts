@@ -15,8 +15,8 @@ import { type DirectoryEntry, directoryKey } from "../../../runtime/directories/
 import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import type { Change } from "../../../storage/store.js";
 import { join, personAt } from "../../support/people.js";
-import { bearer, itemsOf, remove, workspaceWithTeam } from "../../support/resources.js";
-import { tablesOf } from "../../support/route-table.js";
+import { bearer, listItems, remove, workspaceWithTeam } from "../../support/resources.js";
+import { toTables } from "../../support/route-table.js";
 import { startTestService } from "../../support/service.js";
 
 /** Opens a service with a workspace of Ada's, and with directory entries that its rows do not support. */
@@ -48,7 +48,7 @@ t.test("an id that a directory alone knows is not there, whichever read asks for
   );
   // Whether a route requires a pool's token, which only runners have.
   const isRunners = (credential: string | undefined) => credential === "pool";
-  const reads = tablesOf(service).routes.filter(
+  const reads = toTables(service).routes.filter(
     // Pages have the same text for every id, because they read nothing themselves.
     ({ method, path, credential }) =>
       method === "GET" && /^\/api\/.*\{(\w*I|i)d\}/.test(path) && !isRunners(credential),
@@ -84,7 +84,7 @@ t.test("a membership that its workspace does not know lists nothing", async (t) 
     memberships.entry([bob.userId, closed.id], { workspaceId: closed.id }),
     memberships.entry([bob.userId, "ws_of_nobody"], { workspaceId: "ws_of_nobody" }),
   ]);
-  t.equal(itemsOf(await bob.request("GET", "/api/resources/workspaces")).length, 1);
+  t.equal(listItems(await bob.request("GET", "/api/resources/workspaces")).length, 1);
 });
 
 t.test("a runner that is not there holds up no start", async (t) => {

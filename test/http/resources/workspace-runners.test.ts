@@ -1,5 +1,5 @@
 import t from "tap";
-import { createUnder, problemOf, remove, replace, slugOf, workspaceWithTeam } from "../../support/resources.js";
+import { createUnder, remove, replace, toProblem, toSlug, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 
 const base = "/api/resources";
@@ -13,7 +13,7 @@ t.test("a workspace has one workspace-runners, at its slug, whose pool and bound
   const made = await ada.create(`${held}/workspace-runners`, { defaultPool: "main" });
   t.same([made.address, made.maxConcurrentRuns, made.replaySlotsPercent], ["acme", null, null]);
   const again = await createUnder(ada, `${held}/workspace-runners`, { maxConcurrentRuns: 1 }, "second");
-  t.same([again.status, slugOf(again)], [409, "already-exists"]);
+  t.same([again.status, toSlug(again)], [409, "already-exists"]);
   t.equal((await ada.request("GET", `${held}/workspace-runners/import?address=acme`)).body?.id, made.id);
   const { items } = (await ada.request("GET", `${held}/workspace-runners`)).body as { items: unknown[] };
   t.equal(items.length, 1);
@@ -30,7 +30,7 @@ t.test("a workspace has one workspace-runners, at its slug, whose pool and bound
   };
   t.match(await waiting(), "No runner of pool main is connected.");
   const used = await remove(ada, `${base}/runner-pools/${pool.id}`, 1);
-  t.match(problemOf(used).detail, "The runner-pool main is used by workspace-runners acme.");
+  t.match(toProblem(used).detail, "The runner-pool main is used by workspace-runners acme.");
   t.equal((await replace(ada, `${base}/workspace-runners/${made.id}`, 1, {})).status, 200);
   t.match(await waiting(), "No runner of the workspace is connected.");
 });

@@ -9,7 +9,7 @@ delete process.env.SIGNALBOX_POOL_TOKEN;
  * Returns the output of an invalid command line on standard error and standard output; fails if the command line is
  * valid.
  */
-function complaintOf(args: readonly string[]): { readonly err: string; readonly out: string; readonly code: number } {
+function toComplaint(args: readonly string[]): { readonly err: string; readonly out: string; readonly code: number } {
   let [err, out] = ["", ""];
   const program = createCommandLine().exitOverride();
   program.configureOutput({
@@ -51,7 +51,7 @@ t.test("a wrong command line ends in one line that says what is wrong", async (t
     [[...url, "--command"], /^error: .*--command.* argument missing\n$/],
   ];
   for (const [args, wanted] of cases) {
-    const { err, out, code } = complaintOf(args);
+    const { err, out, code } = toComplaint(args);
     t.equal(code, 1);
     t.equal(out, "");
     t.match(err, wanted);

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import t from "tap";
 import { MAX_OUTPUT_CHARACTERS } from "../../../actors/runners/protocol.js";
-import { fileOf, isAlive, RunScene } from "./run-scene.js";
+import { isAlive, RunScene, readFile } from "./run-scene.js";
 
 /** What a run's programs, people and service can see of it; `runner.test.ts` covers the course of a run. */
 
@@ -13,8 +13,8 @@ t.test("the check sees what the agent sees", async (t) => {
   const scene = await RunScene.start(t);
   const shown = (file: string) => `env | grep -v '^\\(_\\|PWD\\|OLDPWD\\|SHLVL\\|SIGNALBOX_MARK\\)=' | sort > ${file}`;
   await scene.work({ agent: shown(scene.path("agent")), station: { check: shown(scene.path("check")) } });
-  const seen = await fileOf(scene.path("agent"));
-  t.equal(await fileOf(scene.path("check")), seen);
+  const seen = await readFile(scene.path("agent"));
+  t.equal(await readFile(scene.path("check")), seen);
   t.match(seen, /^SIGNALBOX_RUN=run_1$/m);
 });
 
@@ -53,7 +53,7 @@ t.test("a run that is stopped while its check runs ends, and asks for no handove
   const scene = await RunScene.start(t);
   const check = `echo on > ${scene.path("on")}; sleep 1000`;
   scene.assign({ agent: `${handOver("first")}; ${handOver("second")}`, station: { check } });
-  await fileOf(scene.path("on"));
+  await readFile(scene.path("on"));
   scene.service.tell({ type: "run.stop", runId: "run_1", fence: 1, reason: "enough" });
   t.match(await scene.message("run.ended"), { outcome: "stopped", ending: null, failure: null });
   t.equal(scene.messages("run.handover").length, 0);
@@ -72,7 +72,7 @@ t.test("a setup that hangs is ended by the timeout, and a timeout of months does
   scene.service.welcome({ leaseSeconds: 1e9 });
   const on = scene.path("on");
   scene.assign({ timeoutMinutes: 100_000, checkouts: [{ setup: `echo so far; echo on > ${on}; sleep 1000` }] });
-  await fileOf(on);
+  await readFile(on);
   scene.clock.advance(99_999 * 60_000);
   t.same(scene.messages("run.ended"), []);
   scene.clock.advance(60_000);
@@ -155,7 +155,7 @@ t.test("a process that left its group and hid its mark does not hold the run up"
   const ended = await scene.work({
     agent: `env -i setsid sh -c 'echo $$ > ${file}; exec sleep 1000' & read x < /dev/null; while [ ! -s ${file} ]; do :; done`,
   });
-  const pid = Number((await fileOf(file)).trim());
+  const pid = Number((await readFile(file)).trim());
   t.equal(ended.outcome, "completed");
   t.ok(isAlive(pid), "nothing tells whose it is");
   process.kill(pid, "SIGKILL");

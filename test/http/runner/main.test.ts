@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { until } from "../../support/until.js";
 import { ProtocolService } from "./protocol-service.js";
-import { isAlive, jobOf, sceneFolder } from "./run-scene.js";
+import { isAlive, sceneFolder, toJob } from "./run-scene.js";
 
 const program = fileURLToPath(new URL("../../../http/runner/main.js", import.meta.url));
 
@@ -94,7 +94,7 @@ t.test("a program after -- may have arguments that begin with dashes; a third si
   });
   await service.frame("hello");
   service.welcome();
-  service.tell({ type: "run.assign", job: jobOf({ harness: { args: [] } }) });
+  service.tell({ type: "run.assign", job: toJob({ harness: { args: [] } }) });
   await service.frame("message", ({ message }) => message.type === "run.step" && message.step.text === "up");
   const pid = Number(readFileSync(file, "utf8"));
   const offers = () => service.messages(1).filter(({ message }) => message.type === "offer").length;

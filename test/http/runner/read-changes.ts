@@ -12,7 +12,7 @@ const sites = new WeakMap<Checkout, Promise<PushSite>>();
 const { signal } = new AbortController();
 
 /** Returns a checkout's current content, as a runner reads it. */
-export async function snapshotOf(checkout: Checkout, more: Partial<SnapshotOptions> = {}): Promise<Snapshot> {
+export async function readSnapshot(checkout: Checkout, more: Partial<SnapshotOptions> = {}): Promise<Snapshot> {
   const folder = { path: dirname(checkout.folder), pushSite: () => `${checkout.record}.site` };
   const site = sites.get(checkout) ?? openPushSite(checkout, folder, signal);
   sites.set(checkout, site);
@@ -20,11 +20,11 @@ export async function snapshotOf(checkout: Checkout, more: Partial<SnapshotOptio
 }
 
 /** Returns the diff of a checkout. */
-export async function changesOf(checkout: Checkout): Promise<string> {
-  return (await snapshotOf(checkout)).diff;
+export async function readChanges(checkout: Checkout): Promise<string> {
+  return (await readSnapshot(checkout)).diff;
 }
 
 /** Returns what the diff leaves out, as `path: why`. */
-export function leftOutOf({ leftOut }: Pick<Snapshot, "leftOut">): string[] {
+export function toLeftOut({ leftOut }: Pick<Snapshot, "leftOut">): string[] {
   return leftOut.map(({ path, why }) => `${Buffer.from(path, "latin1")}: ${why}`);
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { Job } from "../../../actors/runners/job.js";
 import { PASSWORD, startGitHost } from "./git-host.js";
-import { fileOf, inRepository, RunScene, sceneFolder } from "./run-scene.js";
+import { inRepository, RunScene, readFile, sceneFolder } from "./run-scene.js";
 
 /** How a replay run isolates its effects: real agents that try to escape. */
 
@@ -157,7 +157,7 @@ t.test("the agent gets the secrets; setup and check only where the job says so",
       harness: { secrets: { KEY: "s3cr3t-value" } },
     });
     seen[name] = await Promise.all(
-      ["agent", "setup", "check"].map(async (who) => (await fileOf(scene.path(who))).trim()),
+      ["agent", "setup", "check"].map(async (who) => (await readFile(scene.path(who))).trim()),
     );
   }
   t.same(seen, {

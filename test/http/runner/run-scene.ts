@@ -12,7 +12,7 @@ import { ProtocolService } from "./protocol-service.js";
 
 type Message<T extends RunnerMessage["type"]> = Extract<RunnerMessage, { type: T }>;
 
-/** The parts of a job that a test sets; {@link jobOf} fills in the rest. */
+/** The parts of a job that a test sets; {@link toJob} fills in the rest. */
 export interface JobWish {
   readonly runId?: string;
   readonly fence?: number;
@@ -90,7 +90,7 @@ export class RunScene {
 
   /** Assigns the runner a job, without waiting. */
   assign(wish: JobWish): Job {
-    const job = jobOf(wish);
+    const job = toJob(wish);
     this.service.tell({ type: "run.assign", job });
     return job;
   }
@@ -135,7 +135,7 @@ export class RunScene {
 }
 
 /** Returns a job for the command harness, by default with one checkout of `acme/app`. */
-export function jobOf(wish: JobWish): Job {
+export function toJob(wish: JobWish): Job {
   const { runId = "run_1", fence = 1, agent = "true", timeoutMinutes = 60, checkouts = [{}] } = wish;
   return {
     runId,
@@ -217,7 +217,7 @@ export function inRepository(folder: string, ...args: readonly string[]): string
 }
 
 /** Resolves with a file's text once it ends with a newline. */
-export async function fileOf(path: string): Promise<string> {
+export async function readFile(path: string): Promise<string> {
   const read = () => (existsSync(path) ? readFileSync(path, "utf8") : "");
   const watcher = watch(dirname(path));
   try {

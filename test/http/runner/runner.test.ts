@@ -7,7 +7,7 @@ import t from "tap";
 import { RunnerProcess } from "../../processes/runner-process.js";
 import { until } from "../../support/until.js";
 import { ProtocolService } from "./protocol-service.js";
-import { fileOf, inRepository, isAlive, jobOf, RunScene, sceneFolder } from "./run-scene.js";
+import { inRepository, isAlive, RunScene, readFile, sceneFolder, toJob } from "./run-scene.js";
 
 const say = (line: Record<string, unknown>): string => `printf '%s\\n' '${JSON.stringify(line)}'`;
 const handOver = (note: string): string => say({ type: "handover", to: "review", note });
@@ -125,7 +125,7 @@ t.test("names of repositories never lead out of the work folder", async (t) => {
     const ended = await scene.work({ runId: `run_${index}`, checkouts: [{ repository }] });
     t.equal(ended.failure?.code, "checkout-failed", repository);
   }
-  const job = { ...jobOf({}), runId: "../../outside" };
+  const job = { ...toJob({}), runId: "../../outside" };
   scene.service.sendText(JSON.stringify({ frame: "message", n: 99, ack: 0, message: { type: "run.assign", job } }));
   t.equal(await scene.service.until(() => scene.service.closed.at(-1)), 4400, "nor does the name of a run");
   t.same(readdirSync(scene.folder).sort(), ["repositories", "work"]);
@@ -246,7 +246,7 @@ const stubborn = (file: string) => `
   echo "$$ $one $two" > ${file}
   while :; do wait; done`;
 
-const pidsIn = async (path: string) => (await fileOf(path)).trim().split(" ").map(Number);
+const pidsIn = async (path: string) => (await readFile(path)).trim().split(" ").map(Number);
 
 t.test("a stopped run is asked to end, then killed with everything it started, and still reports", async (t) => {
   const scene = await RunScene.start(t);
@@ -292,7 +292,7 @@ t.test("a repeated job runs once; the same run under a new claim runs again", as
   const scene = await RunScene.start(t);
   const agent = `echo $$ >> ${scene.path("starts")}; read never`;
   const job = scene.assign({ agent });
-  await fileOf(scene.path("starts"));
+  await readFile(scene.path("starts"));
   scene.service.send({ frame: "message", n: 1, ack: 0, message: { type: "run.assign", job } });
   scene.service.tell({ type: "run.assign", job });
   scene.assign({ agent: `echo new >> ${scene.path("starts")}`, fence: 2 });
@@ -305,7 +305,7 @@ t.test("a draining runner offers no slots, finishes its runs, and leaves no file
   const scene = await RunScene.start(t);
   const gate = scene.path("gate");
   scene.assign({ agent: `mkfifo ${gate}; echo on > ${scene.path("on")}; read answer < ${gate}; echo "$answer"` });
-  await fileOf(scene.path("on"));
+  await readFile(scene.path("on"));
   const drained = scene.runner.drain();
   await scene.message("offer", ({ slots }) => slots === 0);
   t.same(scene.messages("run.ended"), []);
@@ -322,7 +322,7 @@ t.test("a draining runner offers no slots, finishes its runs, and leaves no file
 t.test("a stopping runner stops what it has and reports it", async (t) => {
   const scene = await RunScene.start(t);
   scene.assign({ agent: `echo on > ${scene.path("on")}; sleep 1000` });
-  await fileOf(scene.path("on"));
+  await readFile(scene.path("on"));
   const stopped = scene.runner.stop();
   t.match(await scene.message("run.ended"), { outcome: "stopped" });
   scene.service.send({ frame: "ack", ack: 1_000 });
@@ -343,7 +343,7 @@ t.test("the next runner kills the processes of a killed one, and removes its fol
   t.teardown(() => killed.end("SIGKILL"));
   await service.frame("hello");
   service.welcome({ leaseSeconds: 86_400 });
-  service.tell({ type: "run.assign", job: jobOf({ harness: { args: [] } }) });
+  service.tell({ type: "run.assign", job: toJob({ harness: { args: [] } }) });
   const pids = await pidsIn(join(folder, "pids"));
   await t.rejects(RunScene.start(t, { folder }), { name: "FolderTaken" }, "two runners in one folder would clash");
   await killed.end("SIGKILL");
@@ -372,16 +372,16 @@ t.test("a git that a killed runner was waiting for is ended by the next one", as
   await service.frame("hello");
   service.welcome({ leaseSeconds: 86_400 });
   const reached = once(silent, "connection");
-  service.tell({ type: "run.assign", job: jobOf({}) });
+  service.tell({ type: "run.assign", job: toJob({}) });
   await reached;
   await killed.end("SIGKILL");
-  const left = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && commandOf(name).includes(address));
+  const left = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && toCommand(name).includes(address));
   t.not(left.length, 0, "it outlives the runner");
   await RunScene.start(t, { folder });
   t.same(left.map(Number).filter(isAlive), []);
 });
 
-function commandOf(pid: string): string {
+function toCommand(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");
   } catch {

@@ -15,7 +15,7 @@ import { SearchClient } from "../../../http/runner/search/search-client.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { until } from "../../support/until.js";
 import { ProtocolService } from "./protocol-service.js";
-import { jobOf } from "./run-scene.js";
+import { toJob } from "./run-scene.js";
 
 /**
  * A harness that neither reads its agent's output nor writes to the agent, like the harness of a program with its own
@@ -59,7 +59,7 @@ t.test("an agent of another harness proposes with the program that it finds, and
     'echo \'{"type":"candidates","name":"a","station":{}}\' > "$TMPDIR/said.json"',
     '"$SIGNALBOX_SEARCH/propose" "$TMPDIR/said.json" > "$TMPDIR/answer" && grep -q \'"left":0\' "$TMPDIR/answer"',
   ];
-  const run = new JobRun(jobOf({ search: { kind: "propose" }, checkouts: [], harness: { name: "silent", args } }), {
+  const run = new JobRun(toJob({ search: { kind: "propose" }, checkouts: [], harness: { name: "silent", args } }), {
     workFolder,
     mirrors,
     passEnv: [],

@@ -140,11 +140,11 @@ t.test("what it leaves in files is sent when it has ended, and what is no such f
     said(scene).map(({ line, body }) => `${line} ${body}`),
     ['POST /api/runs/run_1/search-causes {"taskId":"task_1"}'],
   );
-  const answerOf = (name: string) => JSON.parse(readFileSync(`${copy}/${name}.json`, "utf8"));
-  t.same(answerOf("a"), admitted);
-  for (const name of ["b", "c"]) t.match(answerOf(name), { status: 400, body: { detail: /JSON object/ } });
-  for (const name of ["d", "e", "f"]) t.match(answerOf(name), { status: 400, body: { detail: /at most 2097152/ } });
-  t.match(answerOf("g"), { status: 400, body: { detail: /nested too deeply/ } });
+  const toAnswer = (name: string) => JSON.parse(readFileSync(`${copy}/${name}.json`, "utf8"));
+  t.same(toAnswer("a"), admitted);
+  for (const name of ["b", "c"]) t.match(toAnswer(name), { status: 400, body: { detail: /JSON object/ } });
+  for (const name of ["d", "e", "f"]) t.match(toAnswer(name), { status: 400, body: { detail: /at most 2097152/ } });
+  t.match(toAnswer("g"), { status: 400, body: { detail: /nested too deeply/ } });
   t.notOk(existsSync(`${copy}/.hidden.json`));
 });
 

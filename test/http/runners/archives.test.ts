@@ -4,7 +4,7 @@ import { toArchiveId } from "../../../actors/archives/archive.js";
 import { CHUNK_BYTES } from "../../../actors/archives/pack.js";
 import { buildJob } from "../../../actors/runs/job.js";
 import { sha256Hex } from "../../../actors/sealer.js";
-import { chunksOf, makeCommit, toPack } from "../../actors/archives/archive-scene.js";
+import { listChunks, makeCommit, toPack } from "../../actors/archives/archive-scene.js";
 import { openReplayScene, openSet, type ReplayScene, workTask } from "../../support/replay-scene.js";
 import type { RunnerPeer } from "../../support/runner-peer.js";
 import type { Reply } from "../../support/service.js";
@@ -29,7 +29,7 @@ async function openScene(t: Test, settings: Record<string, string> = {}): Promis
   const place = await openReplayScene(t, { settings });
   const { runId } = await workTask(place, { base: commit });
   const set = await openSet(place);
-  const runnerId = await idOf(place.peer);
+  const runnerId = await readId(place.peer);
   const entry = async () => {
     const { body } = await place.ada.request("GET", set);
     const [first = {}] = (body?.entries ?? []) as Record<string, unknown>[];
@@ -42,12 +42,12 @@ async function openScene(t: Test, settings: Record<string, string> = {}): Promis
   return { ...place, set, runId, entry, ask };
 }
 
-const idOf = async (peer: RunnerPeer) => (await peer.frame("welcome")).runnerId;
+const readId = async (peer: RunnerPeer) => (await peer.frame("welcome")).runnerId;
 
 /** Takes the archive, offers the commit's pack and sends the chunks. */
 async function send({ ask }: Pick<Scene, "ask">, bytes = made.bytes): Promise<readonly number[]> {
   const replies = [await ask("POST", at, { step: "take" }), await ask("POST", at, { step: "offer", ...toPack(bytes) })];
-  for (const [n, chunk] of chunksOf(bytes).entries()) replies.push(await putChunk({ ask }, n, chunk));
+  for (const [n, chunk] of listChunks(bytes).entries()) replies.push(await putChunk({ ask }, n, chunk));
   return replies.map(({ status }) => status);
 }
 
@@ -94,7 +94,7 @@ t.test(
 );
 
 async function fetchChunk({ service, token, peer }: Scene, n: number, claim: Record<string, string>): Promise<Buffer> {
-  const headers = { authorization: `Bearer ${token}`, "service-runner": await idOf(peer), ...claim };
+  const headers = { authorization: `Bearer ${token}`, "service-runner": await readId(peer), ...claim };
   const answer = await fetch(`${service.baseUrl}${at}/chunks/${n}`, { headers });
   return Buffer.from(await answer.arrayBuffer());
 }

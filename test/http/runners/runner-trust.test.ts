@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { type Claims, type IssuerKey, makeKeys, startIssuer } from "../../support/issuer.js";
 import { ManualClock } from "../../support/manual-clock.js";
-import { bearer, createUnder, problemOf, remove, replace, workspaceWithTeam } from "../../support/resources.js";
+import { bearer, createUnder, remove, replace, toProblem, workspaceWithTeam } from "../../support/resources.js";
 import { RunnerPeer } from "../../support/runner-peer.js";
 import { startTestService } from "../../support/service.js";
 import { openWorkplace } from "../../support/workplace.js";
@@ -109,7 +109,7 @@ t.test("tokens minted for pools are valid for pools only, and other tokens not f
   t.equal(minted.status, 200);
   await t.rejects(RunnerPeer.connect(service, String(minted.body?.token)), /401/);
   const taken = await createUnder(ada, `${within}/runner-pools`, { key: "mine", token }, "mine");
-  t.match(problemOf(taken).errors, [{ path: "token" }], "what was minted for a pool is no other pool's own");
+  t.match(toProblem(taken).errors, [{ path: "token" }], "what was minted for a pool is no other pool's own");
 });
 
 t.test("an open connection ends with the hour, a change of the trust, its delete, or the workspace", async (t) => {

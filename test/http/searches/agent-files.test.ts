@@ -1,6 +1,6 @@
 import t from "tap";
 import { isRefusal } from "../../../actors/refusal.js";
-import { fileOf, listFiles } from "../../../http/searches/agent-files.js";
+import { getFile, listFiles } from "../../../http/searches/agent-files.js";
 import { AgentScene } from "../../actors/searches/agent/agent-scene.js";
 import { workspaceId } from "../../support/work.js";
 
@@ -44,6 +44,6 @@ t.test("a search that is gone, and what is no name of a file, is not found", asy
   const gone = { workspaceId, iteration: { ...scene.iteration, searchId: "search_9" } };
   const nothing = { refused: "not-found" };
   t.same(await listFiles(scene.rows, gone, { pause: async () => undefined }), nothing);
-  t.same([fileOf(scene.rows, gone, "brief"), fileOf(scene.rows, shown, "../brief")], [nothing, nothing]);
-  t.match(fileOf(scene.rows, shown, "brief"), { path: "brief.json" });
+  t.same([getFile(scene.rows, gone, "brief"), getFile(scene.rows, shown, "../brief")], [nothing, nothing]);
+  t.match(getFile(scene.rows, shown, "brief"), { path: "brief.json" });
 });

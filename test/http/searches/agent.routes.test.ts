@@ -6,7 +6,7 @@ import { parseBy } from "../../../http/wire/field-errors.js";
 /** The format of messages from search agents; `actors/searches/agent/` tests the rules. */
 
 const station = { key: "build", name: "Build", kind: "work", prompt: "Well." };
-const faultsOf = (body: unknown) => {
+const listFaults = (body: unknown) => {
   const read = readProposed(body);
   return "faults" in read ? read.faults.map(({ path, message }) => `${path}: ${message}`) : [];
 };
@@ -26,7 +26,7 @@ t.test("a candidate may be changes of the live station", async (t) => {
     candidates: [{ name: "short", hypothesis: null, station: { from: "live", changes: { prompt: "Well." } } }],
   });
   t.same(
-    ["seed", null].map((from) => faultsOf({ candidates: [{ name: "a", station: { from } }] })),
+    ["seed", null].map((from) => listFaults({ candidates: [{ name: "a", station: { from } }] })),
     [['[0].station.from: must be "live"'], ['[0].station.from: must be "live"']],
   );
 });
@@ -46,7 +46,7 @@ t.test("faults of form are at the place of their candidate", async (t) => {
       ...[named("a", { hypothesis: "" }), named("a", { hypothesis: "x".repeat(2_001) })],
       ...[named("a", { station: { ...station, effort: "huge" } })],
       { candidates: [named("a"), named("b", { station: { ...station, judge: { scale: "stars" }, colour: "red" } })] },
-    ].map(faultsOf),
+    ].map(listFaults),
     [
       ...[[": must be an object"], [": must be an object"], [": must be an object"]],
       ...[["candidates: must be a list"], ["candidates: must not be empty"], ["name: is not a field here"]],
@@ -65,7 +65,7 @@ t.test("faults of form are at the place of their candidate", async (t) => {
 });
 
 t.test("of more than any run may propose none is looked at", async (t) => {
-  t.same(faultsOf({ candidates: Array.from({ length: 1_000 }, () => "rubbish") }), [
+  t.same(listFaults({ candidates: Array.from({ length: 1_000 }, () => "rubbish") }), [
     "[5]: is one too many: a run may propose at most 5 candidates",
   ]);
 });

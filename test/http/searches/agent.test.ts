@@ -6,7 +6,7 @@ import { RUNNER_FEATURES } from "../../../actors/runners/protocol.js";
 import { listIterations } from "../../../actors/searches/iterations/search-iteration.table.js";
 import { getSearchInput } from "../../../actors/searches/search/search.table.js";
 import { fillSet, openReplayScene } from "../../support/replay-scene.js";
-import { tablesOf } from "../../support/route-table.js";
+import { toTables } from "../../support/route-table.js";
 import { newestIteration, openSearch, startSearch, workUntilAgent } from "../../support/search-scene.js";
 import type { Client, Reply } from "../../support/service.js";
 
@@ -21,7 +21,7 @@ interface Holder {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-async function holderOf({ service, token, peer }: Place, { runId, fence }: Job): Promise<Holder> {
+async function readHolder({ service, token, peer }: Place, { runId, fence }: Job): Promise<Holder> {
   const { runnerId } = await peer.frame("welcome");
   const headers = { "service-runner": runnerId, "service-run-fence": String(fence) };
   return { client: service.withToken(token), runId, headers };
@@ -62,7 +62,7 @@ async function statuses(holder: Holder): Promise<readonly number[]> {
 async function open(t: Test) {
   const place = await openReplayScene(t);
   const search = await openSearch(place);
-  return { place, search, holder: await holderOf(place, search.job) };
+  return { place, search, holder: await readHolder(place, search.job) };
 }
 
 t.test("only the runner that holds the run is answered, by its own token and claim", async (t) => {
@@ -172,7 +172,7 @@ t.test("the files are those of the list, one at a time, and all that the runner'
     file: "brief",
     id: search.searchId,
   };
-  const reads = tablesOf(service).routes.filter(
+  const reads = toTables(service).routes.filter(
     ({ method, path, access }) => method === "GET" && access !== "public" && /\{/.test(path),
   );
   const answered = [];
@@ -202,7 +202,7 @@ t.test("a reflection records a cause of each of its tasks, and proposes nothing"
   peer.end(search.job);
   const job = await workUntilAgent(place);
   t.same(job.search, { kind: "reflect" });
-  const holder = await holderOf(place, job);
+  const holder = await readHolder(place, job);
   const { reflection } = newestIteration(place, search.searchId);
   const [task] = reflection?.tasks ?? [];
   if (task === undefined) throw new Error("it reflects on nothing");

@@ -2,7 +2,7 @@ import t from "tap";
 import { startCodeHost } from "../../support/code-host.js";
 import { connect, install } from "../../support/code-host-scene.js";
 import { fillSet, openReplayScene, type ReplayScene, sceneLine } from "../../support/replay-scene.js";
-import { itemsOf, replace } from "../../support/resources.js";
+import { listItems, replace } from "../../support/resources.js";
 import { workSearch } from "../../support/search-peer.js";
 import { until } from "../../support/until.js";
 
@@ -10,7 +10,7 @@ const REPOSITORY = "acme-inc/infra";
 const [TITLE, SETUP] = ["Mend it", "npm run canary-of-the-setup"];
 
 /** Returns the files of a workspace's export in the folder `infra`, by path. */
-async function exportOf({ ada, workspaceId }: ReplayScene): Promise<Readonly<Record<string, string>>> {
+async function readExport({ ada, workspaceId }: ReplayScene): Promise<Readonly<Record<string, string>>> {
   const { body } = await ada.request("GET", `/api/resources/workspaces/${workspaceId}/export`);
   const { files } = body as unknown as { files: readonly { path: string; content: string }[] };
   return Object.fromEntries(files.map(({ path, content }) => [`infra/${path}`, content]));
@@ -28,14 +28,14 @@ t.test(
     const [work = sceneLine.stations[0], review] = sceneLine.stations;
     const stations = [{ ...work, prompt: "Look.\n\nOnce." }, review];
     const repositories = [{ name: "acme/app", setup: SETUP }];
-    const named = Object.entries(await exportOf(place)).find(([, text]) => text.includes('resource "service_line"'));
+    const named = Object.entries(await readExport(place)).find(([, text]) => text.includes('resource "service_line"'));
     const source = { repository: REPOSITORY, path: named?.[0] ?? "" };
     t.equal(
       (await replace(ada, `/api/resources/lines/${lineId}`, 1, { ...sceneLine, repositories, stations, source }))
         .status,
       200,
     );
-    const infra = await codeHost.work.addRepository(source.repository, await exportOf(place));
+    const infra = await codeHost.work.addRepository(source.repository, await readExport(place));
 
     const { set } = await fillSet(place, 5);
     const begun = await ada.request("POST", `${station}/searches`, {
@@ -71,7 +71,7 @@ t.test(
     t.match(pull?.body, /\| prompt \| changed \| not shown here \| not shown here \|/);
     t.match(pull?.body, /\| success, held-out tasks \| 0\.0 %.* n = 2 tasks/);
     const message = await infra.git("show", "--no-patch", "--format=%B", head);
-    const runIds = itemsOf(await ada.request("GET", `${station}/replayable-runs`)).map(({ runId }) => String(runId));
+    const runIds = listItems(await ada.request("GET", `${station}/replayable-runs`)).map(({ runId }) => String(runId));
     for (const forbidden of [TITLE, SETUP, "ada@example.com", ...runIds]) {
       t.notOk(`${pull?.title}\n${pull?.body}\n${message}`.includes(forbidden), forbidden);
     }

@@ -7,7 +7,7 @@ import {
   sceneLine,
   workTask,
 } from "../../support/replay-scene.js";
-import { bearer, itemsOf, replace } from "../../support/resources.js";
+import { bearer, listItems, replace } from "../../support/resources.js";
 
 const ceiling = { amount: 20, currency: "EUR" };
 const budget = { iterations: 2, perIteration: 2, ceiling };
@@ -72,13 +72,13 @@ const ofAgents: readonly Case[] = [
   [{ agent: { ...agent, effort: "extreme" } }, "agent.effort", effort],
 ];
 
-function searchesOf(place: ReplayScene): { readonly start: string; readonly estimate: string } {
+function toSearches(place: ReplayScene): { readonly start: string; readonly estimate: string } {
   return { start: `${place.station}/searches`, estimate: `${place.station}/searches/estimate` };
 }
 
 t.test("a start and an estimate that are not in their form are refused at the field, by its message", async (t) => {
   const place = await openReplayScene(t);
-  const { start, estimate } = searchesOf(place);
+  const { start, estimate } = toSearches(place);
   const { set } = await fillSet(place, 5);
   const setId = set.split("/").at(-1);
   const cases = [
@@ -95,12 +95,12 @@ t.test("a start and an estimate that are not in their form are refused at the fi
     if (!isAsSaid) wrong.push([path, JSON.stringify(body), status, errors]);
   }
   t.same(wrong, [], `${cases.length} bodies`);
-  t.same(itemsOf(await place.ada.request("GET", start)), [], "none has started a search");
+  t.same(listItems(await place.ada.request("GET", start)), [], "none has started a search");
 });
 
 t.test("a set of too few tasks, and a ceiling too low for what it would run, are refused", async (t) => {
   const place = await openReplayScene(t);
-  const { start, estimate } = searchesOf(place);
+  const { start, estimate } = toSearches(place);
   const { set, runIds } = await fillSet(place, 5);
   const setId = set.split("/").at(-1);
   // 5 for the seed, 4 x 3 searched, 3 x 2 held out.
@@ -133,7 +133,7 @@ t.test("a set of too few tasks, and a ceiling too low for what it would run, are
 t.test("what there is not is not found, and who may not plan only estimates", async (t) => {
   const place = await openReplayScene(t);
   const { ada, service, team, lineId, workspaceId } = place;
-  const { start, estimate } = searchesOf(place);
+  const { start, estimate } = toSearches(place);
   const setId = (await openSet(place)).split("/").at(-1);
   const body = { setId, budget };
   for (const path of [start, estimate]) {
@@ -177,7 +177,7 @@ t.test("what there is not is not found, and who may not plan only estimates", as
 
 t.test("a set whose station left its line is searched no more", async (t) => {
   const place = await openReplayScene(t);
-  const { start, estimate } = searchesOf(place);
+  const { start, estimate } = toSearches(place);
   const { set } = await fillSet(place, 5);
   const setId = set.split("/").at(-1);
   const [, review] = sceneLine.stations;
@@ -191,20 +191,20 @@ t.test("a set whose station left its line is searched no more", async (t) => {
 
 t.test("where a judge scores and no model is set up, an estimate and a start say so", async (t) => {
   const place = await openReplayScene(t);
-  const { start, estimate } = searchesOf(place);
+  const { start, estimate } = toSearches(place);
   const { set } = await fillSet(place, 5);
   const setId = set.split("/").at(-1);
   const [work, review] = sceneLine.stations;
   const line = `/api/resources/lines/${place.lineId}`;
-  const kindsOf = async (path: string, more: object) => {
+  const listKinds = async (path: string, more: object) => {
     const { body } = await place.ada.request("POST", path, { setId, budget, ...more });
     const { warnings = [] } = (body ?? {}) as { warnings?: readonly { kind: string }[] };
     return warnings.map(({ kind }) => kind);
   };
   const usual = ["noise-unmeasured", "too-few-to-confirm"];
-  t.same(await kindsOf(estimate, {}), usual);
+  t.same(await listKinds(estimate, {}), usual);
   const judged = { ...sceneLine, stations: [{ ...work, judge: { rubric: "Is it good?" } }, review] };
   t.equal((await replace(place.ada, line, 1, judged)).status, 200);
-  t.same(await kindsOf(estimate, {}), [...usual, "judging-not-set-up"]);
-  t.same(await kindsOf(start, { agent }), [...usual, "judging-not-set-up"]);
+  t.same(await listKinds(estimate, {}), [...usual, "judging-not-set-up"]);
+  t.same(await listKinds(start, { agent }), [...usual, "judging-not-set-up"]);
 });

@@ -12,7 +12,7 @@ import { listIterations } from "../../../actors/searches/iterations/search-itera
 import { getSearchInput, searches } from "../../../actors/searches/search/search.table.js";
 import { modelServer } from "../../support/model-server.js";
 import { startRealRunner } from "../../support/real-runner.js";
-import { itemsOf } from "../../support/resources.js";
+import { listItems } from "../../support/resources.js";
 import { startSearch } from "../../support/search-scene.js";
 import { until } from "../../support/until.js";
 import { openWorkplace } from "../../support/workplace.js";
@@ -33,13 +33,13 @@ const work = {
   check: "cat note.txt",
   judge: { rubric: "Is it thorough?" },
 };
-const wordOf = (n: number) => `canary-${"abcde"[n]}${n}x`;
+const toWord = (n: number) => `canary-${"abcde"[n]}${n}x`;
 
 /**
  * Returns an agent that writes its instructions to a file. A search's agent proposes candidates, and copies everything
  * that it finds to `dump`.
  */
-const agentOf = (dump: string) => `
+const toAgent = (dump: string) => `
 if [ -n "$SIGNALBOX_SEARCH" ]; then
   { env; cat "$SIGNALBOX_PROMPT_FILE" "$SIGNALBOX_CONTEXT_FILE"
     find "$SIGNALBOX_SEARCH" "$SIGNALBOX_SKILLS" -type f -print -exec cat {} +; } > ${dump}/$SIGNALBOX_RUN
@@ -69,13 +69,13 @@ async function openScene(t: Test) {
   const dump = join(folder, "dump");
   mkdirSync(dump);
   layRepository(join(folder, "acme/app"));
-  const command = ["/bin/sh", "-c", agentOf(dump)];
+  const command = ["/bin/sh", "-c", toAgent(dump)];
   const { service, ada, workspaceId, teamId, token } = place;
   await startRealRunner(t, { url: service.baseUrl, token, gitUrl: join(folder, "{name}"), command, slots: 4 });
-  const lines = itemsOf(await ada.request("GET", `/api/resources/workspaces/${workspaceId}/lines`));
+  const lines = listItems(await ada.request("GET", `/api/resources/workspaces/${workspaceId}/lines`));
   const { id: lineId, stations } = lines[0] as { id: string; stations: { id: string }[] };
   const stationId = stations[0]?.id ?? "";
-  const tasks = await Promise.all([0, 1, 2, 3, 4].map((n) => place.open({ title: `Mend ${wordOf(n)}` })));
+  const tasks = await Promise.all([0, 1, 2, 3, 4].map((n) => place.open({ title: `Mend ${toWord(n)}` })));
   const opened = await ada.request("POST", `/api/teams/${teamId}/lines/${lineId}/stations/${stationId}/replay-sets`, {
     name: "All",
   });
@@ -136,19 +136,20 @@ t.test("a search finds the better prompt; nothing of held-out tasks reaches its 
   });
 
   const { split } = getSearchInput(reading, workspaceId, searchId);
-  const wordsOf = (of: readonly { readonly taskId: string }[]) => of.map(({ taskId }) => wordOf(tasks.indexOf(taskId)));
+  const listWords = (of: readonly { readonly taskId: string }[]) =>
+    of.map(({ taskId }) => toWord(tasks.indexOf(taskId)));
   const agentRuns = iterations.map(({ runId }) => runId ?? "");
   t.same(readdirSync(dump).sort(), [...agentRuns].sort());
   for (const runId of agentRuns) {
     const steps = listSteps(reading, workspaceId, runId, {});
     const seen =
       readFileSync(join(dump, runId), "utf8") + JSON.stringify([steps, runs.get(reading, workspaceId, runId)]);
-    for (const word of wordsOf(split.heldOut)) t.notMatch(seen, word, "a held-out task");
+    for (const word of listWords(split.heldOut)) t.notMatch(seen, word, "a held-out task");
     for (const { runId: heldOut, taskId } of split.heldOut) t.notMatch(seen, new RegExp(`${heldOut}|${taskId}`));
     t.notMatch(seen, scene.token, "the runner's credential");
   }
   const last = readFileSync(join(dump, agentRuns[3] ?? ""), "utf8");
-  for (const word of wordsOf(split.searched)) {
+  for (const word of listWords(split.searched)) {
     for (const where of [`Mend ${word}`, `+"title": "Mend ${word}"`, `judged ${word}`])
       t.ok(last.includes(where), where);
   }

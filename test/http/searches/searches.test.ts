@@ -1,7 +1,7 @@
 import t from "tap";
 import { RUNNER_FEATURES } from "../../../actors/runners/protocol.js";
 import { fillSet, openReplayScene, type ReplayScene, sceneLine } from "../../support/replay-scene.js";
-import { bearer, itemsOf, remove, replace } from "../../support/resources.js";
+import { bearer, listItems, remove, replace } from "../../support/resources.js";
 import { workSearch } from "../../support/search-peer.js";
 import type { Client, Reply } from "../../support/service.js";
 import { StreamReader } from "../../support/stream-reader.js";
@@ -47,7 +47,7 @@ t.test("a search is estimated, started, watched and read to its end", async (t) 
       },
     ],
   );
-  t.same(itemsOf(await ada.request("GET", `${team}/searches`)), [], "nothing was written");
+  t.same(listItems(await ada.request("GET", `${team}/searches`)), [], "nothing was written");
   const started = await ada.request("POST", `${station}/searches`, body, key);
   const { id, seedReplayId } = started.body ?? {};
   const { warnings } = estimate.body ?? {};
@@ -110,7 +110,7 @@ t.test("a search is estimated, started, watched and read to its end", async (t) 
     best: { name: "careful", seed: false, searchScore: 1, searchTasks: 3, heldOutScore: 1, heldOutTasks: 2 },
     bestBecause: { code: "only-confirmed", text: /^It is the only candidate that is better/ },
   });
-  const [inList] = itemsOf(await ada.request("GET", `${station}/searches`));
+  const [inList] = listItems(await ada.request("GET", `${station}/searches`));
   t.match(inList, { id, state: "finished", best: read?.best, bestBecause: read?.bestBecause, spent: read?.spent });
   await readParts(t, place, read);
   t.equal((await ada.request("DELETE", set)).status, 204, "its set is free again, and takes its replays with it");
@@ -188,7 +188,7 @@ t.test("a search that is stopped has ended, and cannot be stopped again", async 
   t.type(await startSearch(place, body), "string", "another may start");
   const changes = await ada.request("GET", "/api/workspaces/acme/configuration-changes");
   t.match(
-    itemsOf(changes)
+    listItems(changes)
       .filter(({ resource }) => resource === "replay-search")
       .map(({ action }) => action),
     ["created", "updated", "created"],
@@ -232,7 +232,7 @@ t.test("searches are listed newest first, by pages, of the team or of one statio
   for (const list of [`${team}/searches`, `${station}/searches`]) {
     const page = async (query = "") => {
       const reply = await ada.request("GET", `${list}${query}`);
-      return [itemsOf(reply).map(({ id }) => id), reply.body?.next];
+      return [listItems(reply).map(({ id }) => id), reply.body?.next];
     };
     t.same(await page(), [ids, null]);
     t.same(await page("?limit=2"), [ids.slice(0, 2), ids[1]]);
@@ -245,8 +245,8 @@ t.test("searches are listed newest first, by pages, of the team or of one statio
     }
   }
   const review = station.replace(place.stationId, place.reviewId);
-  t.same(itemsOf(await ada.request("GET", `${review}/searches`)), []);
-  t.same(itemsOf(await ada.request("GET", `${review}/searches?before=${ids[0]}`)), [], "it is of another station");
+  t.same(listItems(await ada.request("GET", `${review}/searches`)), []);
+  t.same(listItems(await ada.request("GET", `${review}/searches?before=${ids[0]}`)), [], "it is of another station");
   const { earlierSearches } = (await ada.request("GET", `${team}/searches/${ids[0]}`)).body ?? {};
   t.match(earlierSearches, [{ id: ids[1], state: "stopped" }, { id: ids[2] }]);
 });
@@ -308,7 +308,7 @@ t.test(
       [201, "true", begun + 1],
     );
     t.match((await ada.request("GET", path)).body, { reason: { code: "no-connection" }, branch: refused?.branch });
-    const changes = itemsOf(await ada.request("GET", "/api/workspaces/acme/configuration-changes"));
+    const changes = listItems(await ada.request("GET", "/api/workspaces/acme/configuration-changes"));
     const picks = changes.filter(({ resource }) => resource === "config-pull-request");
     t.same(
       picks.map(({ key: of }) => of),

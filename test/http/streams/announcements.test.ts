@@ -52,13 +52,13 @@ function open(changes: readonly ChangeFor[] | null) {
   return { tell, asked: () => asked };
 }
 
-const textOf = (told: AnnouncementResult) =>
+const toText = (told: AnnouncementResult) =>
   typeof told === "string" ? told : JSON.parse(Buffer.from(told).toString());
 
 t.test("all who see the same of an entry get the same bytes, made once", async (t) => {
   const { tell, asked } = open(null);
   const first = tell("ci");
-  t.same(textOf(first), { topic: entry.topic, seq: 7, kind: "change", data: entry.data });
+  t.same(toText(first), { topic: entry.topic, seq: 7, kind: "change", data: entry.data });
   for (const hash of ["cd", "usr_1", "ci"]) t.equal(tell(hash), first);
   t.equal(asked(), 1);
 });
@@ -69,10 +69,10 @@ t.test("each gets the first change that is for them, or nothing", async (t) => {
     { audience: { outcomesOf: teamId }, data: "who reads its outcomes" },
     { audience: "people", data: "people" },
   ]);
-  t.equal(textOf(tell("usr_1")).data, "who reads its outcomes");
-  t.equal(textOf(tell("ci")).data, "who reads its outcomes");
+  t.equal(toText(tell("usr_1")).data, "who reads its outcomes");
+  t.equal(toText(tell("ci")).data, "who reads its outcomes");
   const { tell: tellPeople } = open([{ audience: "people", data: "people" }]);
-  t.equal(textOf(tellPeople("usr_1")).data, "people");
+  t.equal(toText(tellPeople("usr_1")).data, "people");
   t.equal(tellPeople("ci"), "nothing-for-them");
 });
 

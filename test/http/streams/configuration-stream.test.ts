@@ -13,11 +13,11 @@ async function toldOn(t: Test, client: Client, topic: string): Promise<() => Pro
   t.teardown(async () => reader.end());
   reader.subscribe(topic);
   await reader.until(({ kind }) => kind === "snapshot");
-  const resourceOf = (data: Readonly<Record<string, unknown>>) =>
+  const toResource = (data: Readonly<Record<string, unknown>>) =>
     String((data.change as { readonly resource?: unknown } | undefined)?.resource);
   return async () => {
-    await reader.until(({ kind, data }) => kind === "change" && resourceOf(data) === "hook");
-    return reader.messages.filter(({ kind }) => kind === "change").map(({ data }) => resourceOf(data));
+    await reader.until(({ kind, data }) => kind === "change" && toResource(data) === "hook");
+    return reader.messages.filter(({ kind }) => kind === "change").map(({ data }) => toResource(data));
   };
 }
 

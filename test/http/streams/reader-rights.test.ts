@@ -55,7 +55,7 @@ function open() {
     versions,
     expired,
     putToken,
-    rightsIn: (workspaceId: string) => new RightsNow(options, workspaceId).of(reader),
+    rightsIn: (workspaceId: string) => new RightsNow(options, workspaceId).find(reader),
     isStillAdmitted: () => isStillAdmitted(options, reader),
     reads: (work: () => void) => {
       counted.reset();

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { MAX_OPEN_PERMISSIONS } from "../../../actors/runners/protocol.js";
 import { join } from "../../support/people.js";
-import { slugOf } from "../../support/resources.js";
+import { toSlug } from "../../support/resources.js";
 import type { RunnerPeer } from "../../support/runner-peer.js";
 import type { Client, Reply } from "../../support/service.js";
 import { StreamReader } from "../../support/stream-reader.js";
@@ -35,7 +35,7 @@ const waits = (place: Workplace, taskId: string, count: number) =>
   place.when(`task/${taskId}`, async () => list((await place.task(taskId)).approvals).length === count);
 const reaches = (place: Workplace, taskId: string, state: string) =>
   place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === state);
-const openOf = async ({ place, taskId }: Scene) => {
+const readOpen = async ({ place, taskId }: Scene) => {
   const ids = list((await place.task(taskId)).approvals).map(({ id }) => String(id));
   return ids[0] ?? "none";
 };
@@ -46,13 +46,13 @@ const answer = (
   how: string,
   body: unknown = {},
 ): Promise<Reply> => client.request("POST", `/api/runs/${job.runId}/approvals/${id}/${how}`, body);
-const approvalsOf = async ({ place, job }: Scene, query = "") =>
+const listApprovals = async ({ place, job }: Scene, query = "") =>
   list((await place.ada.request("GET", `/api/runs/${job.runId}/approvals${query}`)).body?.items);
 
 t.test("a call that needs approval moves the task to its assignee's inbox, and is published", async (t) => {
   const scene = await begin(t);
   const { place, taskId, peer, job } = scene;
-  const id = await openOf(scene);
+  const id = await readOpen(scene);
   t.match(await place.task(taskId), {
     state: "inbox",
     asks: "The agent asks for leave to use shell: To look.",
@@ -69,9 +69,9 @@ t.test("a call that needs approval moves the task to its assignee's inbox, and i
   t.match(await reader.until(({ data }) => data.type === "approval"), { data: { approval: { tool: "net" } } });
   await waits(place, taskId, 2);
   t.match((await place.task(taskId)).asks, /shell: To look\. \(1 more wait\)$/);
-  t.match(await approvalsOf(scene), [{ tool: "net" }, open], "newest first");
-  t.match(await approvalsOf(scene, "?limit=1"), [{ tool: "net" }]);
-  t.match(await approvalsOf(scene, `?before=${(await approvalsOf(scene))[0]?.id}`), [open]);
+  t.match(await listApprovals(scene), [{ tool: "net" }, open], "newest first");
+  t.match(await listApprovals(scene, "?limit=1"), [{ tool: "net" }]);
+  t.match(await listApprovals(scene, `?before=${(await listApprovals(scene))[0]?.id}`), [open]);
 });
 
 t.test(
@@ -80,7 +80,7 @@ t.test(
     const scene = await begin(t);
     const { place, taskId, peer, job } = scene;
     const { assignee } = await place.task(taskId);
-    const approved = await answer(place.ada, scene, await openOf(scene), "approve");
+    const approved = await answer(place.ada, scene, await readOpen(scene), "approve");
     t.match(approved, { status: 200, body: { state: "approved", edited: null, note: null, answeredBy: assignee } });
     await reaches(place, taskId, "running");
     t.match(await place.task(taskId), { asks: null, approvals: { length: 0 } });
@@ -88,17 +88,17 @@ t.test(
     peer.askPermission(job, { id: "1-2" });
     await waits(place, taskId, 1);
     const inputs = { command: "ls -l", deep: { list: [1, null, "two"] } };
-    const edited = await answer(place.ada, scene, await openOf(scene), "edit", { inputs });
+    const edited = await answer(place.ada, scene, await readOpen(scene), "edit", { inputs });
     t.match(edited.body, { state: "approved", inputs: { command: "ls" }, edited: inputs });
 
     peer.askPermission(job, { id: "1-3" });
     peer.askPermission(job, { id: "1-4" });
     await waits(place, taskId, 2);
-    const dismissed = await answer(place.ada, scene, await openOf(scene), "dismiss", { reason: "Not there." });
+    const dismissed = await answer(place.ada, scene, await readOpen(scene), "dismiss", { reason: "Not there." });
     t.match(dismissed.body, { state: "dismissed", note: "Not there." });
     await waits(place, taskId, 1);
     t.equal((await place.task(taskId)).state, "inbox", "one still waits");
-    await answer(place.ada, scene, await openOf(scene), "dismiss");
+    await answer(place.ada, scene, await readOpen(scene), "dismiss");
     await reaches(place, taskId, "running");
 
     peer.end(job, { ending: { kind: "ask", question: "What now?" } });
@@ -130,7 +130,7 @@ t.test(
 t.test("only the task's assignee answers, once; a stranger finds nothing", async (t) => {
   const scene = await begin(t);
   const { place, taskId } = scene;
-  const id = await openOf(scene);
+  const id = await readOpen(scene);
   const colleague = await join(place.service, place.ada, "bob@example.com", { teams: [place.teamId] });
   const admin = await join(place.service, place.ada, "eve@example.com", { role: "admin" });
   const member = await join(place.service, place.ada, "may@example.com");
@@ -174,7 +174,7 @@ t.test("only the task's assignee answers, once; a stranger finds nothing", async
 
 t.test("changed inputs are an object of some size and depth, a reason has some length", async (t) => {
   const scene = await begin(t);
-  const id = await openOf(scene);
+  const id = await readOpen(scene);
   const deep = (levels: number): unknown => (levels === 0 ? 1 : { in: deep(levels - 1) });
   for (const inputs of [undefined, null, [], "ls", deep(33), { text: "x".repeat(65_536) }]) {
     const refused = await answer(scene.place.ada, scene, id, "edit", { inputs });
@@ -205,10 +205,10 @@ for (const [name, action, body, state] of ends) {
   t.test(`a task that is ${name} while its run waits closes what is asked`, async (t) => {
     const scene = await begin(t);
     const { place, taskId, peer, job } = scene;
-    const id = await openOf(scene);
+    const id = await readOpen(scene);
     t.equal((await place.ada.request("POST", `/api/tasks/${taskId}/${action}`, body)).status, 200);
     await peer.message("run.drop");
-    await place.when(`run/${job.runId}`, async () => (await approvalsOf(scene))[0]?.state === "closed");
+    await place.when(`run/${job.runId}`, async () => (await listApprovals(scene))[0]?.state === "closed");
     t.match(await answer(place.ada, scene, id, "approve"), {
       status: 409,
       body: { detail: /^Nobody waits .*The run is over/ },
@@ -223,16 +223,16 @@ t.test("a run that ends while it waits closes its approvals", async (t) => {
   peer.end(job, { ending: { kind: "finish", note: "I gave up." } });
   await place.when(`task/${taskId}`, async () => (await place.task(taskId)).asks === "I gave up.");
   t.match(await place.task(taskId), { state: "inbox", approvals: { length: 0 } });
-  t.match(await approvalsOf(scene), [{ state: "closed", note: "The run is over.", answeredBy: null }]);
+  t.match(await listApprovals(scene), [{ state: "closed", note: "The run is over.", answeredBy: null }]);
   t.equal((await place.ada.request("POST", `/api/tasks/${taskId}/answer`, { text: "Try again." })).status, 200);
 });
 
 t.test("a run that is stopped while it waits closes its approvals, and later ones are dismissed", async (t) => {
   const scene = await begin(t);
   const { place, taskId, peer, job } = scene;
-  const id = await openOf(scene);
-  t.equal(slugOf(await place.ada.request("POST", `/api/tasks/${taskId}/answer`, { text: "Yes." })), "conflict");
-  t.equal(slugOf(await place.ada.request("POST", `/api/tasks/${taskId}/retry`, {})), "conflict");
+  const id = await readOpen(scene);
+  t.equal(toSlug(await place.ada.request("POST", `/api/tasks/${taskId}/answer`, { text: "Yes." })), "conflict");
+  t.equal(toSlug(await place.ada.request("POST", `/api/tasks/${taskId}/retry`, {})), "conflict");
   t.equal((await place.ada.request("POST", `/api/tasks/${taskId}/stop`, {})).status, 200);
   await peer.message("run.stop");
   await reaches(place, taskId, "running");
@@ -250,13 +250,13 @@ t.test("an answer waits for a runner that is away; one that is lost leaves nothi
   const { runnerId } = await peer.frame("welcome");
   const received = Math.max(...peer.frames.map((frame) => (frame.frame === "message" ? frame.n : 0)));
   peer.cut();
-  t.equal((await answer(place.ada, scene, await openOf(scene), "approve")).status, 200);
+  t.equal((await answer(place.ada, scene, await readOpen(scene), "approve")).status, 200);
   const { runId, fence } = job;
   const again = await place.runner({ runnerId, received, claims: [{ runId, fence }] });
   t.match(await again.message("run.permission-answered"), { id: "1-1", verdict: "approved" });
   again.say({ type: "run.permission", runId, fence, id: "1-2", tool: "net", inputs: "{}", reason: "" }, 3);
   await waits(place, taskId, 1);
-  const id = await openOf(scene);
+  const id = await readOpen(scene);
   again.cut();
   const other = await place.runner({ runnerId, instance: "another-process-of-it" });
   t.not((await other.job()).runId, runId);

@@ -10,7 +10,7 @@ import { tasks } from "../../../actors/tasks/task.table.js";
 import { type RaiseTask, type TaskRaised, teamMarksRef } from "../../../actors/tasks/team-marks.messages.js";
 import { reference } from "../../../runtime/cells/reference.js";
 import { startRealRunner } from "../../support/real-runner.js";
-import { itemsOf } from "../../support/resources.js";
+import { listItems } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 import { openWorkplace } from "../../support/workplace.js";
 
@@ -62,7 +62,7 @@ t.test("files of an event reach the task, its readers, and the folder of its age
     webhook: { events: [event] },
   };
   const { id: integrationId } = await ada.create(`/api/resources/teams/${teamId}/integrations`, integration);
-  const lines = itemsOf(await ada.request("GET", `/api/resources/workspaces/${workspaceId}/lines`));
+  const lines = listItems(await ada.request("GET", `/api/resources/workspaces/${workspaceId}/lines`));
   const lineId = String(lines[0]?.id);
   const file = (name: string) => ({ name: `../${name}`, type: null, size: null, file: JSON.stringify(name) });
   const raise: RaiseTask = {

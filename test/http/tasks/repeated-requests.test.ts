@@ -1,15 +1,15 @@
 import t from "tap";
 import { ManualClock } from "../../support/manual-clock.js";
 import { join } from "../../support/people.js";
-import { slugOf } from "../../support/resources.js";
-import { tablesOf } from "../../support/route-table.js";
+import { toSlug } from "../../support/resources.js";
+import { toTables } from "../../support/route-table.js";
 import type { Client, Reply } from "../../support/service.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
 const post = (client: Client, path: string, body: unknown, key?: string): Promise<Reply> =>
   client.request("POST", path, body, key === undefined ? {} : { "idempotency-key": key });
 const wanted = { title: "Do it", line: "dev" };
-const tasksOf = async ({ ada, teamId }: Workplace) =>
+const listTasks = async ({ ada, teamId }: Workplace) =>
   (await ada.request("GET", `/api/teams/${teamId}/tasks`)).body?.items as readonly unknown[];
 const replayed = ({ status, headers }: Reply) => [status, headers["idempotent-replayed"]];
 
@@ -26,10 +26,10 @@ t.test("a client that lost the answer opens no second task, for a day and for it
   const again = await post(place.ada, path, { ...wanted, description: "" }, "one");
   t.same([replayed(again), again.body?.id], [[201, "true"], first.body?.id], "what is left out is its default");
   const other = await post(place.ada, path, { ...wanted, title: "Another" }, "one");
-  t.same([other.status, slugOf(other)], [422, "idempotency-key-reused"]);
+  t.same([other.status, toSlug(other)], [422, "idempotency-key-reused"]);
   for (const key of ["", "a b", "x".repeat(256)])
-    t.equal(slugOf(await post(place.ada, path, wanted, key)), "bad-request");
-  t.equal((await tasksOf(place)).length, 1);
+    t.equal(toSlug(await post(place.ada, path, wanted, key)), "bad-request");
+  t.equal((await listTasks(place)).length, 1);
 
   const colleague = await join(place.service, place.ada, "bob@example.com", { teams: [place.teamId] });
   t.same(replayed(await post(colleague, path, wanted, "one")), [201, undefined], "another's key");
@@ -67,7 +67,7 @@ t.test("notes and answers under a key are taken once", async (t) => {
   t.same(replayed(twice), [200, "true"]);
   t.match(twice.body?.notes, [{ text: "Mind the gap." }]);
   t.match(twice.body?.notes, { length: 1 });
-  t.equal(slugOf(await post(place.ada, notes, { text: "Look up." }, "one")), "idempotency-key-reused");
+  t.equal(toSlug(await post(place.ada, notes, { text: "Look up." }, "one")), "idempotency-key-reused");
 
   const peer = await place.runner();
   peer.end(await peer.job(), { ending: { kind: "ask", question: "Red or blue?" } });
@@ -95,7 +95,7 @@ t.test("an approval is answered once under a key, and a repeat is told how", asy
   t.same(replayed(first), [200, undefined]);
   const again = await post(place.ada, `${path}/edit`, { inputs: { command: "ls -a" } }, "one");
   t.same([replayed(again), again.body], [[200, "true"], first.body]);
-  t.equal(slugOf(await post(place.ada, `${path}/edit`, { inputs: {} }, "one")), "idempotency-key-reused");
+  t.equal(toSlug(await post(place.ada, `${path}/edit`, { inputs: {} }, "one")), "idempotency-key-reused");
   t.equal((await post(place.ada, `${path}/dismiss`, {}, "one")).status, 409, "another answer");
   t.equal((await post(place.ada, `${path}/edit`, { inputs: { command: "ls -a" } })).status, 409);
   await peer.message("run.permission-answered");
@@ -104,7 +104,7 @@ t.test("an approval is answered once under a key, and a repeat is told how", asy
 
 t.test("every write to a task or a run takes a key", async (t) => {
   const { service } = await openWorkplace(t);
-  const writes = tablesOf(service).routes.filter(
+  const writes = toTables(service).routes.filter(
     ({ method, path }) => method !== "GET" && /^\/api\/(teams\/\{teamId\}\/tasks|tasks\/|runs\/)/.test(path),
   );
   t.ok(writes.length >= 12, `${writes.length} routes`);

@@ -52,8 +52,8 @@ t.test("an ended task goes with all that belongs to it, and what is open stays",
   peer.cut();
   const noting = [{ text: "well done" }, { "idempotency-key": "well-done" }] as const;
   t.equal((await place.ada.request("POST", `/api/tasks/${ended.taskId}/notes`, ...noting)).status, 200);
-  const rowsOf = (id: string) => reading.range({ prefix: [] }).filter(({ key }) => key.includes(id));
-  t.ok(rowsOf(ended.runId).length > 20);
+  const listRows = (id: string) => reading.range({ prefix: [] }).filter(({ key }) => key.includes(id));
+  t.ok(listRows(ended.runId).length > 20);
   const list = `/api/teams/${place.teamId}/tasks`;
   t.match((await place.ada.request("GET", list)).body, { items: { length: 2 }, prunedBefore: null });
 
@@ -68,7 +68,7 @@ t.test("an ended task goes with all that belongs to it, and what is open stays",
   t.equal(noted.status, 404);
   await pass(26);
   await pass(1);
-  const left = () => [...rowsOf(ended.taskId), ...rowsOf(ended.runId)].map(({ key }) => key[2]);
+  const left = () => [...listRows(ended.taskId), ...listRows(ended.runId)].map(({ key }) => key[2]);
   t.same(left(), ["run-fact", "run-fact-by-station"], "nothing of it is left but its facts, which outlive it");
   t.equal(await status(place, `/api/runs/${open.runId}`), 200);
   t.match((await place.ada.request("GET", `/api/runs/${open.runId}`)).body, { checkouts });

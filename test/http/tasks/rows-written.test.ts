@@ -21,10 +21,10 @@ function notingStore() {
 t.test("a task opened without hooks writes 19 rows at most until its run is queued", async (t) => {
   const { store, rows } = notingStore();
   const place = await openWorkplace(t, { store });
-  const tablesOf = () => rows.map(([, , table]) => String(table)).sort();
+  const listTables = () => rows.map(([, , table]) => String(table)).sort();
   rows.length = 0;
   await place.open();
-  await place.until(async () => tablesOf().includes("queued-run"));
+  await place.until(async () => listTables().includes("queued-run"));
   await place.until(async () => place.service.runtime.stats().mailboxDepth === 0);
-  t.ok(rows.length <= 19, `${rows.length} rows were written: ${tablesOf().join(", ")}`);
+  t.ok(rows.length <= 19, `${rows.length} rows were written: ${listTables().join(", ")}`);
 });

@@ -1,5 +1,5 @@
 import t from "tap";
-import { itemsOf, replace, workspaceWithTeam } from "../../support/resources.js";
+import { listItems, replace, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 
 const base = "/api/resources";
@@ -33,7 +33,7 @@ t.test("a run's fingerprint is that of all that affects it, and of nothing else"
   };
   const fingerprint = async () => {
     const task = await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Do it", line: "dev" });
-    const [run] = itemsOf(await owner.request("GET", `/api/tasks/${task.body?.id}/runs`));
+    const [run] = listItems(await owner.request("GET", `/api/tasks/${task.body?.id}/runs`));
     return String(run?.fingerprint);
   };
   const first = await fingerprint();

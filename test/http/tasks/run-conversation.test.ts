@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { MAX_MESSAGE_CHARACTERS, MAX_UNDELIVERED } from "../../../actors/runners/protocol.js";
 import { join, type Person } from "../../support/people.js";
-import { slugOf } from "../../support/resources.js";
+import { toSlug } from "../../support/resources.js";
 import type { RunnerPeer } from "../../support/runner-peer.js";
 import type { Client, Reply } from "../../support/service.js";
 import { StreamReader } from "../../support/stream-reader.js";
@@ -31,7 +31,7 @@ const given = (place: Workplace, peer: RunnerPeer, count: number) =>
     return peer.messages("run.message").length === count;
   });
 const assignee = async (place: Workplace, taskId: string) => String((await place.task(taskId)).assignee);
-const stepsOf = async (place: Workplace, { runId }: Pick<Claim, "runId">) =>
+const listSteps = async (place: Workplace, { runId }: Pick<Claim, "runId">) =>
   (await place.ada.request("GET", `/api/runs/${runId}/steps`)).body?.items as Readonly<Record<string, unknown>>[];
 
 t.test("the assignee's messages are steps of the run, are published, and reach the runner in order", async (t) => {
@@ -53,7 +53,7 @@ t.test("the assignee's messages are steps of the run, are published, and reach t
     { runId: job.runId, fence: job.fence, n: 1, text: "Use blue.", from },
     { n: 2, text: "And a border." },
   ]);
-  const texts = (await stepsOf(place, job)).map(({ index, text, from: by }) => `${index} ${by}: ${text}`);
+  const texts = (await listSteps(place, job)).map(({ index, text, from: by }) => `${index} ${by}: ${text}`);
   t.same(texts, ["0 agent: step 0", `1 ${from}: Use blue.`, "2 agent: step 1", `3 ${from}: And a border.`]);
   t.match(await reader.until(({ data }) => JSON.stringify(data).includes("And a border.")), {
     kind: "change",
@@ -72,11 +72,11 @@ t.test("a message is said once for each key of its person", async (t) => {
   const again = await say(place.ada, job, "Use blue.", "one");
   t.match(again, { status: 201, headers: { "idempotent-replayed": "true" } });
   t.same(again.body, first.body);
-  t.match(slugOf(await say(place.ada, job, "Use red.", "one")), "idempotency-key-reused");
-  t.match(slugOf(await say(place.ada, job, "Use red.", "a b")), "bad-request");
+  t.match(toSlug(await say(place.ada, job, "Use red.", "one")), "idempotency-key-reused");
+  t.match(toSlug(await say(place.ada, job, "Use red.", "a b")), "bad-request");
   t.equal((await say(place.ada, job, "Use blue.", "two")).body?.index, 1);
   peer.end(job, { ending: { kind: "ask", question: "What now?" } });
-  await place.when(`run/${job.runId}`, async () => (await stepsOf(place, job)).length === 2);
+  await place.when(`run/${job.runId}`, async () => (await listSteps(place, job)).length === 2);
   await peer.taken(2);
   t.equal((await say(place.ada, job, "Use blue.", "one")).status, 201, "still known once the run is over");
   t.equal(peer.messages("run.message").length, 2);

@@ -4,7 +4,7 @@ import t, { type Test } from "tap";
 import { type HookReceiver, hookReceiver } from "../../support/hook-receiver.js";
 import { hook } from "../../support/hook-scene.js";
 import { join } from "../../support/people.js";
-import { slugOf } from "../../support/resources.js";
+import { toSlug } from "../../support/resources.js";
 import { StreamReader } from "../../support/stream-reader.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
@@ -90,7 +90,7 @@ t.test(
     const call = (id: string, tool: string, inputs: object) =>
       peer.say({ type: "run.tool-call", ...claim, id, server: "tracker", tool, inputs: JSON.stringify(inputs) });
     const path = `/api/runs/${job.runId}/tool-calls`;
-    const callsOf = async (query = "") => (await ada.request("GET", `${path}${query}`)).body?.items as Shown[];
+    const listCalls = async (query = "") => (await ada.request("GET", `${path}${query}`)).body?.items as Shown[];
 
     call("1", "look", { id: "x" });
     t.match(await peer.message("run.tool-answered"), { id: "1", outcome: "failed", text: /id must be a number/ });
@@ -128,7 +128,7 @@ t.test(
     t.same((await ada.request("GET", "/api/approvals")).body?.items, []);
 
     const wrong = await bob.request("POST", `${approval}/edit`, { inputs: { text: 5 } });
-    t.match([wrong.status, slugOf(wrong), wrong.body?.errors], [422, "invalid", [{ path: "inputs.text" }]]);
+    t.match([wrong.status, toSlug(wrong), wrong.body?.errors], [422, "invalid", [{ path: "inputs.text" }]]);
     const told = peer.frames.length;
     const key = { "idempotency-key": "once" };
     const edited = await bob.request("POST", `${approval}/edit`, { inputs: { text: "Better" } }, key);
@@ -143,13 +143,13 @@ t.test(
       data: { call: { output: { number: 7 } } },
     });
 
-    const calls = await callsOf();
+    const calls = await listCalls();
     t.match(calls, [
       { tool: "comment", state: "done", edited: { text: "Better" }, output: { number: 7 }, actsAs: "team", taskId },
       { tool: "look", state: "failed", code: "rejected", begunAt: /T/ },
       { tool: "look", state: "failed", code: "invalid", begunAt: null },
     ]);
-    t.same(await callsOf(`?limit=1&before=${calls[0]?.id}`), [calls[1]]);
+    t.same(await listCalls(`?limit=1&before=${calls[0]?.id}`), [calls[1]]);
     t.match(await ada.request("GET", `${path}?limit=51`), { status: 400 });
     t.equal(tracker.got.length, 2);
   },

@@ -1,12 +1,12 @@
 import t from "tap";
 import { z } from "zod";
 import { join } from "../../support/people.js";
-import { itemsOf } from "../../support/resources.js";
+import { listItems } from "../../support/resources.js";
 import type { Client } from "../../support/service.js";
 import { openWorkplace } from "../../support/workplace.js";
 
-const waiting = async (client: Client, query = "") => itemsOf(await client.request("GET", `/api/approvals${query}`));
-const hintsOf = async (client: Client) => (await waiting(client)).map(({ taskId, hint }) => [taskId, hint]);
+const waiting = async (client: Client, query = "") => listItems(await client.request("GET", `/api/approvals${query}`));
+const listHints = async (client: Client) => (await waiting(client)).map(({ taskId, hint }) => [taskId, hint]);
 
 t.test("approvals of a task without an assignee are listed for its team, who assign it first", async (t) => {
   const place = await openWorkplace(t);
@@ -25,12 +25,12 @@ t.test("approvals of a task without an assignee are listed for its team, who ass
   const [first = "", second = "", third = ""] = tasks;
   await place.until(async () => (await waiting(bob)).length === 3);
   const hint = "The task has no assignee: assign it first.";
-  t.same(await hintsOf(bob), [
+  t.same(await listHints(bob), [
     [third, hint],
     [second, null],
     [first, hint],
   ]);
-  t.same(await hintsOf(ada), [
+  t.same(await listHints(ada), [
     [third, hint],
     [first, hint],
   ]);
@@ -47,8 +47,8 @@ t.test("approvals of a task without an assignee are listed for its team, who ass
   t.equal(approver, null);
   const approve = () => ada.request("POST", `/api/runs/${runId}/approvals/${id}/approve`, {});
   t.match([(await approve()).status, (await approve()).body], [403, { detail: hint }]);
-  await ada.request("POST", `/api/tasks/${third}/assign`, { assignee: (await personOf(ada)).userId });
-  t.same(await hintsOf(ada), [
+  await ada.request("POST", `/api/tasks/${third}/assign`, { assignee: (await readPerson(ada)).userId });
+  t.same(await listHints(ada), [
     [third, null],
     [first, hint],
   ]);
@@ -58,9 +58,9 @@ t.test("approvals of a task without an assignee are listed for its team, who ass
     "what has an assignee waits for nobody else",
   );
   t.equal((await approve()).status, 200);
-  t.same(await hintsOf(ada), [[first, hint]]);
+  t.same(await listHints(ada), [[first, hint]]);
 });
 
-async function personOf(client: Client): Promise<{ readonly userId: string }> {
+async function readPerson(client: Client): Promise<{ readonly userId: string }> {
   return z.looseObject({ userId: z.string() }).parse((await client.request("GET", "/api/sessions/me")).body);
 }

@@ -3,7 +3,7 @@ import { runs } from "../../../actors/runs/run.table.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
 import { hookReceiver, hookSecret } from "../../support/hook-receiver.js";
 import { ManualClock } from "../../support/manual-clock.js";
-import { itemsOf, slugOf } from "../../support/resources.js";
+import { listItems, toSlug } from "../../support/resources.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
 const reaches = (place: Workplace, taskId: string, wanted: Readonly<Record<string, unknown>>) =>
@@ -104,7 +104,7 @@ t.test("a task that is closed while it runs lets its runner go", async (t) => {
   peer.end(job, { ending: { kind: "finish", note: "too late" } });
   await peer.taken(2);
   t.match(await place.runs(taskId), [{ outcome: "withdrawn", reason: "The task was closed.", ending: null }]);
-  for (const name of ["close", "retry", "stop"]) t.equal(slugOf(await told(place, taskId, name)), "conflict", name);
+  for (const name of ["close", "retry", "stop"]) t.equal(toSlug(await told(place, taskId, name)), "conflict", name);
   await place.open();
   t.not((await peer.job()).task?.id, taskId, "its slot is free");
 });
@@ -192,7 +192,7 @@ t.test("a run that was stopped while its runner was away is not tried again when
   await reaches(place, taskId, { state: "running" });
   peer.cut();
   await place.until(async () => {
-    const [row] = itemsOf(await place.ada.request("GET", "/api/workspaces/acme/runners"));
+    const [row] = listItems(await place.ada.request("GET", "/api/workspaces/acme/runners"));
     return row?.connected === false;
   });
   await told(place, taskId, "stop");

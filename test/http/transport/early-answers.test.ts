@@ -102,14 +102,14 @@ const early: readonly (readonly [why: string, method: string, path: string, stat
   ["no route", "PUT", "/api/none", 404, /"status":404/],
 ];
 
-async function serviceOf(t: Test, transport: string) {
+async function readService(t: Test, transport: string) {
   return startTestService(t, { settings: { TRANSPORT: transport } });
 }
 
 for (const transport of ["uws", "node"]) {
   for (const [name, sendFrom] of Object.entries(clients)) {
     t.test(`over ${transport}, ${name} gets the whole answer to 50 MB that are refused`, async (t) => {
-      const { port } = await serviceOf(t, transport);
+      const { port } = await readService(t, transport);
       for (const [why, method, path, status, said] of early) {
         for (const isChunked of status === 413 ? [false, true] : [false]) {
           const got = await sendFrom(port, { method, path, isChunked });
@@ -122,7 +122,7 @@ for (const transport of ["uws", "node"]) {
   }
 
   t.test(`over ${transport}, a body that nobody reads does not cost the answer to its request`, async (t) => {
-    const { port } = await serviceOf(t, transport);
+    const { port } = await readService(t, transport);
     const got = await byBlockingWriter(port, { method: "GET", path: "/healthz", isChunked: false });
     t.match(got, { status: 200, body: /ok/ });
     const path = `/healthz HTTP/1.1\r\nx-long: ${"x".repeat(17 * 1024)}\r\nx-rest:`;
@@ -131,7 +131,7 @@ for (const transport of ["uws", "node"]) {
   });
 
   t.test(`over ${transport}, a client that sends without end is read from no longer, and answered`, async (t) => {
-    const { port } = await serviceOf(t, transport);
+    const { port } = await readService(t, transport);
     const socket = connect(port, "127.0.0.1");
     t.teardown(() => socket.destroy());
     let answer = "";

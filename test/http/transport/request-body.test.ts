@@ -2,8 +2,8 @@ import fc from "fast-check";
 import t from "tap";
 import { writeJson } from "../../../actors/exact-json.js";
 import { parseJson } from "../../../http/transport/request-body.js";
-import { outlineOf } from "../../../http/wire/json-text.js";
-import { problemOf } from "../../support/resources.js";
+import { toOutline } from "../../../http/wire/json-text.js";
+import { toProblem } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 import { json } from "../malformed-requests.js";
 
@@ -18,7 +18,7 @@ t.test("the values of a body are counted before it is parsed, however it is laid
   fc.assert(
     fc.property(json, fc.constantFrom(undefined, 1, 4), (value, space) => {
       const text = writeJson(value, space);
-      return outlineOf(text).values === valuesIn(JSON.parse(text));
+      return toOutline(text).values === valuesIn(JSON.parse(text));
     }),
   );
   t.same(parseJson(bytes('[{"a": "[1, 2]"}, [ ], {\n}]'), 5), { json: [{ a: "[1, 2]" }, [], {}] });
@@ -36,7 +36,7 @@ t.test("a body of more values than anything here has a use for is refused", asyn
   t.match(await post(20_000), { status: 400, body: { detail: "The body has more than 20000 values." } });
   const read = await post(19_999);
   t.equal(read.status, 422);
-  t.equal(problemOf(read).errors?.length, 200, "of many faults the first are told");
+  t.equal(toProblem(read).errors?.length, 200, "of many faults the first are told");
 });
 
 t.test("a body that is not JSON is said to end early only where it does", async (t) => {

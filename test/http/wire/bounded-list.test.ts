@@ -10,13 +10,13 @@ t.test("a list has as many items as fit into its bytes, and one at least", async
       const list = new BoundedList<{ readonly text: string }>(max);
       const added = items.findIndex((one) => !list.add(one));
       const taken = items.slice(0, added < 0 ? items.length : added);
-      const sizeOf = (some: readonly object[]) =>
+      const toSize = (some: readonly object[]) =>
         some.reduce((sum, one) => sum + Buffer.byteLength(JSON.stringify(one)), 0);
       return (
         list.json === JSON.stringify(taken) &&
         list.items.length === taken.length &&
-        (taken.length <= 1 || sizeOf(taken) <= max) &&
-        (added < 0 || sizeOf(items.slice(0, added + 1)) > max)
+        (taken.length <= 1 || toSize(taken) <= max) &&
+        (added < 0 || toSize(items.slice(0, added + 1)) > max)
       );
     }),
   );

@@ -2,7 +2,7 @@ import t from "tap";
 import { createKinds } from "../../../actors/catalogue.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import { workspaceWithTeam } from "../../support/resources.js";
-import { tablesOf } from "../../support/route-table.js";
+import { toTables } from "../../support/route-table.js";
 import { startTestService } from "../../support/service.js";
 
 const NONE = "01M00000000000000000000000";
@@ -70,7 +70,7 @@ const hints: readonly [method: "GET" | "POST", path: string, hint: RegExp][] = [
   ["GET", `/api/teams/team_${NONE}/config-pull-requests/17`, /cpr_…; `17` is not one: GET .*\/searches\/<search id> /],
 ];
 
-function bodyOf(method: "GET" | "POST", path: string): object | undefined {
+function findBody(method: "GET" | "POST", path: string): object | undefined {
   if (method === "GET") return undefined;
   return path.endsWith("/retry") ? {} : { title: "x", line: "fix" };
 }
@@ -93,7 +93,7 @@ for (const TRANSPORT of ["uws", "node"]) {
     const ada = await service.signIn("ada@example.com");
     await workspaceWithTeam(ada);
     for (const [method, path, hint] of hints) {
-      const reply = await ada.request(method, path, bodyOf(method, path));
+      const reply = await ada.request(method, path, findBody(method, path));
       t.match([reply.status, reply.body], [404, { type: "urn:service:problem:not-found", detail: /\S/, hint }], path);
     }
     for (const path of unhinted) {
@@ -120,7 +120,7 @@ t.test("every path that a person or token asks about an id has a hint", async (t
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
   await workspaceWithTeam(ada);
-  const paths = tablesOf(service).routes.filter(
+  const paths = toTables(service).routes.filter(
     ({ method, path, credential }) =>
       // The code host's ids are numbers, without a prefix.
       method === "GET" &&
@@ -143,7 +143,7 @@ t.test("every path of a resource kind has a hint for each of its ids", async (t)
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
   const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
-  const paths = tablesOf(service)
+  const paths = toTables(service)
     .routes.filter(({ method, path }) => method === "GET" && path.startsWith("/api/resources/") && path.includes("{"))
     .map(({ path }) => path);
   t.ok(paths.length > 2 * kinds.length);

@@ -1,7 +1,7 @@
 import t from "tap";
 import { listIdCursors } from "../../../http/wire/paging.js";
 import { workspaceWithTeam } from "../../support/resources.js";
-import { tablesOf } from "../../support/route-table.js";
+import { toTables } from "../../support/route-table.js";
 import { startTestService } from "../../support/service.js";
 
 /** Lists whose `before` is documented to return an empty page for an unknown id. */
@@ -19,7 +19,7 @@ t.test("every list refuses a before or after that is no id of its kind with 422,
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(ada);
-  const { routes } = tablesOf(service);
+  const { routes } = toTables(service);
   const paged = routes.filter(({ query }) => {
     const names = Object.keys((query as { shape?: object } | undefined)?.shape ?? {});
     return names.includes("before") || names.includes("after");

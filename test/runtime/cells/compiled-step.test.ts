@@ -48,7 +48,7 @@ const implementations = {
 };
 
 /** Creates a machine of four states, plus the states in `beside`. */
-function machineOf(states: readonly Edges[], root: Edges, beside: object) {
+function toMachine(states: readonly Edges[], root: Edges, beside: object) {
   const on = (given: Edges) => {
     const byType: Record<string, object[]> = {};
     for (const { type, guard, target, actions } of given) {
@@ -68,7 +68,7 @@ function machineOf(states: readonly Edges[], root: Edges, beside: object) {
 }
 
 /** Returns the outcome of every message, step by step. */
-function history(machine: ReturnType<typeof machineOf>, messages: readonly Add[]): unknown[] {
+function history(machine: ReturnType<typeof toMachine>, messages: readonly Add[]): unknown[] {
   notes = [];
   const stepper = createStepper(machine);
   let state = stepper.initial(at);
@@ -83,9 +83,9 @@ t.test("a flat machine steps as XState steps it, whatever its transitions, guard
   const states = fc.array(edges, { minLength: 4, maxLength: 4 });
   fc.assert(
     fc.property(states, edges, fc.array(message, { maxLength: 12 }), (each, root, messages) => {
-      const flat = machineOf(each, root, {});
+      const flat = toMachine(each, root, {});
       // An unreachable nested state prevents compilation, so XState itself steps this machine.
-      const nested = machineOf(each, root, { beside: { initial: "below", states: { below: {} } } });
+      const nested = toMachine(each, root, { beside: { initial: "below", states: { below: {} } } });
       deepStrictEqual([compileStep(flat, forbidden) !== null, compileStep(nested, forbidden)], [true, null]);
       deepStrictEqual(history(flat, messages), history(nested, messages));
     }),

@@ -137,7 +137,7 @@ t.test("an older snapshot is brought up to date; a newer one, or none to migrate
   const type = { kind: "door", machine: door, version: 2 };
   t.throws(() => new Behaviours({ ...catalogue, actors: [type] }), /has no migrate/);
   const migrate = () => ({ value: "open", context: { opened: 9 } });
-  const behaviour = new Behaviours({ ...catalogue, actors: [{ ...type, migrate }] }).of(at);
+  const behaviour = new Behaviours({ ...catalogue, actors: [{ ...type, migrate }] }).find(at);
   t.match(behaviour?.restore({ value: "ajar", context: {} }, 1), { value: "open", context: { opened: 9 } });
   t.match(behaviour?.restore({ value: "closed", context: {} }, 2), { value: "closed" });
   t.throws(() => behaviour?.restore({ value: "closed", context: {} }, 3), /stored at version 3/);

@@ -25,20 +25,20 @@ function wantMany(lane: Lane, party: string, target: string, count: number): str
 t.test("a party has so many places at one target, and so many in all", async (t) => {
   const lane = new Lane(limits);
   t.equal(wantMany(lane, "a", "x", 100).length, 3);
-  t.equal(lane.boundOf({ party: "a", target: "x" }), "target");
+  t.equal(lane.findBound({ party: "a", target: "x" }), "target");
   t.equal(wantMany(lane, "a", "y", 100).length, 2);
-  t.equal(lane.boundOf({ party: "a", target: "y" }), "party");
-  t.equal(lane.boundOf({ party: "b", target: "x" }), null);
+  t.equal(lane.findBound({ party: "a", target: "y" }), "party");
+  t.equal(lane.findBound({ party: "b", target: "x" }), null);
   t.match(lane, { taken: 5, waiting: 195 });
 });
 
 t.test("so many places are left for parties that have none, whatever the others hang on to", async (t) => {
   const lane = new Lane(limits);
   for (const party of ["a", "b", "c"]) t.equal(wantMany(lane, party, "x", 3).length, 3);
-  t.equal(lane.boundOf({ party: "a", target: "y" }), "process");
+  t.equal(lane.findBound({ party: "a", target: "y" }), "process");
   t.equal(wantMany(lane, "d", "x", 2).length, 1);
   t.equal(lane.taken, 10);
-  t.equal(lane.boundOf({ party: "e", target: "x" }), "process");
+  t.equal(lane.findBound({ party: "e", target: "x" }), "process");
 });
 
 t.test("who has no place goes first, then parties and targets in turn, and at a target who came first", async (t) => {
@@ -150,7 +150,8 @@ function check(lane: Lane, model: Model, limits: LaneLimits): void {
     for (const target of ["x", "y"]) {
       const place = { party, target };
       const bound = boundIn(model, place, limits);
-      if (lane.boundOf(place) !== bound) throw new Error(`${party} ${target}: ${lane.boundOf(place)}, not ${bound}`);
+      if (lane.findBound(place) !== bound)
+        throw new Error(`${party} ${target}: ${lane.findBound(place)}, not ${bound}`);
     }
   }
   const waits = model.waiters.find((waiter) => boundIn(model, waiter, limits) === null);

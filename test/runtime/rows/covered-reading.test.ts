@@ -6,11 +6,11 @@ import { rowSpace } from "../../../storage/keys.js";
 import type { Change, Key, Reading } from "../../../storage/store.js";
 
 const durable: Reading = { get: () => undefined, range: () => [] };
-const cacheOf = () => new RowCache(durable, { tables: ["lines"], freezes: false });
+const toCache = () => new RowCache(durable, { tables: ["lines"], freezes: false });
 const line: Key = ["ws_1", rowSpace, "lines", "1"];
 const put = (key: Key): Change => ({ op: "put", key, value: {} });
 
-function batchOf(...changes: Change[]): Overlay {
+function toBatch(...changes: Change[]): Overlay {
   const batch = new Overlay();
   for (const change of changes) batch.set(change);
   return batch;
@@ -19,11 +19,11 @@ function batchOf(...changes: Change[]): Overlay {
 t.test(
   "a partition's version changes with its own covered rows, and is unknown while some are committed",
   async (t) => {
-    const cache = cacheOf();
+    const cache = toCache();
     const versions = () => ["ws_1", "ws_2"].map((partition) => coveredVersion(cache, partition));
     const before = versions();
     t.same(versions(), before);
-    cache.committing(batchOf(put(line)));
+    cache.committing(toBatch(put(line)));
     t.same(versions(), [null, before[1]], "it may be durable or not");
     cache.flushed();
     cache.applied([put(line)], "here");
@@ -31,7 +31,7 @@ t.test(
     t.not(after[0], before[0]);
     t.equal(after[1], before[1]);
     const task = put(["ws_1", rowSpace, "tasks", "1"]);
-    cache.committing(batchOf(task));
+    cache.committing(toBatch(task));
     t.same(versions(), after, "rows of other tables change nothing");
     cache.flushed();
     cache.applied([task], "here");
@@ -54,7 +54,7 @@ t.test(
       { op: "put", key: line, value: { name: "after" } },
       { op: "remove", key: other },
     ];
-    cache.committing(batchOf(...changes));
+    cache.committing(toBatch(...changes));
     t.equal(durableVersion(cache, "ws_1"), before, "one of its rows is not as it writes them");
     t.equal(coveredVersion(cache, "ws_1"), null, "who sees what is not durable knows none");
     rows.set(line, { name: "after" });
@@ -72,35 +72,35 @@ t.test("a row that cannot be read does not say whether a batch is durable", asyn
     throw new Error("canary");
   };
   const cache = new RowCache({ ...durable, get: damaged }, { tables: ["lines"], freezes: false });
-  cache.committing(batchOf(put(line)));
+  cache.committing(toBatch(put(line)));
   t.equal(durableVersion(cache, "ws_1"), null);
 });
 
 t.test("a group's version changes with its own rows alone", async (t) => {
   const cache = new RowCache(durable, { tables: ["things"], freezes: false });
-  const versionOf = (group: string) => coveredVersion(cache, "ws_1", group);
+  const findVersion = (group: string) => coveredVersion(cache, "ws_1", group);
   const thing = (partition: string, ...id: string[]) => put([partition, rowSpace, "things", ...id]);
-  const before = versionOf("token");
+  const before = findVersion("token");
   cache.applied([thing("ws_1", "secret", "1"), thing("ws_2", "token", "1"), thing("ws_1", "token")], "here");
-  t.equal(versionOf("token"), before, "neither another group's, nor another partition's, nor a row in no group");
+  t.equal(findVersion("token"), before, "neither another group's, nor another partition's, nor a row in no group");
   cache.applied([thing("ws_1", "token", "1")], "here");
-  t.not(versionOf("token"), before);
-  cache.committing(batchOf(thing("ws_1", "token", "1")));
-  t.equal(versionOf("token"), null);
+  t.not(findVersion("token"), before);
+  cache.committing(toBatch(thing("ws_1", "token", "1")));
+  t.equal(findVersion("token"), null);
   cache.flushed();
-  const seen = new Set([before, versionOf("token")]);
+  const seen = new Set([before, findVersion("token")]);
   for (let n = 0; n < 20_000; n++) {
     if (n % 4_000 === 0) {
       cache.applied([thing("ws_1", "token", "1")], "here");
-      t.notOk(seen.has(versionOf("token")), "however many groups there are, none gets a version back that it had");
-      seen.add(versionOf("token"));
+      t.notOk(seen.has(findVersion("token")), "however many groups there are, none gets a version back that it had");
+      seen.add(findVersion("token"));
     }
     cache.applied([thing("ws_1", `kind-${n}`, "1")], "here");
   }
 });
 
 t.test("however many partitions change, none gets a version back that it had", async (t) => {
-  const cache = cacheOf();
+  const cache = toCache();
   const seen = new Set<number | null>();
   for (let n = 0; n < 20_000; n++) {
     if (n % 4_000 === 0) {
@@ -113,16 +113,16 @@ t.test("however many partitions change, none gets a version back that it had", a
 });
 
 t.test("a trace notices what is read beside covered rows of its partition", async (t) => {
-  const traced = (read: (reading: Reading) => void, reading: Reading = cacheOf()) => {
+  const traced = (read: (reading: Reading) => void, reading: Reading = toCache()) => {
     const trace = new CoverTrace(reading, "ws_1");
     read(trace);
     return trace.isCovered;
   };
-  const linesOf = (partition: string) => ({ prefix: [partition, rowSpace, "lines"] });
-  t.ok(traced((reading) => [reading.get(line), reading.range(linesOf("ws_1"))]));
+  const toLines = (partition: string) => ({ prefix: [partition, rowSpace, "lines"] });
+  t.ok(traced((reading) => [reading.get(line), reading.range(toLines("ws_1"))]));
   t.notOk(traced((reading) => reading.get(["ws_1", rowSpace, "tasks", "1"])));
   t.notOk(traced((reading) => reading.range({ prefix: ["ws_1", rowSpace] })));
-  t.notOk(traced((reading) => reading.range(linesOf("ws_2"))));
+  t.notOk(traced((reading) => reading.range(toLines("ws_2"))));
   t.notOk(traced((reading) => [reading.get(["ws_2", rowSpace, "lines", "1"]), reading.get(line)]));
   t.notOk(
     traced((reading) => reading.get(line), durable),

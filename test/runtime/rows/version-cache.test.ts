@@ -11,17 +11,18 @@ import { VersionedReading } from "../../support/versioned-reading.js";
 const KIB = 1024;
 const versioned = () => new VersionedReading(memoryRows());
 /** Returns the names that are cached under a group. */
-const heldOf = (held: VersionCache<string>, reading: Reading, partition: string, names: readonly string[]) =>
-  names.filter((name) => held.of(reading, partition)?.find("group", name) !== undefined);
+const toHeld = (held: VersionCache<string>, reading: Reading, partition: string, names: readonly string[]) =>
+  names.filter((name) => held.find(reading, partition)?.find("group", name) !== undefined);
 const hold = (held: VersionCache<string>, reading: Reading, partition: string, name: string, weight = 0) =>
-  held.of(reading, partition)?.hold("group", name, name, weight);
+  held.find(reading, partition)?.hold("group", name, name, weight);
 
 t.test("a value is found by its reading, partition, group and key, until the version changes", async (t) => {
   const held = new VersionCache<string>();
   const reading = versioned();
-  held.of(reading, "ws_1")?.hold("one", "a", "of one", 10);
-  held.of(reading, "ws_1")?.hold("two", "a", "of two", 10);
-  const findIn = (partition: string, group: string, by: Reading = reading) => held.of(by, partition)?.find(group, "a");
+  held.find(reading, "ws_1")?.hold("one", "a", "of one", 10);
+  held.find(reading, "ws_1")?.hold("two", "a", "of two", 10);
+  const findIn = (partition: string, group: string, by: Reading = reading) =>
+    held.find(by, partition)?.find(group, "a");
   t.same(
     ["one", "two", "three"].map((group) => findIn("ws_1", group)),
     ["of one", "of two", undefined],
@@ -29,14 +30,14 @@ t.test("a value is found by its reading, partition, group and key, until the ver
   t.equal(findIn("ws_2", "one"), undefined);
   t.equal(findIn("ws_1", "one", versioned()), undefined, "another reading may see other rows of the same version");
   reading.version = null;
-  t.equal(held.of(reading, "ws_1"), null, "nothing is held while the version is unknown");
+  t.equal(held.find(reading, "ws_1"), null, "nothing is held while the version is unknown");
   reading.version = 1;
   t.equal(findIn("ws_1", "one"), "of one", "it was the same all the time");
   reading.version = 2;
   t.equal(findIn("ws_1", "one"), undefined);
   reading.version = 1;
   t.equal(findIn("ws_1", "one"), undefined, "what a new version dropped is gone");
-  t.equal(held.of(memoryRows(), "ws_1"), null, "a reading without versions");
+  t.equal(held.find(memoryRows(), "ws_1"), null, "a reading without versions");
 });
 
 t.test("what is over the bound of a partition drops its own, and nothing of another", async (t) => {
@@ -44,20 +45,20 @@ t.test("what is over the bound of a partition drops its own, and nothing of anot
   const reading = versioned();
   hold(held, reading, "ws_2", "other");
   for (const name of ["a", "b", "c"]) hold(held, reading, "ws_1", name, 300 * KIB);
-  t.same(heldOf(held, reading, "ws_1", ["a", "b", "c"]), ["a", "b", "c"]);
+  t.same(toHeld(held, reading, "ws_1", ["a", "b", "c"]), ["a", "b", "c"]);
   hold(held, reading, "ws_1", "huge", 1024 * KIB);
   hold(held, reading, "ws_1", "c", 300 * KIB);
   t.same(
-    heldOf(held, reading, "ws_1", ["a", "b", "c", "huge"]),
+    toHeld(held, reading, "ws_1", ["a", "b", "c", "huge"]),
     ["a", "b", "c"],
     "one that is over it alone is not held, one that is held counts once",
   );
   hold(held, reading, "ws_1", "d", 300 * KIB);
-  t.same(heldOf(held, reading, "ws_1", ["a", "b", "c", "d"]), ["d"]);
-  t.same(heldOf(held, reading, "ws_2", ["other"]), ["other"]);
+  t.same(toHeld(held, reading, "ws_1", ["a", "b", "c", "d"]), ["d"]);
+  t.same(toHeld(held, reading, "ws_2", ["other"]), ["other"]);
   const many = Array.from({ length: 5_000 }, (_, n) => `empty-${n}`);
   for (const name of many) hold(held, reading, "ws_3", name);
-  const left = heldOf(held, reading, "ws_3", many);
+  const left = toHeld(held, reading, "ws_3", many);
   t.ok(left.length < many.length && left.includes("empty-4999"), "values that weigh nothing count too");
 });
 
@@ -67,7 +68,7 @@ t.test("what is over the bound of all drops the oldest partitions, of whichever 
   const names = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => `ws_${from + n}`);
   const kept = (reading: Reading, partitions: readonly string[]) =>
     // Check the newest partitions first: a check creates the cache of a missing partition, which takes space.
-    [...partitions].reverse().filter((partition) => heldOf(held, reading, partition, ["x"]).length > 0).length;
+    [...partitions].reverse().filter((partition) => toHeld(held, reading, partition, ["x"]).length > 0).length;
   const fill = (reading: Reading, partitions: readonly string[]) => {
     for (const partition of partitions) hold(held, reading, partition, "x", 1000 * KIB);
   };
@@ -83,7 +84,7 @@ t.test("what is over the bound of all drops the oldest partitions, of whichever 
     fill(second, names(9, 10));
   }
   t.equal(kept(first, names(5, 10)), 5);
-  for (let n = 0; n < 100_000; n++) held.of(first, `empty_${n}`);
+  for (let n = 0; n < 100_000; n++) held.find(first, `empty_${n}`);
   t.equal(kept(first, names(5, 10)), 0, "partitions of which nothing is held count too");
 });
 
@@ -94,7 +95,7 @@ t.test("each reading finds what it sees, before a flush, during it and after it"
   const held = new VersionCache<readonly unknown[]>();
   let made = 0;
   const listThings = (reading: Reading) => {
-    const things = held.of(reading, "ws_1");
+    const things = held.find(reading, "ws_1");
     const known = things?.find("all", "");
     if (known !== undefined) return known;
     made += 1;

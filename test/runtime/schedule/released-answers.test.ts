@@ -3,7 +3,7 @@ import { ReleasedAnswers } from "../../../runtime/schedule/released-answers.js";
 import { DrivenScheduler } from "../../support/driven-scheduler.js";
 
 /** Creates answers that record when they are sent. */
-function batchOf(given: string[], name: string, count: number) {
+function toBatch(given: string[], name: string, count: number) {
   return Array.from({ length: count }, (_, n) => ({
     asker: {
       resolve: (answer: unknown) => void given.push(String(answer)),
@@ -18,7 +18,7 @@ t.test("answers are given in their order, a few in each round of the loop", asyn
   const scheduler = new DrivenScheduler();
   const answers = new ReleasedAnswers(scheduler);
   const given: string[] = [];
-  const batch = (name: string, count: number) => batchOf(given, name, count);
+  const batch = (name: string, count: number) => toBatch(given, name, count);
   answers.release(batch("a", 3));
   t.same(given, ["a0", "a1 failed"], "few at once");
   answers.release(batch("b", 20));
@@ -40,7 +40,7 @@ t.test("more are given in a round while one party is about", async (t) => {
   let isShared = false;
   const answers = new ReleasedAnswers(scheduler, () => isShared);
   const given: string[] = [];
-  answers.release(batchOf(given, "a", 40));
+  answers.release(toBatch(given, "a", 40));
   t.equal(given.length, 16);
   isShared = true;
   await scheduler.turn();
@@ -52,8 +52,8 @@ t.test("answers for later are given after what is deferred already", async (t) =
   const answers = new ReleasedAnswers(scheduler, () => false);
   const given: string[] = [];
   scheduler.defer(() => void given.push("deferred"));
-  answers.release(batchOf(given, "a", 1), { isLater: true });
-  answers.release(batchOf(given, "b", 1));
+  answers.release(toBatch(given, "a", 1), { isLater: true });
+  answers.release(toBatch(given, "b", 1));
   t.same(given, []);
   while (!scheduler.isIdle) await scheduler.turn();
   t.same(given, ["deferred", "a0", "b0"]);
@@ -63,7 +63,7 @@ t.test("at the end all that are left are given at once, each once", async (t) =>
   const scheduler = new DrivenScheduler();
   const answers = new ReleasedAnswers(scheduler);
   const given: string[] = [];
-  answers.release(batchOf(given, "a", 30));
+  answers.release(toBatch(given, "a", 30));
   t.equal(given.length, 2);
   answers.giveAll();
   t.equal(given.length, 30);

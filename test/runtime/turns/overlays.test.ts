@@ -64,7 +64,7 @@ class Model {
   }
 }
 
-function rangeOf(one: Extract<Step, { kind: "read" }>): Range {
+function toRange(one: Extract<Step, { kind: "read" }>): Range {
   const prefix = one.key.slice(0, Math.min(one.depth, one.key.length - 1));
   const isBelow =
     one.after !== null &&
@@ -140,7 +140,7 @@ async function follow(steps: readonly Step[]): Promise<void> {
       flush();
     } else if (one.kind === "read") {
       const expected = await model.reading();
-      const range = rangeOf(one);
+      const range = toRange(one);
       checkVersions(layers, expected, rowsOfVersion);
       deepStrictEqual(cache.get(one.key), store.reading.get(one.key));
       deepStrictEqual(cache.range({ prefix: range.prefix }), store.reading.range({ prefix: range.prefix }));

@@ -35,7 +35,7 @@ function ended(mail: string, sent: boolean): Message {
   return { type: "effect.ended", effect: MAIL_EFFECT.name, id: mail, result } as Message;
 }
 
-const mailOf = (taken: TurnTaken): string => taken.started[0]?.id ?? "";
+const toMail = (taken: TurnTaken): string => taken.started[0]?.id ?? "";
 
 t.test("in every state, each message does what the table says", async (t) => {
   const unknown = () => account();
@@ -166,7 +166,7 @@ t.test("a sixth link within the lifetime of the first is refused until that one 
 
 t.test("a failed mail is sent again after 5, 30 and 120 seconds under its id, and then no more", async (t) => {
   const ada = account();
-  const mail = mailOf(ada.take(send("link")));
+  const mail = toMail(ada.take(send("link")));
   for (const waitMs of [5_000, 30_000, 120_000]) {
     const failed = ada.take(ended(mail, false));
     t.same(failed.wakes, [{ name: `mail ${mail}`, dueMs: ada.now + waitMs }]);
@@ -181,14 +181,14 @@ t.test("a failed mail is sent again after 5, 30 and 120 seconds under its id, an
 
 t.test("a failed mail whose link would have expired by then is not sent again", async (t) => {
   const ada = account();
-  const mail = mailOf(ada.take(send("link")));
+  const mail = toMail(ada.take(send("link")));
   ada.now += SIGN_IN_LINK_MS - 1_000;
   t.same(ada.take(ended(mail, false)).wakes, []);
 });
 
 t.test("a mail that was sent is removed", async (t) => {
   const ada = account();
-  const mail = mailOf(ada.take(send("link")));
+  const mail = toMail(ada.take(send("link")));
   ada.take(ended(mail, true));
   t.notMatch(JSON.stringify(ada.context()), /sealed/);
 });

@@ -63,7 +63,7 @@ const ended = (id: string, ok: boolean) =>
     result: ok ? { ok, output: null } : { ok, error: "no" },
   }) as Message;
 
-const rowOf = (stepping: Stepping): InviteRow => {
+const toRow = (stepping: Stepping): InviteRow => {
   const { invite: row } = stepping.context<{ readonly invite: InviteRow | null }>();
   if (row === null) throw new Error("there is no invite");
   return row;
@@ -87,7 +87,7 @@ const states: Readonly<Record<string, () => Stepping>> = {
   revoked: () => {
     const stepping = invite();
     stepping.take(send("link"));
-    stepping.take(revoke(rowOf(stepping).inviteId));
+    stepping.take(revoke(toRow(stepping).inviteId));
     return stepping;
   },
   accepted: () => {
@@ -110,7 +110,7 @@ const messages: Readonly<Record<string, Ask>> = {
     putMember(stepping.rows, WORKSPACE, { ...BOB, role: "member", teams: [], since: "" });
     return send("new");
   },
-  resend: (stepping) => resend(rowOf(stepping).inviteId, "new"),
+  resend: (stepping) => resend(toRow(stepping).inviteId, "new"),
   "resend of another": () => resend("inv_other", "new"),
   accept: () => accept("link"),
   "accept by someone else": () => accept("link", { userId: "usr_eve", email: "eve@example.com" }),
@@ -119,15 +119,15 @@ const messages: Readonly<Record<string, Ask>> = {
     stepping.now += INVITE_MS;
     return accept("link");
   },
-  revoke: (stepping) => revoke(rowOf(stepping).inviteId),
+  revoke: (stepping) => revoke(toRow(stepping).inviteId),
   "revoke of another": () => revoke("inv_other"),
   "woken early": () => woken,
   "woken 14 days later": (stepping) => {
     stepping.now += INVITE_MS;
     return woken;
   },
-  "mail sent": (stepping) => ended(rowOf(stepping).mailId, true),
-  "mail not sent": (stepping) => ended(rowOf(stepping).mailId, false),
+  "mail sent": (stepping) => ended(toRow(stepping).mailId, true),
+  "mail not sent": (stepping) => ended(toRow(stepping).mailId, false),
   "another mail ended": () => ended("mail_other", true),
 };
 
@@ -242,10 +242,10 @@ t.test("sending again keeps the invite, ends the old link and its mail, and begi
     () => send("new", { role: "admin", teams: ["team_2"], invitedBy: "usr_ada" }),
   ]) {
     const stepping = states.open?.() ?? invite();
-    const first = rowOf(stepping);
+    const first = toRow(stepping);
     stepping.now += 60_000;
     const taken = stepping.take(again(first));
-    const row = rowOf(stepping);
+    const row = toRow(stepping);
     t.same([row.inviteId, row.createdAtMs, row.sentAtMs], [first.inviteId, first.createdAtMs, stepping.now]);
     t.same(taken.cancelledEffects, [first.mailId]);
     t.same(taken.wakes, [{ name: "expire", dueMs: stepping.now + INVITE_MS }]);
@@ -256,18 +256,18 @@ t.test("sending again keeps the invite, ends the old link and its mail, and begi
 
 t.test("an invite request replaces role and teams, a resend keeps them", async (t) => {
   const stepping = states.expired?.() ?? invite();
-  stepping.take(resend(rowOf(stepping).inviteId, "again"));
-  t.match(rowOf(stepping), { role: "member", teams: ["team_1"], invitedBy: "usr_ada", state: "open" });
+  stepping.take(resend(toRow(stepping).inviteId, "again"));
+  t.match(toRow(stepping), { role: "member", teams: ["team_1"], invitedBy: "usr_ada", state: "open" });
   stepping.take({ ...send("more", { role: "admin", teams: ["team_2"] }), by: "usr_eve" } as Message);
-  t.match(rowOf(stepping), { role: "admin", teams: ["team_2"], invitedBy: "usr_eve" });
+  t.match(toRow(stepping), { role: "admin", teams: ["team_2"], invitedBy: "usr_eve" });
 });
 
 t.test("an invite after a revoked or accepted one is new, and replaces the old one", async (t) => {
   for (const state of ["revoked", "accepted"]) {
     const stepping = states[state]?.() ?? invite();
-    const old = rowOf(stepping);
+    const old = toRow(stepping);
     stepping.take(send("new"));
-    t.not(rowOf(stepping).inviteId, old.inviteId);
+    t.not(toRow(stepping).inviteId, old.inviteId);
     t.equal(invites.get(stepping.rows, WORKSPACE, old.inviteId), undefined);
     t.equal(findInviteByLink(stepping.rows, "link"), undefined);
     t.match(stepping.take(revoke(old.inviteId)).answer, { refused: "not-found" });
@@ -276,7 +276,7 @@ t.test("an invite after a revoked or accepted one is new, and replaces the old o
 
 t.test("a revoked invite is found by no link, is not mailed any more, and does not wake again", async (t) => {
   const stepping = states.open?.() ?? invite();
-  const { inviteId, mailId } = rowOf(stepping);
+  const { inviteId, mailId } = toRow(stepping);
   const taken = stepping.take(revoke(inviteId));
   t.equal(findInviteByLink(stepping.rows, "link"), undefined);
   t.same([taken.cancelledEffects, taken.cancelledWakes], [[mailId], ["expire"]]);
@@ -314,11 +314,11 @@ t.test("only open invites are pending, and the result of the mail is recorded", 
     t.equal(pending.length, state === "open" ? 1 : 0, state);
   }
   const stepping = states.open?.() ?? invite();
-  t.equal(rowOf(stepping).mail, "sending");
-  stepping.take(ended(rowOf(stepping).mailId, false));
+  t.equal(toRow(stepping).mail, "sending");
+  stepping.take(ended(toRow(stepping).mailId, false));
   t.equal(listPendingInvites(stepping.rows, WORKSPACE, { limit: 10, nowMs: stepping.now })[0]?.mail, "not-sent");
-  stepping.take(ended(rowOf(stepping).mailId, true));
-  t.equal(rowOf(stepping).mail, "sent");
+  stepping.take(ended(toRow(stepping).mailId, true));
+  t.equal(toRow(stepping).mail, "sent");
 });
 
 t.test("a page of pending invites is not short for those whose time is over", async (t) => {
@@ -327,7 +327,7 @@ t.test("a page of pending invites is not short for those whose time is over", as
     .map((make) => make())
     .filter(({ value }) => value === "open");
   if (open === undefined) throw new Error("there is no open invite");
-  const one = rowOf(open);
+  const one = toRow(open);
   for (let n = 1; n <= 6; n++) {
     const expiresAtMs = open.now + (n === 4 || n === 5 ? 0 : 1);
     invites.insert(rows, WORKSPACE, { ...one, inviteId: `inv_${n}`, email: `${n}@example.com`, expiresAtMs });
@@ -352,7 +352,7 @@ t.test("an invite that is over is forgotten with its link, an open one is not", 
       stepping.take(woken);
     },
     accepted: (stepping) => void stepping.take(accept("first")),
-    revoked: (stepping) => void stepping.take(revoke(rowOf(stepping).inviteId)),
+    revoked: (stepping) => void stepping.take(revoke(toRow(stepping).inviteId)),
   };
   for (const [state, end] of Object.entries(over)) {
     const stepping = invite();

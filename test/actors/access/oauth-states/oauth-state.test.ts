@@ -9,7 +9,7 @@ import { type Client, startTestService, type TestService } from "../../../suppor
 const terms = { purpose: "code-host", subject: { workspaceId: "ws_1" }, sealed: null } as const;
 
 /** Returns the session of a client's cookie. */
-function callerOf({ runtime }: TestService, { credentials }: Client) {
+function toCaller({ runtime }: TestService, { credentials }: Client) {
   const token = credentials.cookie?.replace("session=", "") ?? "";
   const caller = findSessionCaller(runtime.reading, sha256Hex(token), runtime.clock.now());
   if (caller === null) throw new Error("nobody is signed in");
@@ -19,7 +19,7 @@ function callerOf({ runtime }: TestService, { credentials }: Client) {
 async function open(t: Test) {
   const clock = new ManualClock();
   const service = await startTestService(t, { clock });
-  const signIn = async (email: string) => callerOf(service, await service.signIn(email));
+  const signIn = async (email: string) => toCaller(service, await service.signIn(email));
   return { clock, service, runtime: service.runtime, ada: await signIn("ada@example.com"), signIn };
 }
 

@@ -10,17 +10,17 @@ import { createIssuerKeys, MAX_DOCUMENT_BYTES } from "../../../../actors/outboun
 
 const NOW_MS = 1_800_000_000_000;
 
-async function pairOf(alg: "ES256" | "RS256") {
+async function readPair(alg: "ES256" | "RS256") {
   const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
   return { alg, privateKey, jwk: (await exportJWK(publicKey)) as Readonly<Record<string, unknown>> };
 }
-type Pair = Awaited<ReturnType<typeof pairOf>>;
+type Pair = Awaited<ReturnType<typeof readPair>>;
 
 const [one, other, forger, rsa] = await Promise.all([
-  pairOf("ES256"),
-  pairOf("ES256"),
-  pairOf("ES256"),
-  pairOf("RS256"),
+  readPair("ES256"),
+  readPair("ES256"),
+  readPair("ES256"),
+  readPair("RS256"),
 ]);
 
 /** Starts an issuer with these keys; returns a function that verifies a token signed by a key pair. */
@@ -82,7 +82,7 @@ t.test("each key that fits is tried, and forged tokens stay refused", async (t) 
   }
 });
 
-const [good, stranger] = await Promise.all([pairOf("RS256"), pairOf("RS256")]);
+const [good, stranger] = await Promise.all([readPair("RS256"), readPair("RS256")]);
 const shortKey = generateKeyPairSync("rsa", { modulusLength: 1_024 }).publicKey.export({ format: "jwk" });
 
 t.test("a key that cannot be used does not hide the good one", async (t) => {

@@ -14,7 +14,7 @@ const workspaceId = "ws_1";
 const trustId = "trust_1";
 const MINUTE_MS = 60_000;
 
-function rowOf(kind: string, id: string, of: Partial<ResourceRow> = {}): ResourceRow {
+function toRow(kind: string, id: string, of: Partial<ResourceRow> = {}): ResourceRow {
   const at = new Date(0).toISOString();
   const common = { version: 1, workspaceId, teamId: null, address: id, fields: {}, hidden: {}, added: {} };
   return { id, kind, ...common, createdAt: at, updatedAt: at, ...of };
@@ -23,14 +23,14 @@ function rowOf(kind: string, id: string, of: Partial<ResourceRow> = {}): Resourc
 /** Returns a trust in an open workspace, with tokens that are valid for ten minutes. */
 function trust(): Stepping {
   const actor = stepByHand(trustActor(tokenMinting), address(workspaceId, "token-trust", trustId));
-  resources.put(actor.rows, workspaceId, ["workspace", workspaceId], rowOf("workspace", workspaceId));
+  resources.put(actor.rows, workspaceId, ["workspace", workspaceId], toRow("workspace", workspaceId));
   writeTrust(actor, 1);
   return actor;
 }
 
 function writeTrust({ rows }: Stepping, version: number): void {
   const fields = { key: "ci", scopes: ["plan"], lifetimeMinutes: 10 };
-  const row = rowOf("workspace-token-trust", trustId, { version, fields, added: { definedBy: "usr_ada" } });
+  const row = toRow("workspace-token-trust", trustId, { version, fields, added: { definedBy: "usr_ada" } });
   resources.put(rows, workspaceId, [row.kind, trustId], row);
 }
 

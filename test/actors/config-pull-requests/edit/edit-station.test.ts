@@ -3,7 +3,7 @@ import { editStation } from "../../../../actors/config-pull-requests/edit/edit-s
 import type { SourceTree } from "../../../../actors/config-pull-requests/edit/station-edit.js";
 import { RunAbort } from "../../../../runtime/effects/run-signal.js";
 import { ManualClock } from "../../../support/manual-clock.js";
-import { EDITED_PATH, stationOf, treeOf, wantedOf } from "../../../support/station-edit.js";
+import { EDITED_PATH, toStation, toTree, toWanted } from "../../../support/station-edit.js";
 
 const source = (model: string) => `resource "service_line" "web" {
   key = "web"
@@ -12,28 +12,28 @@ const source = (model: string) => `resource "service_line" "web" {
   ]
 }
 `;
-const wanted = wantedOf(stationOf({ model: "small" }), { model: "large" });
+const wanted = toWanted(toStation({ model: "small" }), { model: "large" });
 
-function runOf(clock = new ManualClock(0)) {
+function toRun(clock = new ManualClock(0)) {
   return { clock, signal: new RunAbort() };
 }
 
 t.test("an edit in a thread of its own changes the wanted value and nothing else", async (t) => {
-  t.same(await editStation(treeOf({ [EDITED_PATH]: source('"small"') }), wanted, runOf()), {
+  t.same(await editStation(toTree({ [EDITED_PATH]: source('"small"') }), wanted, toRun()), {
     files: [{ path: EDITED_PATH, before: source('"small"'), after: source('"large"') }],
   });
 });
 
 t.test("a source that ends a parser is refused, and the next one is edited", async (t) => {
   const deep = `a = ${"[".repeat(20_000)}\n`;
-  t.match(await editStation(treeOf({ [EDITED_PATH]: deep }), wanted, runOf()), { refused: { code: /^not-/ } });
-  t.match(await editStation(treeOf({ [EDITED_PATH]: source('"small"') }), wanted, runOf()), { files: { length: 1 } });
+  t.match(await editStation(toTree({ [EDITED_PATH]: deep }), wanted, toRun()), { refused: { code: /^not-/ } });
+  t.match(await editStation(toTree({ [EDITED_PATH]: source('"small"') }), wanted, toRun()), { files: { length: 1 } });
 });
 
 t.test("an edit that takes too long is refused", async (t) => {
   const clock = new ManualClock(0);
   const tree: SourceTree = {
-    ...treeOf({}),
+    ...toTree({}),
     async list() {
       // Advances the clock after this answer, before the thread can ask again.
       setImmediate(() => clock.advance(180_000));
@@ -41,17 +41,17 @@ t.test("an edit that takes too long is refused", async (t) => {
     },
     read: () => new Promise(() => undefined),
   };
-  t.match(await editStation(tree, wanted, runOf(clock)), { refused: { code: "not-proven", message: /too long/ } });
+  t.match(await editStation(tree, wanted, toRun(clock)), { refused: { code: "not-proven", message: /too long/ } });
 });
 
 t.test("what the repository rejects with, and what ends the run, ends the edit", async (t) => {
   const gone = new Error("gone");
-  const tree = { ...treeOf({}), list: () => Promise.reject(gone) };
-  await t.rejects(editStation(tree, wanted, runOf()), gone);
+  const tree = { ...toTree({}), list: () => Promise.reject(gone) };
+  await t.rejects(editStation(tree, wanted, toRun()), gone);
 
-  const run = runOf();
+  const run = toRun();
   const over = new Error("over");
-  const endless = { ...treeOf({}), list: () => new Promise<never>(() => run.signal.abort(over)) };
+  const endless = { ...toTree({}), list: () => new Promise<never>(() => run.signal.abort(over)) };
   await t.rejects(editStation(endless, wanted, run), over);
-  await t.rejects(editStation(treeOf({}), wanted, run), over, "and one that was ended before it began");
+  await t.rejects(editStation(toTree({}), wanted, run), over, "and one that was ended before it began");
 });

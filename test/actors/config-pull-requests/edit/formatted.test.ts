@@ -1,9 +1,9 @@
 import { format } from "@cdktn/hcl-tools";
 import t from "tap";
-import { EDITED_PATH, editIn, stationOf, treeOf, wantedOf } from "../../../support/station-edit.js";
+import { EDITED_PATH, editIn, toStation, toTree, toWanted } from "../../../support/station-edit.js";
 
 async function after(source: string, live: object, change: object): Promise<string> {
-  const outcome = await editIn(treeOf({ [EDITED_PATH]: source }), wantedOf(stationOf(live), change));
+  const outcome = await editIn(toTree({ [EDITED_PATH]: source }), toWanted(toStation(live), change));
   return "refused" in outcome ? outcome.refused.message : (outcome.files[0]?.after ?? "");
 }
 

@@ -5,10 +5,10 @@ import type { EditOutcome, WantedStation } from "../../../../actors/config-pull-
 import type { Block, ObjectValue } from "../../../../actors/export/hcl.js";
 import { type StationBody, stationSchema } from "../../../../actors/lines/station.js";
 import { createChance } from "../../../simulation/chance.js";
-import { type GeneratedModule, generateModule, inWords, textFilesOf } from "../../../support/generated-module.js";
-import { bodyOf } from "../../../support/hcl-module.js";
+import { type GeneratedModule, generateModule, inWords, listTextFiles } from "../../../support/generated-module.js";
+import { readBody } from "../../../support/hcl-module.js";
 import { HandPrinter, type HandStyle, isObject, type Piece } from "../../../support/hcl-printer.js";
-import { EDITED_PATH, editIn, editParsers, stationOf, treeOf } from "../../../support/station-edit.js";
+import { EDITED_PATH, editIn, editParsers, toStation, toTree } from "../../../support/station-edit.js";
 
 /** Results of edits in generated sources. */
 export interface Tally {
@@ -29,7 +29,7 @@ interface Written {
 
 /** The name of an editable attribute, in an API body and in HCL. */
 type AttributeName = readonly [field: string, attribute: string];
-const attributes: readonly AttributeName[] = Object.keys(stationOf({}))
+const attributes: readonly AttributeName[] = Object.keys(toStation({}))
   .filter((name) => name !== "key" && name !== "kind")
   .map((name) => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]);
 
@@ -105,8 +105,8 @@ async function editOnce(
   const { live } = module;
   const { written, names, computed } = at;
   const change = Object.fromEntries(names.map(([name]) => [name, Reflect.get(module.wanted, name)]));
-  const wanted = stationOf({ ...live, ...change });
-  const texts = textFilesOf(module).map(([path, text]) => [`lines/${path}`, text]);
+  const wanted = toStation({ ...live, ...change });
+  const texts = listTextFiles(module).map(([path, text]) => [`lines/${path}`, text]);
   const files = { [EDITED_PATH]: written.text, ...Object.fromEntries(texts) };
   const asked: WantedStation = {
     path: EDITED_PATH,
@@ -115,7 +115,7 @@ async function editOnce(
     live,
     wanted,
   };
-  const outcome = await editIn(treeOf(files), asked);
+  const outcome = await editIn(toTree(files), asked);
   const isSame = isDeepStrictEqual(live, wanted);
   if ("refused" in outcome) {
     const { code, attribute, message } = outcome.refused;
@@ -127,7 +127,7 @@ async function editOnce(
   if (isSame || computed.length > 0) return "it should be refused";
   tally.edited += 1;
   const changed = names.map(([, attribute]) => attribute);
-  return faultOf({ files, written, live, wanted }, outcome, changed);
+  return lookUpFault({ files, written, live, wanted }, outcome, changed);
 }
 
 interface Asked {
@@ -138,7 +138,7 @@ interface Asked {
 }
 
 /** Describes what is wrong with an edit; null if it is exact. */
-async function faultOf(
+async function lookUpFault(
   { files, written, live, wanted }: Asked,
   outcome: Extract<EditOutcome, { readonly files: unknown }>,
   changed: readonly string[],
@@ -150,7 +150,7 @@ async function faultOf(
     after[path] = text;
   }
   const main = after[EDITED_PATH] ?? "";
-  const [was, is] = [await valuesOf(written.text), await valuesOf(main)];
+  const [was, is] = [await findValues(written.text), await findValues(main)];
   if (is === null || was === null) return "it is no HCL";
   const [old, now] = [stationIn(was, live.key), stationIn(is, live.key)];
   if (old === null || now === null) return "the station is gone";
@@ -159,7 +159,7 @@ async function faultOf(
   const kept = (station: JsonObject) =>
     Object.fromEntries(Object.entries(station).filter(([name]) => !changed.includes(name)));
   if (!isDeepStrictEqual(kept(old), kept(now))) return "another attribute is changed";
-  const meant = meaningOf(now, after);
+  const meant = toMeaning(now, after);
   if (!isDeepStrictEqual(meant, inFormC(wanted))) return `it means ${JSON.stringify(meant)}`;
   const lost = Array.from({ length: written.comments }, (_, index) => `c${index + 1}.`).find(
     (each) => !main.includes(each),
@@ -172,7 +172,7 @@ async function faultOf(
 
 type JsonObject = { readonly [name: string]: Json };
 
-async function valuesOf(text: string): Promise<JsonObject | null> {
+async function findValues(text: string): Promise<JsonObject | null> {
   const parsed = await (await editParsers()).parseValues(EDITED_PATH, text);
   return "values" in parsed ? parsed.values : null;
 }
@@ -202,7 +202,7 @@ function withoutStation(values: JsonObject, key: string): unknown {
 const stationShape = z.toJSONSchema(stationSchema, { io: "input", unrepresentable: "any" });
 
 /** Returns the station as the provider would send it. */
-function meaningOf(station: JsonObject, files: Readonly<Record<string, string>>): unknown {
+function toMeaning(station: JsonObject, files: Readonly<Record<string, string>>): unknown {
   const meant = (value: Json): Json => {
     if (typeof value === "string") return evaluated(value, files);
     if (value === null || typeof value !== "object") return value;
@@ -213,7 +213,7 @@ function meaningOf(station: JsonObject, files: Readonly<Record<string, string>>)
   };
   const { judge } = station;
   const one = Array.isArray(judge) ? { ...station, judge: judge[0] ?? null } : station;
-  const body = bodyOf(meant(one), stationShape);
+  const body = readBody(meant(one), stationShape);
   return inFormC(stationSchema.parse(body));
 }
 

@@ -1,6 +1,6 @@
 import t from "tap";
 import { plainValue, valueAt } from "../../../../actors/config-pull-requests/edit/edit-source.js";
-import { EDITED_PATH, editIn, editParsers, stationOf, treeOf, wantedOf } from "../../../support/station-edit.js";
+import { EDITED_PATH, editIn, editParsers, toStation, toTree, toWanted } from "../../../support/station-edit.js";
 
 /** The start of an HCL interpolation; split so that it does not look like a JavaScript template. */
 const OPEN = "$" + "{";
@@ -43,8 +43,8 @@ function source(form: string): string {
 /** Returns the edited source's prompt, read with HCL's own parser; else the refusal. */
 async function promptAfter(text: string, was: string, prompt: string): Promise<unknown> {
   const outcome = await editIn(
-    treeOf({ [EDITED_PATH]: text }),
-    wantedOf(stationOf({ prompt: was, check: "make" }), { prompt }),
+    toTree({ [EDITED_PATH]: text }),
+    toWanted(toStation({ prompt: was, check: "make" }), { prompt }),
   );
   if ("refused" in outcome) return outcome.refused;
   const [edited] = outcome.files;
@@ -70,8 +70,8 @@ t.test("values that look like something else are read back as they are", async (
 t.test("a heredoc stays one where it can hold the text, with an end word that the text has not", async (t) => {
   const afterwards = async (form: string, prompt: string) => {
     const outcome = await editIn(
-      treeOf({ [EDITED_PATH]: source(form) }),
-      wantedOf(stationOf({ prompt: "Do it.\n", check: "make" }), { prompt }),
+      toTree({ [EDITED_PATH]: source(form) }),
+      toWanted(toStation({ prompt: "Do it.\n", check: "make" }), { prompt }),
     );
     return "files" in outcome ? (outcome.files[0]?.after ?? "") : "";
   };
@@ -98,7 +98,7 @@ t.test("a file has exactly the wanted text, and the source stays as it is", asyn
   const text = source(`prompt = file("${OPEN}path.module}/plan.md")`);
   for (const prompt of hostile) {
     const files = { [EDITED_PATH]: text, "lines/plan.md": "Do it.\n" };
-    t.same(await editIn(treeOf(files), wantedOf(stationOf({ prompt: "Do it.\n", check: "make" }), { prompt })), {
+    t.same(await editIn(toTree(files), toWanted(toStation({ prompt: "Do it.\n", check: "make" }), { prompt })), {
       files: [{ path: "lines/plan.md", before: "Do it.\n", after: prompt }],
     });
   }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EditOutcome } from "../../../../actors/config-pull-requests/edit/station-edit.js";
-import { editIn, stationOf, type TreeFiles, treeOf, wantedOf } from "../../../support/station-edit.js";
+import { editIn, type TreeFiles, toStation, toTree, toWanted } from "../../../support/station-edit.js";
 import type { Tally } from "./generated-edits.js";
 
 /** `${` */
@@ -46,8 +46,8 @@ export function line({ prompt, team, more = "", name = "web" }: Written): string
 export async function editLayout({ path, files, change, refused }: Layout, tally: Tally): Promise<string | null> {
   const [live, now] =
     change === "model" ? [{ model: "m" }, { model: "n" }] : [{ model: "m", prompt: WAS }, { prompt: IS }];
-  const wanted = { ...wantedOf(stationOf(live), now, path), repository: "acme/infra" };
-  const outcome = await editIn(treeOf(files), wanted);
+  const wanted = { ...toWanted(toStation(live), now, path), repository: "acme/infra" };
+  const outcome = await editIn(toTree(files), wanted);
   if ("refused" in outcome) {
     const { code, message, attribute } = outcome.refused;
     tally.refused.set(code, (tally.refused.get(code) ?? 0) + 1);
@@ -57,11 +57,11 @@ export async function editLayout({ path, files, change, refused }: Layout, tally
     return outcome.refused.wanted === set && attribute === change ? null : `it wants ${outcome.refused.wanted}`;
   }
   tally.edited += 1;
-  return refused === null ? faultOf(outcome, files, { path, change }) : "it should be refused";
+  return refused === null ? lookUpFault(outcome, files, { path, change }) : "it should be refused";
 }
 
 /** What is wrong with an edit that changes one value and no other byte. */
-function faultOf(
+function lookUpFault(
   outcome: Extract<EditOutcome, { readonly files: unknown }>,
   files: TreeFiles,
   { path, change }: Pick<Layout, "path" | "change">,

@@ -1,9 +1,9 @@
 import t from "tap";
-import { EDITED_PATH, editIn, stationOf, treeOf, wantedOf } from "../../../support/station-edit.js";
+import { EDITED_PATH, editIn, toStation, toTree, toWanted } from "../../../support/station-edit.js";
 
 /** Returns the source after an edit, or the refusal's message. */
 async function after(source: string, live: object, change: object): Promise<string> {
-  const outcome = await editIn(treeOf({ [EDITED_PATH]: source }), wantedOf(stationOf(live), change));
+  const outcome = await editIn(toTree({ [EDITED_PATH]: source }), toWanted(toStation(live), change));
   if ("refused" in outcome) return outcome.refused.message;
   return outcome.files.find(({ path }) => path === EDITED_PATH)?.after ?? "";
 }

@@ -31,7 +31,7 @@ export function lifecycleLayouts(): readonly Layout[] {
     ],
     ...["action_trigger {\n      events = [after_update]\n      actions = [action.x.y]\n    }"],
   ];
-  const of = (body: string, isRefused: boolean): Layout => ({
+  const read = (body: string, isRefused: boolean): Layout => ({
     says: `lifecycle { ${body} }`,
     path: "main.tf",
     change: "model",
@@ -39,7 +39,7 @@ export function lifecycleLayouts(): readonly Layout[] {
     refused: isRefused ? { code: "not-proven", place: /At main\.tf:1[23], lifecycle/ } : null,
   });
   return [
-    ...[...ignoring, "enabled = false", "enabled = var.on"].map((body) => of(body, true)),
-    ...harmless.map((body) => of(body, false)),
+    ...[...ignoring, "enabled = false", "enabled = var.on"].map((body) => read(body, true)),
+    ...harmless.map((body) => read(body, false)),
   ];
 }

@@ -5,10 +5,10 @@ import type { EditOutcome } from "../../../../actors/config-pull-requests/edit/s
 import {
   EDITED_PATH,
   editParsers,
-  stationOf,
   type TreeFiles,
-  treeOf,
-  wantedOf,
+  toStation,
+  toTree,
+  toWanted,
 } from "../../../support/station-edit.js";
 
 /** The start of an HCL interpolation; split so that it does not look like a JavaScript template. */
@@ -30,8 +30,8 @@ async function edit(files: TreeFiles | string): Promise<{ readonly outcome: Edit
       return parseValues(path, text);
     },
   };
-  const tree = treeOf(typeof files === "string" ? { [EDITED_PATH]: files } : files);
-  const outcome = await makeEdit(parsers, tree, wantedOf(stationOf({ model: "m" }), { model: "n" }));
+  const tree = toTree(typeof files === "string" ? { [EDITED_PATH]: files } : files);
+  const outcome = await makeEdit(parsers, tree, toWanted(toStation({ model: "m" }), { model: "n" }));
   return { outcome, lines };
 }
 
@@ -114,8 +114,8 @@ t.test("a team is followed over some hundred names at most, whatever branches th
     };
     const locals = Array.from({ length: 5_000 }, (_, index) => `  t${index} = ${step(index)}\n`).join("");
     const own = line().replace("  key", "  team_id = local.t0\n  key");
-    const tree = treeOf({ [EDITED_PATH]: own, "lines/locals.tf": `locals {\n${locals}}\n` });
-    const outcome = await makeEdit(counting, tree, wantedOf(stationOf({ model: "m" }), { model: "n" }));
+    const tree = toTree({ [EDITED_PATH]: own, "lines/locals.tf": `locals {\n${locals}}\n` });
+    const outcome = await makeEdit(counting, tree, toWanted(toStation({ model: "m" }), { model: "n" }));
     t.match(outcome, { refused: { code: "ambiguous", message: /lines\/locals\.tf:\d+ is unknown/ } }, step(0));
     t.ok(parses < 10, `${step(0)}: ${parses} texts parsed`);
   }
@@ -151,7 +151,7 @@ t.test("a long expression that a team leads over is parsed once and given to no 
           return parseValues(path, written);
         },
       };
-      const outcome = await makeEdit(counting, treeOf(files), wantedOf(stationOf({ model: "m" }), { model: "n" }));
+      const outcome = await makeEdit(counting, toTree(files), toWanted(toStation({ model: "m" }), { model: "n" }));
       const about = `${team} and ${text.slice(0, 30)}, ${isApart ? "apart" : "together"}`;
       t.match(outcome, code === null ? { files: { length: 1 } } : { refused: { code } }, about);
       // The edited text is a second one.
@@ -191,7 +191,7 @@ t.test("an edit notes the file that each parser is given", async (t) => {
       at = path;
     },
   };
-  await makeEdit(parsers, treeOf(files), wantedOf(stationOf({ model: "m" }), { model: "n" }));
+  await makeEdit(parsers, toTree(files), toWanted(toStation({ model: "m" }), { model: "n" }));
   for (const [path, text] of Object.entries(files)) t.equal(parsed.get(text), path);
 });
 

@@ -235,7 +235,7 @@ function attributeReaders(): readonly Layout[] {
   ];
   const locals = `locals {\n  command = "cat prompts/w.md"\n  other = "${MODULE}/dist"\n}\n`;
   const { files, ...layout } = readers("lines", "lines/b.tf", "1");
-  const of = (text: string, isRefused: boolean): Layout => ({
+  const read = (text: string, isRefused: boolean): Layout => ({
     ...layout,
     says: `lines/b.tf holds ${text}`,
     files: {
@@ -268,8 +268,8 @@ function attributeReaders(): readonly Layout[] {
   ];
   const names = ["b.tf.json", "b.tofu.json", "b.tftest.json", "b.tfquery.json", "b.tfstack.json", "b.tfdeploy.json"];
   return [
-    ...reading.map((text) => of(text, true)),
-    ...harmless.map((text) => of(text, false)),
+    ...reading.map((text) => read(text, true)),
+    ...harmless.map((text) => read(text, false)),
     ...names.flatMap((name) =>
       json.map(([text, isRefused]): Layout => {
         const place = new RegExp(`at lines/${name.replaceAll(".", "\\.")}:1`);

@@ -1,5 +1,5 @@
 import t from "tap";
-import { editIn, stationOf, type TreeFiles, treeOf, wantedOf } from "../../../support/station-edit.js";
+import { editIn, type TreeFiles, toStation, toTree, toWanted } from "../../../support/station-edit.js";
 
 /** The start of an HCL interpolation; split so that it does not look like a JavaScript template. */
 const OPEN = "$" + "{";
@@ -18,7 +18,7 @@ function skill(name: string, more = ""): string {
 
 /** Returns the source after an edit, or the refusal's code. */
 async function after(files: TreeFiles, live: object, change: object): Promise<string> {
-  const outcome = await editIn(treeOf(files), wantedOf(stationOf(live), change, "main.tf"));
+  const outcome = await editIn(toTree(files), toWanted(toStation(live), change, "main.tf"));
   return "refused" in outcome
     ? `${outcome.refused.code}: ${outcome.refused.attribute}`
     : (outcome.files[0]?.after ?? "");

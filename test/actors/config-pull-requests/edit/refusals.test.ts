@@ -1,7 +1,7 @@
 import t from "tap";
 import { z } from "zod";
 import type { EditRefusal } from "../../../../actors/config-pull-requests/edit/station-edit.js";
-import { EDITED_PATH, editIn, stationOf, type TreeFiles, treeOf, wantedOf } from "../../../support/station-edit.js";
+import { EDITED_PATH, editIn, type TreeFiles, toStation, toTree, toWanted } from "../../../support/station-edit.js";
 
 /** The start of an HCL interpolation; split so that it does not look like a JavaScript template. */
 const OPEN = "$" + "{";
@@ -354,7 +354,7 @@ const table: readonly Refused[] = [
 
 t.test("what cannot be edited is refused with its code, place and value", async (t) => {
   for (const { says, files, code, message, live = { model: "m" }, change = { model: "other" }, ...about } of table) {
-    const outcome = await editIn(treeOf(files), wantedOf(stationOf(live), change));
+    const outcome = await editIn(toTree(files), toWanted(toStation(live), change));
     t.match(outcome, { refused: { code, message, ...about } }, says);
     const { refused } = z.object({ refused: z.object({ message: z.string(), wanted: z.string() }) }).parse(outcome);
     // A missing file or a symlink has no lines.
@@ -365,7 +365,7 @@ t.test("what cannot be edited is refused with its code, place and value", async 
 t.test("a refusal names the value to set: of its attribute, of the only one, or all with their names", async (t) => {
   const change = { model: "other", skills: ["a"], prompt: "One.\nTwo.\n" };
   const wantedFor = async (files: TreeFiles, to: object, live: object = { model: "m" }) => {
-    const outcome = await editIn(treeOf(files), wantedOf(stationOf(live), to));
+    const outcome = await editIn(toTree(files), toWanted(toStation(live), to));
     return "refused" in outcome ? [outcome.refused.attribute, outcome.refused.wanted] : outcome;
   };
   const twice = main(line('model = "m"\n      model = "m"'));
@@ -398,18 +398,18 @@ t.test("what reads other files does not stop the edit of one", async (t) => {
     "other/d.tf": other(`${module(`${OPEN}var.name}.md`)} # file(var.path)`),
     "README.md": "lines/prompts/plan.md",
   });
-  t.match(await editIn(treeOf(files), wantedOf(stationOf(prompt.live), prompt.change)), {
+  t.match(await editIn(toTree(files), toWanted(toStation(prompt.live), prompt.change)), {
     files: [{ path: "lines/prompts/plan.md", before: "Do it.\n", after: "Do it well.\n" }],
   });
 });
 
 t.test("a file of a repository that cannot be looked through whole may be read elsewhere", async (t) => {
-  const wanted = wantedOf(stationOf(prompt.live), prompt.change);
-  const tree = treeOf(prompted(`prompt = ${read}`), false);
+  const wanted = toWanted(toStation(prompt.live), prompt.change);
+  const tree = toTree(prompted(`prompt = ${read}`), false);
   t.match(await editIn(tree, wanted), { refused: { code: "ambiguous", message: /too large/ } });
 });
 
 t.test("a source of JSON is no HCL", async (t) => {
-  const wanted = wantedOf(stationOf({ model: "m" }), { model: "other" }, "lines/main.tf.json");
-  t.match(await editIn(treeOf({ "lines/main.tf.json": "{}" }), wanted), { refused: { code: "not-hcl" } });
+  const wanted = toWanted(toStation({ model: "m" }), { model: "other" }, "lines/main.tf.json");
+  t.match(await editIn(toTree({ "lines/main.tf.json": "{}" }), wanted), { refused: { code: "not-hcl" } });
 });

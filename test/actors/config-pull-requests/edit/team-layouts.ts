@@ -113,7 +113,7 @@ export function mixedTeamLayouts(): readonly Layout[] {
   const values = 'team = "team_2"\n';
   const variable = 'variable "team" {\n  default = "team_1"\n}\n';
   const json = (key: string) => `{"resource":{"service_team":{"main":{"key":"${key}"}}}}`;
-  const of = (team: string, more: TreeFiles, code: string | null, place = /^At main\.tf:2, team_id/): Layout => ({
+  const read = (team: string, more: TreeFiles, code: string | null, place = /^At main\.tf:2, team_id/): Layout => ({
     says: `team_id = ${team} beside ${Object.keys(more)}`,
     path: "main.tf",
     change: "model",
@@ -121,31 +121,31 @@ export function mixedTeamLayouts(): readonly Layout[] {
     refused: code === null ? null : { code, place },
   });
   return [
-    of("var.on ? service_team.core.id : service_team.web.id", {}, "ambiguous"),
-    of("trimspace(service_team.web.id)", {}, "ambiguous"),
-    of("trimspace(service_team.core.id)", {}, null),
+    read("var.on ? service_team.core.id : service_team.web.id", {}, "ambiguous"),
+    read("trimspace(service_team.web.id)", {}, "ambiguous"),
+    read("trimspace(service_team.core.id)", {}, null),
     ...expressionForms().flatMap(({ team, more, isKnown }) => [
-      of(team("team_2"), more("team_2"), "ambiguous"),
-      of(team("team_1"), more("team_1"), isKnown ? null : "ambiguous"),
+      read(team("team_2"), more("team_2"), "ambiguous"),
+      read(team("team_1"), more("team_1"), isKnown ? null : "ambiguous"),
     ]),
-    ...unknownForms().map(({ team, more }) => of(team, more, "ambiguous")),
-    of("var.team", { "v.tf": 'variable "team" {}\n' }, null),
-    of("trimspace(var.team)", {}, null),
-    of("coalesce(var.team, service_team.web.id)", {}, "ambiguous"),
-    of("service_team.main.id", { "t_override.tofu.bak": "", "t.tf.json": json("core") }, null),
-    of("service_team.main.id", { "t.tf.json": json("web") }, "not-found", /At main\.tf:1/),
-    of(
+    ...unknownForms().map(({ team, more }) => read(team, more, "ambiguous")),
+    read("var.team", { "v.tf": 'variable "team" {}\n' }, null),
+    read("trimspace(var.team)", {}, null),
+    read("coalesce(var.team, service_team.web.id)", {}, "ambiguous"),
+    read("service_team.main.id", { "t_override.tofu.bak": "", "t.tf.json": json("core") }, null),
+    read("service_team.main.id", { "t.tf.json": json("web") }, "not-found", /At main\.tf:1/),
+    read(
       "service_team.main.id",
       { "t.tf.json": json("core").replace("{", '{"resource":{},') },
       "ambiguous",
       /t\.tf\.json:1/,
     ),
-    of("[for t in [service_team.web] : t.id][0]", {}, "ambiguous"),
-    of("var.team", { "v.tf": variable }, null),
-    of("var.team", { "v.tf": variable, "terraform.tfvars": values }, "not-found", /At main\.tf:1/),
-    of("var.team", { "v.tf": variable, "prod.tfvars": values }, "not-found", /At main\.tf:1/),
-    of("var.team", { "v.tf": variable, "a.auto.tfvars": 'team = "team_1"\n', "prod.tfvars": values }, "ambiguous"),
-    of("local.a", { "l.tf": "locals {\n  a = local.b\n  b = local.a\n}\n" }, "ambiguous"),
+    read("[for t in [service_team.web] : t.id][0]", {}, "ambiguous"),
+    read("var.team", { "v.tf": variable }, null),
+    read("var.team", { "v.tf": variable, "terraform.tfvars": values }, "not-found", /At main\.tf:1/),
+    read("var.team", { "v.tf": variable, "prod.tfvars": values }, "not-found", /At main\.tf:1/),
+    read("var.team", { "v.tf": variable, "a.auto.tfvars": 'team = "team_1"\n', "prod.tfvars": values }, "ambiguous"),
+    read("local.a", { "l.tf": "locals {\n  a = local.b\n  b = local.a\n}\n" }, "ambiguous"),
   ];
 }
 
@@ -181,7 +181,7 @@ module "t" {
     ...["values(module.t)[0]", "module.t[*].id", "trimspace(module.t.id)"],
   ];
   const known = ["service_team.web[0].id", "module.t[0].id", "module.t.id", "local.list[0]", 'local.ids["web"]'];
-  const of = (team: string, code: string, place: RegExp): Layout => ({
+  const read = (team: string, code: string, place: RegExp): Layout => ({
     says: `team_id = ${team}`,
     path: "main.tf",
     change: "model",
@@ -189,15 +189,15 @@ module "t" {
     refused: { code, place },
   });
   return [
-    ...forms.map((team) => of(team, "ambiguous", /^At main\.tf:2, team_id/)),
-    ...known.map((team) => of(team, "not-found", /^At main\.tf:1: /)),
+    ...forms.map((team) => read(team, "ambiguous", /^At main\.tf:2, team_id/)),
+    ...known.map((team) => read(team, "not-found", /^At main\.tf:1: /)),
   ];
 }
 
 /** Lines of two teams, whose teams stand anywhere in the module. */
 export function teamLayouts(): readonly Layout[] {
   const refused = { code: "not-found", place: /main\.tf:1: / };
-  const of = (says: string, main: string, teams: TreeFiles, isRefused: boolean): Layout => ({
+  const read = (says: string, main: string, teams: TreeFiles, isRefused: boolean): Layout => ({
     says,
     path: "lines/main.tf",
     change: "model",
@@ -245,18 +245,18 @@ export function teamLayouts(): readonly Layout[] {
     ...[...ways, ...more].flatMap(([written, files, says]) => {
       const by = (team: string) => written.replaceAll("TEAM", team);
       return [
-        of(`the team stands in ${says}`, line({ team: by(own) }), files, false),
-        of(`another team stands in ${says}`, line({ team: by(other) }), files, true),
-        of(`both stand in ${says}`, both(by(own), by(other)), files, false),
+        read(`the team stands in ${says}`, line({ team: by(own) }), files, false),
+        read(`another team stands in ${says}`, line({ team: by(other) }), files, true),
+        read(`both stand in ${says}`, both(by(own), by(other)), files, false),
       ];
     }),
-    of(
+    read(
       "another team by its call",
       line({ team: "var.team" }),
       { "main.tf": `module "l" {\n  source = "./lines"\n  team = service_team.web.id\n}\n`, "teams.tf": core },
       true,
     ),
-    of(
+    read(
       "the team by its call",
       line({ team: "var.team" }),
       { "main.tf": `module "l" {\n  source = "./lines"\n  team = service_team.core.id\n}\n`, "teams.tf": core },

@@ -103,11 +103,11 @@ t.test("a step calls a tool with its inputs, and its output is the tool's", asyn
 });
 
 t.test("failures of the tool are tool-failed; what may never be called is not-allowed", async (t) => {
-  const codeOf = async (answer: HostAnswer) => (await calling(hook(), { answer: () => answer }).run()).code;
-  t.equal(await codeOf({ status: 404 }), "tool-failed");
-  t.equal(await codeOf({ status: 503 }), "tool-failed");
-  t.equal(await codeOf(Object.assign(new Error("gone"), { code: "ECONNREFUSED" })), "tool-failed");
-  t.equal(await codeOf(new DOMException("late", "TimeoutError")), "timeout");
+  const findCode = async (answer: HostAnswer) => (await calling(hook(), { answer: () => answer }).run()).code;
+  t.equal(await findCode({ status: 404 }), "tool-failed");
+  t.equal(await findCode({ status: 503 }), "tool-failed");
+  t.equal(await findCode(Object.assign(new Error("gone"), { code: "ECONNREFUSED" })), "tool-failed");
+  t.equal(await findCode(new DOMException("late", "TimeoutError")), "timeout");
 
   const oauth2 = { authorizeUrl: url, tokenUrl: url, clientId: "c" };
   const never: readonly [object, string][] = [
@@ -174,18 +174,18 @@ t.test("an output is kept to its first 16 KiB", async (t) => {
 
 t.test("literal inputs are checked when the hook is written; expressions are not known yet", async (t) => {
   const rows = integrationRows(definition());
-  const errorsOf = (given: object | null) =>
+  const listErrors = (given: object | null) =>
     callErrors(hook({ steps: [{ name: "one", call: "tracker.act", with: given }] }), {
       reading: rows,
       workspaceId: WORKSPACE,
       teamKey: "core",
     });
-  t.same(errorsOf({ text: "a" }), []);
-  t.same(errorsOf({ text: expr("task.title"), count: expr("event.at") }), []);
-  t.match(errorsOf(null), [{ path: "steps[0].with.text", message: "must be given" }]);
-  t.match(errorsOf({ text: 7 }), [{ path: "steps[0].with.text", message: "must be text" }]);
-  t.match(errorsOf({ text: "a", count: "b" }), [{ path: "steps[0].with.count" }]);
-  t.match(errorsOf({ text: "a", "no such": "b" }), [
+  t.same(listErrors({ text: "a" }), []);
+  t.same(listErrors({ text: expr("task.title"), count: expr("event.at") }), []);
+  t.match(listErrors(null), [{ path: "steps[0].with.text", message: "must be given" }]);
+  t.match(listErrors({ text: 7 }), [{ path: "steps[0].with.text", message: "must be text" }]);
+  t.match(listErrors({ text: "a", count: "b" }), [{ path: "steps[0].with.count" }]);
+  t.match(listErrors({ text: "a", "no such": "b" }), [
     { path: 'steps[0].with["no such"]', message: "is no input of the tool" },
   ]);
 });

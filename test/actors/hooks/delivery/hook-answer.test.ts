@@ -94,7 +94,7 @@ async function arrange(t: Test, answer: Answer, from: "service" | "network") {
 }
 
 /** Returns the outcome of this result for a hook on a before event. */
-function outcomeOf(result: DeliveryResult, failure: "block" | "continue") {
+function toOutcome(result: DeliveryResult, failure: "block" | "continue") {
   const context: HookOccurrenceContext = {
     hookId: "hook_1",
     hook: "tell",
@@ -194,7 +194,7 @@ for (const from of ["service", "network"] as const) {
     for (const [name, answer] of Object.entries(refusals)) {
       const result = await (await arrange(t, answer, from))(true);
       const refused = "Hook tell refused. Reason: not today";
-      t.same(outcomeOf(result, "continue"), { next: "refused", code: null, refused }, name);
+      t.same(toOutcome(result, "continue"), { next: "refused", code: null, refused }, name);
       t.ok(Buffer.byteLength(result.body) <= 16 * 1024, name);
     }
   });
@@ -204,8 +204,8 @@ for (const from of ["service", "network"] as const) {
       const ask = await arrange(t, answer, from);
       const result = await ask(true);
       t.match(result, { status: 200, code: "errored", reason }, name);
-      t.match(outcomeOf(result, "block"), { next: "failed", code: "errored", refused: reason }, name);
-      t.same(outcomeOf(result, "continue"), { next: "failed", code: "errored", refused: null }, name);
+      t.match(toOutcome(result, "block"), { next: "failed", code: "errored", refused: reason }, name);
+      t.same(toOutcome(result, "continue"), { next: "failed", code: "errored", refused: null }, name);
       t.match(await ask(false), { status: 200, code: null, reason: null }, `${name}: delivered after an event`);
     }
   });
@@ -213,7 +213,7 @@ for (const from of ["service", "network"] as const) {
   t.test(`an empty body and text that is no refusal are consent, when ${by} asks`, async (t) => {
     for (const [name, answer] of Object.entries(consents)) {
       const result = await (await arrange(t, answer, from))(true);
-      t.same(outcomeOf(result, "block"), { next: "delivered", code: null, refused: null }, name);
+      t.same(toOutcome(result, "block"), { next: "delivered", code: null, refused: null }, name);
     }
   });
 }

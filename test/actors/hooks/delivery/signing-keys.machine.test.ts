@@ -10,7 +10,7 @@ import {
 import type { Woken } from "../../../../runtime/turns/turn.js";
 import { memoryRows, stepByHand } from "../../../support/turn.js";
 
-const keyOf = () => {
+const toKey = () => {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   return createHookTokenSigner(JSON.stringify(privateKey.export({ format: "jwk" }))).publicKey;
 };
@@ -20,7 +20,7 @@ const use = (key: UseKey["key"]): UseKey => ({ type: "keys.use", key });
 t.test("a replaced key stays published until all tokens that it signed have expired", async (t) => {
   const rows = memoryRows();
   const keys = stepByHand(signingKeysActor, signingKeysRef, { rows, now: 0 });
-  const [first, second] = [keyOf(), keyOf()];
+  const [first, second] = [toKey(), toKey()];
   const published = (nowMs: number) =>
     listPublishedKeys(rows, nowMs)
       .map(({ kid }) => kid)
@@ -47,7 +47,7 @@ t.test("a replaced key stays published until all tokens that it signed have expi
 t.test("a key that is used again stays published", async (t) => {
   const rows = memoryRows();
   const keys = stepByHand(signingKeysActor, signingKeysRef, { rows, now: 0 });
-  const [first, second] = [keyOf(), keyOf()];
+  const [first, second] = [toKey(), toKey()];
   keys.take(use(first));
   keys.take(use(second));
   t.same(keys.take(use(first)).cancelledWakes, [first.kid]);

@@ -73,11 +73,11 @@ function moved(repositories: readonly string[] = ["acme/app"]): WorkEvent {
  * Matches all hooks, with a given number of units per portion: returns the matching hooks, in order, and the number of
  * portions.
  */
-function judgeAll(reading: Reading, work: WorkEvent, unitsOf: () => number) {
+function judgeAll(reading: Reading, work: WorkEvent, toUnits: () => number) {
   const fires: string[] = [];
   let portions = 0;
   for (let from: MatchCursor | null = MATCH_START; from !== null; portions++) {
-    const { fires: some, next } = matchHooks(reading, work, { from, units: unitsOf() });
+    const { fires: some, next } = matchHooks(reading, work, { from, units: toUnits() });
     fires.push(...some.map(({ fields }) => fields.key));
     from = next;
   }
@@ -179,22 +179,22 @@ t.test("a slice reads few hooks that are expensive to read or to compile", async
 t.test("few hooks are held until the version of their rows changes, many are read each time", (t) => {
   const rows = memoryRows();
   const reading = new VersionedReading(rows);
-  const firesOf = () => matchHooks(reading, moved(), { from: MATCH_START, units: MAX_MATCH_COST }).fires;
-  const readsOf = () => reading.during(firesOf);
+  const listFires = () => matchHooks(reading, moved(), { from: MATCH_START, units: MAX_MATCH_COST }).fires;
+  const toReads = () => reading.during(listFires);
   const hook = row(9_001, {});
   putResource(rows, kind, hook, null);
-  t.same(firesOf(), [hook]);
-  t.equal(readsOf(), 0);
+  t.same(listFires(), [hook]);
+  t.equal(toReads(), 0);
   const other = row(9_002, { match: { lines: ["dev"] } });
   putResource(rows, kind, other, null);
   reading.version = null;
-  t.same(firesOf(), [hook, other], "while rows change they are read");
+  t.same(listFires(), [hook, other], "while rows change they are read");
   reading.version = 2;
-  t.same(firesOf(), [hook, other]);
-  t.equal(readsOf(), 0);
+  t.same(listFires(), [hook, other]);
+  t.equal(toReads(), 0);
   for (let n = 3; n < 20; n++) putResource(rows, kind, row(9_000 + n, {}), null);
   reading.version = 3;
-  firesOf();
-  t.ok(readsOf() > 0, "many are not held");
+  listFires();
+  t.ok(toReads() > 0, "many are not held");
   t.end();
 });

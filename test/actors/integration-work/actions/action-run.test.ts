@@ -91,11 +91,11 @@ function open(rows = integrationRows(definition), id = "act_1") {
 
 const notes = ({ sent }: TurnTaken) =>
   sent.filter(({ message }) => message.type === "note").map(({ message }) => message);
-const inputOf = ({ started }: TurnTaken) => started[0]?.input as IntegrationRequestInput;
+const toInput = ({ started }: TurnTaken) => started[0]?.input as IntegrationRequestInput;
 
 t.test("a binding's action is asked for with what it is about, and its marks go to the team's", async (t) => {
   const { actor, row } = open();
-  const input = inputOf(actor.take(bound()));
+  const input = toInput(actor.take(bound()));
   t.match(input, {
     block: { kind: "action", name: "tell" },
     after: { kind: "binding", index: 0 },
@@ -168,7 +168,7 @@ t.test("a binding that is sent to a route's channel alone is not for a task that
 t.test("a question's address is whole in the request, and ends the text of an approval", async (t) => {
   const rows = integrationRows(definition);
   const { actor } = open(rows);
-  const input = inputOf(
+  const input = toInput(
     actor.take(bound({ index: 1, event: "task.asked", ask: { body: "May it?", isApproval: true } })),
   );
   const { run, sent } = requesting(rows);
@@ -188,7 +188,7 @@ t.test("what may pass is tried 8 times with growing waits, and then is one line 
     t.equal(row()?.state, "waiting");
     waits.push((wakes[0]?.dueMs ?? 0) - actor.now);
     actor.now = wakes[0]?.dueMs ?? 0;
-    const again = inputOf(actor.take(woken));
+    const again = toInput(actor.take(woken));
     t.equal(again.messageId, "msg_1", "the same message in each attempt");
   }
   t.same(
@@ -203,15 +203,15 @@ t.test("what may pass is tried 8 times with growing waits, and then is one line 
 });
 
 t.test("the same failure of a binding is one line on the task, another one is a line of its own", async (t) => {
-  const keyOf = (index: number, code: "rejected" | "not-allowed") => {
+  const toKey = (index: number, code: "rejected" | "not-allowed") => {
     const { actor } = open();
     actor.take(bound({ index }));
     const [note] = notes(actor.take(ended(1, failed(code))));
     return note !== undefined && "key" in note ? note.key : null;
   };
-  t.type(keyOf(0, "rejected"), "string");
-  t.equal(keyOf(0, "rejected"), keyOf(0, "rejected"), "a task takes a key once");
-  t.not(keyOf(0, "rejected"), keyOf(0, "not-allowed"));
+  t.type(toKey(0, "rejected"), "string");
+  t.equal(toKey(0, "rejected"), toKey(0, "rejected"), "a task takes a key once");
+  t.not(toKey(0, "rejected"), toKey(0, "not-allowed"));
 });
 
 t.test("a host that asks for more time gets it; what cannot pass is tried once", async (t) => {
@@ -239,7 +239,7 @@ t.test("a binding that a kill cut short waits and is done again; a schedule's ru
   t.match([started.length, wakes], [0, [{ dueMs: actor.now + 2_000 }]]);
   t.match(row(), { state: "waiting", attempts: [{ n: 1, code: "interrupted" }] });
   const scheduled = open();
-  t.match(inputOf(scheduled.actor.take(due)), { again: "after-a-crash", after: null, values: "{}" });
+  t.match(toInput(scheduled.actor.take(due)), { again: "after-a-crash", after: null, values: "{}" });
   const taken = scheduled.actor.take(ended(1, failed("interrupted")));
   t.match(taken, {
     started: { length: 0 },
@@ -260,8 +260,8 @@ t.test("a run is done again by hand with what it saw, once for a key, and not wh
   const second = open(rows, "act_2");
   const taken = second.actor.take(resend);
   t.same(taken.answer, { id: "act_2", replayed: false });
-  t.match(inputOf(taken), { messageId: "msg_2", after: { kind: "binding", index: 0 } });
-  t.same(JSON.parse(inputOf(taken).values).target, { channel: "C1" });
+  t.match(toInput(taken), { messageId: "msg_2", after: { kind: "binding", index: 0 } });
+  t.same(JSON.parse(toInput(taken).values).target, { channel: "C1" });
   t.match([first.row(), second.row()], [{ resentAs: "act_2" }, { resends: "act_1", state: "attempting" }]);
   t.same(open(rows, "act_3").actor.take(resend).answer, { id: "act_2", replayed: true });
   t.equal(actionRuns.list(rows, WORKSPACE, [INTEGRATION]).length, 2);

@@ -26,7 +26,7 @@ const task = {
 };
 type Heard = Parameters<typeof bindingSubscriber.handle>[0];
 const about = { occurrence: "occ_01", workspaceId: WORKSPACE, teamId: TEAM, lineId: "line_1", task, causes: [] };
-const factOf = (on: (typeof events)[number]): Heard => {
+const toFact = (on: (typeof events)[number]): Heard => {
   const at = "2026-01-01T00:00:00.000Z";
   if (on === "task.opened" || on === "task.moved") {
     return { name: on, work: { ...about, on, stationId: "sta_1", run: null, event: { at } } };
@@ -39,7 +39,7 @@ t.test("each thing that happens to a task reaches the bindings on it, of its own
   const rows = integrationRows(definition);
   put(rows, "integration", "int_other", { teamId: "team_2", address: "other/tracker", fields: { on: definition.on } });
   const sentOn = (on: (typeof events)[number]) =>
-    withTurn(address(WORKSPACE, "subscriber", "1"), (turn) => bindingSubscriber.handle(factOf(on), turn), { rows })
+    withTurn(address(WORKSPACE, "subscriber", "1"), (turn) => bindingSubscriber.handle(toFact(on), turn), { rows })
       .sent;
   t.same(bindingSubscriber.facts, events);
   for (const [index, on] of events.entries()) {
@@ -63,7 +63,7 @@ t.test("what no binding of the team is on is not heard", async (t) => {
   const rows = integrationRows(only);
   put(rows, "integration", "int_other", { teamId: "team_2", address: "other/tracker", fields: { on: definition.on } });
   t.same(
-    events.filter((on) => bindingSubscriber.hears?.(factOf(on), WORKSPACE, rows)),
+    events.filter((on) => bindingSubscriber.hears?.(toFact(on), WORKSPACE, rows)),
     ["task.moved"],
   );
 });
@@ -79,27 +79,27 @@ t.test("the channel of the route that led to a task is kept for the bindings of 
     channels: { [INTEGRATION]: "C7", int_2: "C8" },
   };
   rows.put(tasks.key(WORKSPACE, "task_1"), row);
-  const valuesOf = (to: Record<string, string>) =>
+  const findValues = (to: Record<string, string>) =>
     toBindingValues(rows, scope, { to, request: undefined }, { task, ask: null });
-  t.same(valuesOf({})?.target, { channel: "C7" });
-  t.same(valuesOf({ thread: expr("task.marks.thread") })?.target, { channel: "C7", thread: "7" });
-  t.same(valuesOf({ channel: expr("'mine'") })?.target, { channel: "mine" }, "a binding's own goes first");
-  t.equal(valuesOf({ none: expr("task.marks.none") }), null);
+  t.same(findValues({})?.target, { channel: "C7" });
+  t.same(findValues({ thread: expr("task.marks.thread") })?.target, { channel: "C7", thread: "7" });
+  t.same(findValues({ channel: expr("'mine'") })?.target, { channel: "mine" }, "a binding's own goes first");
+  t.equal(findValues({ none: expr("task.marks.none") }), null);
 });
 
 t.test("the bindings of a team are held until the version of the configuration changes", async (t) => {
   const rows = integrationRows(definition);
   const reading = new VersionedReading(rows);
-  const eventsOf = (teamId = TEAM) => listBindings(reading, WORKSPACE, teamId).map(({ event }) => event);
-  const readsOf = () => reading.during(eventsOf);
-  t.same(eventsOf(), [...events, "task.opened"]);
-  t.equal(readsOf(), 0);
+  const listEvents = (teamId = TEAM) => listBindings(reading, WORKSPACE, teamId).map(({ event }) => event);
+  const toReads = () => reading.during(listEvents);
+  t.same(listEvents(), [...events, "task.opened"]);
+  t.equal(toReads(), 0);
   const fields = { on: [{ event: "task.moved" }] };
   put(rows, "integration", INTEGRATION, { teamId: TEAM, address: "core/tracker", fields });
   reading.version = null;
-  t.same(eventsOf(), ["task.moved"], "while configuration changes it is read");
+  t.same(listEvents(), ["task.moved"], "while configuration changes it is read");
   reading.version = 2;
-  t.same(eventsOf(), ["task.moved"]);
-  t.equal(readsOf(), 0);
-  t.same(eventsOf("team_2"), [], "another team has none of them");
+  t.same(listEvents(), ["task.moved"]);
+  t.equal(toReads(), 0);
+  t.same(listEvents("team_2"), [], "another team has none of them");
 });

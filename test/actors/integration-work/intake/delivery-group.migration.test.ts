@@ -14,7 +14,7 @@ import { deliveryWorld } from "../../../support/delivery-world.js";
 import { intake } from "../../../support/intake-by-hand.js";
 import { expr } from "../../../support/integration.js";
 import { INTEGRATION, TEAM, WORKSPACE } from "../../../support/integration-rows.js";
-import { bringUpThroughKills, entriesOf, stepped, storeWith } from "../../../support/migrating.js";
+import { bringUpThroughKills, collectEntries, stepped, storeWith } from "../../../support/migrating.js";
 import { memoryRows, seededBytes, type TurnTaken } from "../../../support/turn.js";
 
 const MINUTE_MS = 60_000;
@@ -192,10 +192,10 @@ t.test("10,000 grouped deliveries survive a kill after each slice, and are proce
   const kills = await bringUpThroughKills(store, { steps: migrations });
   t.ok(kills > groups.length / 4, `${kills} kills`);
   t.ok(Math.max(...commits) <= 4 * (3 * 32 + 2) + 1, "a slice has at most four groups");
-  t.strictSame(entriesOf(store), after, "each delivery has its rows, and nothing else changed");
+  t.strictSame(collectEntries(store), after, "each delivery has its rows, and nothing else changed");
 
   const { actor, rows, takeAll, answers, end, stored } = intake();
-  for (const { key, value } of entriesOf(store)) rows.put(key, value);
+  for (const { key, value } of collectEntries(store)) rows.put(key, value);
   const record = rows.get<CellRecord>(cellKey(deliveryIntakeRef(WORKSPACE, INTEGRATION)));
   const state = record?.state && deliveryIntakeActor.migrate?.(record.state, record.version);
   actor.restore(state?.value, state?.context);
@@ -234,8 +234,8 @@ t.test("a store with groups is opened, and every delivery of it raises its task 
   const { members, before, after } = scene(300, harness.world.nowMs, harness.durable.range({ prefix: [] }));
   const store = await storeWith(before);
   await bringUpThroughKills(store, { steps: migrations });
-  t.strictSame(entriesOf(store), after);
-  const written = harness.disk.open().commit(entriesOf(store).map(toPut));
+  t.strictSame(collectEntries(store), after);
+  const written = harness.disk.open().commit(collectEntries(store).map(toPut));
   await harness.advance(1_000);
   await written;
   await harness.start();

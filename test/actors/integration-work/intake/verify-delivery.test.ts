@@ -10,7 +10,7 @@ import { expr } from "../../../support/integration.js";
 const NOW = Date.parse("2026-01-01T00:00:00.000Z");
 const SECRET = "a key that both sides have";
 
-function schemeOf(verify: unknown) {
+function toScheme(verify: unknown) {
   const events = [{ raise: {} }];
   const fields = integrationSchema.parse({ integration: "x", name: "X", webhook: { verify, events } });
   return fields.webhook?.verify ?? null;
@@ -23,12 +23,12 @@ interface Asked {
   readonly secret?: string | null;
 }
 
-function faultOf({ verify, body, headers, secret = SECRET }: Asked): string | null {
+function lookUpFault({ verify, body, headers, secret = SECRET }: Asked): string | null {
   const received = new ReceivedDelivery(Buffer.from(body), new Map(Object.entries(headers)));
-  return findFault(received, { verify: verify === null ? null : schemeOf(verify), secret, nowMs: NOW });
+  return findFault(received, { verify: verify === null ? null : toScheme(verify), secret, nowMs: NOW });
 }
 
-const verified = (asked: Asked): boolean => faultOf(asked) === null;
+const verified = (asked: Asked): boolean => lookUpFault(asked) === null;
 
 t.test("what is wrong with a delivery is told apart", async (t) => {
   const sign = (key: string) => createHmac("sha256", key).update("b").digest("hex");
@@ -38,14 +38,14 @@ t.test("what is wrong with a delivery is told apart", async (t) => {
   const unreadable = { hmac: { secret: "key", header: "x-signature", freshness: { at: expr("body.at") } } };
   const asked = (headers: Record<string, string>): Asked => ({ verify: verify(NOW), body: "b", headers });
   const right = { "x-signature": sign(SECRET) };
-  t.equal(faultOf(asked(right)), null);
-  t.equal(faultOf({ ...asked(right), verify: null }), "no-verify");
-  t.equal(faultOf(asked({})), "no-signature");
-  t.equal(faultOf(asked({ "x-signature": " " })), "no-signature");
-  t.equal(faultOf(asked({ "x-signature": sign("another key") })), "wrong-signature");
-  t.equal(faultOf({ ...asked({ "x-signature": sign("") }), secret: null }), "no-secret");
-  t.equal(faultOf({ ...asked(right), verify: verify(NOW - 3_600_000) }), "not-fresh");
-  t.equal(faultOf({ ...asked(right), verify: unreadable }), "unreadable-time");
+  t.equal(lookUpFault(asked(right)), null);
+  t.equal(lookUpFault({ ...asked(right), verify: null }), "no-verify");
+  t.equal(lookUpFault(asked({})), "no-signature");
+  t.equal(lookUpFault(asked({ "x-signature": " " })), "no-signature");
+  t.equal(lookUpFault(asked({ "x-signature": sign("another key") })), "wrong-signature");
+  t.equal(lookUpFault({ ...asked({ "x-signature": sign("") }), secret: null }), "no-secret");
+  t.equal(lookUpFault({ ...asked(right), verify: verify(NOW - 3_600_000) }), "not-fresh");
+  t.equal(lookUpFault({ ...asked(right), verify: unreadable }), "unreadable-time");
 });
 
 t.test("an HMAC of each algorithm and encoding is verified, whatever the case of its header", async (t) => {
@@ -113,7 +113,7 @@ t.test("a sender of Standard Webhooks is verified, fresh, and with the bytes of 
 
 t.test("the body of an unknown sender is not read", async (t) => {
   const freshness = { at: expr("body.at") };
-  const verify = schemeOf({ hmac: { secret: "key", header: "x-s", freshness } });
+  const verify = toScheme({ hmac: { secret: "key", header: "x-s", freshness } });
   const body = Buffer.from(JSON.stringify({ at: NOW }));
   const asked = (signature: string) => {
     const received = new ReceivedDelivery(body, new Map([["x-s", signature]]));
@@ -186,7 +186,12 @@ t.test("times are seconds, milliseconds or RFC 3339", async (t) => {
 
 t.test("a token in a header is the secret itself, behind its prefix, and nothing else", async (t) => {
   const fault = (header: Record<string, string>, more: object = {}, secret: string | null = SECRET) =>
-    faultOf({ verify: { token: { secret: "key", header: "X-Token", ...more } }, body: "b", headers: header, secret });
+    lookUpFault({
+      verify: { token: { secret: "key", header: "X-Token", ...more } },
+      body: "b",
+      headers: header,
+      secret,
+    });
   t.equal(fault({ "x-token": SECRET }), null);
   t.equal(fault({ "x-token": ` ${SECRET} ` }), null);
   t.equal(fault({ "x-token": `Bearer ${SECRET}` }, { prefix: "Bearer " }), null);
@@ -215,7 +220,7 @@ t.test("a token in a header is the secret itself, behind its prefix, and nothing
 t.test("HTTP Basic is the user name and the secret, in any case of its scheme", async (t) => {
   const basic = (text: string) => Buffer.from(text).toString("base64");
   const fault = (authorization: string | null, secret: string | null = SECRET) =>
-    faultOf({
+    lookUpFault({
       verify: { basic: { username: "hook-é", secret: "key" } },
       body: "b",
       secret,

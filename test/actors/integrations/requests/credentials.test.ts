@@ -14,7 +14,7 @@ t.test(
   "the token is sent as bearer wherever no expression writes it, whatever else is called connection",
   async (t) => {
     const values = JSON.stringify({ inputs: { connection: "c1", connectionId: "c2" }, task: { marks: {} } });
-    const bearerOf = async (request: object) => {
+    const findBearer = async (request: object) => {
       const rows = integrationRows(acting(request, { connection: { oauth2 } }));
       linkAccount(rows, "team", { access: "token-1234", tokenUrl });
       const { run, sent } = requesting(rows);
@@ -22,9 +22,9 @@ t.test(
       return sent[0]?.headers.authorization;
     };
     const bearer = "Bearer token-1234";
-    t.equal(await bearerOf({ url: `${url}/connections/${expr("inputs.connectionId")}` }), bearer);
-    t.equal(await bearerOf({ body: { connection: expr("inputs.connection"), to: expr("'connection'") } }), bearer);
-    t.equal(await bearerOf({ query: { token: expr("connection") } }), undefined, "it is written elsewhere");
-    t.equal(await bearerOf({ body: { in: [expr("{'token': [connection]}")] } }), undefined);
+    t.equal(await findBearer({ url: `${url}/connections/${expr("inputs.connectionId")}` }), bearer);
+    t.equal(await findBearer({ body: { connection: expr("inputs.connection"), to: expr("'connection'") } }), bearer);
+    t.equal(await findBearer({ query: { token: expr("connection") } }), undefined, "it is written elsewhere");
+    t.equal(await findBearer({ body: { in: [expr("{'token': [connection]}")] } }), undefined);
   },
 );

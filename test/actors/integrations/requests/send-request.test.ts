@@ -13,31 +13,31 @@ const url = "https://api.example.com/items";
 
 t.test("the host of a poll may ask for a day, any other for an hour", async (t) => {
   const hour = 60 * 60 * 1_000;
-  const waitOf = async (seconds: number, kind: "poll" | "action") => {
+  const lookUpWait = async (seconds: number, kind: "poll" | "action") => {
     const definition = { actions: { act: { request: { url } } }, poll: { request: { url }, events: [{ raise: {} }] } };
     const headers = { "retry-after": String(seconds) };
     const { run } = requesting(integrationRows(definition), () => ({ status: 429, headers }));
     return (await run(kind === "poll" ? { block: { kind } } : {})).retryAfterMs;
   };
-  t.equal(await waitOf(7_200, "poll"), 2 * hour);
-  t.equal(await waitOf(1_000_000, "poll"), 24 * hour);
-  t.equal(await waitOf(7_200, "action"), hour);
+  t.equal(await lookUpWait(7_200, "poll"), 2 * hour);
+  t.equal(await lookUpWait(1_000_000, "poll"), 24 * hour);
+  t.equal(await lookUpWait(7_200, "action"), hour);
 });
 
 const broken = { kind: "broken", reason: "the connection broke before its end" } as const;
 
 /** Runs an action's GET, an action's POST and a poll, each of which gets this answer, and returns the three results. */
 async function unreadResults(answer: HostAnswer, more: object = {}) {
-  const of = async (request: object, block: { kind: "action"; name: string } | { kind: "poll" }) => {
+  const read = async (request: object, block: { kind: "action"; name: string } | { kind: "poll" }) => {
     const asked = { url, capture: { id: expr("response.id") }, ...request, ...more };
     const definition = { actions: { act: { request: asked } }, poll: { request: asked, events: [{ raise: {} }] } };
     return requesting(integrationRows(definition), () => answer).run({ block });
   };
   const act = { kind: "action", name: "act" } as const;
   return {
-    get: await of({ method: "GET" }, act),
-    post: await of({ method: "POST" }, act),
-    poll: await of({ method: "GET" }, { kind: "poll" }),
+    get: await read({ method: "GET" }, act),
+    post: await read({ method: "POST" }, act),
+    poll: await read({ method: "GET" }, { kind: "poll" }),
   };
 }
 

@@ -2,7 +2,7 @@ import t, { type Test } from "tap";
 import { CodeHostRefused } from "../../../../actors/outbound/code-host/code-host-requests.js";
 import { startCodeHost } from "../../../support/code-host.js";
 import { bobThere, install } from "../../../support/code-host-scene.js";
-import { clientOf } from "../../../support/host-client.js";
+import { toClient } from "../../../support/host-client.js";
 
 const repository = "acme-inc/infra";
 const there = { installationId: 7, repository };
@@ -18,11 +18,11 @@ async function open(t: Test) {
     "lines/link.tf": { mode: "120000", content: "dev.tf" },
     "README.md": "hello\n",
   });
-  const { codeHost, pauses } = clientOf(t, peer);
+  const { codeHost, pauses } = toClient(t, peer);
   return { peer, infra, pauses, sources: codeHost.sources };
 }
 
-async function headOf({ sources }: Awaited<ReturnType<typeof open>>) {
+async function readHead({ sources }: Awaited<ReturnType<typeof open>>) {
   const head = await sources.readHead(there);
   if (head === null) throw new Error("there is no head");
   return head;
@@ -31,7 +31,7 @@ async function headOf({ sources }: Awaited<ReturnType<typeof open>>) {
 t.test("the head of the default branch, its files with their modes, and their bytes are read", async (t) => {
   const world = await open(t);
   const { sources, infra } = world;
-  const head = await headOf(world);
+  const head = await readHead(world);
   t.match(head, { branch: "main", commit: await infra.head("main"), parents: { length: 0 } });
   const { entries, isCut } = await sources.readTree(there, head.tree, true);
   t.same(
@@ -72,7 +72,7 @@ t.test("a file of more than a MiB is not read, and a repository that is gone or 
 t.test("a commit is whole files on top of another, byte by byte, with their modes; no branch has it yet", async (t) => {
   const world = await open(t);
   const { sources, infra } = world;
-  const on = await headOf(world);
+  const on = await readHead(world);
   const text = "\ufeffc\r\n\ud83d\ude00\n\n";
   const files = [
     { path: "lines/dev.tf", mode: "100644", content: text },
@@ -95,7 +95,7 @@ t.test("a commit is whole files on top of another, byte by byte, with their mode
 t.test("a branch is made once, and moved on to what is above its head alone", async (t) => {
   const world = await open(t);
   const { sources, infra, peer, pauses } = world;
-  const on = await headOf(world);
+  const on = await readHead(world);
   const write = (content: string, parents: readonly string[] = []) =>
     sources.writeCommit(there, {
       on,
@@ -125,7 +125,7 @@ t.test(
   async (t) => {
     const world = await open(t);
     const { sources, infra, peer } = world;
-    const on = await headOf(world);
+    const on = await readHead(world);
     const wanted = { on, parents: [], message: "m", files: [{ path: "a", mode: "100644", content: "a" }] };
     const { commit } = await sources.writeCommit(there, wanted);
     infra.protectedRefs = /^refs\/heads\/config\//;
@@ -138,7 +138,7 @@ t.test(
     const installation = peer.installations.get(7);
     if (installation === undefined) throw new Error("there is no installation");
     peer.installations.set(7, { ...installation, permissions: { metadata: "read", contents: "read" } });
-    const another = clientOf(t, peer).codeHost.sources;
+    const another = toClient(t, peer).codeHost.sources;
     await t.rejects(another.writeCommit(there, wanted), { status: 403, message: /not accessible/ });
     await t.rejects(another.writeCommit({ ...there, installationId: 8 }, wanted), CodeHostRefused);
   },

@@ -188,24 +188,28 @@ t.test("installation tokens are cached separately, and the least recently used a
       return { status: 201, json: { token: `t${drawn.length}`, expires_at: new Date(nowMs + lastsMs).toISOString() } };
     },
   });
-  t.same([await tokens.of(1), await tokens.of(2), await tokens.of(1)], ["t1", "t2", "t1"]);
+  t.same([await tokens.read(1), await tokens.read(2), await tokens.read(1)], ["t1", "t2", "t1"]);
   t.equal(drawn[0], "https://api.code.example/app/installations/1/access_tokens");
   nowMs += 55 * 60_000;
-  t.equal(await tokens.of(1), "t1", "five minutes are left");
+  t.equal(await tokens.read(1), "t1", "five minutes are left");
   nowMs += 1;
-  t.equal(await tokens.of(1), "t3");
+  t.equal(await tokens.read(1), "t3");
   lastsMs = 1_000;
   tokens.forget(1);
-  t.same([await tokens.of(1), await tokens.of(1)], ["t4", "t5"], "one that ends at once is given to who asked alone");
+  t.same(
+    [await tokens.read(1), await tokens.read(1)],
+    ["t4", "t5"],
+    "one that ends at once is given to who asked alone",
+  );
   lastsMs = 60 * 60_000;
-  for (let id = 10; id < 1_010; id++) await tokens.of(id);
+  for (let id = 10; id < 1_010; id++) await tokens.read(id);
   const before = drawn.length;
-  await tokens.of(10);
+  await tokens.read(10);
   t.equal(drawn.length, before, "a thousand are remembered");
-  await tokens.of(2_000);
-  await tokens.of(10);
+  await tokens.read(2_000);
+  await tokens.read(10);
   t.equal(drawn.length, before + 1, "the one that was used last is");
-  await tokens.of(11);
+  await tokens.read(11);
   t.equal(drawn.length, before + 2, "the one that was not is forgotten");
 });
 
@@ -226,7 +230,7 @@ t.test("an invalid installation token is refused, and fetched again the next tim
     ask: async () => answers.shift() ?? { status: 500, json: {} },
   });
   for (const message of [/did not take the app/, /403/, /404/, /something else/, /something else/]) {
-    await t.rejects(tokens.of(1), { name: "CodeHostRefused", message });
+    await t.rejects(tokens.read(1), { name: "CodeHostRefused", message });
   }
-  t.equal(await tokens.of(1), "good");
+  t.equal(await tokens.read(1), "good");
 });

@@ -32,7 +32,7 @@ async function arrange(t: Test, answer: (response: ServerResponse) => void) {
 }
 
 /** Returns the outcome of an answer with these bytes. */
-async function answerOf(t: Test, coding: string | string[], bytes: Buffer, status = 200) {
+async function readAnswer(t: Test, coding: string | string[], bytes: Buffer, status = 200) {
   const { get } = await arrange(t, (response) => {
     response.setHeader("content-encoding", coding).writeHead(status).end(bytes);
   });
@@ -66,24 +66,24 @@ t.test("a body is decoded by its codings, whatever the status", async (t) => {
     ["identity", bytes],
     ["UTF-8", bytes],
   ];
-  for (const [coding, body, status] of bodies) t.equal(await answerOf(t, coding, body, status), text, String(coding));
-  for (const coding of ["gzip", "deflate", "br"]) t.equal(await answerOf(t, coding, Buffer.alloc(0)), "", coding);
+  for (const [coding, body, status] of bodies) t.equal(await readAnswer(t, coding, body, status), text, String(coding));
+  for (const coding of ["gzip", "deflate", "br"]) t.equal(await readAnswer(t, coding, Buffer.alloc(0)), "", coding);
 });
 
 t.test("a body that does not decode, or whose coding is not known, is unread", async (t) => {
   const whole = gzipSync("said ".repeat(1_000));
   const broken = { kind: "coding", reason: "it does not decode by its content coding" };
-  t.same(await answerOf(t, "gzip", Buffer.from("said")), broken);
+  t.same(await readAnswer(t, "gzip", Buffer.from("said")), broken);
   for (const coding of ["gzip", "deflate", "br"]) {
-    t.same(await answerOf(t, coding, Buffer.alloc(100, 255)), broken, coding);
-    t.same(await answerOf(t, coding, Buffer.from("said")), broken, coding);
+    t.same(await readAnswer(t, coding, Buffer.alloc(100, 255)), broken, coding);
+    t.same(await readAnswer(t, coding, Buffer.from("said")), broken, coding);
   }
-  t.same(await answerOf(t, "gzip", whole.subarray(0, whole.length - 9)), broken);
-  t.same(await answerOf(t, "br", brotliCompressSync("said".repeat(99)).subarray(0, 10)), broken);
+  t.same(await readAnswer(t, "gzip", whole.subarray(0, whole.length - 9)), broken);
+  t.same(await readAnswer(t, "br", brotliCompressSync("said".repeat(99)).subarray(0, 10)), broken);
   for (const coding of ["compress", "snappy", "gzip, snappy"])
-    t.match(await answerOf(t, coding, whole), { kind: "coding", reason: / is not supported$/ }, coding);
-  t.match(await answerOf(t, "gzip,gzip,gzip,gzip,gzip,gzip", whole), { reason: /of 6 layers is not supported/ });
-  t.match(await answerOf(t, `<${"x".repeat(99)}>`, whole), {
+    t.match(await readAnswer(t, coding, whole), { kind: "coding", reason: / is not supported$/ }, coding);
+  t.match(await readAnswer(t, "gzip,gzip,gzip,gzip,gzip,gzip", whole), { reason: /of 6 layers is not supported/ });
+  t.match(await readAnswer(t, `<${"x".repeat(99)}>`, whole), {
     reason: `its content coding ?${"x".repeat(39)} is not supported`,
   });
 });
@@ -91,13 +91,13 @@ t.test("a body that does not decode, or whose coding is not known, is unread", a
 t.test("a body is bounded by what it decodes to, between its codings too", async (t) => {
   const large = { kind: "size", reason: `it is larger than ${MAX} bytes` };
   const zeros = (bytes: number) => Buffer.alloc(bytes);
-  t.equal(String(await answerOf(t, "gzip", gzipSync(zeros(MAX)))).length, MAX, "the limit itself is whole");
-  t.same(await answerOf(t, "gzip", gzipSync(zeros(MAX + 1))), large);
-  t.same(await answerOf(t, "br", brotliCompressSync(zeros(40 * MAX))), large);
-  t.same(await answerOf(t, "gzip, gzip", gzipSync(gzipSync(zeros(40 * MAX)))), large);
+  t.equal(String(await readAnswer(t, "gzip", gzipSync(zeros(MAX)))).length, MAX, "the limit itself is whole");
+  t.same(await readAnswer(t, "gzip", gzipSync(zeros(MAX + 1))), large);
+  t.same(await readAnswer(t, "br", brotliCompressSync(zeros(40 * MAX))), large);
+  t.same(await readAnswer(t, "gzip, gzip", gzipSync(gzipSync(zeros(40 * MAX)))), large);
   // Encoded bytes that decode to nothing, such as an endless header, are limited by their own length.
   const nothing = Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0x10, 0, 0, 0, 0, 0, 3]), Buffer.alloc(4 * MAX, "x")]);
-  t.same(await answerOf(t, "gzip", nothing), large);
+  t.same(await readAnswer(t, "gzip", nothing), large);
 });
 
 t.test("an answer that breaks off, or does not end in time, has its status and says so", async (t) => {

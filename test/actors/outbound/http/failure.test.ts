@@ -7,7 +7,7 @@ import { createOutbound } from "../../../../actors/outbound/http/request.js";
 import { RunAbort } from "../../../../runtime/effects/run-signal.js";
 
 /** Returns the failure of a request whose host sends this text and hangs up; with null, nothing listens any more. */
-async function failureOf(t: Test, answer: string | null) {
+async function readFailure(t: Test, answer: string | null) {
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
     socket.once("data", () => socket.end(answer ?? ""));
@@ -34,18 +34,18 @@ t.test(
       "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nabcde",
     ];
     for (const answer of rubbish)
-      t.same(await failureOf(t, answer), { code: "errored", reason: "it responded something other than HTTP" });
-    t.same(await failureOf(t, ""), { code: "unreachable", reason: "nothing responded (UND_ERR_SOCKET)" });
+      t.same(await readFailure(t, answer), { code: "errored", reason: "it responded something other than HTTP" });
+    t.same(await readFailure(t, ""), { code: "unreachable", reason: "nothing responded (UND_ERR_SOCKET)" });
   },
 );
 
 t.test("what breaks off after its head has answered, with a body that is not whole", async (t) => {
   const bodies = ["content-length: 50\r\n\r\nabc", "transfer-encoding: chunked\r\n\r\nzz\r\n"];
   for (const body of bodies)
-    t.same(await failureOf(t, `HTTP/1.1 200 OK\r\n${body}`), { status: 200, unread: "broken" });
+    t.same(await readFailure(t, `HTTP/1.1 200 OK\r\n${body}`), { status: 200, unread: "broken" });
 });
 
 t.test("without a connection nothing was sent", async (t) => {
   const refused = { code: "unreachable", reason: "nothing responded (ECONNREFUSED)", isUnsent: true };
-  t.same(await failureOf(t, null), refused);
+  t.same(await readFailure(t, null), refused);
 });

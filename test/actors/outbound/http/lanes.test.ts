@@ -54,7 +54,7 @@ t.test("whatever hangs, of 60 workspaces at five hosts each, another workspace h
       for (let n = 0; n < 500; n++) lane.take({ party: `ws_${party}`, target: `host-${n % 5}` });
     }
     t.equal(
-      lane.boundOf({ party: "ws_59", target: "another" }),
+      lane.findBound({ party: "ws_59", target: "another" }),
       "process",
       `${limits.name} is full for those who hang`,
     );
@@ -128,7 +128,7 @@ t.test("a host of linked accounts that hangs holds up no other workspace's", asy
     clock: createSystemClock(),
     log: { error: () => undefined },
     outbound: { get: () => never, post: () => never },
-    servers: { of: () => never },
+    servers: { read: () => never },
   });
   // The other workspace is closed, so that its effect ends without a request.
   const noisy = REVOKE_EFFECT.request("", { workspaceId, sealed, terms });

@@ -6,13 +6,13 @@ import { MAX_MODEL_ANSWER_BYTES } from "../../../../actors/outbound/models/model
 import { addModelSpent } from "../../../../actors/outbound/models/model-cost.js";
 import { address } from "../../../../runtime/cells/address.js";
 import { RunAbort } from "../../../../runtime/effects/run-signal.js";
-import { askedModel, form, good, key, messages, spentOf } from "../../../support/asked-model.js";
+import { askedModel, form, good, key, messages, toSpent } from "../../../support/asked-model.js";
 
 t.test("a question is asked with its form, and answered with a value of that form and its exact cost", async (t) => {
   const { server, ask, logged } = await askedModel(t);
   server.queue.push({ value: good });
   const outcome = await ask();
-  t.same(outcome, { state: "answered", value: good, model: "large", spent: spentOf(1) });
+  t.same(outcome, { state: "answered", value: good, model: "large", spent: toSpent(1) });
   const [asked] = server.asked;
   t.match(asked, { model: "large", temperature: 0, max_tokens: 500, messages });
   t.match(asked?.response_format?.json_schema.schema, {
@@ -54,7 +54,7 @@ t.test("an answer is read bare, from a code block, or after the model's thoughts
 t.test("junk is repaired twice in the same conversation, and every call counts", async (t) => {
   const { server, ask, logged } = await askedModel(t);
   server.queue.push({ text: "I like it." }, { value: { ...good, passes: "yes", score: 9 } }, { value: good });
-  t.match(await ask(), { state: "answered", value: good, spent: spentOf(3) });
+  t.match(await ask(), { state: "answered", value: good, spent: toSpent(3) });
   const last = server.asked[2]?.messages ?? [];
   t.same(last.slice(0, 2), messages);
   t.same(
@@ -68,7 +68,7 @@ t.test("junk is repaired twice in the same conversation, and every call counts",
   t.same(await ask(), {
     state: "failed",
     code: "unreadable",
-    spent: spentOf(3),
+    spent: toSpent(3),
     reason: "the model's answers did not have the form that was asked for",
   });
   const cut = server.asked[5]?.messages ?? [];
@@ -90,7 +90,7 @@ t.test("an answer without its usage counts its estimate", async (t) => {
   server.queue.push({ value: good, usage: null });
   const { spent } = await ask();
   // Texts of 9 and 10 bytes are 3 and 4 tokens, and each message adds 8 tokens: 23 in, 500 out.
-  t.same(spent, spentOf(1, (23 * 2.5 + 500 * 10) / 1e6, true));
+  t.same(spent, toSpent(1, (23 * 2.5 + 500 * 10) / 1e6, true));
 });
 
 t.test("a part that a model does not take is left out, and this is remembered of that model", async (t) => {
@@ -102,7 +102,7 @@ t.test("a part that a model does not take is left out, and this is remembered of
     refusal("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."),
     ...[{ value: good }, { value: good }, { value: good }],
   );
-  t.match(await ask(), { state: "answered", spent: spentOf(1) }, "a refusal costs nothing");
+  t.match(await ask(), { state: "answered", spent: toSpent(1) }, "a refusal costs nothing");
   const taken = server.asked[3];
   t.match(taken, { max_completion_tokens: 500 });
   t.same(Object.keys(taken ?? {}).sort(), ["headers", "max_completion_tokens", "messages", "model"]);
@@ -124,7 +124,7 @@ t.test(
     for (let n = 0; n < 3; n++) server.queue.push({ status: 400, body: tooLong });
     server.queue.push({ value: good });
     const reason = "the model answered 400 (context_length_exceeded)";
-    t.same(await ask(), { state: "failed", code: "refused", reason, spent: spentOf(0) });
+    t.same(await ask(), { state: "failed", code: "refused", reason, spent: toSpent(0) });
     t.equal(server.asked[2]?.response_format, undefined);
     await ask();
     t.equal(server.asked[3]?.temperature, 0);
@@ -138,7 +138,7 @@ t.test("a busy or broken model is waited for, as long as it asks", async (t) => 
     server.queue.push({ status, headers: { "retry-after": "90" } }, { status });
     const reason = `the model answered ${status}`;
     const retryAtMs = clock.now() + 90_000;
-    t.same(await ask(), { state: "waiting", reason, retryAtMs, spent: spentOf(0) });
+    t.same(await ask(), { state: "waiting", reason, retryAtMs, spent: toSpent(0) });
     t.match(await ask(), { state: "waiting", retryAtMs: null });
   }
 });
@@ -152,7 +152,7 @@ t.test("other refusals are final: their text is not told, their code is", async 
     server.queue.push(...([404, 422].includes(status) ? [refusal, refusal] : [refusal]));
     const setting = [401, 403].includes(status) ? noKey : "";
     const reason = `the model answered ${status} (invalid_api_key)${setting}`;
-    t.same(await ask(), { state: "failed", code: "refused", reason, spent: spentOf(0) });
+    t.same(await ask(), { state: "failed", code: "refused", reason, spent: toSpent(0) });
   }
   server.queue.push({ status: 401, body: JSON.stringify({ error: key }) });
   t.match(await ask(), { reason: `the model answered 401${noKey}` });
@@ -173,19 +173,19 @@ t.test("without a whole answer the estimate counts, unless the model was never r
   t.match(await slow.ask(), { state: "waiting", spent: { calls: 1, isEstimate: true } });
   const away = await askedModel(t);
   await away.server.close();
-  t.match(await away.ask(), { state: "waiting", reason: /nothing responded/, spent: spentOf(0) });
+  t.match(await away.ask(), { state: "waiting", reason: /nothing responded/, spent: toSpent(0) });
   const mute = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
   t.teardown(() => mute.close());
   await once(mute, "listening");
   const url = `https://127.0.0.1:${(mute.address() as AddressInfo).port}/v1`;
   const cut = await askedModel(t, { settings: { url } });
-  t.match(await cut.ask(), { reason: "nothing responded (ECONNRESET)", spent: spentOf(0) }, "cut before it was secure");
+  t.match(await cut.ask(), { reason: "nothing responded (ECONNRESET)", spent: toSpent(0) }, "cut before it was secure");
 });
 
 t.test("what a repair could not ask for is waited for, and what was asked before counts", async (t) => {
   const { server, ask } = await askedModel(t);
   server.queue.push({ text: "junk" }, { status: 429 });
-  t.match(await ask(), { state: "waiting", spent: spentOf(1) });
+  t.match(await ask(), { state: "waiting", spent: toSpent(1) });
 });
 
 t.test("a question that a killed process may have asked counts its estimate, and is to be asked again", async (t) => {
@@ -193,7 +193,7 @@ t.test("a question that a killed process may have asked counts its estimate, and
   t.equal(prepare({ mayHaveBegun: true }).place, null, "it takes no place");
   t.same(await ask({ mayHaveBegun: true }), {
     state: "interrupted",
-    spent: spentOf(1, (23 * 2.5 + 500 * 10) / 1e6, true),
+    spent: toSpent(1, (23 * 2.5 + 500 * 10) / 1e6, true),
   });
   t.same(server.asked, []);
 });

@@ -34,7 +34,7 @@ const second = "https://host.example/tenant/.well-known/openid-configuration";
 t.test("metadata is found where RFC 8414 puts it, else where OpenID Connect does", async (t) => {
   for (const at of [first, second]) {
     const { servers, asked } = serversOver({ [at]: JSON.stringify(metadata) });
-    t.same(await servers.of(issuer), {
+    t.same(await servers.read(issuer), {
       issuer,
       authorizeUrl: "https://host.example/auth",
       tokenUrl: "https://host.example/token",
@@ -44,7 +44,7 @@ t.test("metadata is found where RFC 8414 puts it, else where OpenID Connect does
     t.same(asked, at === first ? [first] : [first, second]);
   }
   const { servers, asked } = serversOver({});
-  await t.rejects(servers.of("https://host.example/"), { message: "its metadata was answered with 404" });
+  await t.rejects(servers.read("https://host.example/"), { message: "its metadata was answered with 404" });
   t.same(asked, [
     "https://host.example/.well-known/oauth-authorization-server",
     "https://host.example/.well-known/openid-configuration",
@@ -53,20 +53,20 @@ t.test("metadata is found where RFC 8414 puts it, else where OpenID Connect does
 
 t.test("metadata is cached for ten minutes, a failure for ten seconds, with one request at a time", async (t) => {
   const { servers, asked, clock } = serversOver({ [first]: JSON.stringify(metadata) });
-  await Promise.all([servers.of(issuer), servers.of(issuer)]);
+  await Promise.all([servers.read(issuer), servers.read(issuer)]);
   clock.nowMs = 10 * MINUTE_MS - 1;
-  await servers.of(issuer);
+  await servers.read(issuer);
   t.equal(asked.length, 1);
   clock.nowMs += 1;
-  await servers.of(issuer);
+  await servers.read(issuer);
   t.equal(asked.length, 2);
 
   const failing = serversOver({ [first]: new RequestRefused("not admitted") });
-  await t.rejects(failing.servers.of(issuer), { message: "its metadata cannot be fetched: not admitted" });
-  await t.rejects(failing.servers.of(issuer), /not admitted/);
+  await t.rejects(failing.servers.read(issuer), { message: "its metadata cannot be fetched: not admitted" });
+  await t.rejects(failing.servers.read(issuer), /not admitted/);
   t.equal(failing.asked.length, 1);
   failing.clock.nowMs = 10_000;
-  await t.rejects(failing.servers.of(issuer), /not admitted/);
+  await t.rejects(failing.servers.read(issuer), /not admitted/);
   t.equal(failing.asked.length, 2);
 });
 
@@ -80,7 +80,7 @@ t.test("metadata of another issuer, of another form, too long or without S256 is
     [JSON.stringify({ ...metadata, code_challenge_methods_supported: ["plain"] }), /S256/],
   ];
   for (const [body, message] of wrong) {
-    await t.rejects(serversOver({ [first]: body }).servers.of(issuer), message);
+    await t.rejects(serversOver({ [first]: body }).servers.read(issuer), message);
   }
 });
 
@@ -88,15 +88,15 @@ t.test("members of metadata that are null or empty are absent", async (t) => {
   const nothing = { authorization_response_iss_parameter_supported: null, code_challenge_methods_supported: null };
   for (const revocation_endpoint of [null, ""]) {
     const { servers } = serversOver({ [first]: JSON.stringify({ ...metadata, ...nothing, revocation_endpoint }) });
-    t.match(await servers.of(issuer), { revokeUrl: null, namesItself: false });
+    t.match(await servers.read(issuer), { revokeUrl: null, namesItself: false });
   }
 });
 
 t.test("a server that failed while the clock was ahead is asked again once that is put right", async (t) => {
   const { servers, asked, clock } = serversOver({ [first]: new RequestRefused("not admitted") });
   clock.nowMs = 86_400_000;
-  await t.rejects(servers.of(issuer), /not admitted/);
+  await t.rejects(servers.read(issuer), /not admitted/);
   clock.nowMs = 1_000;
-  await t.rejects(servers.of(issuer), /not admitted/);
+  await t.rejects(servers.read(issuer), /not admitted/);
   t.equal(asked.length, 2);
 });

@@ -18,12 +18,12 @@ interface Pair {
 
 type CryptoKey = Awaited<ReturnType<typeof generateKeyPair>>["privateKey"];
 
-async function pairOf(kid: string): Promise<Pair> {
+async function readPair(kid: string): Promise<Pair> {
   const { publicKey, privateKey } = await generateKeyPair("ES256", { extractable: true });
   return { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg: "ES256", use: "sig" } };
 }
 
-const [first, second] = await Promise.all([pairOf("one"), pairOf("two")]);
+const [first, second] = await Promise.all([readPair("one"), readPair("two")]);
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -85,7 +85,7 @@ async function startPlatform(
     },
     verify: async ({ privateKey, ...own }, { kid = own.kid, issuer = url, party = "ws_1" } = {}) => {
       const token = await new SignJWT({}).setProtectedHeader({ alg: "ES256", kid }).sign(privateKey);
-      return jwtVerify(token, keys.keyOf(issuer, party)).then(
+      return jwtVerify(token, keys.toKey(issuer, party)).then(
         () => null,
         (error: unknown) => error,
       );
@@ -96,7 +96,7 @@ async function startPlatform(
   };
 }
 
-function messageOf(error: unknown): string {
+function toMessage(error: unknown): string {
   return error instanceof KeysUnavailable ? error.message : `no KeysUnavailable: ${error}`;
 }
 
@@ -144,8 +144,8 @@ t.test(
 
 t.test("a failing issuer is not asked for ten seconds, and its earlier keys stay valid", async (t) => {
   const platform = await startPlatform(t);
-  t.match(messageOf(await platform.verify(first)), "the discovery document was answered with 404");
-  t.match(messageOf(await platform.verify(first)), "the discovery document was answered with 404");
+  t.match(toMessage(await platform.verify(first)), "the discovery document was answered with 404");
+  t.match(toMessage(await platform.verify(first)), "the discovery document was answered with 404");
   t.equal(platform.asked.length, 1);
   platform.publish([first.jwk]);
   platform.advance(10_000);
@@ -155,7 +155,7 @@ t.test("a failing issuer is not asked for ten seconds, and its earlier keys stay
   t.match(await platform.verify(second), { code: "ERR_JWKS_NO_MATCHING_KEY" });
   t.equal(await platform.verify(first), null);
   platform.advance(10 * 60_000);
-  t.match(messageOf(await platform.verify(first)), "was answered with 404", "but not for longer than they last");
+  t.match(toMessage(await platform.verify(first)), "was answered with 404", "but not for longer than they last");
 });
 
 t.test("an invalid discovery document or key set gives no keys, and says why", async (t) => {
@@ -200,7 +200,7 @@ t.test("an invalid discovery document or key set gives no keys, and says why", a
     platform.publish([first.jwk]);
     platform.answers.set("/elsewhere", json({ issuer: platform.url, jwks_uri: `${platform.url}/keys` }));
     platform.answers.set(path, answer(platform.url));
-    t.match(messageOf(await platform.verify(first)), message, what);
+    t.match(toMessage(await platform.verify(first)), message, what);
     t.notOk(platform.asked.includes("/elsewhere"), what);
   }
 });
@@ -208,7 +208,7 @@ t.test("an invalid discovery document or key set gives no keys, and says why", a
 t.test("a slow issuer is aborted", async (t) => {
   const platform = await startPlatform(t, { timeoutMs: 100 });
   platform.answers.set(DISCOVERY, (_request, response) => void response.write("{"));
-  t.match(messageOf(await platform.verify(first)), "did not end in the time left");
+  t.match(toMessage(await platform.verify(first)), "did not end in the time left");
 });
 
 t.test("keys of other forms are ignored, private parts are removed, and the rest is used", async (t) => {
@@ -236,12 +236,12 @@ t.test("neither an issuer nor its key set may be at a private address that the d
   ] as const;
   for (const [target, message] of targets) {
     named.answers.set(DISCOVERY, json({ issuer: named.url, jwks_uri: target }));
-    t.match(messageOf(await named.verify(first)), message, target);
+    t.match(toMessage(await named.verify(first)), message, target);
     named.advance(10_000);
   }
   const unnamed = await startPlatform(t, { allow: () => "ci.example.com" });
   unnamed.publish([first.jwk]);
-  t.match(messageOf(await unnamed.verify(first)), "must be https");
+  t.match(toMessage(await unnamed.verify(first)), "must be https");
   t.same(unnamed.asked, []);
 });
 
@@ -258,7 +258,7 @@ t.test("16 issuers are asked at once for a workspace; one more is refused, for a
   const asked = issuers.slice(0, 16).map((issuer) => platform.verify(first, { issuer }));
   await until("all 16 are asked", () => held.length === 16);
   const late = { issuer: issuers[16] ?? "" };
-  t.match(messageOf(await platform.verify(first, late)), "too many issuers are being asked for their keys");
+  t.match(toMessage(await platform.verify(first, late)), "too many issuers are being asked for their keys");
   const others = platform.verify(first, { ...late, party: "ws_2" });
   await until("the other workspace's is asked", () => held.length === 17);
   for (const answer of held) answer();

@@ -17,7 +17,7 @@ const other = {
 const ended = { state: "finished", endedAt: "2026-01-02T00:00:00.000Z", judged: true, ...other } as const;
 const underWay = { state: "running", endedAt: null, judged: false } as const;
 
-function idOf(n: number): string {
+function toId(n: number): string {
   return `rep_${String(n).padStart(3, "0")}`;
 }
 
@@ -25,7 +25,7 @@ function idOf(n: number): string {
 function fullSet(count: number, given: Readonly<Record<number, Partial<ReplayRow>>> = {}) {
   const { rows, live } = liveWorld();
   for (let n = 1; n <= count; n++) {
-    const replay = picturedReplay(six("+"), { ...live, ...ended, ...given[n], id: idOf(n) });
+    const replay = picturedReplay(six("+"), { ...live, ...ended, ...given[n], id: toId(n) });
     putReplay(rows, { ...replay, copies: [] });
   }
   return { rows, live };
@@ -45,7 +45,7 @@ function room({ rows }: Pick<ReturnType<typeof fullSet>, "rows">, count = 1, bes
   return { refusal, told: sent.map(({ to, message }) => `${message.type} ${to.id}`) };
 }
 
-const forget = (...numbers: number[]) => numbers.map((n) => `replay.forget ${idOf(n)}`);
+const forget = (...numbers: number[]) => numbers.map((n) => `replay.forget ${toId(n)}`);
 
 t.test("a start beyond the newest 200 removes the oldest", async (t) => {
   t.same(room(fullSet(MAX_REPLAYS - 1)), { refusal: null, told: [] });
@@ -67,11 +67,11 @@ t.test("what is under way, judged still, pinned, or that others are set beside o
   const set = fullSet(MAX_REPLAYS, {
     1: underWay,
     2: { judged: false },
-    5: { pairedWith: idOf(3) },
-    6: { answers: idOf(4) },
+    5: { pairedWith: toId(3) },
+    6: { answers: toId(4) },
   });
-  pin(set.rows, workspaceId, { of: "replay", id: idOf(5), by: "rep_elsewhere" });
-  t.same(room(set, 2, idOf(7)).told, forget(6, 8));
+  pin(set.rows, workspaceId, { of: "replay", id: toId(5), by: "rep_elsewhere" });
+  t.same(room(set, 2, toId(7)).told, forget(6, 8));
 });
 
 t.test("the baseline and what the set's health names stay", async (t) => {
@@ -79,7 +79,7 @@ t.test("the baseline and what the set's health names stay", async (t) => {
   const set = fullSet(MAX_REPLAYS, {
     1: { ...live, repeats: 3 },
     2: { ...live, probe: true, repeats: 3 },
-    3: { ...live, candidate: { id: "cand_3", name: "With the answer", kind: "with-answer" }, answers: idOf(1) },
+    3: { ...live, candidate: { id: "cand_3", name: "With the answer", kind: "with-answer" }, answers: toId(1) },
     4: live,
     6: live,
   });
@@ -99,7 +99,7 @@ t.test("started and stopped in a loop, replays of a set are no more than they ma
   const world = await ReplayWorld.open({ candidates: { mine: { prompt: "Better." } } });
   await world.write((rows) => {
     for (let n = 1; n < MAX_REPLAYS; n++) {
-      const pictured = picturedReplay({ 1: "+", 2: "-" }, { ...ended, setId: world.setId, id: idOf(n) });
+      const pictured = picturedReplay({ 1: "+", 2: "-" }, { ...ended, setId: world.setId, id: toId(n) });
       putReplay(rows, pictured);
     }
   });
@@ -111,7 +111,7 @@ t.test("started and stopped in a loop, replays of a set are no more than they ma
     stopped.push(replayId);
     t.ok(world.allReplays().length <= MAX_REPLAYS);
   }
-  t.ok(world.replay(idOf(1)), "what was done before stays");
+  t.ok(world.replay(toId(1)), "what was done before stays");
   t.same(world.copies(stopped[0] ?? ""), []);
   const { baseline } = await world.start({ candidate: "mine" });
   t.ok(world.replay(baseline?.id ?? ""), "a baseline beside it has room too");

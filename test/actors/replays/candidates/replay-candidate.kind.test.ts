@@ -23,13 +23,13 @@ t.test("a candidate is warned of what it has otherwise than the live station and
       severity: "warning",
     },
   ]);
-  const pathsOf = (block: Parameters<typeof candidateWarnings>[0]) =>
+  const listPaths = (block: Parameters<typeof candidateWarnings>[0]) =>
     candidateWarnings(block, live).map(({ path, message }) => `${path} ${message}`);
-  t.same(pathsOf({ ...live, check: "true", timeoutMinutes: 5 }), [
+  t.same(listPaths({ ...live, check: "true", timeoutMinutes: 5 }), [
     `station.check differs from the live station's: ${scored}`,
     "station.timeoutMinutes differs from the live station's: its copies have another time to work than the baseline's",
   ]);
-  t.same(pathsOf({ ...live, diffs: true, runners: { pool: "other", labels: [] } }), [
+  t.same(listPaths({ ...live, diffs: true, runners: { pool: "other", labels: [] } }), [
     "station.diffs differs from the live station's: its copies work and are scored the same, under another fingerprint",
     "station.runners differs from the live station's: its copies may run on other runners than the baseline's",
   ]);

@@ -56,8 +56,8 @@ const failed = (code: string): Run => {
 };
 
 t.test("a failure of the work fails its copy, one of its surroundings says nothing", async (t) => {
-  const resultOf = (code: string, input = replayInput()) => toCopyResult(failed(code), input).result;
-  const fails = failureCodeSchema.options.filter((code) => resultOf(code) === "failed");
+  const findResult = (code: string, input = replayInput()) => toCopyResult(failed(code), input).result;
+  const fails = failureCodeSchema.options.filter((code) => findResult(code) === "failed");
   t.same(fails, ["harness-failed", "timed-out", "check-failed", "diff-too-large"]);
   t.same(toCopyResult(failed("timed-out"), replayInput()).why, { code: "timed-out", text: "It broke." });
 });

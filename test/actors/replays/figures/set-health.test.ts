@@ -8,7 +8,7 @@ import {
 } from "../../../../actors/replays/figures/set-health.js";
 import type { Copy } from "../../../../actors/statistics/copy.js";
 import type { TwoLooks } from "../../../../actors/statistics/second-looks.js";
-import { copiesOf, tasksOf } from "../../statistics/copies.js";
+import { listCopies, listTasks } from "../../statistics/copies.js";
 
 interface Replay extends HealthReplay {
   readonly copies: readonly Copy[];
@@ -37,7 +37,7 @@ function replay(id: string, given: Partial<Replay> = {}): Replay {
   };
 }
 
-function healthOf(ofLiveConfig: readonly Replay[], given: Partial<HealthSources<Replay>> = {}) {
+function toHealth(ofLiveConfig: readonly Replay[], given: Partial<HealthSources<Replay>> = {}) {
   return measureHealth<Replay>({
     ofLiveConfig,
     check: undefined,
@@ -53,15 +53,15 @@ function healthOf(ofLiveConfig: readonly Replay[], given: Partial<HealthSources<
 const nothing = { noise: null, saturation: null, judge: null, checks: null, oracle: null };
 
 t.test("nothing is measured before a replay of the live config has finished", async (t) => {
-  t.same(healthOf([]), nothing);
-  t.same(healthOf([replay("rep_1", { state: "running", repeats: 3, copies: tasksOf(6, "+++") })]), nothing);
-  t.same(healthOf([replay("rep_1", { state: "over-budget", repeats: 3, copies: tasksOf(6, "+++") })]), nothing);
+  t.same(toHealth([]), nothing);
+  t.same(toHealth([replay("rep_1", { state: "running", repeats: 3, copies: listTasks(6, "+++") })]), nothing);
+  t.same(toHealth([replay("rep_1", { state: "over-budget", repeats: 3, copies: listTasks(6, "+++") })]), nothing);
 });
 
 t.test("noise is of the newest one that copied each run more than once", async (t) => {
-  const noisy = replay("rep_1", { repeats: 2, copies: copiesOf({ a: "+-", b: "++" }), fingerprint: "one" });
-  const older = replay("rep_0", { repeats: 2, copies: tasksOf(6, "++") });
-  const { noise } = healthOf([replay("rep_2", { copies: tasksOf(6, "+") }), noisy, older]);
+  const noisy = replay("rep_1", { repeats: 2, copies: listCopies({ a: "+-", b: "++" }), fingerprint: "one" });
+  const older = replay("rep_0", { repeats: 2, copies: listTasks(6, "++") });
+  const { noise } = toHealth([replay("rep_2", { copies: listTasks(6, "+") }), noisy, older]);
   t.same(noise, {
     replayId: "rep_1",
     fingerprint: "one",
@@ -79,10 +79,10 @@ t.test("noise is of the newest one that copied each run more than once", async (
 });
 
 t.test("saturation is of the newest one over the whole set that no search started", async (t) => {
-  const searched = replay("rep_4", { search: { searchId: "s" }, copies: tasksOf(6, "-") });
-  const partial = replay("rep_3", { covers: false, copies: tasksOf(6, "-") });
-  const whole = replay("rep_2", { copies: tasksOf(6, "+") });
-  const { saturation, noise } = healthOf([searched, partial, whole]);
+  const searched = replay("rep_4", { search: { searchId: "s" }, copies: listTasks(6, "-") });
+  const partial = replay("rep_3", { covers: false, copies: listTasks(6, "-") });
+  const whole = replay("rep_2", { copies: listTasks(6, "+") });
+  const { saturation, noise } = toHealth([searched, partial, whole]);
   t.same(saturation, {
     replayId: "rep_2",
     rate: 1,
@@ -93,9 +93,9 @@ t.test("saturation is of the newest one over the whole set that no search starte
     few: false,
   });
   t.equal(noise, null, "each run was copied once");
-  const mixed = copiesOf({ ...Object.fromEntries([..."abcdefghijklmnopqrs"].map((task) => [task, "+"])), t: "-" });
+  const mixed = listCopies({ ...Object.fromEntries([..."abcdefghijklmnopqrs"].map((task) => [task, "+"])), t: "-" });
   t.match(
-    healthOf([replay("rep_1", { copies: mixed })]).saturation,
+    toHealth([replay("rep_1", { copies: mixed })]).saturation,
     { rate: 0.95, saturated: false },
     "not above 0.95",
   );
@@ -112,18 +112,18 @@ t.test("judge and checks are of the newest finished check, whatever the live con
       { ...at, ...differ },
     ],
   });
-  t.same(healthOf([], { check }), {
+  t.same(toHealth([], { check }), {
     ...nothing,
     judge: { replayId: "rep_1", compared: 3, agreed: 2, pending: 1, agreement: 2 / 3, unstable: true },
     checks: { replayId: "rep_1", rechecked: 2, pending: 0, flaky: [{ ...at, ...differ }] },
   });
-  t.same(healthOf([], { check: replay("rep_1") }), nothing, "it asked for neither");
+  t.same(toHealth([], { check: replay("rep_1") }), nothing, "it asked for neither");
 });
 
 t.test("the oracle compares the live config with itself given the answer, on the runs that have one", async (t) => {
-  const live = replay("rep_1", { copies: [...tasksOf(6, "-"), ...tasksOf(2, "+", "u")] });
+  const live = replay("rep_1", { copies: [...listTasks(6, "-"), ...listTasks(2, "+", "u")] });
   const candidate = { id: "cand_1", kind: "with-answer" };
-  const answer = replay("rep_2", { candidate, answers: "rep_1", copies: tasksOf(6, "+"), repeats: 1 });
+  const answer = replay("rep_2", { candidate, answers: "rep_1", copies: listTasks(6, "+"), repeats: 1 });
   const shared = {
     replayId: "rep_2",
     candidateId: "cand_1",
@@ -131,19 +131,19 @@ t.test("the oracle compares the live config with itself given the answer, on the
     againstReplayId: "rep_1",
     answered: 6,
   };
-  const { oracle } = healthOf([answer, live]);
+  const { oracle } = toHealth([answer, live]);
   t.match(oracle, { ...shared, state: "finished", againstState: "finished", live: 0, withAnswer: 1 });
   t.match(oracle, { gain: { gain: 1, verdict: "better", tasks: 6, few: false }, roomToImprove: true });
 
   const unknown = { live: null, withAnswer: null, gain: null, roomToImprove: null };
-  t.match(healthOf([{ ...answer, state: "running" }, live]).oracle, { ...shared, state: "running", ...unknown });
-  t.match(healthOf([answer]).oracle, { ...shared, againstState: "gone", ...unknown });
-  t.match(healthOf([answer, { ...live, state: "stopped" }]).oracle, { ...shared, againstState: "stopped", ...unknown });
+  t.match(toHealth([{ ...answer, state: "running" }, live]).oracle, { ...shared, state: "running", ...unknown });
+  t.match(toHealth([answer]).oracle, { ...shared, againstState: "gone", ...unknown });
+  t.match(toHealth([answer, { ...live, state: "stopped" }]).oracle, { ...shared, againstState: "stopped", ...unknown });
 
-  const few = { ...answer, copies: tasksOf(4, "+") };
-  t.match(healthOf([few, live]).oracle, { answered: 4, gain: { few: true }, roomToImprove: null });
-  const same = { ...answer, copies: tasksOf(6, "-") };
-  t.match(healthOf([same, live]).oracle, { roomToImprove: false });
+  const few = { ...answer, copies: listTasks(4, "+") };
+  t.match(toHealth([few, live]).oracle, { answered: 4, gain: { few: true }, roomToImprove: null });
+  const same = { ...answer, copies: listTasks(6, "-") };
+  t.match(toHealth([same, live]).oracle, { roomToImprove: false });
 });
 
 t.test("a set's health names the replays that it is read from, each once", async (t) => {

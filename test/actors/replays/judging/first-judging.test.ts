@@ -14,7 +14,7 @@ const nothing = { calls: 0, cost: { amount: 0, currency: "EUR" }, isEstimate: fa
 const down: ModelOutcome = { state: "waiting", reason: "the model answered 503", retryAtMs: null, spent: nothing };
 
 /** Returns the amount counted for a question in progress. */
-function estimateOf(question: ModelQuestion | undefined): number {
+function toEstimate(question: ModelQuestion | undefined): number {
   const { messages = [], model = null } = question ?? {};
   return estimateCost(pricedModel, { messages, model })?.amount ?? 0;
 }
@@ -26,7 +26,7 @@ function theQuestion(replay: JudgedReplay): readonly [id: string, question: Mode
   return only;
 }
 
-const fractionOf = (text: string): number => Number(text.split("/")[0]) / Number(text.split("/")[1]);
+const toFraction = (text: string): number => Number(text.split("/")[0]) / Number(text.split("/")[1]);
 
 t.test("the verdict gives a copy its result", async (t) => {
   const replay = new JudgedReplay(undefined, { runs: 3 });
@@ -88,8 +88,8 @@ t.test("a question counts its estimate until its cost is known, which the copy s
   const replay = new JudgedReplay(undefined, { copy: { spent: { amount: 0.1, currency: "EUR" } } });
   replay.judgeAll();
   const [id, question] = theQuestion(replay);
-  t.equal(fractionOf(replay.row.spending.besides), estimateOf(question));
-  t.equal(fractionOf(replay.row.spending.spent), 0);
+  t.equal(toFraction(replay.row.spending.besides), toEstimate(question));
+  t.equal(toFraction(replay.row.spending.spent), 0);
   replay.answer(id, verdict(true, 0.002));
   t.same(replay.row.spending, { spent: "1/500", besides: "0/1", unpriced: 0 });
   t.match(replay.copies, [{ spent: { amount: 0.102, currency: "EUR" }, priced: true }]);
@@ -99,15 +99,15 @@ t.test("a question whose answer a crash took stays counted, and is asked again i
   const replay = new JudgedReplay();
   replay.judgeAll();
   const [id, question] = theQuestion(replay);
-  const estimate = estimateOf(question);
+  const estimate = toEstimate(question);
   const lost = { calls: 1, cost: { amount: estimate, currency: "EUR" }, isEstimate: true };
   replay.answer(id, { state: "interrupted", spent: lost });
   const [again, repeated] = theQuestion(replay);
   t.same(repeated, question);
-  t.ok(Math.abs(fractionOf(replay.row.spending.besides) - 2 * estimate) < 1e-12);
+  t.ok(Math.abs(toFraction(replay.row.spending.besides) - 2 * estimate) < 1e-12);
   t.equal(replay.row.waiting, null, "it does not wait for the model");
   replay.answer(again, verdict(true, 0.001));
-  t.equal(fractionOf(replay.row.spending.besides), 0);
+  t.equal(toFraction(replay.row.spending.besides), 0);
   t.ok(Math.abs((replay.copies[0]?.spent?.amount ?? 0) - estimate - 0.001) < 1e-12);
   t.match(replayVerdicts.list(replay.rows, workspaceId, ["rep_1"]), [{ spent: { calls: 2, isEstimate: true } }]);
 });
@@ -178,13 +178,13 @@ t.test("a stop ends the judging: copies without a verdict are unscored, and late
   const [first = ""] = replay.asked.keys();
   replay.answer(first, verdict(true));
   const [late = ""] = replay.asked.keys();
-  const estimates = [...replay.asked.values()].map(estimateOf);
+  const estimates = [...replay.asked.values()].map(toEstimate);
   const { cancelledEffects } = replay.act(stopJudging);
   t.equal(cancelledEffects.length, estimates.length);
   t.match(replay.row.counts, { succeeded: 1, unscored: 5 });
   t.match(replay.copies[5]?.why, { code: "stopped" });
   t.equal(replay.wakeMs, null);
-  const counted = fractionOf(replay.row.spending.besides);
+  const counted = toFraction(replay.row.spending.besides);
   const sum = estimates.reduce((total, each) => total + each, 0);
   t.ok(Math.abs(counted - sum) < 1e-12, "what was under way may cost its estimate");
   replay.asked.set(late, { messages: [], schema: {}, model: null, maxTokens: 1 });
@@ -198,7 +198,7 @@ t.test("a question whose effect failed is no verdict, and counts its estimate", 
   const [id, question] = theQuestion(replay);
   replay.fail(id);
   t.match(replay.copies, [{ result: "unscored", why: { code: "refused" } }]);
-  t.equal(replay.copies[0]?.spent?.amount, estimateOf(question));
+  t.equal(replay.copies[0]?.spent?.amount, toEstimate(question));
 });
 
 t.test("a judge's own model is asked", async (t) => {

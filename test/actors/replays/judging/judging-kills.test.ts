@@ -108,7 +108,7 @@ async function judgeThrough(harness: Harness, kill: { readonly commit: number; r
 }
 
 /** Returns violated invariants of a fully judged replay. */
-function complaintsOf({ durable, logged }: Harness): readonly unknown[] {
+function listComplaints({ durable, logged }: Harness): readonly unknown[] {
   const row = replays.get(durable, partition, "rep_2");
   const copies = listCopies(durable, partition, "rep_2");
   const verdicts = replayVerdicts.list(durable, partition, ["rep_2"]);
@@ -123,17 +123,17 @@ function complaintsOf({ durable, logged }: Harness): readonly unknown[] {
     ...(String(looks) === `${2 * COPIES},${COPIES},true,true` ? [] : [looks]),
     ...(copies.every(({ result }) => result === "succeeded") && row?.counts.succeeded === COPIES ? [] : [row?.counts]),
     ...(row?.judged === true ? [] : ["it is not judged through"]),
-    ...(row?.spending.spent === sumOf(firsts) && sumOf(firsts) === toText(sumMoney(moneyOf(copies), "EUR"))
+    ...(row?.spending.spent === getSum(firsts) && getSum(firsts) === toText(sumMoney(getMoney(copies), "EUR"))
       ? []
       : ["spent"]),
-    ...(row?.spending.besides === sumOf(besides) ? [] : ["besides"]),
+    ...(row?.spending.besides === getSum(besides) ? [] : ["besides"]),
     ...[...verdicts, ...pairs].filter(({ spent }) => !isCountedOnce(spent)).map(({ spent }) => spent),
     ...left.map(({ key }) => key),
   ];
 }
 
-const moneyOf = (rows: readonly { readonly spent: Money | null }[]) => rows.flatMap(({ spent }) => spent ?? []);
-const sumOf = (rows: readonly { readonly spent: ModelSpent }[]): string =>
+const getMoney = (rows: readonly { readonly spent: Money | null }[]) => rows.flatMap(({ spent }) => spent ?? []);
+const getSum = (rows: readonly { readonly spent: ModelSpent }[]): string =>
   toText(
     sumMoney(
       rows.flatMap(({ spent }) => spent.cost ?? []),
@@ -154,7 +154,7 @@ t.test("killed at every commit, each answer is counted once, and nothing is lost
     for (let commit = 1, isKilled = true; isKilled; commit++) {
       const harness = await seeded();
       isKilled = await judgeThrough(harness, { commit, when });
-      t.same(complaintsOf(harness), [], `killed ${when} commit ${commit}`);
+      t.same(listComplaints(harness), [], `killed ${when} commit ${commit}`);
       const rows = [
         ...replayVerdicts.list(harness.durable, partition, ["rep_2"]),
         ...replayPairs.list(harness.durable, partition, ["rep_2"]),

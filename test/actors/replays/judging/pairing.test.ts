@@ -10,7 +10,7 @@ import {
 import { replayPairs } from "../../../../actors/replays/judging/replay-pair.table.js";
 import type { ReplayRow } from "../../../../actors/replays/replay/replay.js";
 import { replays } from "../../../../actors/replays/replay/replay.table.js";
-import { answered, diffOf, JudgedReplay, type JudgedReplayOptions } from "../../../support/judged-replay.js";
+import { answered, JudgedReplay, type JudgedReplayOptions, toDiff } from "../../../support/judged-replay.js";
 import { judge } from "../../../support/run-config.js";
 import { memoryRows } from "../../../support/turn.js";
 import { workspaceId } from "../../../support/work.js";
@@ -34,14 +34,14 @@ function end(replay: JudgedReplay, state: ReplayRow["state"] = "finished") {
   });
 }
 
-const pairsOf = (replay: JudgedReplay) => replayPairs.list(replay.rows, workspaceId, [replay.id]);
+const listPairs = (replay: JudgedReplay) => replayPairs.list(replay.rows, workspaceId, [replay.id]);
 
 /** Ends both replays, and lets the model read the pairs. */
-function read(own: JudgedReplayOptions, theirs: JudgedReplayOptions, outcomeOf = prefer("first")) {
+function read(own: JudgedReplayOptions, theirs: JudgedReplayOptions, toOutcome = prefer("first")) {
   const { other, replay } = twoReplays(own, theirs);
   end(other);
   end(replay);
-  replay.answerAll(outcomeOf);
+  replay.answerAll(toOutcome);
   return replay;
 }
 
@@ -66,7 +66,7 @@ t.test("a copy wins when both orders say so, each reading by the same model, bli
     t.notMatch(JSON.stringify(question.messages), /"?rep_[12]"?(?! [12])|cand_|Another/, "neither side is named");
     return preferOwn(question);
   });
-  const rows = pairsOf(replay);
+  const rows = listPairs(replay);
   t.match(rows, [
     { state: "judged", outcome: "win", model: "m", againstRunId: "run_rep_1_1_1", unpaired: null },
     { state: "judged", outcome: "win", model: "m", againstRunId: "run_rep_1_2_1" },
@@ -84,29 +84,29 @@ t.test("a copy wins when both orders say so, each reading by the same model, bli
 });
 
 t.test("a model that prefers a place makes a tie", async (t) => {
-  t.match(pairsOf(read({}, {}, prefer("first"))), [{ outcome: "tie" }, { outcome: "tie" }]);
+  t.match(listPairs(read({}, {}, prefer("first"))), [{ outcome: "tie" }, { outcome: "tie" }]);
 });
 
 t.test("two changes of nothing tie without a reading", async (t) => {
   const replay = read({ diffOf: () => "" }, { diffOf: () => "" }, () => {
     throw new Error("nobody needs to read them");
   });
-  t.match(pairsOf(replay), [{ state: "judged", outcome: "tie", readings: { length: 0 }, spent: { calls: 0 } }, {}]);
+  t.match(listPairs(replay), [{ state: "judged", outcome: "tie", readings: { length: 0 }, spent: { calls: 0 } }, {}]);
   t.equal(replay.row.judged, true);
 });
 
 t.test("copy k is set beside copy k, over as many as the other side has", async (t) => {
   const replay = read({ runs: 1, repeats: 5 }, { runs: 1, repeats: 2 });
   t.same(
-    pairsOf(replay).map(({ againstRunId }) => againstRunId),
+    listPairs(replay).map(({ againstRunId }) => againstRunId),
     [1, 2, 1, 2, 1].map((repeat) => `run_rep_1_1_${repeat}`),
   );
 });
 
 t.test("why a copy is not compared", async (t) => {
-  const reasonsOf = (replay: JudgedReplay) => {
+  const toReasons = (replay: JudgedReplay) => {
     t.equal(replay.row.judged, true);
-    return pairsOf(replay).map(({ unpaired }) => unpaired);
+    return listPairs(replay).map(({ unpaired }) => unpaired);
   };
   const fails = (code: "refused" | "not-set-up"): ModelOutcome => ({
     state: "failed",
@@ -114,36 +114,36 @@ t.test("why a copy is not compared", async (t) => {
     reason: "no",
     spent: nothing,
   });
-  t.same(reasonsOf(read({ judge: null }, {})), ["not-judged", "not-judged"]);
-  t.same(reasonsOf(read({}, { judge: null })), ["not-judged", "not-judged"]);
-  t.same(reasonsOf(read({ judge: { ...judge, rubric: "Other." } }, {})), ["other-rubric", "other-rubric"]);
-  t.same(reasonsOf(read({ judge: { ...judge, claims: ["It."] } }, {})), ["other-rubric", "other-rubric"]);
-  t.same(reasonsOf(read({ terms: null }, {})), ["not-set-up", "not-set-up"]);
-  t.same(reasonsOf(read({}, {}, () => fails("not-set-up"))), ["not-set-up", "not-set-up"]);
-  t.same(reasonsOf(read({}, {}, () => fails("refused"))), ["not-judged", "not-judged"]);
-  t.same(reasonsOf(read({}, { copy: { state: "waiting", runId: null, result: null } })), ["unsettled", "unsettled"]);
-  t.same(reasonsOf(read({ runs: 3 }, { runs: 2 })), [null, null, "unsettled"], "the other side has no such run");
-  t.same(reasonsOf(read({ diffOf: (place) => (place === 1 ? null : diffOf("a")) }, {})), ["no-change", null]);
-  t.same(reasonsOf(read({ ceiling: 0.001 }, {})), ["budget", "budget"]);
+  t.same(toReasons(read({ judge: null }, {})), ["not-judged", "not-judged"]);
+  t.same(toReasons(read({}, { judge: null })), ["not-judged", "not-judged"]);
+  t.same(toReasons(read({ judge: { ...judge, rubric: "Other." } }, {})), ["other-rubric", "other-rubric"]);
+  t.same(toReasons(read({ judge: { ...judge, claims: ["It."] } }, {})), ["other-rubric", "other-rubric"]);
+  t.same(toReasons(read({ terms: null }, {})), ["not-set-up", "not-set-up"]);
+  t.same(toReasons(read({}, {}, () => fails("not-set-up"))), ["not-set-up", "not-set-up"]);
+  t.same(toReasons(read({}, {}, () => fails("refused"))), ["not-judged", "not-judged"]);
+  t.same(toReasons(read({}, { copy: { state: "waiting", runId: null, result: null } })), ["unsettled", "unsettled"]);
+  t.same(toReasons(read({ runs: 3 }, { runs: 2 })), [null, null, "unsettled"], "the other side has no such run");
+  t.same(toReasons(read({ diffOf: (place) => (place === 1 ? null : toDiff("a")) }, {})), ["no-change", null]);
+  t.same(toReasons(read({ ceiling: 0.001 }, {})), ["budget", "budget"]);
 });
 
 t.test("what does not fit the ceiling is skipped by itself: a shorter pair may fit", async (t) => {
   const long = "x".repeat(MAX_PAIRED_CHANGE / 2);
-  const replay = read({ ceiling: 0.03, diffOf: (place) => diffOf(place === 1 ? long : "a") }, {});
-  t.match(pairsOf(replay), [{ unpaired: "budget" }, { state: "judged" }]);
+  const replay = read({ ceiling: 0.03, diffOf: (place) => toDiff(place === 1 ? long : "a") }, {});
+  t.match(listPairs(replay), [{ unpaired: "budget" }, { state: "judged" }]);
 });
 
 t.test("there is room for both readings, or for none", async (t) => {
   const replay = read({ runs: 1, ceiling: 0.0173 }, { runs: 1 }, prefer("tie", 0.0001));
-  t.match(pairsOf(replay), [{ state: "judged", readings: { length: 2 } }]);
+  t.match(listPairs(replay), [{ state: "judged", readings: { length: 2 } }]);
   const tight = read({ runs: 1, ceiling: 0.0161 }, { runs: 1 });
-  t.match(pairsOf(tight), [{ unpaired: "budget", readings: { length: 0 } }]);
+  t.match(listPairs(tight), [{ unpaired: "budget", readings: { length: 0 } }]);
 });
 
 t.test("pairs are read once both replays have ended, whichever ends last", async (t) => {
   const { other, replay } = twoReplays();
   t.same(end(replay).sent, []);
-  t.same(pairsOf(replay), []);
+  t.same(listPairs(replay), []);
   t.equal(replay.row.judged, false, "it waits for the other one");
   for (const state of ["stopped", "over-budget", "finished"] as const) {
     const { sent } = end(other, state);
@@ -151,13 +151,13 @@ t.test("pairs are read once both replays have ended, whichever ends last", async
   }
   replay.act(takeCounterpartEnded);
   replay.act(takeCounterpartEnded);
-  t.equal(pairsOf(replay).length, 2);
+  t.equal(listPairs(replay).length, 2);
   replay.answerAll(prefer("tie"));
   t.equal(replay.row.judged, true);
   const { other: first, replay: last } = twoReplays();
   t.same(end(first).sent, [], "nobody waits for it");
   end(last);
-  t.equal(pairsOf(last).length, 2);
+  t.equal(listPairs(last).length, 2);
 });
 
 t.test("of a side that was stopped, what settled is compared, and the rest is unsettled", async (t) => {
@@ -168,7 +168,7 @@ t.test("of a side that was stopped, what settled is compared, and the rest is un
   end(other, "stopped");
   end(replay);
   replay.answerAll(prefer("tie"));
-  t.match(pairsOf(replay), [{ state: "judged" }, { unpaired: "unsettled", againstRunId: null }]);
+  t.match(listPairs(replay), [{ state: "judged" }, { unpaired: "unsettled", againstRunId: null }]);
 });
 
 t.test("a replay that was stopped or ended over budget is set beside none", async (t) => {
@@ -176,7 +176,7 @@ t.test("a replay that was stopped or ended over budget is set beside none", asyn
     const { other, replay } = twoReplays();
     end(other);
     end(replay, state);
-    t.same(pairsOf(replay), []);
+    t.same(listPairs(replay), []);
     t.equal(replay.row.judged, true);
   }
 });
@@ -189,7 +189,7 @@ t.test("a reading whose answer a crash took is asked again, and is one reading",
     return lost % 2 === 1 ? { state: "interrupted", spent } : prefer("tie")(question);
   });
   t.equal(lost, 4);
-  t.match(pairsOf(replay), [{ readings: { length: 2 }, outcome: "tie", spent: { calls: 4, isEstimate: true } }]);
+  t.match(listPairs(replay), [{ readings: { length: 2 }, outcome: "tie", spent: { calls: 4, isEstimate: true } }]);
   t.equal(replay.row.spending.besides, "11/500", "two lost calls of 0.01, two answers of 0.001");
 });
 
@@ -200,7 +200,7 @@ t.test("deleting its set ends the reading of pairs", async (t) => {
   replay.goOn();
   t.equal(replay.act(stopJudging).cancelledEffects.length, 4);
   t.same(
-    pairsOf(replay).map(({ state }) => state),
+    listPairs(replay).map(({ state }) => state),
     Array(6).fill("unpaired"),
   );
 });
@@ -216,7 +216,7 @@ t.test("a run that was taken out of the set and added again is paired though it 
   end(replay);
   replay.answerAll(prefer("first"));
   t.same(
-    pairsOf(replay).map(({ againstRunId }) => againstRunId),
+    listPairs(replay).map(({ againstRunId }) => againstRunId),
     [first.runId, second.runId],
   );
 });

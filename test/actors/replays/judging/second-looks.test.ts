@@ -44,12 +44,12 @@ function end(replay: JudgedReplay, state: ReplayRow["state"]) {
 
 const seconds = (replay: JudgedReplay) =>
   replayVerdicts.list(replay.rows, workspaceId, [replay.id]).filter(({ which }) => which === "second");
-const statesOf = (rows: readonly { readonly state: string }[]) => rows.map(({ state }) => state);
+const listStates = (rows: readonly { readonly state: string }[]) => rows.map(({ state }) => state);
 
 t.test("a checking baseline has every verdict judged again, and no result changes", async (t) => {
   const replay = finished({ runs: 6 }, { met: (shown) => !isOf(shown, 2) });
   const before = replay.copies;
-  t.same(statesOf(seconds(replay)), Array(6).fill("asked"), "all are to come at once, for the set's health");
+  t.same(listStates(seconds(replay)), Array(6).fill("asked"), "all are to come at once, for the set's health");
   t.equal(replay.row.judged, false);
   replay.answerAll((question) => {
     t.match(question.messages[1]?.content, /the change/);
@@ -79,12 +79,12 @@ t.test("they are judged in order while the ceiling has room for one more at what
   // Four first judgings at 0.5, with budget left for one and a half.
   const replay = finished({ runs: 4, ceiling: 2.75 });
   replay.answerAll(() => verdict(true, 0.5));
-  t.same(statesOf(seconds(replay)), ["judged", "none", "none", "none"]);
+  t.same(listStates(seconds(replay)), ["judged", "none", "none", "none"]);
   t.match(seconds(replay)[1]?.none, { code: "budget" });
   t.equal(replay.row.judged, true);
   const exact = finished({ runs: 4, ceiling: 4 });
   exact.answerAll(() => verdict(true, 0.5));
-  t.same(statesOf(seconds(exact)), Array(4).fill("judged"), "up to the last amount");
+  t.same(listStates(seconds(exact)), Array(4).fill("judged"), "up to the last amount");
 });
 
 t.test("an estimate that is too high keeps no judging from its room, it only has it wait", async (t) => {
@@ -96,13 +96,13 @@ t.test("an estimate that is too high keeps no judging from its room, it only has
     return verdict(true, 0.001);
   });
   t.equal(most, 1, "each question counts more than is left for two");
-  t.same(statesOf(seconds(replay)), Array(4).fill("judged"));
+  t.same(listStates(seconds(replay)), Array(4).fill("judged"));
 });
 
 t.test("a judging that costs nothing that counts always has room", async (t) => {
   const replay = finished({ runs: 2, ceiling: 0.001, terms: { name: "m", prices: null } }, { cost: null });
   replay.answerAll(() => verdict(true, null));
-  t.same(statesOf(seconds(replay)), ["judged", "judged"]);
+  t.same(listStates(seconds(replay)), ["judged", "judged"]);
 });
 
 t.test("a replay that was stopped, or does not check its set, is not looked at again", async (t) => {
@@ -123,13 +123,13 @@ t.test("a replay that was stopped, or does not check its set, is not looked at a
 const check: ReplayCopyRow["check"] = { passed: true, exitCode: 0, tail: "fine" };
 
 /** Returns the second checks that a turn started. */
-function startsOf(taken: ReturnType<typeof end>): readonly { readonly runId: string; readonly start: StartRun }[] {
+function listStarts(taken: ReturnType<typeof end>): readonly { readonly runId: string; readonly start: StartRun }[] {
   return taken.sent.flatMap(({ to, message }) =>
     message.type === "run.start" ? [{ runId: to.id, start: message as StartRun }] : [],
   );
 }
 
-function recheckOf(replay: JudgedReplay, place: number): ReplayRecheckRow | undefined {
+function findRecheck(replay: JudgedReplay, place: number): ReplayRecheckRow | undefined {
   return replayRechecks.get(replay.rows, workspaceId, replay.id, place, 1);
 }
 
@@ -140,7 +140,7 @@ const runOver = (replay: JudgedReplay, run: Partial<RunRow>) =>
 
 t.test("what was checked is checked again, in a run that only checks what the copy left", async (t) => {
   const replay = new JudgedReplay(undefined, { probe: true, runs: 2, judge: null, copy: { state: "settled", check } });
-  const starts = startsOf(end(replay, "finished"));
+  const starts = listStarts(end(replay, "finished"));
   t.equal(starts.length, 2);
   const [left] = runCheckouts.list(replay.rows, workspaceId, ["run_rep_1_1_1"]);
   t.match(starts[0]?.start, {
@@ -151,25 +151,25 @@ t.test("what was checked is checked again, in a run that only checks what the co
       checkouts: [{ repository: "acme/app", base: left?.base, diff: left?.digest }],
     },
   });
-  t.match(recheckOf(replay, 1), { state: "asked", runId: starts[0]?.runId });
+  t.match(findRecheck(replay, 1), { state: "asked", runId: starts[0]?.runId });
   t.equal(replay.row.judged, false);
   const output = "x".repeat(3_000);
   runOver(replay, { id: starts[0]?.runId ?? "", check: { passed: false, exitCode: 2, output } });
-  t.match(recheckOf(replay, 1), { state: "checked", check: { passed: false, exitCode: 2, tail: /^x{1024}$/ } });
-  t.same(twoChecks({ check }, recheckOf(replay, 1)), { first: "passed", second: "failed" });
+  t.match(findRecheck(replay, 1), { state: "checked", check: { passed: false, exitCode: 2, tail: /^x{1024}$/ } });
+  t.same(twoChecks({ check }, findRecheck(replay, 1)), { first: "passed", second: "failed" });
   runOver(replay, { id: starts[1]?.runId ?? "", outcome: "failed", reason: "the setup failed" });
-  t.match(recheckOf(replay, 2), { state: "none", check: null, reason: "the setup failed" });
+  t.match(findRecheck(replay, 2), { state: "none", check: null, reason: "the setup failed" });
   t.equal(replay.row.judged, true);
 });
 
 t.test("at most 20 second checks wait for a runner or run at a time", async (t) => {
   const replay = new JudgedReplay(undefined, { probe: true, runs: 50, judge: null, copy: { state: "settled", check } });
-  const open = [...startsOf(end(replay, "finished"))];
+  const open = [...listStarts(end(replay, "finished"))];
   t.equal(open.length, 20);
   for (let over = 0; over < 50; over++) {
     const [next] = open.splice(0, 1);
     open.push(
-      ...startsOf(runOver(replay, { id: next?.runId ?? "", check: { passed: true, exitCode: 0, output: "" } })),
+      ...listStarts(runOver(replay, { id: next?.runId ?? "", check: { passed: true, exitCode: 0, output: "" } })),
     );
     t.ok(open.length <= 20);
   }
@@ -178,21 +178,21 @@ t.test("at most 20 second checks wait for a runner or run at a time", async (t) 
 
 t.test("a second check whose runner was lost is begun again, twice", async (t) => {
   const replay = new JudgedReplay(undefined, { probe: true, judge: null, copy: { state: "settled", check } });
-  let [next] = startsOf(end(replay, "finished"));
+  let [next] = listStarts(end(replay, "finished"));
   for (let lost = 0; lost < 2; lost++) {
-    const again = startsOf(runOver(replay, { id: next?.runId ?? "", outcome: "abandoned" }));
+    const again = listStarts(runOver(replay, { id: next?.runId ?? "", outcome: "abandoned" }));
     t.equal(again.length, 1);
     [next] = again;
   }
-  t.equal(startsOf(runOver(replay, { id: next?.runId ?? "", outcome: "abandoned", reason: "lost" })).length, 0);
-  t.match(recheckOf(replay, 1), { state: "none", reason: "lost", lostRunIds: { length: 2 } });
+  t.equal(listStarts(runOver(replay, { id: next?.runId ?? "", outcome: "abandoned", reason: "lost" })).length, 0);
+  t.match(findRecheck(replay, 1), { state: "none", reason: "lost", lostRunIds: { length: 2 } });
 });
 
 t.test("a copy that left no change is not checked again", async (t) => {
   const settled = { state: "settled", check } as const;
   const replay = new JudgedReplay(undefined, { probe: true, judge: null, copy: settled, diffOf: () => null });
-  t.same(startsOf(end(replay, "finished")), []);
-  t.match(recheckOf(replay, 1), { state: "none" });
+  t.same(listStarts(end(replay, "finished")), []);
+  t.match(findRecheck(replay, 1), { state: "none" });
   t.equal(replay.row.judged, true);
 });
 
@@ -201,7 +201,7 @@ t.test("what a replay is still looked at for ends with it", async (t) => {
   const { sent, cancelledEffects } = replay.act(stopJudging);
   t.ok(cancelledEffects.length > 0);
   t.equal(sent.filter(({ message }) => message.type === "run.end").length, 6);
-  t.same(statesOf(seconds(replay)), Array(6).fill("none"));
-  t.match(recheckOf(replay, 6), { state: "none" });
+  t.same(listStates(seconds(replay)), Array(6).fill("none"));
+  t.match(findRecheck(replay, 6), { state: "none" });
   t.match(replay.row, { judged: true, counts: { succeeded: 6 } });
 });

@@ -9,10 +9,10 @@ import { ReplayMemory } from "../../../../actors/replays/replay/replay-memory.js
 import type { Turn } from "../../../../runtime/turns/turn.js";
 import {
   copyRow,
-  countsOf,
   type PicturedReplay,
   picturedReplay,
   putReplay,
+  toCounts,
 } from "../../../support/pictured-replays.js";
 import { memoryRows, withTurn } from "../../../support/turn.js";
 import { workspaceId } from "../../../support/work.js";
@@ -46,7 +46,7 @@ t.test("of a replay that changes only what is shown and changed is told", async 
     if (first === undefined) throw new Error("no copy");
     const after = copyRow(first, "+");
     replayCopies.put(turn, workspaceId, first, after);
-    replays.put(turn, workspaceId, replay, { ...replay, counts: countsOf([after, ...others]) });
+    replays.put(turn, workspaceId, replay, { ...replay, counts: toCounts([after, ...others]) });
   });
   t.match(settle, [copyChange, { data: { type: "replay", replay: { id: "rep_1", progress: { settled: 1 } } } }]);
   t.same(Object.keys(Object(Reflect.get(Object(settle[1]?.data), "replay"))), ["progress", "id"]);

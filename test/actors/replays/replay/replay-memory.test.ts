@@ -7,7 +7,7 @@ import { replays } from "../../../../actors/replays/replay/replay.table.js";
 import { ReplayMemory } from "../../../../actors/replays/replay/replay-memory.js";
 import { successTotals } from "../../../../actors/statistics/success.js";
 import { CountingReading } from "../../../support/counting-reading.js";
-import { copyRow, countsOf, picturedReplay, putReplay, replayPlace } from "../../../support/pictured-replays.js";
+import { copyRow, picturedReplay, putReplay, replayPlace, toCounts } from "../../../support/pictured-replays.js";
 import { memoryRows } from "../../../support/turn.js";
 
 const { workspaceId } = replayPlace;
@@ -28,13 +28,13 @@ t.test("figures that are remembered are those of the rows, however copies settle
         const after = copyRow(before, result);
         copies[at] = after;
         replayCopies.put(rows, workspaceId, before, after);
-        const next = { ...replay, counts: countsOf(copies) };
+        const next = { ...replay, counts: toCounts(copies) };
         replays.put(rows, workspaceId, replay, next);
         replay = next;
         if (!isRead) return true;
-        const totals = memory.totalsOf(rows, workspaceId, replay);
+        const totals = memory.getTotals(rows, workspaceId, replay);
         const versus = memory.versus(rows, workspaceId, { own: replay, other: base, live: [base], minGain: 0.05 });
-        const other = { ...base, copies: memory.copiesOf(rows, workspaceId, base) };
+        const other = { ...base, copies: memory.listCopies(rows, workspaceId, base) };
         const expected = compareSides({ ...replay, copies }, other, { minGain: 0.05, live: other.copies });
         return JSON.stringify([totals, versus]) === JSON.stringify([successTotals(copies), expected]);
       });
@@ -50,13 +50,13 @@ t.test("what is remembered is not read again, and nothing is of a replay whose c
   const [first, ...others] = made.copies;
   if (first === undefined) throw new Error("no copy");
   const replay = putReplay(rows, { ...made, copies: [first] });
-  t.equal(memory.totalsOf(reading, workspaceId, replay).entries, 1);
+  t.equal(memory.getTotals(reading, workspaceId, replay).entries, 1);
   for (const copy of others) replayCopies.insert(rows, workspaceId, copy);
-  t.equal(memory.totalsOf(reading, workspaceId, replay).entries, 4);
+  t.equal(memory.getTotals(reading, workspaceId, replay).entries, 4);
   t.equal(
     reading.during(() => {
-      memory.totalsOf(reading, workspaceId, replay);
-      memory.copiesOf(reading, workspaceId, replay);
+      memory.getTotals(reading, workspaceId, replay);
+      memory.listCopies(reading, workspaceId, replay);
     }),
     0,
   );

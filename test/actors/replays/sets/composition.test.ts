@@ -49,13 +49,13 @@ t.test("a composition counts each run once, whatever their order", async () => {
 });
 
 t.test("of 6 runs or more, more than two thirds of one outcome but `other` are a warning", async (t) => {
-  const warningOf = (...of: ComposedRun[][]) => composeRuns(of.flat()).balanceWarning;
-  t.same(warningOf(repeated("failed", 5)), null, "too few");
-  t.same(warningOf(repeated("failed", 4), repeated("asked", 2)), null, "two thirds are not more");
-  t.same(warningOf(repeated("failed", 5), repeated("asked", 1)), { dominant: "failed", count: 5, entries: 6 });
-  t.same(warningOf(repeated("other", 6)), null);
-  t.same(warningOf(repeated("accepted", 6), repeated("other", 3)), null);
-  t.same(warningOf(repeated("accepted", 7), repeated("other", 3)), { dominant: "accepted", count: 7, entries: 10 });
+  const findWarning = (...of: ComposedRun[][]) => composeRuns(of.flat()).balanceWarning;
+  t.same(findWarning(repeated("failed", 5)), null, "too few");
+  t.same(findWarning(repeated("failed", 4), repeated("asked", 2)), null, "two thirds are not more");
+  t.same(findWarning(repeated("failed", 5), repeated("asked", 1)), { dominant: "failed", count: 5, entries: 6 });
+  t.same(findWarning(repeated("other", 6)), null);
+  t.same(findWarning(repeated("accepted", 6), repeated("other", 3)), null);
+  t.same(findWarning(repeated("accepted", 7), repeated("other", 3)), { dominant: "accepted", count: 7, entries: 10 });
 });
 
 t.test("no times and origins of an empty set", async (t) => {
@@ -71,14 +71,14 @@ interface Candidate {
 /** Picks by trying everything: slow, but literally by the rule. */
 function pickSlowly(inSet: readonly TaskOutcome[], candidates: readonly Candidate[]): readonly number[] {
   const taken: Candidate[] = [];
-  const countOf = (wanted: TaskOutcome) =>
+  const toCount = (wanted: TaskOutcome) =>
     [...inSet, ...taken.map((each) => each.outcome)].filter((each) => each === wanted).length;
   while (taken.length < 5 && taken.length < candidates.length) {
     const left = candidates.filter((each) => !taken.includes(each));
     const [next] = left.toSorted(
       (one, two) =>
         Number(one.outcome === "other") - Number(two.outcome === "other") ||
-        countOf(one.outcome) - countOf(two.outcome) ||
+        toCount(one.outcome) - toCount(two.outcome) ||
         candidates.indexOf(one) - candidates.indexOf(two),
     );
     if (next !== undefined) taken.push(next);

@@ -13,7 +13,7 @@ import { ReplayWorld } from "../../../support/replay-world.js";
 import { memoryRows, withTurn } from "../../../support/turn.js";
 import { workspaceId } from "../../../support/work.js";
 
-function rowsOf(world: ReplayWorld) {
+function toRows(world: ReplayWorld) {
   const rows = memoryRows();
   for (const { key, value } of world.harness.durable.range({ prefix: [] })) rows.put(key, value);
   return rows;
@@ -21,7 +21,7 @@ function rowsOf(world: ReplayWorld) {
 
 t.test("a live replay that is not a person's does not check its set, and becomes its baseline", async (t) => {
   const world = await ReplayWorld.open({ runs: 5 });
-  const rows = rowsOf(world);
+  const rows = toRows(world);
   const set = replaySets.get(rows, workspaceId, world.setId);
   if (set === undefined) throw new Error("there is no set");
   const search = { searchId: "search_1", candidateName: "seed" };
@@ -46,7 +46,7 @@ t.test("a live replay that is not a person's does not check its set, and becomes
 
 t.test("a set whose station left its line has no starting point", async (t) => {
   const world = await ReplayWorld.open({ runs: 1 });
-  const rows = rowsOf(world);
+  const rows = toRows(world);
   const set = replaySets.get(rows, workspaceId, world.setId);
   if (set === undefined) throw new Error("there is no set");
   withTurn(

@@ -204,8 +204,8 @@ t.test(
   "the files of the largest search fit: 50 candidates, all as good at 48 runs of as many tasks, or of one",
   async (t) => {
     const many = Array.from({ length: 48 }, (_, n) => n + 10);
-    for (const taskOf of [(place: number) => `task_${"x".repeat(26)}${place}`, () => "task_of_all"]) {
-      const { files } = new AgentScene({ large: { places: many, taskOf, candidates: 49 } });
+    for (const toTask of [(place: number) => `task_${"x".repeat(26)}${place}`, () => "task_of_all"]) {
+      const { files } = new AgentScene({ large: { places: many, taskOf: toTask, candidates: 49 } });
       const sizes = [...files].map(([path, content]) => [Buffer.byteLength(content), path] as const);
       t.same(
         sizes.filter(([bytes]) => bytes > MAX_FILE_BYTES),

@@ -140,12 +140,12 @@ export class AgentScene {
     return JSON.parse(this.files.get(path) ?? "null");
   }
 
-  #textsOf(place: number, of: string): Texts {
+  #toTexts(place: number, of: string): Texts {
     return place === 3 ? heldOut : { ...usual(place, of), ...this.#options.texts };
   }
 
   #putOriginal(place: number): void {
-    const { title } = this.#textsOf(place, "original");
+    const { title } = this.#toTexts(place, "original");
     const brief = { id: `task_${place}`, title, description: `All of ${title}`, url: "", marks: {}, notes: null };
     runInputs.insert(this.rows, workspaceId, {
       runId: `run_${place}`,
@@ -162,7 +162,7 @@ export class AgentScene {
         runId: `run_${place}`,
         taskId: `task_${place}`,
         refusal: null,
-        title: this.#textsOf(place, "original").title,
+        title: this.#toTexts(place, "original").title,
       }),
     );
     replays.insert(this.rows, workspaceId, replayRow({ id: replayId, runs: places.length }));
@@ -171,7 +171,7 @@ export class AgentScene {
   }
 
   #putCopy(replayId: string, place: number): void {
-    const texts = this.#textsOf(place, replayId);
+    const texts = this.#toTexts(place, replayId);
     const runId = `run_${replayId}_${place}`;
     const copy: ReplayCopyRow = {
       replayId,
@@ -283,7 +283,7 @@ export class AgentScene {
       endedAt: null,
     };
     searches.insert(this.rows, workspaceId, search);
-    const runsOf = (...places: number[]) => places.map((one) => ({ runId: `run_${one}`, taskId: `task_${one}` }));
+    const listRuns = (...places: number[]) => places.map((one) => ({ runId: `run_${one}`, taskId: `task_${one}` }));
     const money = { amount: 1, currency: "EUR" };
     searchInputs.insert(this.rows, workspaceId, {
       searchId: "search_1",
@@ -291,7 +291,7 @@ export class AgentScene {
       block,
       ...prints,
       judgeModel: null,
-      split: { searched: runsOf(1, 2), heldOut: runsOf(3) },
+      split: { searched: listRuns(1, 2), heldOut: listRuns(3) },
       allotments: { seed: money, searchReplay: money, heldOutReplay: money, agentRun: money },
       line: { key: "dev", name: "Dev" },
       warnings: [],
@@ -323,12 +323,12 @@ export class AgentScene {
     });
   }
 
-  #enlarge({ places, taskOf, candidates }: Large): void {
+  #enlarge({ places, taskOf: toTask, candidates }: Large): void {
     const input = replayInputs.get(this.rows, workspaceId, "rep_seed");
     const search = searchInputs.get(this.rows, workspaceId, "search_1");
     const seed = searchCandidates.get(this.rows, workspaceId, "search_1", "cand_0");
     if (input === undefined || search === undefined || seed === undefined) throw new Error("there is no search");
-    const more = places.map((place) => ({ place, runId: `run_${place}`, taskId: taskOf(place) }));
+    const more = places.map((place) => ({ place, runId: `run_${place}`, taskId: toTask(place) }));
     const entries = [...input.entries, ...more.map((entry) => ({ ...entry, title: "", refusal: null }))];
     replayInputs.put(this.rows, workspaceId, input, { ...input, entries });
     const searched = [...search.split.searched, ...more];

@@ -24,7 +24,7 @@ const standing = (more: Partial<ProposalContext> = {}): ProposalContext => ({
   left: 3,
   known: new Map([["seed", "Build it."]]),
   check: () => [],
-  fingerprintOf: ({ prompt }) => prompt,
+  toFingerprint: ({ prompt }) => prompt,
   ...more,
 });
 const proposal = (name: string, station: Partial<StationBody> = {}) => ({
@@ -32,7 +32,7 @@ const proposal = (name: string, station: Partial<StationBody> = {}) => ({
   hypothesis: null,
   station: { ...live, prompt: `As ${name}.`, ...station },
 });
-const faultsOf = (list: ReturnType<typeof proposal>[], more: Partial<ProposalContext> = {}) => {
+const listFaults = (list: ReturnType<typeof proposal>[], more: Partial<ProposalContext> = {}) => {
   const found = admitProposals(list, standing(more));
   return "faults" in found ? found.faults.map(({ path, message }) => `${path} ${message}`) : [];
 };
@@ -57,7 +57,7 @@ t.test("what scores the replays, and where they run, stays as the live config ha
   ];
   const message = "must stay as the live config has it: it is the same for all candidates of a search";
   t.same(
-    changes.flatMap((change) => faultsOf([proposal("a"), proposal("b", change)])),
+    changes.flatMap((change) => listFaults([proposal("a"), proposal("b", change)])),
     ["check", "judge", "judge", "runners", "diffs"].map((field) => `[1].station.${field} ${message}`),
   );
 });
@@ -65,9 +65,9 @@ t.test("what scores the replays, and where they run, stays as the live config ha
 t.test("a candidate has the profile of the live config or none, and so no other secrets", async (t) => {
   const secretive = { ...live, profile: "usual" };
   const message = "must be the profile of the live config, or null";
-  t.same(faultsOf([proposal("a", { profile: "other" })]), [`[0].station.profile ${message}`]);
+  t.same(listFaults([proposal("a", { profile: "other" })]), [`[0].station.profile ${message}`]);
   const list = [proposal("a", { profile: "usual" }), proposal("b", { profile: null }), proposal("c", { profile: "x" })];
-  t.same(faultsOf(list, { live: secretive }), [`[2].station.profile ${message}`]);
+  t.same(listFaults(list, { live: secretive }), [`[2].station.profile ${message}`]);
 });
 
 t.test("none may go as another of the search, as the live config, or as one beside it", async (t) => {
@@ -75,13 +75,13 @@ t.test("none may go as another of the search, as the live config, or as one besi
     ["seed", "Build it."],
     ["bold", "Be bold."],
   ]);
-  t.same(faultsOf([proposal("renamed", { prompt: "Build it.", name: "Other" })], { known }), [
+  t.same(listFaults([proposal("renamed", { prompt: "Build it.", name: "Other" })], { known }), [
     "[0].station changes nothing that affects how runs of the live config go",
   ]);
-  t.same(faultsOf([proposal("a"), proposal("bolder", { prompt: "Be bold." })], { known }), [
+  t.same(listFaults([proposal("a"), proposal("bolder", { prompt: "Be bold." })], { known }), [
     "[1].station goes like the candidate `bold`: nothing that affects its runs differs",
   ]);
-  t.same(faultsOf([proposal("a", { prompt: "Twice." }), proposal("b", { prompt: "Twice." })]), [
+  t.same(listFaults([proposal("a", { prompt: "Twice." }), proposal("b", { prompt: "Twice." })]), [
     "[1].station goes like the candidate `a`: nothing that affects its runs differs",
   ]);
 });
@@ -91,7 +91,7 @@ t.test("a name is used once in a search, and never the seed's", async (t) => {
     ["seed", "Build it."],
     ["bold", "Be bold."],
   ]);
-  t.same(faultsOf([proposal("seed"), proposal("bold"), proposal("new"), proposal("new")], { known, left: 4 }), [
+  t.same(listFaults([proposal("seed"), proposal("bold"), proposal("new"), proposal("new")], { known, left: 4 }), [
     "[0].name cannot be `seed`, which is the live config",
     "[1].name is taken by another candidate of this search",
     "[3].name is taken by another candidate of this search",
@@ -105,11 +105,11 @@ t.test("beyond what the run may still propose nothing is looked at", async (t) =
     },
   };
   const many = Array.from({ length: 1_000 }, (_, index) => proposal(`n${index}`));
-  t.same(faultsOf(many, untouched), ["[3] is one too many: this run may propose 3 more candidates"]);
-  t.same(faultsOf([proposal("a"), proposal("b")], { ...untouched, left: 1 }), [
+  t.same(listFaults(many, untouched), ["[3] is one too many: this run may propose 3 more candidates"]);
+  t.same(listFaults([proposal("a"), proposal("b")], { ...untouched, left: 1 }), [
     "[1] is one too many: this run may propose 1 more candidate",
   ]);
-  t.same(faultsOf([proposal("a")], { ...untouched, left: 0 }), [
+  t.same(listFaults([proposal("a")], { ...untouched, left: 0 }), [
     "[0] is one too many: this run may propose no more candidates",
   ]);
 });
@@ -118,8 +118,8 @@ t.test("what is wrong with a block is told at its path; then none is admitted, a
   const check: ProposalContext["check"] = ({ harness }) =>
     harness === "none" ? [{ path: "station.harness", message: "names a harness a runner can start" }] : [];
   const list = [proposal("good"), proposal("bad", { harness: "none", prompt: "Build it." })];
-  t.same(faultsOf(list, { check }), ["[1].station.harness names a harness a runner can start"]);
+  t.same(listFaults(list, { check }), ["[1].station.harness names a harness a runner can start"]);
   const many: ProposalContext["check"] = () =>
     Array.from({ length: 300 }, () => ({ path: "station", message: "is wrong" }));
-  t.equal(faultsOf([proposal("bad")], { check: many }).length, 200);
+  t.equal(listFaults([proposal("bad")], { check: many }).length, 200);
 });

@@ -4,7 +4,7 @@ import t from "tap";
 import { compare, decimal, fraction, multiply, sum } from "../../../../actors/fraction.js";
 import { allotBudget, expectCosts } from "../../../../actors/searches/rules/allotments.js";
 import { heldOutReplays } from "../../../../actors/searches/rules/budget.js";
-import { costed, splitOf } from "./snapshots.js";
+import { costed, toSplit } from "./snapshots.js";
 
 const euro = (amount: number) => ({ amount, currency: "EUR" });
 
@@ -23,7 +23,7 @@ t.test(
 t.test("parts are in proportion to what they are expected to cost", async (t) => {
   // Searched 1 + 2 + 3 and held out 2 + 2, so the mean is 2: seed 10, search replays 6 x 6, held out 3 x 4, agent 2 x
   // 6.
-  const split = splitOf([costed("a", 1), costed("b", 2), costed("c", 3)], [costed("d", 2), costed("e", 2)]);
+  const split = toSplit([costed("a", 1), costed("b", 2), costed("c", 3)], [costed("d", 2), costed("e", 2)]);
   const budget = { iterations: 2, perIteration: 3, repeats: 1, ceiling: euro(70) };
   t.same(allotBudget(budget, split), {
     seed: euro(10),
@@ -48,7 +48,7 @@ t.test("parts are in proportion to what they are expected to cost", async (t) =>
 });
 
 t.test("a part that is worth next to nothing has a billionth all the same", async (t) => {
-  const split = splitOf([costed("a", 1e9), costed("b", 1e9), costed("c", 1e9)], [costed("d", 1e-9), costed("e", 1e-9)]);
+  const split = toSplit([costed("a", 1e9), costed("b", 1e9), costed("c", 1e9)], [costed("d", 1e-9), costed("e", 1e-9)]);
   const budget = { iterations: 1, perIteration: 1, repeats: 1, ceiling: euro(1) };
   t.same(allotBudget(budget, split).heldOutReplay, euro(1e-9));
 });
@@ -65,7 +65,7 @@ t.test("all parts together are never above the ceiling, and less by billionths o
     fc.property(sides, count(10), count(5), count(5), ceilings, (costs, iterations, perIteration, repeats, ceiling) => {
       const [searched, heldOut] = costs.map((side, n) => side.map((each, run) => costed(`${n}-${run}`, each)));
       const budget = { iterations, perIteration, repeats, ceiling };
-      const parts = allotBudget(budget, splitOf(searched ?? [], heldOut ?? []));
+      const parts = allotBudget(budget, toSplit(searched ?? [], heldOut ?? []));
       const times = [1, iterations * perIteration, heldOutReplays(budget), iterations];
       const amounts = [parts.seed, parts.searchReplay, parts.heldOutReplay, parts.agentRun].map(({ amount }) => amount);
       const all = sum(amounts.map((amount, n) => multiply(decimal(amount), fraction(times[n] ?? 0))));

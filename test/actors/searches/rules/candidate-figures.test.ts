@@ -4,14 +4,14 @@ import t from "tap";
 import { fromText, toNumber } from "../../../../actors/fraction.js";
 import { measureHeldOut, measureSearched, sumSpent } from "../../../../actors/searches/rules/candidate-figures.js";
 import { settledCopies } from "../../statistics/arbitrary-copies.js";
-import { copiesOf } from "../../statistics/copies.js";
+import { listCopies } from "../../statistics/copies.js";
 import { euro, pricedCopies } from "./snapshots.js";
 
 const terms = { minGain: 0.05, currency: "EUR" };
 
 t.test("a candidate's figures on searched runs, and the seed's", async (t) => {
-  const seed = pricedCopies(copiesOf({ a: "+-", b: "--", c: "??" }), 0.1);
-  const own = pricedCopies(copiesOf({ a: "++", b: "+-", c: "+?" }), 0.2);
+  const seed = pricedCopies(listCopies({ a: "+-", b: "--", c: "??" }), 0.1);
+  const own = pricedCopies(listCopies({ a: "++", b: "+-", c: "+?" }), 0.2);
   const figures = measureSearched(own, { ...terms, seed });
   t.match(figures, {
     searchScore: 5 / 6,
@@ -35,7 +35,7 @@ t.test("a candidate's figures on searched runs, and the seed's", async (t) => {
 });
 
 t.test("a copy that is unpriced or foreign leaves the cost of a run unknown, of its task too", async (t) => {
-  const copies = pricedCopies(copiesOf({ a: "+", b: "+" }), 1);
+  const copies = pricedCopies(listCopies({ a: "+", b: "+" }), 1);
   const foreign = copies.map((copy, n) => (n === 0 ? { ...copy, spent: { amount: 1, currency: "USD" } } : copy));
   const unpriced = copies.map((copy, n) => (n === 0 ? { ...copy, priced: false } : copy));
   for (const some of [foreign, unpriced]) {
@@ -45,8 +45,8 @@ t.test("a copy that is unpriced or foreign leaves the cost of a run unknown, of 
 });
 
 t.test("the held-out gain is known once both replays finished", async (t) => {
-  const seed = copiesOf({ a: "-", b: "-" });
-  const own = copiesOf({ a: "+", b: "?" });
+  const seed = listCopies({ a: "-", b: "-" });
+  const own = listCopies({ a: "+", b: "?" });
   const measure = (bothFinished: boolean) => measureHeldOut(own, { ...terms, seed, bothFinished });
   t.match(measure(false), { heldOutScore: 1, heldOutGain: null, heldOutPairs: { wins: 0 } });
   t.match(measure(false), { heldOutScored: 1, heldOutTasks: 1 });
@@ -56,14 +56,14 @@ t.test("the held-out gain is known once both replays finished", async (t) => {
     heldOutGain: null,
     heldOutPairs: null,
   });
-  const none = copiesOf({ a: "?", b: "?" });
+  const none = listCopies({ a: "?", b: "?" });
   t.equal(measureHeldOut(none, { ...terms, seed, bothFinished: true }).heldOutGain, null);
 });
 
 t.test("costs on held-out tasks are compared where both sides know them, once both finished", async (t) => {
   const runs = Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`t${n}`, "+"]));
-  const seed = pricedCopies(copiesOf({ ...runs, x: "+", y: "?" }), 0.2);
-  const own = pricedCopies(copiesOf({ ...runs, x: "?", y: "+", z: "+" }), 0.1);
+  const seed = pricedCopies(listCopies({ ...runs, x: "+", y: "?" }), 0.2);
+  const own = pricedCopies(listCopies({ ...runs, x: "?", y: "+", z: "+" }), 0.1);
   const measure = (bothFinished: boolean) => measureHeldOut(own, { ...terms, seed, bothFinished }).heldOutCost;
   t.same(measure(true), { tasks: 8, chance: 1 / 256, cheaper: true });
   t.equal(measure(false), null);
@@ -71,9 +71,9 @@ t.test("costs on held-out tasks are compared where both sides know them, once bo
 });
 
 t.test("a candidate spent what both its replays did", async (t) => {
-  const searched = measureSearched(pricedCopies(copiesOf({ a: "+-" }), 0.1), { ...terms, seed: null });
+  const searched = measureSearched(pricedCopies(listCopies({ a: "+-" }), 0.1), { ...terms, seed: null });
   t.same(sumSpent(searched, null), euro(0.2));
-  const copies = pricedCopies(copiesOf({ b: "?" }), 0.1);
+  const copies = pricedCopies(listCopies({ b: "?" }), 0.1);
   t.same(sumSpent(searched, measureHeldOut(copies, { ...terms, seed: [], bothFinished: true })), euro(0.3));
 });
 

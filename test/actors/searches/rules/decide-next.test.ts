@@ -1,11 +1,11 @@
 import t from "tap";
 import { fraction, toText } from "../../../../actors/fraction.js";
 import { canPropose, decideNext, type SearchSnapshot } from "../../../../actors/searches/rules/decide-next.js";
-import { contender, euro, iterationsOf, pictureOf } from "./snapshots.js";
+import { contender, euro, listIterations, toPicture } from "./snapshots.js";
 
 /** Returns the next step in short form: what, for which candidate, and why. */
 function next(parts: Partial<SearchSnapshot>): string {
-  const step = decideNext(pictureOf(parts));
+  const step = decideNext(toPicture(parts));
   switch (step.step) {
     case "wait":
       return "wait";
@@ -54,7 +54,7 @@ t.test("when its station is gone it stops at once, whatever is under way", async
 });
 
 t.test("a candidate is replayed as soon as it is admitted, the earliest first, as far as money goes", async (t) => {
-  const iterations = iterationsOf("P2~");
+  const iterations = listIterations("P2~");
   const [a, b] = [contender("a", { state: null }), contender("b", { state: null })];
   t.equal(next({ iterations, candidates: [seed, a, b] }), "replay a");
   t.equal(next({ iterations, candidates: [seed, { ...a, replayState: "running" }, b] }), "replay b");
@@ -67,10 +67,14 @@ t.test("a candidate is replayed as soon as it is admitted, the earliest first, a
 
 t.test("an iteration and the replays of its candidates end before the next one starts", async (t) => {
   const candidates = [seed, contender("a", { state: "queued" })];
-  t.equal(next({ iterations: iterationsOf("P1~"), candidates: [seed] }), "wait");
-  t.equal(next({ iterations: iterationsOf("P1"), candidates }), "wait");
+  t.equal(next({ iterations: listIterations("P1~"), candidates: [seed] }), "wait");
+  t.equal(next({ iterations: listIterations("P1"), candidates }), "wait");
   for (const state of ["finished", "over-budget", "stopped"] as const) {
-    t.equal(next({ iterations: iterationsOf("P1"), candidates: [seed, contender("a", { state })] }), "propose", state);
+    t.equal(
+      next({ iterations: listIterations("P1"), candidates: [seed, contender("a", { state })] }),
+      "propose",
+      state,
+    );
   }
 });
 
@@ -81,25 +85,29 @@ t.test("a seed without a fault leaves nothing to improve by success; by cost it 
 });
 
 t.test("two agent runs in a row that admitted nothing end it", async (t) => {
-  const after = (text: string) => next({ iterations: iterationsOf(text) });
+  const after = (text: string) => next({ iterations: listIterations(text) });
   t.equal(after("P0"), "propose");
   t.equal(after("P0!"), "propose");
   t.equal(after("P0! P0!"), "agent-failed: finished");
   t.equal(after("P0 P0"), "no-proposals: finished");
   t.equal(after("P0! P0"), "no-proposals: finished");
   const candidates = [seed, better("a", 2)];
-  t.equal(next({ iterations: iterationsOf("P0! P1!"), candidates }), "propose", "a run that failed may have proposed");
-  t.equal(next({ iterations: iterationsOf("P0 P1 P0"), candidates }), "propose");
+  t.equal(
+    next({ iterations: listIterations("P0! P1!"), candidates }),
+    "propose",
+    "a run that failed may have proposed",
+  );
+  t.equal(next({ iterations: listIterations("P0 P1 P0"), candidates }), "propose");
 });
 
 t.test("used iterations end it", async (t) => {
   const candidates = [seed, better("a", 1), better("b", 2, 0.91), better("c", 3, 0.92), better("d", 4, 0.93)];
-  t.equal(next({ iterations: iterationsOf("P1 P1 P1"), candidates: candidates.slice(0, 4) }), "propose");
-  t.equal(next({ iterations: iterationsOf("P1 P1 P1 P1"), candidates }), "iterations-used: hold out d");
-  const budget = { ...pictureOf().budget, iterations: 1 };
+  t.equal(next({ iterations: listIterations("P1 P1 P1"), candidates: candidates.slice(0, 4) }), "propose");
+  t.equal(next({ iterations: listIterations("P1 P1 P1 P1"), candidates }), "iterations-used: hold out d");
+  const budget = { ...toPicture().budget, iterations: 1 };
   const one = [seed, ...useless(1)];
   t.equal(
-    next({ budget, iterations: iterationsOf("P1"), candidates: one }),
+    next({ budget, iterations: listIterations("P1"), candidates: one }),
     "iterations-used: finished",
     "none reflects",
   );
@@ -108,11 +116,11 @@ t.test("used iterations end it", async (t) => {
 t.test("a config that changed ends it when an iteration would start", async (t) => {
   t.equal(next({ live: "changed" }), "config-changed: finished");
   const running = [seed, contender("a", { state: "running" })];
-  t.equal(next({ live: "changed", iterations: iterationsOf("P1"), candidates: running }), "wait");
+  t.equal(next({ live: "changed", iterations: listIterations("P1"), candidates: running }), "wait");
   const waiting = [seed, contender("a", { state: null })];
-  t.equal(next({ live: "changed", iterations: iterationsOf("P1"), candidates: waiting }), "replay a");
+  t.equal(next({ live: "changed", iterations: listIterations("P1"), candidates: waiting }), "replay a");
   t.equal(
-    next({ live: "changed", iterations: iterationsOf("P1"), candidates: [seed, better("a", 1)] }),
+    next({ live: "changed", iterations: listIterations("P1"), candidates: [seed, better("a", 1)] }),
     "config-changed: hold out a",
   );
 });
@@ -122,54 +130,61 @@ t.test("it ends at the ceiling when the rest pays no agent with a replay, or no 
   t.equal(next({ spending: pays }), "propose", "an agent's run of 1 and a replay of 3");
   t.equal(next({ spending: lacks }), "ceiling: finished");
   t.equal(next({ spending: spent(38.01) }), "ceiling: finished");
-  const iterations = iterationsOf("P2");
+  const iterations = listIterations("P2");
   const candidates = [seed, better("a", 1), contender("b", { state: null })];
   t.equal(next({ iterations, candidates, spending: spent(36) }), "replay b");
   t.equal(next({ iterations, candidates, spending: spent(36.01) }), "ceiling: hold out a");
-  t.notOk(canPropose(pictureOf({ spending: pays, iterations: iterationsOf("P1 P1 P1 P1") })), "none is left");
-  t.same([canPropose(pictureOf({ spending: pays })), canPropose(pictureOf({ spending: lacks }))], [true, false]);
+  t.notOk(canPropose(toPicture({ spending: pays, iterations: listIterations("P1 P1 P1 P1") })), "none is left");
+  t.same([canPropose(toPicture({ spending: pays })), canPropose(toPicture({ spending: lacks }))], [true, false]);
 });
 
 t.test("two iterations without a better candidate have it reflect once, when there is no gain", async (t) => {
   const candidates = [seed, ...useless(1, 2)];
-  t.equal(next({ iterations: iterationsOf("P1"), candidates: candidates.slice(0, 2) }), "propose");
-  t.equal(next({ iterations: iterationsOf("P1 P1"), candidates }), "reflect");
-  t.equal(next({ iterations: iterationsOf("P1 P0"), candidates: candidates.slice(0, 2) }), "reflect");
+  t.equal(next({ iterations: listIterations("P1"), candidates: candidates.slice(0, 2) }), "propose");
+  t.equal(next({ iterations: listIterations("P1 P1"), candidates }), "reflect");
+  t.equal(next({ iterations: listIterations("P1 P0"), candidates: candidates.slice(0, 2) }), "reflect");
   const ahead = [seed, contender("a", { score: 0.6, iteration: 1, cost: 9 }), ...useless(2, 3)];
   t.equal(
-    next({ iterations: iterationsOf("P1 P1"), candidates: ahead.slice(0, 3) }),
+    next({ iterations: listIterations("P1 P1"), candidates: ahead.slice(0, 3) }),
     "propose",
     "the first was better",
   );
-  const budget = { ...pictureOf().budget, iterations: 9 };
-  t.equal(next({ budget, iterations: iterationsOf("P1 P1 P1"), candidates: ahead }), "reflect", "ahead by noise alone");
-  t.equal(next({ budget, iterations: iterationsOf("P1 P1 R P1"), candidates: [seed, ...useless(1, 2, 4)] }), "propose");
+  const budget = { ...toPicture().budget, iterations: 9 };
   t.equal(
-    next({ budget, iterations: iterationsOf("P1 P1 R P1 P1"), candidates: [seed, ...useless(1, 2, 4, 5)] }),
+    next({ budget, iterations: listIterations("P1 P1 P1"), candidates: ahead }),
+    "reflect",
+    "ahead by noise alone",
+  );
+  t.equal(
+    next({ budget, iterations: listIterations("P1 P1 R P1"), candidates: [seed, ...useless(1, 2, 4)] }),
+    "propose",
+  );
+  t.equal(
+    next({ budget, iterations: listIterations("P1 P1 R P1 P1"), candidates: [seed, ...useless(1, 2, 4, 5)] }),
     "no-improvement: finished",
   );
 });
 
 t.test("two iterations without a better candidate after a gain end it", async (t) => {
-  const budget = { ...pictureOf().budget, iterations: 9 };
+  const budget = { ...toPicture().budget, iterations: 9 };
   const candidates = [seed, better("a", 1), ...useless(2, 3)];
-  t.equal(next({ budget, iterations: iterationsOf("P1 P1"), candidates: candidates.slice(0, 3) }), "propose");
-  t.equal(next({ budget, iterations: iterationsOf("P1 P1 P1"), candidates }), "no-improvement: hold out a");
+  t.equal(next({ budget, iterations: listIterations("P1 P1"), candidates: candidates.slice(0, 3) }), "propose");
+  t.equal(next({ budget, iterations: listIterations("P1 P1 P1"), candidates }), "no-improvement: hold out a");
 });
 
 t.test("with one iteration left it reflects, when there is no gain and something was proposed", async (t) => {
-  const budget = { ...pictureOf().budget, iterations: 2 };
-  t.equal(next({ budget, iterations: iterationsOf("P1"), candidates: [seed, ...useless(1)] }), "reflect");
-  t.equal(next({ budget, iterations: iterationsOf("P1"), candidates: [seed, better("a", 1)] }), "propose");
-  t.equal(next({ budget, iterations: iterationsOf("P0") }), "propose", "nothing was proposed");
+  const budget = { ...toPicture().budget, iterations: 2 };
+  t.equal(next({ budget, iterations: listIterations("P1"), candidates: [seed, ...useless(1)] }), "reflect");
+  t.equal(next({ budget, iterations: listIterations("P1"), candidates: [seed, better("a", 1)] }), "propose");
+  t.equal(next({ budget, iterations: listIterations("P0") }), "propose", "nothing was proposed");
 });
 
 t.test("by cost an iteration is fruitful when it brought a cheaper candidate that is not worse", async (t) => {
   const objective = "cost";
   const dear = [contender("a", { cost: 2, score: 0.9, searched: "better" }), contender("b", { cost: 1, iteration: 2 })];
-  t.equal(next({ objective, iterations: iterationsOf("P1 P1"), candidates: [seed, ...dear] }), "reflect");
+  t.equal(next({ objective, iterations: listIterations("P1 P1"), candidates: [seed, ...dear] }), "reflect");
   const cheap = contender("b", { cost: 0.9, iteration: 2 });
-  const iterations = iterationsOf("P1 P1");
+  const iterations = listIterations("P1 P1");
   t.equal(next({ objective, iterations, candidates: [seed, ...dear.slice(0, 1), cheap] }), "propose");
 });
 
@@ -178,7 +193,9 @@ t.test("a reflection that did not go on ends it, by its outcome", async (t) => {
   const after = (outcome: SearchSnapshot["iterations"][number]["outcome"], state: "ended" | "failed" = "ended") =>
     next({
       candidates,
-      iterations: iterationsOf("P1 P1 R").map((each) => (each.kind === "reflect" ? { ...each, outcome, state } : each)),
+      iterations: listIterations("P1 P1 R").map((each) =>
+        each.kind === "reflect" ? { ...each, outcome, state } : each,
+      ),
     });
   t.equal(after("went-on"), "propose");
   t.equal(after("no-config-cause"), "no-config-cause: finished");
@@ -229,12 +246,12 @@ t.test("by success, what reads worse is not held out, and a search with nothing 
 });
 
 t.test("what is granted grows by what earlier parts left", async (t) => {
-  const step = (parts: Partial<SearchSnapshot>) => decideNext(pictureOf(parts));
+  const step = (parts: Partial<SearchSnapshot>) => decideNext(toPicture(parts));
   // Still to come are 4 agent runs, 8 replays and 3 held-out replays: 4 + 24 + 6 = 34 of the 39; the seed had 5.
   t.same(step({ spending: spent(5) }), { step: "propose", allotted: euro(1) });
   t.same(step({ spending: spent(0) }), { step: "propose", allotted: euro(1.147058823) }, "39/34");
   t.same(step({ spending: spent(10) }), { step: "propose", allotted: euro(1) }, "the seed overran");
-  const iterations = iterationsOf("P1");
+  const iterations = listIterations("P1");
   // One agent run and one replay are over, and one candidate was not proposed: 3 x (1 + 6) + 3 + 6 = 30 to come.
   const waits = [seed, contender("a", { state: null })];
   t.same(step({ iterations, candidates: waits, spending: spent(6) }), {
@@ -243,7 +260,7 @@ t.test("what is granted grows by what earlier parts left", async (t) => {
     ceiling: euro(3.3),
   });
   // While the agent runs, it may propose a second candidate: 3 x (1 + 6) + 2 x 3 + 6 = 33 of the 39 less 3.
-  t.same(step({ iterations: iterationsOf("P1~"), candidates: waits, spending: spent(3) }), {
+  t.same(step({ iterations: listIterations("P1~"), candidates: waits, spending: spent(3) }), {
     step: "replay",
     candidateId: "a",
     ceiling: euro(3.272727272),

@@ -8,7 +8,7 @@ import {
 } from "../../../../actors/searches/rules/estimate.js";
 import { defaultObjective } from "../../../../actors/searches/rules/objective.js";
 import { saturation } from "../../../../actors/statistics/success.js";
-import { tasksOf } from "../../statistics/copies.js";
+import { listTasks } from "../../statistics/copies.js";
 import { unmeasured } from "./health.js";
 import { costed, euro } from "./snapshots.js";
 
@@ -92,7 +92,7 @@ t.test("a ceiling is too low under 0.01 for each run of a replay, the agent's ru
 
 t.test("the objective is cost when the live config succeeds on more than 95 % of the set", async (t) => {
   const health = (succeeded: number) => {
-    const copies = [...tasksOf(succeeded, "+"), ...tasksOf(20 - succeeded, "-", "f")];
+    const copies = [...listTasks(succeeded, "+"), ...listTasks(20 - succeeded, "-", "f")];
     const found = saturation(copies);
     if (found === null) throw new Error("nothing is scored");
     return { saturation: { replayId: "r", measuredAt: null, tasks: 20, few: false, ...found } };

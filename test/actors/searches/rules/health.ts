@@ -9,7 +9,7 @@ export const unmeasured: SetHealth = { noise: null, saturation: null, judge: nul
  * Returns the noise of a set with two copies per task: all first copies succeeded, and all second copies except
  * `failed` of them.
  */
-export function noiseOf(tasks: number, failed: number, minGain: number): SetHealth["noise"] {
+export function findNoise(tasks: number, failed: number, minGain: number): SetHealth["noise"] {
   const copies = Array.from({ length: tasks }, (_, task) =>
     [1, 2].map((repeat) => {
       const result: CopyResult = repeat === 2 && task < failed ? "failed" : "succeeded";

@@ -10,12 +10,12 @@ import {
   rankToHoldOut,
   searchFrontier,
 } from "../../../../actors/searches/rules/ranking.js";
-import { tasksOf } from "../../statistics/copies.js";
+import { listTasks } from "../../statistics/copies.js";
 import { isSlowBest, slowFrontier } from "./slow-ranking.js";
 import { contender } from "./snapshots.js";
 
 const findBest = (...of: Parameters<typeof chooseBest>) => chooseBest(...of)?.contender ?? null;
-const idOf = (found: { readonly candidateId: string } | null) => found?.candidateId ?? null;
+const findId = (found: { readonly candidateId: string } | null) => found?.candidateId ?? null;
 
 t.test(
   "before the seed's replay finished there is no best and no leader, and nothing is on the frontier",
@@ -39,8 +39,8 @@ t.test("the frontier has the seed, and what no other beats in score and cost, ch
   ];
   t.same(searchFrontier(candidates, "success"), ["cheap", "seed", "best"]);
   t.same(searchFrontier(candidates, "cost"), ["seed", "best"], "worse, or unknown, is off");
-  t.same(rankToHoldOut(candidates, "success").map(idOf), ["best"], "one that is worse is not held out");
-  t.same(rankToHoldOut(candidates, "cost").map(idOf), ["best"]);
+  t.same(rankToHoldOut(candidates, "success").map(findId), ["best"], "one that is worse is not held out");
+  t.same(rankToHoldOut(candidates, "cost").map(findId), ["best"]);
 });
 
 t.test("a replay that did not finish leaves a candidate out, whatever figures it has", async (t) => {
@@ -48,7 +48,7 @@ t.test("a replay that did not finish leaves a candidate out, whatever figures it
   const candidates = [contender("seed"), { ...over, replayState: "over-budget" as const }];
   t.same(searchFrontier(candidates, "success"), ["seed"]);
   t.same(
-    ["success", "cost"].map((each) => idOf(findBest(candidates, each === "cost" ? each : "success"))),
+    ["success", "cost"].map((each) => findId(findBest(candidates, each === "cost" ? each : "success"))),
     ["seed", "seed"],
   );
 });
@@ -68,8 +68,8 @@ t.test(
       contender("twin", { score: 0.8, cost: 2 }),
       contender("cheap", { score: 0.6, cost: 1 }),
     ];
-    t.same(rankToHoldOut(candidates, "success").map(idOf), ["dear", "mid", "twin", "cheap"]);
-    t.same(rankToHoldOut(candidates, "cost").map(idOf), ["cheap", "mid", "twin", "dear"]);
+    t.same(rankToHoldOut(candidates, "success").map(findId), ["dear", "mid", "twin", "cheap"]);
+    t.same(rankToHoldOut(candidates, "cost").map(findId), ["cheap", "mid", "twin", "dear"]);
   },
 );
 
@@ -81,7 +81,7 @@ t.test("by success, a candidate that reads worse takes no place of those that ar
     contender("unknown", { score: 0.1, cost: 1, searched: null }),
   ];
   t.same(searchFrontier(candidates, "success"), ["unknown", "even", "worse-3", "worse-4", "worse-5", "seed"]);
-  t.same(rankToHoldOut(candidates, "success").map(idOf), ["even", "unknown"]);
+  t.same(rankToHoldOut(candidates, "success").map(findId), ["even", "unknown"]);
 });
 
 t.test("the best is told with why it is the best", async (t) => {
@@ -117,7 +117,7 @@ t.test("the best is told with why it is the best", async (t) => {
 t.test("best by success is better on searched tasks, and known not to be worse on held-out ones", async (t) => {
   const seed = contender("seed", { cost: 1 });
   const best = (...told: Parameters<typeof contender>[1][]) =>
-    idOf(findBest([seed, ...told.map((each, n) => contender(`c${n}`, each))], "success"));
+    findId(findBest([seed, ...told.map((each, n) => contender(`c${n}`, each))], "success"));
   t.equal(best({ score: 0.9, searched: "better" }), "seed", "never held out: never best");
   t.equal(best({ score: 0.9, searched: "better", heldOut: null }), "seed", "held out, but nothing to compare");
   t.equal(best({ score: 0.9, searched: "better", heldOut: "worse" }), "seed");
@@ -141,7 +141,9 @@ t.test("best by success is better on searched tasks, and known not to be worse o
 
 t.test("best by cost is the cheapest below the seed, known not to be worse on held-out tasks", async (t) => {
   const best = (seedCost: number | null, ...told: Parameters<typeof contender>[1][]) =>
-    idOf(findBest([contender("seed", { cost: seedCost }), ...told.map((each, n) => contender(`c${n}`, each))], "cost"));
+    findId(
+      findBest([contender("seed", { cost: seedCost }), ...told.map((each, n) => contender(`c${n}`, each))], "cost"),
+    );
   t.equal(best(1, { cost: 0.9 }), "seed", "never held out: never best");
   t.equal(best(1, { cost: 0.9, heldOut: "worse" }), "seed");
   t.equal(best(1, { cost: 1, heldOut: "better" }), "seed", "exactly as dear");
@@ -158,12 +160,12 @@ t.test("best by cost is the cheapest below the seed, known not to be worse on he
 
 t.test("a gain beats the seed beyond noise; the leader is only ahead", async (t) => {
   const ahead = [contender("seed"), contender("a", { score: 0.6 }), contender("b", { score: 0.6 })];
-  t.same([hasGain(ahead, "success"), idOf(findLeader(ahead, "success"))], [false, "a"]);
+  t.same([hasGain(ahead, "success"), findId(findLeader(ahead, "success"))], [false, "a"]);
   t.ok(hasGain([...ahead, contender("c", { score: 0.7, searched: "better" })], "success"));
-  t.equal(idOf(findLeader([contender("seed"), contender("a")], "success")), "seed", "as good is not better");
+  t.equal(findId(findLeader([contender("seed"), contender("a")], "success")), "seed", "as good is not better");
   const cheaper = [contender("seed"), contender("a", { cost: 0.5, searched: "worse" }), contender("b", { cost: 0.9 })];
-  t.same([hasGain(cheaper, "cost"), idOf(findLeader(cheaper, "cost"))], [true, "b"]);
-  t.same([hasGain(cheaper.slice(0, 2), "cost"), idOf(findLeader(cheaper.slice(0, 2), "cost"))], [false, "seed"]);
+  t.same([hasGain(cheaper, "cost"), findId(findLeader(cheaper, "cost"))], [true, "b"]);
+  t.same([hasGain(cheaper.slice(0, 2), "cost"), findId(findLeader(cheaper.slice(0, 2), "cost"))], [false, "seed"]);
 });
 
 t.test("a gain that shows only on seen tasks is marked; under five held-out tasks nobody can tell", async (t) => {
@@ -181,12 +183,15 @@ t.test("a gain that shows only on seen tasks is marked; under five held-out task
 
 t.test("the smallest gain of 0.05: 20 tasks at 1.00 and 0.95 are a gain of exactly that", async (t) => {
   const terms = { minGain: 0.05, currency: "EUR", bothFinished: true };
-  const perfect = tasksOf(20, "+");
-  const less = tasksOf(20, "+").map((copy, n) => (n === 0 ? { ...copy, result: "failed" as const } : copy));
+  const perfect = listTasks(20, "+");
+  const less = listTasks(20, "+").map((copy, n) => (n === 0 ? { ...copy, result: "failed" as const } : copy));
   const figures = measureSearched(perfect, { ...terms, seed: less });
   t.match(figures.searchedGain, { gain: 0.05, low: 0, verdict: "within-noise" }, "one task may be chance");
-  const many = tasksOf(20, "+++++++++++++++++++-");
-  t.match(measureSearched(tasksOf(20, "+"), { ...terms, seed: many }).searchedGain, { gain: 0.05, verdict: "better" });
+  const many = listTasks(20, "+++++++++++++++++++-");
+  t.match(measureSearched(listTasks(20, "+"), { ...terms, seed: many }).searchedGain, {
+    gain: 0.05,
+    verdict: "better",
+  });
   t.match(measureHeldOut(many, { ...terms, seed: perfect }).heldOutGain, { gain: -0.05, verdict: "worse" });
   const below = { ...terms, minGain: 0.050000001 };
   t.match(measureSearched(perfect, { ...below, seed: many }).searchedGain, { gain: 0.05, verdict: "within-noise" });
@@ -210,7 +215,7 @@ t.test("frontier and best are those of loops in doubles", async () => {
       const candidates = [contender("seed", seed), ...told.map((each, n) => contender(`c${n}`, each))];
       const frontier = searchFrontier(candidates, objective);
       assert.deepEqual(new Set(frontier), slowFrontier(candidates, objective));
-      const toHoldOut = rankToHoldOut(candidates, objective).map(idOf);
+      const toHoldOut = rankToHoldOut(candidates, objective).map(findId);
       const isWorse = (id: string) => told[Number(id.slice(1))]?.searched === "worse";
       assert.deepEqual(new Set(toHoldOut), new Set(frontier.filter((id) => id !== "seed" && !isWorse(id))));
       const best = findBest(candidates, objective);

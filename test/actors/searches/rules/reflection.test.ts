@@ -5,10 +5,10 @@ import {
   findFailedTasks,
   reflectionOutcome,
 } from "../../../../actors/searches/rules/reflection.js";
-import { copiesOf } from "../../statistics/copies.js";
+import { listCopies } from "../../statistics/copies.js";
 
 const runCopies = (runs: Readonly<Record<string, string>>) =>
-  copiesOf(runs).map((copy) => ({ ...copy, runId: `${copy.originalRunId}#${copy.repeat}` }));
+  listCopies(runs).map((copy) => ({ ...copy, runId: `${copy.originalRunId}#${copy.repeat}` }));
 
 t.test("a reflection looks into tasks that failed, the worst first, at the first copy that did", async (t) => {
   const copies = runCopies({ "a/2": "+-", "a/1": "+-", b: "--", c: "++", d: "?-", e: "??" });

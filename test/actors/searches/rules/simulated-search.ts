@@ -132,7 +132,7 @@ export class Simulation {
   constructor(world: World, chance: Chance) {
     this.#world = world;
     this.#chance = chance;
-    const split = splitTasks(world.setId, entriesOf(world));
+    const split = splitTasks(world.setId, collectEntries(world));
     if (split === null) throw new Error("the set has too few tasks");
     this.#split = split;
     this.#allotments = allotBudget(world.budget, split);
@@ -204,7 +204,7 @@ export class Simulation {
 
   #startAgent(kind: SnapshotIteration["kind"], allotted: Money): void {
     const number = this.#iterations.length + 1;
-    const tasks = findFailedTasks(this.#copiesOf("seed", this.#split.searched), []).length;
+    const tasks = findFailedTasks(this.#findCopies("seed", this.#split.searched), []).length;
     if (kind === "reflect" && tasks === 0) {
       this.#iterations = [...this.#iterations, { number, kind, state: "ended", admitted: 0, outcome: "no-failures" }];
       return;
@@ -313,18 +313,18 @@ export class Simulation {
     const terms = (entries: readonly Entry[]) => ({
       minGain,
       currency: budget.ceiling.currency,
-      seed: isSeed ? null : this.#copiesOf("seed", entries),
+      seed: isSeed ? null : this.#findCopies("seed", entries),
     });
     const { searched, heldOut } = this.#split;
-    const ofHeldOut = this.#copiesOf(isSeed ? "seed" : `${candidateId} held out`, heldOut);
+    const ofHeldOut = this.#findCopies(isSeed ? "seed" : `${candidateId} held out`, heldOut);
     const bothFinished = heldOutReplayState === "finished";
     this.#change(candidateId, {
-      searched: measureSearched(this.#copiesOf(candidateId, searched), terms(searched)),
+      searched: measureSearched(this.#findCopies(candidateId, searched), terms(searched)),
       heldOut: ofHeldOut.length === 0 ? null : measureHeldOut(ofHeldOut, { ...terms(heldOut), bothFinished }),
     });
   }
 
-  #copiesOf(key: string, entries: readonly Entry[]) {
+  #findCopies(key: string, entries: readonly Entry[]) {
     const tasks = new Set(entries.map(({ taskId }) => taskId));
     const copies = (this.#copies.get(key) ?? []).filter(({ taskId }) => tasks.has(taskId));
     return copies.map((copy) => ({ ...copy, runId: `${key} ${copy.originalRunId} ${copy.repeat}` }));
@@ -371,7 +371,7 @@ function fromAmount({ amount }: Money): Fraction {
   return decimal(amount);
 }
 
-function entriesOf({ seed, nameRun = nameByPlace }: World): readonly Entry[] {
+function collectEntries({ seed, nameRun = nameByPlace }: World): readonly Entry[] {
   const spent = { amount: COST, currency: "EUR" };
   return seed.rates.map((_, task) => ({ ...nameRun(task), task, spent }));
 }

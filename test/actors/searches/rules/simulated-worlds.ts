@@ -18,7 +18,7 @@ function spreadRates(tasks: number, most: number): readonly number[] {
   return Array.from({ length: tasks }, (_, task) => (most * (task + 0.5)) / tasks);
 }
 
-function worldOf(shape: Shape, setId: string, parts: Pick<World, "seed" | "propose">): World {
+function toWorld(shape: Shape, setId: string, parts: Pick<World, "seed" | "propose">): World {
   const { iterations, perIteration, repeats } = shape;
   const budget = { iterations, perIteration, repeats, ceiling: PLENTY };
   return { setId, budget, objective: "success", minGain: 0.05, ...parts };
@@ -33,7 +33,7 @@ export function searchForNothing(shape: Shape, number: number, objective: Object
     costFactor: 1,
   };
   const propose = () => Array.from({ length: shape.perIteration }, () => seed);
-  const world = { ...worldOf(shape, `set-${number}`, { seed, propose }), objective };
+  const world = { ...toWorld(shape, `set-${number}`, { seed, propose }), objective };
   return new Simulation(world, createChance(1_000 * shape.tasks + number)).run();
 }
 
@@ -62,7 +62,7 @@ export function searchForPlanted(shape: Shape, number: number, among: number): P
   const place = chance.between(0, among - 1);
   let proposed = 0;
   const propose = () => Array.from({ length: shape.perIteration }, () => (proposed++ === place ? planted : seed));
-  const search = new Simulation(worldOf(shape, `set-${number}`, { seed, propose }), chance).run();
+  const search = new Simulation(toWorld(shape, `set-${number}`, { seed, propose }), chance).run();
   const isProposed = search.candidates.some(({ config }) => config === planted);
   return { search, isProposed, isBest: search.best?.config === planted };
 }
@@ -88,7 +88,7 @@ export function searchWithFaults(number: number): { readonly search: SimulatedSe
   const { iterations, perIteration, repeats } = shape;
   const runs = tasks * repeats * (2.2 + 0.6 * iterations * perIteration) + 3 * iterations;
   const ceiling = { amount: Math.round(runs * chance.between(8, 40)) / 100, currency: "EUR" };
-  const plain = worldOf(shape, `set-${number}`, { seed: { rates, costFactor: 1 }, propose });
+  const plain = toWorld(shape, `set-${number}`, { seed: { rates, costFactor: 1 }, propose });
   const world: World = {
     ...plain,
     budget: { ...plain.budget, ceiling },

@@ -21,7 +21,7 @@ interface Point {
   readonly heldOutGain: number;
 }
 
-function pointsOf(candidates: readonly SnapshotCandidate[]): readonly Point[] {
+function listPoints(candidates: readonly SnapshotCandidate[]): readonly Point[] {
   const points: Point[] = [];
   for (const { candidateId, seed, replayState, searched, heldOut } of candidates) {
     if (replayState !== "finished") continue;
@@ -40,7 +40,7 @@ function pointsOf(candidates: readonly SnapshotCandidate[]): readonly Point[] {
 }
 
 export function slowFrontier(candidates: readonly SnapshotCandidate[], objective: Objective): ReadonlySet<string> {
-  const may = pointsOf(candidates).filter(
+  const may = listPoints(candidates).filter(
     ({ seed, verdict }) => seed || objective === "success" || verdict === "better" || verdict === "within-noise",
   );
   const on = new Set<string>();
@@ -60,7 +60,7 @@ export function slowFrontier(candidates: readonly SnapshotCandidate[], objective
  * precedes it.
  */
 export function isSlowBest(candidates: readonly SnapshotCandidate[], objective: Objective, id: string): boolean {
-  const points = pointsOf(candidates);
+  const points = listPoints(candidates);
   const seed = points.find((point) => point.seed);
   const confirmed = points.filter((point) => {
     if (point.seed || (point.heldOutVerdict !== "better" && point.heldOutVerdict !== "within-noise")) return false;

@@ -23,7 +23,7 @@ export function costed(name: string, cost: number | null): CostedEntry {
   return { runId: `run-${name}`, taskId: name, spent: cost === null ? null : euro(cost) };
 }
 
-export function splitOf<Entry extends CostedEntry>(
+export function toSplit<Entry extends CostedEntry>(
   searched: readonly Entry[],
   heldOut: readonly Entry[],
 ): Split<Entry> {
@@ -39,7 +39,7 @@ const NOT_HELD_OUT: HeldOutFigures = measureHeldOut([], {
 });
 
 /** Returns a gain with a verdict, over this many tasks. */
-export function gainOf(verdict: Verdict, tasks = 8): Gain {
+export function toGain(verdict: Verdict, tasks = 8): Gain {
   const gain = { better: 0.2, worse: -0.2, "within-noise": 0 }[verdict];
   return { gain, low: gain - 0.1, high: gain + 0.1, verdict, minGain: 0.05, tasks, few: tasks < 5 };
 }
@@ -75,7 +75,7 @@ export function contender(candidateId: string, told: Told = {}): SnapshotCandida
       state === "finished"
         ? {
             ...NOTHING,
-            searchedGain: seed || searched === null ? null : gainOf(searched),
+            searchedGain: seed || searched === null ? null : toGain(searched),
             score: exact(score),
             cost: exact(cost),
             tasks: told.tasks ?? [],
@@ -86,7 +86,7 @@ export function contender(candidateId: string, told: Told = {}): SnapshotCandida
         ? null
         : {
             ...NOT_HELD_OUT,
-            heldOutGain: heldOut === null ? null : gainOf(heldOut, heldOutTasks),
+            heldOutGain: heldOut === null ? null : toGain(heldOut, heldOutTasks),
             heldOutCost: heldOut === null ? null : { tasks: 8, chance: 0.001, cheaper: told.cheaper ?? true },
           },
   };
@@ -100,7 +100,7 @@ export const allotments: Allotments = {
 };
 
 /** Returns a search in progress with a finished seed, 4 iterations of 2 candidates each, and its whole budget left. */
-export function pictureOf(parts: Partial<SearchSnapshot> = {}): SearchSnapshot {
+export function toPicture(parts: Partial<SearchSnapshot> = {}): SearchSnapshot {
   return {
     state: "searching",
     ending: null,
@@ -116,7 +116,7 @@ export function pictureOf(parts: Partial<SearchSnapshot> = {}): SearchSnapshot {
 }
 
 /** Parses the iterations of a search: `P` or `R`, the number of admitted candidates, and `!` for a failed iteration. */
-export function iterationsOf(text: string): readonly SnapshotIteration[] {
+export function listIterations(text: string): readonly SnapshotIteration[] {
   return text.split(" ").map((each, index) => ({
     number: index + 1,
     kind: each.startsWith("R") ? "reflect" : "propose",

@@ -4,25 +4,25 @@ import t from "tap";
 import { taskOutcomes } from "../../../../actors/run-facts/run-outcome.table.js";
 import { countHeldOut, type SplitEntry, splitTasks } from "../../../../actors/searches/rules/split.js";
 
-const entryOf = (task: number, outcome: SplitEntry["outcome"] = "accepted", run = 0): SplitEntry => ({
+const toEntry = (task: number, outcome: SplitEntry["outcome"] = "accepted", run = 0): SplitEntry => ({
   runId: `run-${task}-${run}`,
   taskId: `task-${task}`,
   outcome,
 });
 
-const entriesOf = (tasks: number, outcome?: SplitEntry["outcome"]) =>
-  Array.from({ length: tasks }, (_, task) => entryOf(task, outcome));
+const collectEntries = (tasks: number, outcome?: SplitEntry["outcome"]) =>
+  Array.from({ length: tasks }, (_, task) => toEntry(task, outcome));
 
 const heldOutTasks = (setId: string, entries: readonly SplitEntry[]) =>
   [...new Set(splitTasks(setId, entries)?.heldOut.map(({ taskId }) => taskId))].sort();
 
 t.test("two of five tasks are held out, at least two, while three stay searched", async (t) => {
   t.same([3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 20, 50].map(countHeldOut), [null, null, 2, 2, 3, 3, 4, 4, 4, 5, 8, 20]);
-  t.equal(splitTasks("set", entriesOf(4)), null);
+  t.equal(splitTasks("set", collectEntries(4)), null);
 });
 
 t.test("two runs of one task stay together, in the order of the set", async (t) => {
-  const entries = [...entriesOf(6), ...Array.from({ length: 6 }, (_, task) => entryOf(task, "failed", 1))];
+  const entries = [...collectEntries(6), ...Array.from({ length: 6 }, (_, task) => toEntry(task, "failed", 1))];
   const split = splitTasks("set", entries);
   t.same([split?.searchedTasks, split?.heldOutTasks, split?.searched.length, split?.heldOut.length], [4, 2, 8, 4]);
   const order = (runs: readonly SplitEntry[] = []) => runs.map((run) => entries.indexOf(run));
@@ -35,10 +35,12 @@ t.test("two runs of one task stay together, in the order of the set", async (t) 
 });
 
 t.test("a task belongs to the outcome of most of its runs, of as many to the first in their order", async (t) => {
-  const asFailed = entriesOf(10).map((entry, n) => ({ ...entry, outcome: n < 5 ? "failed" : "accepted" }) as const);
-  const again = (outcome: SplitEntry["outcome"]) => Array.from({ length: 5 }, (_, task) => entryOf(task, outcome, 1));
+  const asFailed = collectEntries(10).map(
+    (entry, n) => ({ ...entry, outcome: n < 5 ? "failed" : "accepted" }) as const,
+  );
+  const again = (outcome: SplitEntry["outcome"]) => Array.from({ length: 5 }, (_, task) => toEntry(task, outcome, 1));
   const mostly = asFailed.flatMap((entry, n) =>
-    n < 5 ? [entry, entryOf(n, "failed", 2), entryOf(n, "asked", 3)] : entry,
+    n < 5 ? [entry, toEntry(n, "failed", 2), toEntry(n, "asked", 3)] : entry,
   );
   t.same(heldOutTasks("set-1", mostly), heldOutTasks("set-1", asFailed));
   for (let set = 0; set < 20; set++) {
@@ -47,18 +49,18 @@ t.test("a task belongs to the outcome of most of its runs, of as many to the fir
     t.same(held, heldOutTasks(`set-${set}`, asAsked));
     t.equal(held.filter((taskId) => Number(taskId.slice("task-".length)) < 5).length, 2);
   }
-  const even = asFailed.map((entry, n) => (n < 5 ? entryOf(n, "accepted") : entry));
-  t.same(heldOutTasks("set-1", [...even, ...again("failed")]), heldOutTasks("set-1", entriesOf(10)));
+  const even = asFailed.map((entry, n) => (n < 5 ? toEntry(n, "accepted") : entry));
+  t.same(heldOutTasks("set-1", [...even, ...again("failed")]), heldOutTasks("set-1", collectEntries(10)));
 });
 
 t.test("another set holds out other tasks, the same set always the same", async (t) => {
-  t.same(heldOutTasks("set-1", entriesOf(20)), heldOutTasks("set-1", entriesOf(20).reverse()));
-  t.not(heldOutTasks("set-1", entriesOf(20)).join(), heldOutTasks("set-2", entriesOf(20)).join());
-  t.same(heldOutTasks("set-1", entriesOf(6)), ["task-4", "task-5"], "written down: a release does not change it");
+  t.same(heldOutTasks("set-1", collectEntries(20)), heldOutTasks("set-1", collectEntries(20).reverse()));
+  t.not(heldOutTasks("set-1", collectEntries(20)).join(), heldOutTasks("set-2", collectEntries(20)).join());
+  t.same(heldOutTasks("set-1", collectEntries(6)), ["task-4", "task-5"], "written down: a release does not change it");
 });
 
 t.test("a task is held out as often as each other, over many sets", async (t) => {
-  const entries = entriesOf(10).map((entry, n) => ({ ...entry, outcome: n < 5 ? "accepted" : "failed" }) as const);
+  const entries = collectEntries(10).map((entry, n) => ({ ...entry, outcome: n < 5 ? "accepted" : "failed" }) as const);
   const times = new Map<string, number>();
   for (let n = 0; n < 2_000; n++) {
     for (const taskId of heldOutTasks(`set-${n}`, entries)) times.set(taskId, (times.get(taskId) ?? 0) + 1);
@@ -68,7 +70,7 @@ t.test("a task is held out as often as each other, over many sets", async (t) =>
 
 const someEntries = fc
   .array(fc.tuple(fc.nat(30), fc.constantFrom(...taskOutcomes)), { minLength: 5, maxLength: 50 })
-  .map((runs) => runs.map(([task, outcome], run) => entryOf(task, outcome, run)));
+  .map((runs) => runs.map(([task, outcome], run) => toEntry(task, outcome, run)));
 
 t.test("every run is on one side; each outcome has its part held out, rounded up or down", async () => {
   fc.assert(
@@ -87,7 +89,7 @@ t.test("every run is on one side; each outcome has its part held out, rounded up
   const ofOneRun = fc.array(fc.constantFrom(...taskOutcomes), { minLength: 5, maxLength: 50 });
   fc.assert(
     fc.property(fc.uuid(), ofOneRun, (setId, outcomes) => {
-      const entries = outcomes.map((outcome, task) => entryOf(task, outcome));
+      const entries = outcomes.map((outcome, task) => toEntry(task, outcome));
       const split = splitTasks(setId, entries);
       for (const outcome of taskOutcomes) {
         const all = entries.filter((entry) => entry.outcome === outcome).length;
@@ -105,7 +107,7 @@ t.test("one more task moves at most one other of each outcome", async () => {
       fc.uuid(),
       fc.array(fc.constantFrom(...taskOutcomes), { minLength: 6, maxLength: 50 }),
       (setId, all) => {
-        const entries = all.map((outcome, task) => entryOf(task, outcome));
+        const entries = all.map((outcome, task) => toEntry(task, outcome));
         const before = new Set(heldOutTasks(setId, entries.slice(1)));
         const after = new Set(heldOutTasks(setId, entries));
         for (const outcome of taskOutcomes) {

@@ -4,14 +4,14 @@ import { countHeldOut } from "../../../../actors/searches/rules/split.js";
 import { listWarnings, type WarningSources } from "../../../../actors/searches/rules/warnings.js";
 import { type Gain, roomToImprove } from "../../../../actors/statistics/gain.js";
 import { checkFlakiness, judgeAgreement, type TwoLooks } from "../../../../actors/statistics/second-looks.js";
-import { noiseOf, unmeasured } from "./health.js";
-import { costed, euro, gainOf, splitOf } from "./snapshots.js";
+import { findNoise, unmeasured } from "./health.js";
+import { costed, euro, toGain, toSplit } from "./snapshots.js";
 
 const tasksFrom = (from: number, to: number, cost: number | null = 1) =>
   Array.from({ length: to - from }, (_, n) => costed(`t${from + n}`, cost));
 
 /** A fully measured set without problems. */
-const healthy: SetHealth = { ...unmeasured, noise: noiseOf(20, 0, 0.05) };
+const healthy: SetHealth = { ...unmeasured, noise: findNoise(20, 0, 0.05) };
 
 const sources: WarningSources = {
   health: healthy,
@@ -19,10 +19,10 @@ const sources: WarningSources = {
   objective: "success",
   lacksModel: false,
   budget: { iterations: 1, perIteration: 1, repeats: 1, ceiling: euro(1_000) },
-  split: splitOf(tasksFrom(0, 12), tasksFrom(12, 20)),
+  split: toSplit(tasksFrom(0, 12), tasksFrom(12, 20)),
 };
 
-const warnOf = (health: Partial<SetHealth>, repeats = 1) =>
+const toWarn = (health: Partial<SetHealth>, repeats = 1) =>
   listWarnings({ ...sources, health: { ...healthy, ...health }, budget: { ...sources.budget, repeats } });
 
 t.test("nothing is amiss with a set that does not move, has room, and money enough", async (t) => {
@@ -30,23 +30,23 @@ t.test("nothing is amiss with a set that does not move, has room, and money enou
 });
 
 t.test("noise that nobody measured", async (t) => {
-  t.same(warnOf({ noise: null }), [{ kind: "noise-unmeasured" }]);
+  t.same(toWarn({ noise: null }), [{ kind: "noise-unmeasured" }]);
 });
 
 t.test("20 tasks at 1.00 and 0.95 need one copy for a gain of 0.05, where doubles say two", async (t) => {
   t.equal(Math.ceil(((1 - 0.95) / 0.05) ** 2), 2, "in doubles");
-  t.same(warnOf({ noise: noiseOf(20, 1, 0.05) }), []);
+  t.same(toWarn({ noise: findNoise(20, 1, 0.05) }), []);
   const noisy = (neededRepeats: number, suggestedRepeats: number, spread: number) => [
     { kind: "noisy", spread, minGain: 0.05, neededRepeats, suggestedRepeats },
   ];
-  t.same(warnOf({ noise: noiseOf(20, 2, 0.05) }, 3), noisy(4, 4, 0.1));
-  t.same(warnOf({ noise: noiseOf(20, 2, 0.05) }, 4), []);
-  t.same(warnOf({ noise: noiseOf(20, 3, 0.05) }, 5), noisy(9, 5, 0.15), "no search can tell such a gain");
+  t.same(toWarn({ noise: findNoise(20, 2, 0.05) }, 3), noisy(4, 4, 0.1));
+  t.same(toWarn({ noise: findNoise(20, 2, 0.05) }, 4), []);
+  t.same(toWarn({ noise: findNoise(20, 3, 0.05) }, 5), noisy(9, 5, 0.15), "no search can tell such a gain");
 });
 
 t.test("over a smallest gain of 0 any spread is noisy", async (t) => {
   const warned = (failed: number) =>
-    listWarnings({ ...sources, minGain: 0, health: { ...healthy, noise: noiseOf(20, failed, 0) } });
+    listWarnings({ ...sources, minGain: 0, health: { ...healthy, noise: findNoise(20, failed, 0) } });
   t.same(warned(0), []);
   t.same(warned(1), [{ kind: "noisy", spread: 0.05, minGain: 0, neededRepeats: 6, suggestedRepeats: 5 }]);
 });
@@ -54,24 +54,24 @@ t.test("over a smallest gain of 0 any spread is noisy", async (t) => {
 t.test("a live config that hardly ever fails", async (t) => {
   const saturation = { replayId: "r", rate: 0.96, interval: { rate: 0.96, low: 0.9, high: 1 }, saturated: true };
   const health = { saturation: { ...saturation, measuredAt: null, tasks: 20, few: false } };
-  t.same(warnOf(health), [{ kind: "saturated", rate: 0.96 }]);
-  t.same(warnOf({ saturation: { ...health.saturation, saturated: false } }), []);
+  t.same(toWarn(health), [{ kind: "saturated", rate: 0.96 }]);
+  t.same(toWarn({ saturation: { ...health.saturation, saturated: false } }), []);
 });
 
 const looks = (count: number, agreed: number): readonly TwoLooks[] =>
   Array.from({ length: count }, (_, n) => ({ first: "passed", second: n < agreed ? "passed" : "failed" }));
 
 t.test("a judge that agrees with itself less than 80 % of the time, and a check that flips", async (t) => {
-  t.same(warnOf({ judge: { replayId: "r", ...judgeAgreement(looks(5, 4)) } }), []);
-  t.same(warnOf({ judge: { replayId: "r", ...judgeAgreement(looks(4, 3)) } }), [
+  t.same(toWarn({ judge: { replayId: "r", ...judgeAgreement(looks(5, 4)) } }), []);
+  t.same(toWarn({ judge: { replayId: "r", ...judgeAgreement(looks(4, 3)) } }), [
     { kind: "judge-unstable", agreement: 0.75, compared: 4 },
   ]);
   const checks = (agreed: number) => {
     const checked = looks(4, agreed).map((each, n) => ({ ...each, taskId: `t${n}`, originalRunId: "o", runId: "r" }));
     return { checks: { replayId: "r", ...checkFlakiness(checked) } };
   };
-  t.same(warnOf(checks(4)), []);
-  t.same(warnOf(checks(3)), [{ kind: "flaky-checks", flaky: 1, rechecked: 4 }]);
+  t.same(toWarn(checks(4)), []);
+  t.same(toWarn(checks(3)), [{ kind: "flaky-checks", flaky: 1, rechecked: 4 }]);
 });
 
 t.test("a set on which the answer itself does not do clearly better", async (t) => {
@@ -90,14 +90,14 @@ t.test("a set on which the answer itself does not do clearly better", async (t) 
       roomToImprove: roomToImprove(gain),
     },
   });
-  t.same(warnOf(oracle(gainOf("within-noise", 5))), [
+  t.same(toWarn(oracle(toGain("within-noise", 5))), [
     { kind: "no-headroom", gain: 0, low: -0.1, high: 0.1, answered: 9 },
   ]);
   t.same(
-    warnOf(oracle(gainOf("worse", 5))).map(({ kind }) => kind),
+    toWarn(oracle(toGain("worse", 5))).map(({ kind }) => kind),
     ["no-headroom"],
   );
-  for (const gain of [gainOf("better", 5), gainOf("within-noise", 4), null]) t.same(warnOf(oracle(gain)), []);
+  for (const gain of [toGain("better", 5), toGain("within-noise", 4), null]) t.same(toWarn(oracle(gain)), []);
 });
 
 t.test("a budget that allots the live config less than its runs cost before", async (t) => {
@@ -106,12 +106,12 @@ t.test("a budget that allots the live config less than its runs cost before", as
     listWarnings({
       ...sources,
       budget: { ...sources.budget, ceiling: euro(amount) },
-      split: splitOf(tasksFrom(0, 12, cost), tasksFrom(12, 20, cost)),
+      split: toSplit(tasksFrom(0, 12, cost), tasksFrom(12, 20, cost)),
     });
   t.same(warned(43), [], "exactly as much");
   t.same(warned(42.99), [{ kind: "thin-budget", allotted: euro(19.995348837), expected: euro(20) }]);
   t.same(warned(0.1, null), [], "nobody knows what they cost");
-  const thirds = splitOf(tasksFrom(0, 12), [...tasksFrom(12, 18), costed("x", 0.1), costed("y", null)]);
+  const thirds = toSplit(tasksFrom(0, 12), [...tasksFrom(12, 18), costed("x", 0.1), costed("y", null)]);
   const wanted = listWarnings({ ...sources, split: thirds, budget: { ...sources.budget, ceiling: euro(1) } });
   t.same(
     wanted.map(({ kind }) => kind),
@@ -121,14 +121,14 @@ t.test("a budget that allots the live config less than its runs cost before", as
 
 t.test("fewer than five held-out tasks confirm no gain: that is under twelve tasks", async (t) => {
   const warned = (heldOut: number) =>
-    listWarnings({ ...sources, split: splitOf(tasksFrom(0, 7), tasksFrom(7, 7 + heldOut)) });
+    listWarnings({ ...sources, split: toSplit(tasksFrom(0, 7), tasksFrom(7, 7 + heldOut)) });
   t.same(warned(4), [{ kind: "too-few-to-confirm", heldOutTasks: 4, neededTasks: 5 }]);
   t.same(warned(5), []);
 });
 
 t.test("by cost fewer than seven confirm none: that is under seventeen tasks", async (t) => {
   const warned = (heldOut: number) =>
-    listWarnings({ ...sources, objective: "cost", split: splitOf(tasksFrom(0, 10), tasksFrom(10, 10 + heldOut)) });
+    listWarnings({ ...sources, objective: "cost", split: toSplit(tasksFrom(0, 10), tasksFrom(10, 10 + heldOut)) });
   t.same(warned(6), [{ kind: "too-few-to-confirm", heldOutTasks: 6, neededTasks: 7 }]);
   t.same(warned(7), []);
   t.same([16, 17].map(countHeldOut), [6, 7]);
@@ -139,14 +139,14 @@ t.test("a judge without a model that judges", async (t) => {
 });
 
 t.test("a ceiling in a currency that no run of the set cost", async (t) => {
-  const spentOf = (...spent: readonly (string | null)[]) => {
+  const toSpent = (...spent: readonly (string | null)[]) => {
     const entries = tasksFrom(0, 20, null).map((entry, n) => {
       const currency = spent[n] ?? null;
       return { ...entry, spent: currency === null ? null : { amount: 1, currency } };
     });
-    return listWarnings({ ...sources, split: splitOf(entries.slice(0, 12), entries.slice(12)) });
+    return listWarnings({ ...sources, split: toSplit(entries.slice(0, 12), entries.slice(12)) });
   };
-  t.same(spentOf("USD", null, "GBP"), [{ kind: "other-currency" }]);
-  t.same(spentOf("USD", "EUR"), [], "one is known");
-  t.same(spentOf(), [], "none is");
+  t.same(toSpent("USD", null, "GBP"), [{ kind: "other-currency" }]);
+  t.same(toSpent("USD", "EUR"), [], "one is known");
+  t.same(toSpent(), [], "none is");
 });

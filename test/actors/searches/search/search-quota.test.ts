@@ -7,7 +7,7 @@ import { memoryRows, withTurn } from "../../../support/turn.js";
 import { workspaceId } from "../../../support/work.js";
 
 const self = { partition: workspaceId, kind: "search", id: SEARCH_ID };
-const idOf = (n: number) => `srch_0${String(n).padStart(3, "0")}`;
+const toId = (n: number) => `srch_0${String(n).padStart(3, "0")}`;
 
 /** Writes ended searches of a station, numbered from 1. */
 function putEnded(rows: ReturnType<typeof memoryRows>, count: number, stationId = "sta_work"): void {
@@ -16,7 +16,7 @@ function putEnded(rows: ReturnType<typeof memoryRows>, count: number, stationId 
     self,
     (turn) => {
       for (let n = 1; n <= count; n++) {
-        const id = stationId === "sta_work" ? idOf(n) : `${idOf(n)}_of_another`;
+        const id = stationId === "sta_work" ? toId(n) : `${toId(n)}_of_another`;
         searches.insert(turn, workspaceId, searchRow({ id, stationId, ...ended }));
       }
     },
@@ -33,7 +33,7 @@ t.test("a station keeps the latest 50 searches: a start beyond that tells the ol
     return sent.map(({ to, message }) => `${message.type} ${to.id}`);
   };
   t.same(told(49), []);
-  t.same(told(50), [`search.forget ${idOf(1)}`]);
+  t.same(told(50), [`search.forget ${toId(1)}`]);
   t.equal(told(120).length, 50, "of many more some at a start");
 });
 
@@ -45,6 +45,6 @@ t.test("a search that starts makes room for itself, and one that is refused does
   t.match(scene.start(), { searchId: SEARCH_ID });
   t.same(
     scene.mailboxes().filter((name) => name.startsWith("search/")),
-    [`search/${idOf(1)}`],
+    [`search/${toId(1)}`],
   );
 });

@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
 import { type CheckPlanOptions, checkPlan } from "../../../../http/cli/check/check-plan.js";
-import { exitCodes, type Outcome, worstOf } from "../../../../http/cli/check/outcome.js";
+import { exitCodes, type Outcome, toWorst } from "../../../../http/cli/check/outcome.js";
 import { writeProgress } from "../../../../http/cli/check/progress.js";
 import { readPlan } from "../../../../http/cli/check/read-plan.js";
 import { failedCheck, passedCheck, runningCheck } from "./checks.js";
@@ -17,7 +17,7 @@ const line = {
   repositories: [{ name: "acme/app" }],
   stations: [work, other],
 };
-const planOf = (...prompts: readonly string[]) =>
+const toPlan = (...prompts: readonly string[]) =>
   JSON.stringify({
     ...line,
     stations: line.stations.map((each, at) => ({ ...each, prompt: prompts[at] ?? each.prompt })),
@@ -68,7 +68,7 @@ async function run(
     progress: writeProgress((line) => said.push(line), requests.nowMs),
     ...options,
   });
-  return { outcomes, code: exitCodes[worstOf(outcomes)], came: scripted.came.filter(isOfChecks), said };
+  return { outcomes, code: exitCodes[toWorst(outcomes)], came: scripted.came.filter(isOfChecks), said };
 }
 
 function isOfChecks({ path }: Came): boolean {
@@ -78,7 +78,7 @@ function isOfChecks({ path }: Came): boolean {
 const nothing = { type: "urn:service:problem:nothing-to-replay", detail: "The plan changes nothing that runs." };
 
 t.test("a check is started with what is planned, and awaited", async (t) => {
-  const { code, came, outcomes, said } = await run(t, planOf("New."), (_, nth) =>
+  const { code, came, outcomes, said } = await run(t, toPlan("New."), (_, nth) =>
     nth === 1
       ? { status: 201, body: { ...runningCheck, warnings: [{ text: "It may fail by chance." }] } }
       : { status: 200, body: nth < 4 ? runningCheck : passedCheck },
@@ -108,7 +108,7 @@ t.test("a check is started with what is planned, and awaited", async (t) => {
 t.test("a check that waits says for what, once", async (t) => {
   const since = "2026-01-01T00:00:00.000Z";
   const waiting = (what: string) => ({ ...runningCheck, waiting: { for: what, since } });
-  const { code, said } = await run(t, planOf("New."), (_, nth) => {
+  const { code, said } = await run(t, toPlan("New."), (_, nth) => {
     if (nth > 20) return { status: 200, body: passedCheck };
     return {
       status: nth === 1 ? 201 : 200,
@@ -125,7 +125,7 @@ t.test("a check that waits says for what, once", async (t) => {
 });
 
 t.test("each verdict has its exit code", async (t) => {
-  const ended = (body: object) => run(t, planOf("New."), () => ({ status: 200, body }));
+  const ended = (body: object) => run(t, toPlan("New."), () => ({ status: 200, body }));
   t.equal((await ended(passedCheck)).code, 0);
   t.equal((await ended(failedCheck)).code, 1);
   t.equal((await ended({ ...passedCheck, verdict: "undecided", undecidedBecause: "stopped" })).code, 2);
@@ -134,10 +134,10 @@ t.test("each verdict has its exit code", async (t) => {
     status: 409,
     body: { type: "urn:service:problem:conflict", detail: "The line has no replay_check." },
   };
-  const conflict = await run(t, planOf("New."), () => refused);
+  const conflict = await run(t, toPlan("New."), () => refused);
   t.equal(conflict.code, 3);
   t.match(conflict.outcomes, [{ what: "not-asked", why: /status 409: The line has no replay_check\.$/ }]);
-  const replaced = await run(t, planOf("New."), () => ({ status: 409, body: nothing }));
+  const replaced = await run(t, toPlan("New."), () => ({ status: 409, body: nothing }));
   t.equal(replaced.code, 0);
   t.match(replaced.outcomes, [{ what: "nothing-to-replay", why: nothing.detail }]);
 });
@@ -147,7 +147,7 @@ t.test(
   async (t) => {
     const undecided = { ...passedCheck, verdict: "undecided", undecidedBecause: "stopped" };
     const both = async (first: Scripted, second: Scripted) =>
-      (await run(t, planOf("New.", "New."), ({ body }) => (body.stationKey === "work" ? first : second))).code;
+      (await run(t, toPlan("New.", "New."), ({ body }) => (body.stationKey === "work" ? first : second))).code;
     const ok = (body: object) => ({ status: 201, body });
     const refused = { status: 403, body: { detail: "No." } };
     t.equal(await both(ok(passedCheck), { status: 409, body: nothing }), 0);
@@ -159,25 +159,25 @@ t.test(
 );
 
 t.test("a start whose answer was lost is sent again under its key, which another attempt does not have", async (t) => {
-  const lost = await run(t, planOf("New."), (_, nth) => (nth === 1 ? "lost" : { status: 201, body: passedCheck }));
+  const lost = await run(t, toPlan("New."), (_, nth) => (nth === 1 ? "lost" : { status: 201, body: passedCheck }));
   const keys = lost.came.map(({ headers }) => headers["idempotency-key"]);
   t.equal(lost.code, 0);
   t.same(keys.length, 2);
   t.equal(keys[0], keys[1]);
-  const keyOf = async (options: Partial<CheckPlanOptions>, plan = planOf("New.")) =>
+  const findKey = async (options: Partial<CheckPlanOptions>, plan = toPlan("New.")) =>
     (await run(t, plan, () => ({ status: 201, body: passedCheck }), options)).came[0]?.headers["idempotency-key"];
-  t.equal(await keyOf({}), keys[0]);
+  t.equal(await findKey({}), keys[0]);
   const others = [
-    await keyOf({ attempt: "9/2" }),
-    await keyOf({ commit: "abcdef2" }),
-    await keyOf({ commit: null }),
-    await keyOf({}, planOf("Old.", "New.")),
+    await findKey({ attempt: "9/2" }),
+    await findKey({ commit: "abcdef2" }),
+    await findKey({ commit: null }),
+    await findKey({}, toPlan("Old.", "New.")),
   ];
   t.equal(new Set([keys[0], ...others]).size, 5);
 });
 
 t.test("what the CI does not say is left out", async (t) => {
-  const { came } = await run(t, planOf("New."), () => ({ status: 201, body: passedCheck }), {
+  const { came } = await run(t, toPlan("New."), () => ({ status: 201, body: passedCheck }), {
     commit: null,
     pullRequest: null,
     repeats: null,
@@ -186,13 +186,13 @@ t.test("what the CI does not say is left out", async (t) => {
 });
 
 t.test("at its time limit a check is undecided, and one that was not started could not be asked", async (t) => {
-  const late = await run(t, planOf("New."), (_, nth, end) => {
+  const late = await run(t, toPlan("New."), (_, nth, end) => {
     if (nth === 2) end();
     return { status: 200, body: runningCheck };
   });
   t.equal(late.code, 2);
   t.match(late.outcomes, [{ what: "still-running", why: "The time limit of 1 minutes has passed." }]);
-  const never = await run(t, planOf("New.", "New."), (_, __, end) => {
+  const never = await run(t, toPlan("New.", "New."), (_, __, end) => {
     end();
     return "lost";
   });
@@ -204,7 +204,7 @@ t.test("at its time limit a check is undecided, and one that was not started cou
 });
 
 t.test("a verdict that cannot be read is not a failure, and the check is named", async (t) => {
-  const { code, outcomes } = await run(t, planOf("New."), ({ method }) =>
+  const { code, outcomes } = await run(t, toPlan("New."), ({ method }) =>
     method === "POST" ? { status: 201, body: runningCheck } : { status: 404, body: { detail: "It is gone." } },
   );
   t.equal(code, 3);
@@ -214,7 +214,7 @@ t.test("a verdict that cannot be read is not a failure, and the check is named",
 });
 
 t.test("a plan that changes no work station has nothing to replay, and asks nothing", async (t) => {
-  const { code, came, outcomes } = await run(t, planOf("Old."), () => "lost");
+  const { code, came, outcomes } = await run(t, toPlan("Old."), () => "lost");
   t.same([code, came.length, outcomes], [0, 0, []]);
 });
 
@@ -223,13 +223,13 @@ t.test("the line is found by its id or its address, and other lines and stations
   const block = JSON.stringify({ ...work, prompt: "New." });
   for (const line of ["line_1", "core/dev"]) {
     t.equal((await run(t, block, passes, { line })).came.length, 1, line);
-    t.equal((await run(t, planOf("New."), passes, { line })).came.length, 1, line);
+    t.equal((await run(t, toPlan("New."), passes, { line })).came.length, 1, line);
   }
   t.match((await run(t, block, passes)).outcomes, [{ what: "not-asked", why: /does not name its line: set --line/ }]);
-  for (const text of [block, planOf("New."), planOf("Old.")]) {
+  for (const text of [block, toPlan("New."), toPlan("Old.")]) {
     await t.rejects(run(t, text, passes, { line: "line_2" }), { name: "CouldNotAsk", message: /There is no line/ });
   }
-  const one = await run(t, planOf("New.", "New."), passes, { stations: ["other"] });
+  const one = await run(t, toPlan("New.", "New."), passes, { stations: ["other"] });
   t.same(
     one.came.map(({ body }) => body.stationKey),
     ["other"],
@@ -238,14 +238,14 @@ t.test("the line is found by its id or its address, and other lines and stations
 
 t.test("a station that is asked for and is in no line of the plan could not be asked", async (t) => {
   const passes = () => ({ status: 201, body: passedCheck });
-  const wrong = await run(t, planOf("New."), passes, { stations: ["work", "wrok"] });
+  const wrong = await run(t, toPlan("New."), passes, { stations: ["work", "wrok"] });
   t.equal(wrong.code, 3);
   t.match(wrong.outcomes, [
     { title: "core/dev/work", what: "checked" },
     { title: "wrok", what: "not-asked", why: /no line in the plan has it/ },
   ]);
-  t.equal((await run(t, planOf("Old."), passes, { stations: ["wrok"], line: "core/dev" })).code, 3);
-  t.equal((await run(t, planOf("Old."), passes, { stations: ["work"], line: "core/dev" })).code, 0);
+  t.equal((await run(t, toPlan("Old."), passes, { stations: ["wrok"], line: "core/dev" })).code, 3);
+  t.equal((await run(t, toPlan("Old."), passes, { stations: ["work"], line: "core/dev" })).code, 0);
 });
 
 t.test("what a plan misnames could not be asked, and starts nothing", async (t) => {

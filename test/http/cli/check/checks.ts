@@ -57,6 +57,6 @@ export const runningCheck = { ...failedCheck, verdict: "running", regressions: [
 export const passedCheck = { ...failedCheck, verdict: "passed", regressions: [] };
 
 /** Returns a check as the client parses it, with changes. */
-export function checkOf(changes: object = {}): CheckAnswer {
+export function toCheck(changes: object = {}): CheckAnswer {
   return checkSchema.parse({ ...failedCheck, ...changes });
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Test } from "tap";
 import type { Claims, TestIssuer } from "../../../support/issuer.js";
-import { environmentOf, job } from "./workflow-file.js";
+import { job, toEnvironment } from "./workflow-file.js";
 
 export interface StepsRan {
   /** The exit code of the last step that ran. */
@@ -60,7 +60,7 @@ export async function startCiMachine(t: Test, options: CiMachineOptions): Promis
     async run(attempt) {
       const page = join(folder, `summary-${attempt}.md`);
       const env = {
-        ...environmentOf({ vars }),
+        ...toEnvironment({ vars }),
         PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin`,
         HOME: folder,
         GITHUB_ACTIONS: "true",

@@ -7,8 +7,8 @@ const dev = "service_line.dev";
 const live = liveLine(dev);
 
 /** Returns the decision for each station, in short form. */
-function planned(...of: Parameters<typeof planChecks>) {
-  return planChecks(...of).map((each) => [each.title, each.what === "check" ? "check" : each.why]);
+function planned(...read: Parameters<typeof planChecks>) {
+  return planChecks(...read).map((each) => [each.title, each.what === "check" ? "check" : each.why]);
 }
 
 t.test("each work station whose block the plan changes is checked, and no other", async (t) => {
@@ -46,12 +46,12 @@ t.test(
   async (t) => {
     const stationsAs = (passesTo?: readonly string[]) =>
       live.stations.map(({ passesTo: _live, ...station }) => ({ ...station, ...(passesTo && { passesTo }) }));
-    const foundOf = (stations: readonly object[]) => {
+    const findFound = (stations: readonly object[]) => {
       const [line] = readPlan(JSON.stringify({ ...live, stations }), "f");
       return line === undefined ? null : planned(line, live);
     };
-    t.same(foundOf(stationsAs()), []);
-    t.match(foundOf(stationsAs([])), [["core/dev/work", "check"]]);
+    t.same(findFound(stationsAs()), []);
+    t.match(findFound(stationsAs([])), [["core/dev/work", "check"]]);
   },
 );
 
@@ -99,20 +99,20 @@ t.test("a station block alone says nothing of other stations, nor of the reposit
 });
 
 t.test("a station that becomes a review station is told of, and one of an unknown kind is asked about", async (t) => {
-  const kindOf = (kind: string) => {
+  const toKind = (kind: string) => {
     const [line] = readPlan(JSON.stringify({ ...live.stations[0], kind }), "f");
     return line === undefined ? [] : planned(line, live);
   };
-  t.same(kindOf("review"), [["core/dev/work", "The plan makes this a review station, which checks do not replay."]]);
-  t.same(kindOf("wrok"), [["core/dev/work", "check"]]);
+  t.same(toKind("review"), [["core/dev/work", "The plan makes this a review station, which checks do not replay."]]);
+  t.same(toKind("wrok"), [["core/dev/work", "check"]]);
 });
 
 t.test("a member that no station has is told with its place, and the station is not asked about", async (t) => {
-  const of = (plan: unknown) => readPlan(JSON.stringify(plan), "f").flatMap((line) => planned(line, live));
+  const read = (plan: unknown) => readPlan(JSON.stringify(plan), "f").flatMap((line) => planned(line, live));
   const [work] = live.stations;
-  t.same(of({ ...work, promt: "New." }), [["core/dev/work", "f: promt is not a known field."]]);
+  t.same(read({ ...work, promt: "New." }), [["core/dev/work", "f: promt is not a known field."]]);
   const nested = { ...work, tools: ["git", { tool: "tests", aproval: true }], runners: { pol: "x" }, timeout: 3 };
-  t.match(of({ ...live, stations: [nested, ...live.stations.slice(1)] }), [
+  t.match(read({ ...live, stations: [nested, ...live.stations.slice(1)] }), [
     [
       "core/dev/work",
       "f: stations[0].tools[1].aproval is not a known field. " +
@@ -120,7 +120,7 @@ t.test("a member that no station has is told with its place, and the station is 
         "f: stations[0].timeout is not a known field.",
     ],
   ]);
-  t.same(of({ ...work, timeoutMinutes: "long" }), [["core/dev/work", "check"]], "values are the service's to judge");
+  t.same(read({ ...work, timeoutMinutes: "long" }), [["core/dev/work", "check"]], "values are the service's to judge");
 });
 
 t.test("a station block alone that names no station of the line is not asked about", async (t) => {

@@ -4,7 +4,7 @@ import t, { type Test } from "tap";
 import { Pool } from "undici";
 import { type CheckPlanOptions, checkPlan } from "../../../../http/cli/check/check-plan.js";
 import { fixedToken } from "../../../../http/cli/check/credential.js";
-import { exitCodes, type Outcome, worstOf } from "../../../../http/cli/check/outcome.js";
+import { exitCodes, type Outcome, toWorst } from "../../../../http/cli/check/outcome.js";
 import { readPlan } from "../../../../http/cli/check/read-plan.js";
 import { createRequests } from "../../../../http/cli/check/requests.js";
 import { Service } from "../../../../http/cli/check/service.js";
@@ -15,7 +15,7 @@ import {
   plannedStation,
   workCopies,
 } from "../../../support/check-scene.js";
-import { bearer, itemsOf } from "../../../support/resources.js";
+import { bearer, listItems } from "../../../support/resources.js";
 
 /** How the command uses the real service's checks. */
 
@@ -57,7 +57,7 @@ async function run(
     progress: { started: () => undefined, moved: () => undefined },
     ...options,
   });
-  return { code: exitCodes[worstOf(outcomes)], outcomes };
+  return { code: exitCodes[toWorst(outcomes)], outcomes };
 }
 
 const { prompt } = plannedStation;
@@ -84,8 +84,11 @@ t.test("a change that does as well passes, and one that does worse fails, with i
 t.test("a check whose replay is stopped is undecided", async (t) => {
   const place = await openCheckScene(t, { runs: 1 });
   const stop = async () => {
-    await place.until(async () => itemsOf(await place.ada.request("GET", `${place.set}/replays`)).length === 2);
-    const replays = itemsOf(await place.ada.request("GET", `${place.set}/replays`)) as { id: string; state: string }[];
+    await place.until(async () => listItems(await place.ada.request("GET", `${place.set}/replays`)).length === 2);
+    const replays = listItems(await place.ada.request("GET", `${place.set}/replays`)) as {
+      id: string;
+      state: string;
+    }[];
     for (const { id } of replays) await place.ada.request("POST", `${place.team}/replays/${id}/stop`);
   };
   const [{ code, outcomes }] = await Promise.all([run(place, await plan(place, { prompt })), stop()]);
@@ -126,7 +129,7 @@ t.test("a start whose answer is lost on the way starts one check", async (t) => 
   const [{ code }] = await Promise.all([run(place, await plan(place, { prompt }), { url }), workCopies(place, 2)]);
   t.equal(code, 0);
   t.same([starts.length, starts[0]], [2, starts[1]]);
-  t.equal(itemsOf(await place.ada.request("GET", `${place.set}/replay-checks`)).length, 1);
+  t.equal(listItems(await place.ada.request("GET", `${place.set}/replay-checks`)).length, 1);
 });
 
 t.test("the repositories' setup is replayed as it is planned, at every work station", async (t) => {

@@ -5,11 +5,11 @@ import { checkSchema } from "../../../../http/cli/check/check-answer.js";
 import type { Outcome } from "../../../../http/cli/check/outcome.js";
 import { toLogLine, withoutSecrets } from "../../../../http/cli/check/plain-text.js";
 import { codeSpan, linkTo, writeSummary } from "../../../../http/cli/check/summary.js";
-import { checkOf, failedCheck } from "./checks.js";
+import { failedCheck, toCheck } from "./checks.js";
 
 const url = "https://signalbox.example";
 const title = "core/dev/work";
-const checked = (changes: object = {}): Outcome => ({ title, what: "checked", check: checkOf(changes) });
+const checked = (changes: object = {}): Outcome => ({ title, what: "checked", check: toCheck(changes) });
 
 const hostile = [
   "<script>alert(1)</script><img src=x onerror=alert(1)>",
@@ -58,7 +58,7 @@ t.test("what could not be asked, was not replayed or is still running says why",
       {
         title: "core/dev/third",
         what: "still-running",
-        check: checkOf({ verdict: "running", regressions: [] }),
+        check: toCheck({ verdict: "running", regressions: [] }),
         why: "The time limit of 5 minutes has passed.",
       },
     ],
@@ -98,7 +98,7 @@ t.test("titles, reasons, names and sentences of others are no Markdown, no HTML 
       reasons: [{ code: text, detail: text }],
     }));
     const of = { regressions, warnings: [{ text }], keptLive: [text, text], setName: text, replayUrl: text };
-    const check = checkOf(of);
+    const check = toCheck(of);
     const page = writeSummary([{ title: text, what: "checked", check }], url);
     const html = outsideCode(page);
     const tags = (of: string) =>

@@ -57,7 +57,7 @@ export function admits(contexts: unknown): boolean {
 }
 
 /** Returns the job's environment, with its expressions evaluated. */
-export function environmentOf(contexts: unknown): Record<string, string> {
+export function toEnvironment(contexts: unknown): Record<string, string> {
   const value = (text: string) =>
     text.replace(/\$\{\{([^}]*)\}\}/g, (_, each: string) => String(lookUp(each, contexts) ?? ""));
   return Object.fromEntries(Object.entries(job.env).map(([name, text]) => [name, value(text)]));

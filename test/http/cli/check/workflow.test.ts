@@ -6,14 +6,14 @@ import { fromAttributes } from "../../../../actors/export/from-attributes.js";
 import { parseAllowList } from "../../../../actors/outbound/http/allow-list.js";
 import { isPlanned, openCheckScene, plannedStation, workCopies } from "../../../support/check-scene.js";
 import { makeKeys, startIssuer } from "../../../support/issuer.js";
-import { itemsOf, replace, workspaceWithTeam } from "../../../support/resources.js";
+import { listItems, replace, workspaceWithTeam } from "../../../support/resources.js";
 import { startTestService } from "../../../support/service.js";
 import { startCiMachine } from "./ci-machine.js";
 import { admits, job, workflowFile, workflowText } from "./workflow-file.js";
 
 /** The example workflow matches its page. */
 
-const pullRequestOf = (repository: string) => ({
+const toPullRequest = (repository: string) => ({
   github: { repository: "acme/app", event: { pull_request: { number: 7, head: { repo: { full_name: repository } } } } },
 });
 
@@ -27,8 +27,8 @@ t.test("the workflow stores no secret and may do no more than read the code and 
 
 t.test("it runs for pull requests of the repository itself, and for no fork's", async (t) => {
   t.same(Object.keys(workflowFile.on), ["pull_request"], "never with the rights of the base, as pull_request_target");
-  t.equal(admits(pullRequestOf("acme/app")), true);
-  t.equal(admits(pullRequestOf("mallory/app")), false);
+  t.equal(admits(toPullRequest("acme/app")), true);
+  t.equal(admits(toPullRequest("mallory/app")), false);
   t.equal(admits({ github: { repository: "acme/app", event: { pull_request: { head: { repo: null } } } } }), false);
 });
 
@@ -95,10 +95,10 @@ t.test("the job checks a pull request without a stored secret, though its token 
   for (const secret of [...machine.given, machine.requestToken])
     t.notOk(`${failed.out}${failed.page}`.includes(secret));
 
-  const [check, ...more] = itemsOf(await ada.request("GET", `${place.set}/replay-checks`));
+  const [check, ...more] = listItems(await ada.request("GET", `${place.set}/replay-checks`));
   t.equal(more.length, 0);
   t.match(check, { reference: { commit: "3f9c2ab4d5e6", pullRequest: 7 }, verdict: "failed", attempt: 1 });
-  const changes = itemsOf(await ada.request("GET", "/api/workspaces/acme/configuration-changes?limit=50"));
+  const changes = listItems(await ada.request("GET", "/api/workspaces/acme/configuration-changes?limit=50"));
   t.match(
     changes.filter(({ resource }) => resource === "replay-check"),
     [{ action: "created", by: { kind: "token", trust: trust.id } }],
@@ -122,14 +122,14 @@ t.test("the trust admits the workflow's pull requests, and no push, other workfl
   const here = String(hcl).replaceAll(workspaceId, "<workspace id>");
   const written = here.replaceAll(issuer.url, "https://token.actions.githubusercontent.com");
   t.ok(written.endsWith(`\n\n${trustText}`), "it is written as the service exports it");
-  const statusOf = async (of: object) =>
+  const readStatus = async (of: object) =>
     (
       await service.anonymous.request("POST", "/api/workspace-tokens/exchange", {
         trust: trust.id,
         token: await issuer.token({ ...claims, ...of }),
       })
     ).status;
-  t.equal(await statusOf({}), 200);
+  t.equal(await readStatus({}), 200);
   const workflow = "acme/app/.github/workflows/other.yml@refs/pull/7/merge";
   for (const of of [
     { sub: "repo:acme/app:ref:refs/heads/main" },
@@ -138,5 +138,5 @@ t.test("the trust admits the workflow's pull requests, and no push, other workfl
     { job_workflow_ref: workflow },
     { aud: "another" },
   ])
-    t.equal(await statusOf(of), 401, JSON.stringify(of));
+    t.equal(await readStatus(of), 401, JSON.stringify(of));
 });

@@ -21,9 +21,9 @@ import { makePack } from "../../../../http/runner/archives/make-pack.js";
 import { createCheckout, type RestoreCommit } from "../../../../http/runner/checkout/checkout.js";
 import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
 import { clearLeftovers } from "../../../../http/runner/checkout/work-folder.js";
-import { chunksOf, makeCommit, toPack } from "../../../actors/archives/archive-scene.js";
-import { changeScene, pathsOf, put } from "../changes/change-scene.js";
-import { changesOf } from "../read-changes.js";
+import { listChunks, makeCommit, toPack } from "../../../actors/archives/archive-scene.js";
+import { changeScene, listPaths, put } from "../changes/change-scene.js";
+import { readChanges } from "../read-changes.js";
 import { inRepository } from "../run-scene.js";
 
 const { signal } = new AbortController();
@@ -41,7 +41,7 @@ function scene(t: Test, bytes: Buffer, { maxBytes = 100 * CHUNK_BYTES, digest = 
     client: {
       get: async (_id, n) => {
         fetched.push(n);
-        return chunksOf(bytes)[n] ?? Buffer.alloc(0);
+        return listChunks(bytes)[n] ?? Buffer.alloc(0);
       },
     },
   });
@@ -59,7 +59,7 @@ function scene(t: Test, bytes: Buffer, { maxBytes = 100 * CHUNK_BYTES, digest = 
 }
 
 /** Returns a pack of the objects, named by their git ids, of a repository that `make` fills. */
-function packOf(make: (git: (...args: string[]) => string, folder: string) => readonly string[]): Buffer {
+function readPack(make: (git: (...args: string[]) => string, folder: string) => readonly string[]): Buffer {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-hostile-"));
   try {
     const git = (...args: string[]) => inRepository(folder, ...args).trim();
@@ -93,20 +93,20 @@ t.test("a pack that is damaged, of something else, or more than the commit, is n
     return listed.map((line) => line.slice(0, 40));
   };
   let commit = "";
-  const extra = packOf((git, folder) => {
+  const extra = readPack((git, folder) => {
     const objects = fill(git, folder);
     commit = head(git);
     writeFileSync(join(folder, "evil"), "other\n");
     return [...objects, git("hash-object", "-w", "evil")];
   });
   let withoutBlob = "";
-  const lacking = packOf((git, folder) => {
+  const lacking = readPack((git, folder) => {
     const objects = fill(git, folder);
     withoutBlob = head(git);
     return objects.slice(0, 2);
   });
   let swapped = "";
-  const exchanged = packOf((git, folder) => {
+  const exchanged = readPack((git, folder) => {
     const objects = fill(git, folder);
     swapped = head(git);
     writeFileSync(join(folder, "evil"), "other\n");
@@ -179,13 +179,13 @@ t.test(
         },
       );
     const checkout = await lay("first", "");
-    t.equal(await changesOf(checkout), "", "untouched, whatever attributes say");
+    t.equal(await readChanges(checkout), "", "untouched, whatever attributes say");
     put(checkout.folder, "inner/f.txt", "five\n");
     inRepository(join(checkout.folder, "inner"), "init", "--quiet");
     rmSync(join(checkout.folder, "new\nline"));
-    const diff = await changesOf(checkout);
-    t.same(pathsOf(diff), ["inner/f.txt", "new\\nline"]);
-    t.equal(await changesOf(await lay("second", diff)), diff);
+    const diff = await readChanges(checkout);
+    t.same(listPaths(diff), ["inner/f.txt", "new\\nline"]);
+    t.equal(await readChanges(await lay("second", diff)), diff);
   },
 );
 

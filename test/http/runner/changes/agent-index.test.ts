@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { changesOf, leftOutOf, snapshotOf } from "../read-changes.js";
+import { readChanges, readSnapshot, toLeftOut } from "../read-changes.js";
 import { inRepository } from "../run-scene.js";
-import { bytesOf, carried, changeScene, pathsOf, put } from "./change-scene.js";
+import { carried, changeScene, listPaths, put, toBytes } from "./change-scene.js";
 import { modulesScene } from "./modules-scene.js";
 
 /**
@@ -30,13 +30,13 @@ t.test("a repository in place of a file, a link or a folder arrives as files", a
   for (const name of ["a", "d", "l", "ignored"]) begin(checkout.folder, name, name !== "l");
   begin(checkout.folder, "b/deep", true);
   inRepository(checkout.folder, "worktree", "add", "--quiet", "e");
-  const snapshot = await snapshotOf(checkout);
+  const snapshot = await readSnapshot(checkout);
   const paths = ["a/in.txt", "b/deep/in.txt", "d/in.txt", "ignored/in.txt", "l/in.txt"];
   for (const path of paths) t.match(snapshot.diff, `+++ b/${path}\n`);
-  t.match(leftOutOf(snapshot), [/^e: .*worktree/]);
+  t.match(toLeftOut(snapshot), [/^e: .*worktree/]);
   const next = await carried(made, checkout);
-  for (const path of paths) t.same(bytesOf(next, path), bytesOf(checkout, path), path);
-  t.equal(bytesOf(next, "e/x").toString(), "one\n", "what a worktree replaced stays");
+  for (const path of paths) t.same(toBytes(next, path), toBytes(checkout, path), path);
+  t.equal(toBytes(next, "e/x").toString(), "one\n", "what a worktree replaced stays");
 });
 
 t.test("submodules and nested repositories that are added by force arrive from ignored folders", async (t) => {
@@ -50,11 +50,11 @@ t.test("submodules and nested repositories that are added by force arrive from i
   put(folder, "vendor/nested/.gitignore", "out\n");
   put(folder, "vendor/nested/out", "ignored\n");
   inRepository(folder, "add", "--force", "vendor/nested");
-  const snapshot = await snapshotOf(checkout);
-  t.same(leftOutOf(snapshot), []);
+  const snapshot = await readSnapshot(checkout);
+  t.same(toLeftOut(snapshot), []);
   const nested = [".gitignore", "deep/in.txt", "in.txt"].map((name) => `vendor/nested/${name}`);
-  t.same(pathsOf(snapshot.diff), [".gitmodules", "vendor/lib", ...nested]);
-  t.equal(await changesOf(await carried(made, checkout)), snapshot.diff);
+  t.same(listPaths(snapshot.diff), [".gitmodules", "vendor/lib", ...nested]);
+  t.equal(await readChanges(await carried(made, checkout)), snapshot.diff);
 });
 
 t.test("a file outside a sparse checkout is no change; one that was changed before is named", async (t) => {
@@ -71,13 +71,13 @@ t.test("a file outside a sparse checkout is no change; one that was changed befo
   ]) {
     inRepository(checkout.folder, "sparse-checkout", "set", ...cone);
     put(checkout.folder, "in/a", "two\n");
-    const snapshot = await snapshotOf(checkout);
-    t.same(pathsOf(snapshot.diff), ["in/a", "out/d"]);
-    t.match(leftOutOf(snapshot), [
+    const snapshot = await readSnapshot(checkout);
+    t.same(listPaths(snapshot.diff), ["in/a", "out/d"]);
+    t.match(toLeftOut(snapshot), [
       /^out\/c: .*outside the folder's sparse/,
       /^out\/new: .*outside the folder's sparse/,
     ]);
   }
   put(checkout.folder, "out/b", "two\n");
-  t.same(pathsOf(await changesOf(checkout)), ["in/a", "out/b", "out/d"], "a file that is there counts");
+  t.same(listPaths(await readChanges(checkout)), ["in/a", "out/b", "out/d"], "a file that is there counts");
 });

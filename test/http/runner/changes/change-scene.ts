@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { Test } from "tap";
 import { type Checkout, createCheckout } from "../../../../http/runner/checkout/checkout.js";
 import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
-import { changesOf } from "../read-changes.js";
+import { readChanges } from "../read-changes.js";
 import { inRepository } from "../run-scene.js";
 
 /** A repository `acme/app` with its checkouts. */
@@ -45,7 +45,7 @@ export function changeScene(t: Test, files: Readonly<Record<string, string | Buf
 
 /** Checks out a checkout's changes elsewhere. */
 export async function carried({ lay }: ChangeScene, checkout: Checkout): Promise<Checkout> {
-  return lay("carried", { base: checkout.base, diff: await changesOf(checkout) });
+  return lay("carried", { base: checkout.base, diff: await readChanges(checkout) });
 }
 
 export function put(folder: string, name: string, content: string | Buffer): void {
@@ -53,10 +53,10 @@ export function put(folder: string, name: string, content: string | Buffer): voi
   writeFileSync(join(folder, name), content);
 }
 
-export const bytesOf = (checkout: Checkout, name: string): Buffer => readFileSync(join(checkout.folder, name));
+export const toBytes = (checkout: Checkout, name: string): Buffer => readFileSync(join(checkout.folder, name));
 
 /** Returns the names of changed files, in the diff's order. */
-export function pathsOf(diff: string): string[] {
+export function listPaths(diff: string): string[] {
   return [...diff.matchAll(/^diff --git (?:"a\/(.*?)"|a\/(.*?)) (?:"?b\/)/gm)].map(
     ([, quoted, plain]) => quoted ?? plain ?? "",
   );

@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from "node:path";
 import t from "tap";
 import type { Checkout } from "../../../../http/runner/checkout/checkout.js";
-import { changesOf } from "../read-changes.js";
+import { readChanges } from "../read-changes.js";
 import { inRepository } from "../run-scene.js";
-import { bytesOf, carried, changeScene } from "./change-scene.js";
+import { carried, changeScene, toBytes } from "./change-scene.js";
 
-const read = (checkout: Checkout): Promise<string> => changesOf(checkout);
+const read = (checkout: Checkout): Promise<string> => readChanges(checkout);
 
 t.test("files that are neither UTF-8 nor binary to git are carried byte for byte, others stay readable", async (t) => {
   const latin = (text: string) => Buffer.from(text, "latin1");
@@ -31,7 +31,7 @@ t.test("files that are neither UTF-8 nor binary to git are carried byte for byte
   t.equal(diff.match(/GIT binary patch/g)?.length, 1);
   const second = await carried(made, checkout);
   for (const name of ["a.txt", "latin.txt", "z.txt", "moved.txt"])
-    t.same(bytesOf(second, name), bytesOf(checkout, name), name);
+    t.same(toBytes(second, name), toBytes(checkout, name), name);
   t.notOk(existsSync(join(second.folder, "old.txt")));
   t.equal(await read(second), diff);
 });
@@ -75,7 +75,7 @@ t.test("what is ignored is left out, unless the agent or a run before added it b
 t.test("line ends that a repository converts are no changes", async (t) => {
   const { lay } = changeScene(t, { "a.txt": "one\r\ntwo\r\n", "b.txt": "one\n", ".gitattributes": "b.txt eol=crlf\n" });
   const checkout = await lay("first");
-  t.equal(bytesOf(checkout, "b.txt").toString(), "one\r\n");
+  t.equal(toBytes(checkout, "b.txt").toString(), "one\r\n");
   t.equal(await read(checkout), "");
 });
 

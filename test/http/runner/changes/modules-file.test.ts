@@ -2,9 +2,9 @@ import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { Checkout } from "../../../../http/runner/checkout/checkout.js";
-import { changesOf, leftOutOf, snapshotOf } from "../read-changes.js";
+import { readChanges, readSnapshot, toLeftOut } from "../read-changes.js";
 import { inRepository } from "../run-scene.js";
-import { bytesOf, carried, pathsOf, put } from "./change-scene.js";
+import { carried, listPaths, put, toBytes } from "./change-scene.js";
 import { type ModulesScene, modulesScene } from "./modules-scene.js";
 
 /** The content of `.gitmodules` decides nothing alone: no unchanged submodule is lost, and none arrives in part. */
@@ -25,7 +25,7 @@ t.test(
     const made = withSubmodule(t);
     const checkout = await made.lay("first");
     const at = join(checkout.folder, ".gitmodules");
-    const original = bytesOf(checkout, ".gitmodules");
+    const original = toBytes(checkout, ".gitmodules");
     put(checkout.folder, "a.txt", "two\n");
     const states: Record<string, { paths: string[]; make: () => void }> = {
       "merge conflict": {
@@ -46,14 +46,14 @@ t.test(
     for (const [name, { paths, make }] of Object.entries(states)) {
       rmSync(at, { recursive: true, force: true });
       make();
-      const snapshot = await snapshotOf(checkout);
-      t.same([...new Set(pathsOf(snapshot.diff))], paths, name);
-      t.match(leftOutOf(snapshot), name === "link" ? [/^\.gitmodules: /] : [], name);
+      const snapshot = await readSnapshot(checkout);
+      t.same([...new Set(listPaths(snapshot.diff))], paths, name);
+      t.match(toLeftOut(snapshot), name === "link" ? [/^\.gitmodules: /] : [], name);
     }
     put(checkout.folder, ".gitmodules", `${original}garbage [\n`);
     t.equal(
-      await changesOf(await carried(made, checkout)),
-      await changesOf(checkout),
+      await readChanges(await carried(made, checkout)),
+      await readChanges(checkout),
       "the next run can start from it",
     );
   },
@@ -65,8 +65,8 @@ t.test("a submodule whose changes `.gitmodules` hides arrives", async (t) => {
   const checkout = await made.lay("first");
   inRepository(checkout.folder, ...file, "submodule", "--quiet", "update", "--init", "--remote");
   inRepository(checkout.folder, "config", "--file", ".gitmodules", "submodule.sub.ignore", "all");
-  const snapshot = await snapshotOf(checkout);
-  t.same(pathsOf(snapshot.diff), [".gitmodules", "sub"]);
+  const snapshot = await readSnapshot(checkout);
+  t.same(listPaths(snapshot.diff), [".gitmodules", "sub"]);
   t.same(snapshot.changed, [".gitmodules", "sub"]);
 });
 
@@ -81,11 +81,11 @@ t.test("a new section without its submodule is not taken, and named; the files t
     inRepository(checkout.folder, "config", "--file", ".gitmodules", `${key}.path`, path);
     inRepository(checkout.folder, "config", "--file", ".gitmodules", `${key}.url`, made.library);
   }
-  const snapshot = await snapshotOf(checkout);
-  t.same(pathsOf(snapshot.diff), ["plain/x", "vendored/.gitattributes", "vendored/lib.txt"]);
+  const snapshot = await readSnapshot(checkout);
+  t.same(listPaths(snapshot.diff), ["plain/x", "vendored/.gitattributes", "vendored/lib.txt"]);
   const named = ["../outside", "a.txt", "absent", "plain", "vendored"];
   t.same(
-    leftOutOf(snapshot).map((line) => line.split(": ")[0]),
+    toLeftOut(snapshot).map((line) => line.split(": ")[0]),
     named,
   );
 });
@@ -104,9 +104,9 @@ t.test("a submodule at a commit of another repository than its URL is left out",
   inRepository(checkout.folder, "config", "--file", ".gitmodules", "submodule.lib.url", `file://${other}.git/`);
   made.add(checkout, "same");
   inRepository(checkout.folder, "config", "--file", ".gitmodules", "submodule.same.url", `file://${made.library}.git/`);
-  const snapshot = await snapshotOf(checkout);
-  t.same(pathsOf(snapshot.diff), [".gitmodules", "same"]);
-  t.match(leftOutOf(snapshot), [/^lib: .*not from its URL/, /^sub: .*not from its URL/]);
+  const snapshot = await readSnapshot(checkout);
+  t.same(listPaths(snapshot.diff), [".gitmodules", "same"]);
+  t.match(toLeftOut(snapshot), [/^lib: .*not from its URL/, /^sub: .*not from its URL/]);
 });
 
 t.test("a moved submodule arrives at its new path, or stays at its old one", async (t) => {
@@ -114,13 +114,13 @@ t.test("a moved submodule arrives at its new path, or stays at its old one", asy
   const move = (checkout: Checkout) => inRepository(checkout.folder, "mv", "sub", "moved");
   const empty = await made.lay("first");
   move(empty);
-  const moved = await snapshotOf(empty);
+  const moved = await readSnapshot(empty);
   t.match([moved.leftOut, moved.diff], [[], /rename from sub\nrename to moved\n/]);
   const changed = await made.lay("second");
   inRepository(changed.folder, ...file, "submodule", "--quiet", "update", "--init");
   move(changed);
   put(changed.folder, "moved/new.txt", "lost\n");
-  const stayed = await snapshotOf(changed);
+  const stayed = await readSnapshot(changed);
   t.equal(stayed.diff, "");
-  t.match(leftOutOf(stayed), [/^moved: .*uncommitted/]);
+  t.match(toLeftOut(stayed), [/^moved: .*uncommitted/]);
 });

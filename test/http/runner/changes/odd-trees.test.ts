@@ -16,9 +16,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { removeAll } from "../../../../http/runner/checkout/run-folder.js";
-import { changesOf, leftOutOf, snapshotOf } from "../read-changes.js";
+import { readChanges, readSnapshot, toLeftOut } from "../read-changes.js";
 import { inRepository } from "../run-scene.js";
-import { bytesOf, carried, changeScene, pathsOf, put } from "./change-scene.js";
+import { carried, changeScene, listPaths, put, toBytes } from "./change-scene.js";
 
 /** Folders as people and agents leave them: the snapshot takes everything that git can store, and names the rest. */
 
@@ -41,16 +41,16 @@ t.test("a repository inside is taken as its files, at any depth, with or without
   mkdirSync(join(checkout.folder, "apart"));
   inRepository(join(checkout.folder, "apart"), "init", "--quiet", "--separate-git-dir", join(made.folder, "apart.git"));
   put(checkout.folder, "apart/f.txt", "apart\n");
-  const snapshot = await snapshotOf(checkout);
+  const snapshot = await readSnapshot(checkout);
   t.same(snapshot.leftOut, []);
   t.same(
-    pathsOf(snapshot.diff).filter((path) => !path.startsWith("bare.git/")),
+    listPaths(snapshot.diff).filter((path) => !path.startsWith("bare.git/")),
     ["apart/f.txt", "committed/.gitignore", "committed/deep/f.txt", "committed/f.txt", "fresh/f.txt"],
   );
-  t.ok(pathsOf(snapshot.diff).includes("bare.git/HEAD"), "a bare one is a folder of files");
+  t.ok(listPaths(snapshot.diff).includes("bare.git/HEAD"), "a bare one is a folder of files");
   const next = await carried(made, checkout);
-  t.equal(bytesOf(next, "committed/deep/f.txt").toString(), "committed/deep\n");
-  t.equal(await changesOf(next), snapshot.diff, "the next station sees them as files of the repository");
+  t.equal(toBytes(next, "committed/deep/f.txt").toString(), "committed/deep\n");
+  t.equal(await readChanges(next), snapshot.diff, "the next station sees them as files of the repository");
 });
 
 t.test("a worktree inside is left out by its path, and nothing else with it", async (t) => {
@@ -59,9 +59,9 @@ t.test("a worktree inside is left out by its path, and nothing else with it", as
   inRepository(checkout.folder, "worktree", "add", "--quiet", "trees/feature", "-b", "feature");
   put(checkout.folder, "trees/feature/b.txt", "lost\n");
   put(checkout.folder, "trees/c.txt", "kept\n");
-  const snapshot = await snapshotOf(checkout);
-  t.same(pathsOf(snapshot.diff), ["trees/c.txt"]);
-  t.match(leftOutOf(snapshot), [/^trees\/feature: .*worktree/]);
+  const snapshot = await readSnapshot(checkout);
+  t.same(listPaths(snapshot.diff), ["trees/c.txt"]);
+  t.match(toLeftOut(snapshot), [/^trees\/feature: .*worktree/]);
 });
 
 t.test("a path that git takes under no such name is left out, and everything else is taken", async (t) => {
@@ -74,16 +74,16 @@ t.test("a path that git takes under no such name is left out, and everything els
   writeFileSync(bytes, "latin\n");
   symlinkSync("/etc/passwd", join(checkout.folder, ".gitmodules"));
   symlinkSync("/", join(checkout.folder, "root"));
-  const snapshot = await snapshotOf(checkout);
+  const snapshot = await readSnapshot(checkout);
   t.same(
-    leftOutOf(snapshot).map((line) => line.split(": ")[0]),
+    toLeftOut(snapshot).map((line) => line.split(": ")[0]),
     [".GIT/config", ".gitmodules", "git~1", "x/.Git/y", "x/.git /z"],
   );
-  for (const line of leftOutOf(snapshot)) t.match(line, /git does not accept this file name/);
+  for (const line of toLeftOut(snapshot)) t.match(line, /git does not accept this file name/);
   t.same(snapshot.changed.length, 9);
   const next = await carried(made, checkout);
   for (const name of ["README", "readme", "new\nline", "ünï", "-dash", ":(top)x"])
-    t.equal(bytesOf(next, name).toString(), `${name}\n`);
+    t.equal(toBytes(next, name).toString(), `${name}\n`);
   t.equal(readlinkSync(join(next.folder, "root")), "/");
 });
 
@@ -114,15 +114,15 @@ t.test("what is neither file nor link, or cannot be read, is left out as it was"
     t.teardown(() => chmodSync(join(checkout.folder, name), 0o700));
   }
   put(checkout.folder, "a.txt", "changed\n");
-  const snapshot = await snapshotOf(checkout);
+  const snapshot = await readSnapshot(checkout);
   // Root can read everything.
   const readsAll = process.getuid?.() === 0;
   const inside = ["closed", "half", "shut"].flatMap((name) => [`${name}/x.txt`, `${name}/y.txt`]);
   t.same(
-    pathsOf(snapshot.diff),
+    listPaths(snapshot.diff),
     readsAll ? ["a.txt", ...inside.slice(0, 4), "mode.txt", ...inside.slice(4)] : ["a.txt"],
   );
-  const named = leftOutOf(snapshot).map((line) => line.replace(/ \(.*$/, ""));
+  const named = toLeftOut(snapshot).map((line) => line.replace(/ \(.*$/, ""));
   const special = ["pipe.txt: it is neither a file nor a link", "socket.txt: it is neither a file nor a link"];
   const closed = ["closed", "half/x.txt", "half/y.txt", "mode.txt", "shut", "shut/x.txt"];
   t.same(named.sort(), [...(readsAll ? [] : closed.map((path) => `${path}: it could not be read`)), ...special].sort());
@@ -131,13 +131,13 @@ t.test("what is neither file nor link, or cannot be read, is left out as it was"
 t.test("a file that cannot be converted to what is stored is left out, and no other", async (t) => {
   const { lay } = changeScene(t, { ".gitattributes": "*.utf16 working-tree-encoding=UTF-16LE\n", "a.utf16": "one\n" });
   const checkout = await lay("first");
-  t.equal(await changesOf(checkout), "");
+  t.equal(await readChanges(checkout), "");
   put(checkout.folder, "a.utf16", Buffer.from("two\n", "utf16le"));
   put(checkout.folder, "b.utf16", Buffer.from([0x00, 0xd8, 0x41]));
   put(checkout.folder, "c.txt", "three\n");
-  const snapshot = await snapshotOf(checkout);
-  t.same(pathsOf(snapshot.diff), ["a.utf16", "c.txt"]);
-  t.match(leftOutOf(snapshot), [/^b\.utf16: git cannot add it \(failed to encode/]);
+  const snapshot = await readSnapshot(checkout);
+  t.same(listPaths(snapshot.diff), ["a.utf16", "c.txt"]);
+  t.match(toLeftOut(snapshot), [/^b\.utf16: git cannot add it \(failed to encode/]);
 });
 
 t.test("what is byte for byte as it was checked out is no change, whatever the attributes say", async (t) => {
@@ -159,21 +159,21 @@ t.test("what is byte for byte as it was checked out is no change, whatever the a
     for (const name of names) utimesSync(join(checkout.folder, name), new Date(), new Date());
   };
   touch();
-  t.equal(await changesOf(checkout), "", "files that were only touched");
+  t.equal(await readChanges(checkout), "", "files that were only touched");
   put(checkout.folder, "crlf.txt", "other\r\n");
-  t.same(pathsOf(await changesOf(checkout)), ["crlf.txt"]);
+  t.same(listPaths(await readChanges(checkout)), ["crlf.txt"]);
   put(checkout.folder, "crlf.txt", "one\r\ntwo\r\n");
-  t.equal(await changesOf(checkout), "", "a file that was changed back");
+  t.equal(await readChanges(checkout), "", "a file that was changed back");
   put(checkout.folder, ".gitattributes", "* text=auto eol=lf\n");
   inRepository(checkout.folder, "config", "core.autocrlf", "input");
   inRepository(checkout.folder, "add", "--renormalize", ".");
   touch();
-  t.same(pathsOf(await changesOf(checkout)), [".gitattributes"], "attributes that the agent changed");
+  t.same(listPaths(await readChanges(checkout)), [".gitattributes"], "attributes that the agent changed");
   chmodSync(join(checkout.folder, "run.sh"), 0o755);
-  const diff = await changesOf(checkout);
+  const diff = await readChanges(checkout);
   t.match(diff, "old mode 100644\nnew mode 100755\n");
   t.notMatch(diff, /^-one/m, "the mode alone changed");
-  t.equal(await changesOf(await carried(made, checkout)), diff);
+  t.equal(await readChanges(await carried(made, checkout)), diff);
 });
 
 t.test("what the agent tells its own index and repository has no say", async (t) => {
@@ -186,7 +186,7 @@ t.test("what the agent tells its own index and repository has no say", async (t)
   inRepository(checkout.folder, "commit", "--quiet", "--allow-empty", "-m", "Mine");
   inRepository(checkout.folder, "replace", "HEAD", "HEAD~1");
   for (const name of ["index.lock", "HEAD.lock", "shallow", "info/grafts"]) put(checkout.folder, `.git/${name}`, "");
-  t.same(pathsOf(await changesOf(checkout)), ["a.txt", "b.txt"]);
+  t.same(listPaths(await readChanges(checkout)), ["a.txt", "b.txt"]);
 });
 
 t.test("a file that changed within the second in which it was written is seen to, later too", async (t) => {
@@ -196,7 +196,7 @@ t.test("a file that changed within the second in which it was written is seen to
   // From these dates git knows that it must read the file; with today's date it would skip the file.
   const written = statSync(join(checkout.folder, ".git/index")).mtimeMs;
   for (const at of [checkout.record, `${checkout.record}.site`]) {
-    t.same(pathsOf(await changesOf(checkout)), ["a.txt"]);
+    t.same(listPaths(await readChanges(checkout)), ["a.txt"]);
     t.ok(Math.abs(statSync(join(at, "index")).mtimeMs - written) < 1, at);
   }
 });
@@ -215,13 +215,13 @@ t.test("folders, files and links that took each other's places are taken as they
   mkdirSync(at("e"));
   inRepository(at("e"), "init", "--quiet");
   put(checkout.folder, "e/y", "two\n");
-  const snapshot = await snapshotOf(checkout);
+  const snapshot = await readSnapshot(checkout);
   t.same(snapshot.leftOut, []);
   const next = await carried(made, checkout);
   t.ok(lstatSync(join(next.folder, "d")).isSymbolicLink());
   t.notOk(existsSync(join(next.folder, "e/x")));
-  for (const name of ["a/inside", "e/y", "moved"]) t.same(bytesOf(next, name), bytesOf(checkout, name), name);
-  t.equal(await changesOf(next), snapshot.diff);
+  for (const name of ["a/inside", "e/y", "moved"]) t.same(toBytes(next, name), toBytes(checkout, name), name);
+  t.equal(await readChanges(next), snapshot.diff);
 });
 
 t.test("folders deeper than a path may be long are left out by name, and removed with the run", async (t) => {
@@ -231,10 +231,10 @@ t.test("folders deeper than a path may be long are left out by name, and removed
   const dig = `i=0; while [ $i -lt 25 ]; do mkdir ${name} && cd ${name} || exit 1; i=$((i+1)); done; echo deep > f`;
   execFileSync("/bin/bash", ["-c", dig], { cwd: checkout.folder });
   put(checkout.folder, "b.txt", "two\n");
-  const snapshot = await snapshotOf(checkout);
-  t.same(pathsOf(snapshot.diff), ["b.txt"]);
+  const snapshot = await readSnapshot(checkout);
+  t.same(listPaths(snapshot.diff), ["b.txt"]);
   t.equal(snapshot.leftOut.length, 1);
-  t.match(leftOutOf(snapshot), [/^ddd.*could not be read \(its path is too long\)/]);
+  t.match(toLeftOut(snapshot), [/^ddd.*could not be read \(its path is too long\)/]);
   await removeAll(checkout.folder);
   t.notOk(existsSync(checkout.folder));
 });

@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { changesOf, leftOutOf, snapshotOf } from "../read-changes.js";
+import { readChanges, readSnapshot, toLeftOut } from "../read-changes.js";
 import { inRepository } from "../run-scene.js";
-import { bytesOf, carried, pathsOf, put } from "./change-scene.js";
+import { carried, listPaths, put, toBytes } from "./change-scene.js";
 import { modulesScene } from "./modules-scene.js";
 
 /** A submodule arrives completely, as a commit that others can fetch, or not at all. */
@@ -12,15 +12,15 @@ t.test("a new submodule at a commit of its remote arrives with the lines that na
   const made = modulesScene(t);
   const checkout = await made.lay("first");
   made.add(checkout, "lib");
-  const snapshot = await snapshotOf(checkout);
+  const snapshot = await readSnapshot(checkout);
   t.same(snapshot.leftOut, []);
-  t.same(pathsOf(snapshot.diff), [".gitmodules", "lib"]);
+  t.same(listPaths(snapshot.diff), [".gitmodules", "lib"]);
   const commit = inRepository(made.library, "rev-parse", "HEAD").trim();
   t.match(snapshot.diff, `+Subproject commit ${commit}`);
   const next = await carried(made, checkout);
-  t.same(bytesOf(next, ".gitmodules"), bytesOf(checkout, ".gitmodules"));
+  t.same(toBytes(next, ".gitmodules"), toBytes(checkout, ".gitmodules"));
   t.ok(existsSync(join(next.folder, "lib")), "as an empty folder, like every submodule of a checkout");
-  t.equal(await changesOf(next), snapshot.diff, "which the next run changes nothing of");
+  t.equal(await readChanges(next), snapshot.diff, "which the next run changes nothing of");
 });
 
 t.test("one that is not whole is left out with its lines, and the others stay", async (t) => {
@@ -32,9 +32,9 @@ t.test("one that is not whole is left out with its lines, and the others stay", 
   inRepository(join(checkout.folder, "unpushed"), "add", ".");
   inRepository(join(checkout.folder, "unpushed"), "commit", "--quiet", "-m", "Mine");
   rmSync(join(checkout.folder, ".git/modules/unborn/HEAD"));
-  const snapshot = await snapshotOf(checkout);
-  t.same(pathsOf(snapshot.diff), [".gitmodules", "unborn/.gitattributes", "unborn/lib.txt", "whole"]);
-  t.match(leftOutOf(snapshot), [
+  const snapshot = await readSnapshot(checkout);
+  t.same(listPaths(snapshot.diff), [".gitmodules", "unborn/.gitattributes", "unborn/lib.txt", "whole"]);
+  t.match(toLeftOut(snapshot), [
     /^changed: .*uncommitted/,
     /^unborn: .*that section is ignored/,
     /^unpushed: .*none of its remote's branches/,
@@ -50,9 +50,9 @@ t.test("without any that is whole no lines arrive", async (t) => {
   const checkout = await made.lay("first");
   made.add(checkout, "lib");
   put(checkout.folder, "lib/new.txt", "lost\n");
-  const snapshot = await snapshotOf(checkout);
+  const snapshot = await readSnapshot(checkout);
   t.equal(snapshot.diff, "");
-  t.match(leftOutOf(snapshot), [/^lib: /]);
+  t.match(toLeftOut(snapshot), [/^lib: /]);
 });
 
 t.test(
@@ -68,10 +68,10 @@ t.test(
     inRepository(made.library, "commit", "--quiet", "-am", "Newer");
     const newer = inRepository(made.library, "rev-parse", "HEAD").trim();
     const checkout = await made.lay("first");
-    t.equal(await changesOf(checkout), "", "none is checked out");
+    t.equal(await readChanges(checkout), "", "none is checked out");
     const paths = ["moved", "stale", "inside", "files", "kept"];
     inRepository(checkout.folder, ...file, "submodule", "--quiet", "update", "--init", ...paths);
-    t.equal(await changesOf(checkout), "", "some are");
+    t.equal(await readChanges(checkout), "", "some are");
     const inside = (path: string, ...args: string[]) => inRepository(join(checkout.folder, path), ...args);
     inside("moved", "checkout", "--quiet", newer);
     inside("stale", "commit", "--quiet", "--allow-empty", "-m", "Mine");
@@ -80,17 +80,24 @@ t.test(
     inRepository(checkout.folder, "rm", "--quiet", "gone");
     inRepository(checkout.folder, "rm", "--quiet", "--cached", "files");
     inRepository(checkout.folder, "config", "--file", ".gitmodules", "--remove-section", "submodule.files");
-    const snapshot = await snapshotOf(checkout);
-    t.match(leftOutOf(snapshot), [
+    const snapshot = await readSnapshot(checkout);
+    t.match(toLeftOut(snapshot), [
       /^filled: .*not checked out/,
       /^inside: .*uncommitted/,
       /^stale: .*none of its remote's/,
     ]);
-    t.same(pathsOf(snapshot.diff), [".gitmodules", "files", "files/.gitattributes", "files/lib.txt", "gone", "moved"]);
+    t.same(listPaths(snapshot.diff), [
+      ".gitmodules",
+      "files",
+      "files/.gitattributes",
+      "files/lib.txt",
+      "gone",
+      "moved",
+    ]);
     t.match(snapshot.diff, `+Subproject commit ${newer}`);
     const next = await carried(made, checkout);
-    t.equal(bytesOf(next, "files/lib.txt").toString(), "library\n");
-    t.equal(await changesOf(next), snapshot.diff);
+    t.equal(toBytes(next, "files/lib.txt").toString(), "library\n");
+    t.equal(await readChanges(next), snapshot.diff);
   },
 );
 
@@ -112,8 +119,8 @@ t.test("nothing that a submodule or an inner repository is configured with runs"
   put(checkout.folder, "inner/x.txt", "x\n");
   put(checkout.folder, "lib/lib.txt", "changed\n");
   put(checkout.folder, ".gitattributes", "* filter=evil\n");
-  const snapshot = await snapshotOf(checkout);
-  t.same(pathsOf(snapshot.diff), [".gitattributes", "inner/x.txt"]);
-  t.match(leftOutOf(snapshot), [/^lib: /]);
+  const snapshot = await readSnapshot(checkout);
+  t.same(listPaths(snapshot.diff), [".gitattributes", "inner/x.txt"]);
+  t.match(toLeftOut(snapshot), [/^lib: /]);
   t.notOk(existsSync(join(made.folder, "sprung")));
 });

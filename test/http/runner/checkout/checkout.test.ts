@@ -15,7 +15,7 @@ import t, { type Test } from "tap";
 import type { Job } from "../../../../actors/runners/job.js";
 import { type Checkout, createCheckout } from "../../../../http/runner/checkout/checkout.js";
 import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
-import { changesOf } from "../read-changes.js";
+import { readChanges } from "../read-changes.js";
 
 const { signal } = new AbortController();
 
@@ -86,9 +86,9 @@ t.test("what changed in every way is carried to the next checkout, byte for byte
   const { folder, checkouts, git } = scene(t);
   const first = await checkouts.layOut(wanted(), join(folder, "first"));
   t.equal(first.base, git("rev-parse", "HEAD").trim());
-  t.equal(await changesOf(first), "", "nothing at first");
+  t.equal(await readChanges(first), "", "nothing at first");
   change(first);
-  const diff = await changesOf(first);
+  const diff = await readChanges(first);
   // The branch moves on meanwhile; the task stays at its base.
   git("commit", "--allow-empty", "-m", "Later");
   const second = await checkouts.layOut(wanted({ base: first.base, diff }), join(folder, "second"));
@@ -98,7 +98,7 @@ t.test("what changed in every way is carried to the next checkout, byte for byte
   }
   t.notOk(existsSync(join(second.folder, "b.txt")));
   t.notOk(existsSync(join(second.folder, "ignored")));
-  t.equal(await changesOf(second), diff, "and gives the same diff again");
+  t.equal(await readChanges(second), diff, "and gives the same diff again");
 });
 
 t.test("what the agent committed itself is part of the diff too, and nothing is pushed", async (t) => {
@@ -107,7 +107,7 @@ t.test("what the agent committed itself is part of the diff too, and nothing is 
   writeFileSync(join(checkout.folder, "c.txt"), "three\n");
   execFileSync("git", ["-c", "user.name=A", "-c", "user.email=a@b", "add", "."], { cwd: checkout.folder });
   execFileSync("git", ["-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "mine"], { cwd: checkout.folder });
-  t.match(await changesOf(checkout), /\+three/);
+  t.match(await readChanges(checkout), /\+three/);
   t.equal(git("rev-list", "--all", "--count").trim(), "1");
 });
 
@@ -140,7 +140,7 @@ t.test("hooks of a repository are not run", async (t) => {
   writeFileSync(join(checkout.folder, ".git/config"), `[core]\n\tfsmonitor = "touch ${folder}/ran; false"\n`, {
     flag: "a",
   });
-  await changesOf(checkout);
+  await readChanges(checkout);
   t.notOk(existsSync(join(folder, "ran")));
 });
 

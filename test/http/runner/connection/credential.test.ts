@@ -33,9 +33,9 @@ async function openYard(t: Test, pools: readonly string[] = ["main"]) {
     return token;
   };
   const now = () => clock.now();
-  const credentialOf = (pool: string | null = null, url = service.baseUrl) =>
+  const toCredential = (pool: string | null = null, url = service.baseUrl) =>
     hostCredential({ url, trust: trust.id, tokenFile, pool, now });
-  return { clock, service, ada, trust, body, folder, tokenFile, put, credentialOf };
+  return { clock, service, ada, trust, body, folder, tokenFile, put, credentialOf: toCredential };
 }
 
 async function refusal(wanted: Promise<string>): Promise<{ message: string; isRefusal: boolean }> {
@@ -55,8 +55,8 @@ t.test("a pool's own token is what it is", async (t) => {
 });
 
 t.test("a host's token is exchanged once for the hour it admits, and anew when it was refused", async (t) => {
-  const { clock, put, credentialOf } = await openYard(t);
-  const credential = credentialOf();
+  const { clock, put, credentialOf: toCredential } = await openYard(t);
+  const credential = toCredential();
   const proof = await put();
   const first = await credential.token();
   t.match(first, /^[\w-]{43}$/);
@@ -72,24 +72,24 @@ t.test("a host's token is exchanged once for the hour it admits, and anew when i
 });
 
 t.test("what stands in the way is said in words, with nothing secret in them", async (t) => {
-  const { service, trust, tokenFile, put, credentialOf } = await openYard(t, ["fast", "slow"]);
-  t.same(await refusal(credentialOf().token()), {
+  const { service, trust, tokenFile, put, credentialOf: toCredential } = await openYard(t, ["fast", "slow"]);
+  t.same(await refusal(toCredential().token()), {
     message: `cannot read this host's token from ${tokenFile}: ENOENT`,
     isRefusal: false,
   });
   await put({ sub: "stranger" });
-  const refused = await refusal(credentialOf().token());
+  const refused = await refusal(toCredential().token());
   t.match(refused, { message: `the runner trust ${trust.id} does not admit this host`, isRefusal: true });
   await put();
-  t.match(await refusal(credentialOf().token()), { message: /the pools fast, slow: choose one with --pool/ });
-  t.match(await refusal(credentialOf("other").token()), { message: /the pools fast, slow: other is not one of them/ });
-  t.match(await credentialOf("slow").token(), /^[\w-]{43}$/);
+  t.match(await refusal(toCredential().token()), { message: /the pools fast, slow: choose one with --pool/ });
+  t.match(await refusal(toCredential("other").token()), { message: /the pools fast, slow: other is not one of them/ });
+  t.match(await toCredential("slow").token(), /^[\w-]{43}$/);
   await service.stop();
-  t.match(await refusal(credentialOf("slow").token()), { message: /does not respond/, isRefusal: false });
+  t.match(await refusal(toCredential("slow").token()), { message: /does not respond/, isRefusal: false });
 });
 
 t.test("a host's token is sent to the service alone: a redirect is not followed", async (t) => {
-  const { put, credentialOf } = await openYard(t);
+  const { put, credentialOf: toCredential } = await openYard(t);
   await put();
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -100,18 +100,18 @@ t.test("a host's token is sent to the service alone: a redirect is not followed"
   t.teardown(() => new Promise((resolve) => server.close(resolve)));
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
-  t.match(await refusal(credentialOf(null, url).token()), { message: /does not respond/ });
+  t.match(await refusal(toCredential(null, url).token()), { message: /does not respond/ });
   t.same(asked, ["/api/runner-trusts/exchange"]);
 });
 
 t.test("a runner admitted by a trust comes back by itself when what it was admitted by is over", async (t) => {
-  const { clock, service, ada, trust, body, folder, put, credentialOf } = await openYard(t);
+  const { clock, service, ada, trust, body, folder, put, credentialOf: toCredential } = await openYard(t);
   await put();
   const said: string[] = [];
   let heard = () => {};
   const runner = await startRunner({
     url: service.baseUrl,
-    credential: credentialOf(),
+    credential: toCredential(),
     name: "host",
     labels: [],
     slots: 1,

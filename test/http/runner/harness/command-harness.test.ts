@@ -1,14 +1,14 @@
 import { Readable } from "node:stream";
 import t from "tap";
 import { MAX_STEP_CHARACTERS } from "../../../../actors/runners/protocol.js";
-import { credentialsOf } from "../../../../http/runner/checkout/mirrors.js";
+import { listCredentials } from "../../../../http/runner/checkout/mirrors.js";
 import { cut, parseAgentLine } from "../../../../http/runner/harness/agent-lines.js";
-import { linesOf } from "../../../../http/runner/harness/command-harness.js";
-import { maskedStep, maskOf } from "../../../../http/runner/harness/mask.js";
+import { listLines } from "../../../../http/runner/harness/command-harness.js";
+import { maskedStep, toMask } from "../../../../http/runner/harness/mask.js";
 
 async function linesFrom(chunks: readonly Buffer[]): Promise<string[]> {
   const lines: string[] = [];
-  for await (const line of linesOf(Readable.from(chunks, { objectMode: false }))) lines.push(line);
+  for await (const line of listLines(Readable.from(chunks, { objectMode: false }))) lines.push(line);
   return lines;
 }
 
@@ -104,14 +104,14 @@ t.test("of a wrong line it is said which member is wrong, and what was wanted th
 });
 
 t.test("a mask takes out values and each of their lines, longest first, and leaves short ones", async (t) => {
-  const mask = maskOf(["abcdef", "abcdefgh", "first of two\n  second of two\n", "a", ""]);
+  const mask = toMask(["abcdef", "abcdefgh", "first of two\n  second of two\n", "a", ""]);
   t.equal(mask("abcdefgh abcdef a"), "*** *** a");
   t.equal(mask("> first of two\n> second of two"), "> ***\n> ***");
-  t.equal(maskOf([])("as it is"), "as it is");
+  t.equal(toMask([])("as it is"), "as it is");
 });
 
 t.test("a mask takes secrets out of the names in a step too", async (t) => {
-  const mask = maskOf(["s3cr3t-value"]);
+  const mask = toMask(["s3cr3t-value"]);
   const call = { server: "s3cr3t-value", tool: "find s3cr3t-value", failed: true, refusedBy: null };
   const step = { text: "s3cr3t-value", tool: "s3cr3t-value", call, skill: "a s3cr3t-value" };
   const masked = { text: "***", tool: "***", call: { ...call, server: "***", tool: "find ***" }, skill: "a ***" };
@@ -129,5 +129,5 @@ t.test("of an address it is known what of it is a secret", async (t) => {
     ["https://user:pass%40word@host/{name}", ["user:pass%40word", "pass%40word", "pass@word"]],
     ["https://user:p@ss%@host/{name}", ["user:p@ss%", "p@ss%", "p@ss%"]],
   ];
-  for (const [url, wanted] of cases) t.same(credentialsOf(url), wanted, url);
+  for (const [url, wanted] of cases) t.same(listCredentials(url), wanted, url);
 });

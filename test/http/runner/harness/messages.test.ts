@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import t from "tap";
-import { fileOf, RunScene } from "../run-scene.js";
+import { RunScene, readFile } from "../run-scene.js";
 
 /** People's messages to a run, on their way from the service to the agent's standard input. */
 
@@ -30,7 +30,7 @@ t.test("what is said before there is an agent waits for it", async (t) => {
   const scene = await RunScene.start(t);
   const setup = `echo on > ${scene.path("on")}; until [ -f ${scene.path("go")} ]; do sleep 0.02; done`;
   scene.assign({ agent: 'read -r line; printf "%s\\n" "$line"', checkouts: [{ setup }] });
-  await fileOf(scene.path("on"));
+  await readFile(scene.path("on"));
   scene.service.tell(message(1, "early"));
   scene.service.tell({ type: "run.handover-answered", ...claim, id: "nothing asked", refused: null });
   await scene.service.until(() => scene.service.arrived.find(({ frame }) => frame.frame === "ack" && frame.ack === 3));

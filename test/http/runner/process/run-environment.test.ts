@@ -1,8 +1,8 @@
 import t from "tap";
 import type { Job } from "../../../../actors/runners/job.js";
 import { RunFolder } from "../../../../http/runner/checkout/run-folder.js";
-import { environmentOf } from "../../../../http/runner/process/run-environment.js";
-import { jobOf, sceneFolder } from "../run-scene.js";
+import { toEnvironment } from "../../../../http/runner/process/run-environment.js";
+import { sceneFolder, toJob } from "../run-scene.js";
 
 /** Variables that the runner always passes on. */
 const machine = ["LANG", "LC_ALL", "TZ"];
@@ -13,7 +13,7 @@ async function environment(
   { passed = [], secrets = true }: { readonly passed?: readonly string[]; readonly secrets?: boolean } = {},
 ) {
   const folder = await RunFolder.create(sceneFolder(t), job);
-  return { folder, env: environmentOf(job, folder, { checkouts: [], passed, secrets }) };
+  return { folder, env: toEnvironment(job, folder, { checkouts: [], passed, secrets }) };
 }
 
 t.test("programs see of the runner's environment only what is passed by name", async (t) => {
@@ -23,7 +23,7 @@ t.test("programs see of the runner's environment only what is passed by name", a
     delete process.env.RUNNER_TEST_SEEN;
     delete process.env.RUNNER_TEST_UNSEEN;
   });
-  const { env } = await environment(t, jobOf({}), { passed: ["RUNNER_TEST_SEEN", "RUNNER_TEST_ABSENT"] });
+  const { env } = await environment(t, toJob({}), { passed: ["RUNNER_TEST_SEEN", "RUNNER_TEST_ABSENT"] });
   t.equal(env.RUNNER_TEST_SEEN, "seen");
   t.same(
     Object.keys(env)
@@ -47,12 +47,12 @@ t.test("programs see of the runner's environment only what is passed by name", a
 
 t.test("a profile may say more, and its secrets come last, but a run stays itself", async (t) => {
   const harness = { env: { PATH: "/opt/bin", KEY: "plain", SIGNALBOX_RUN: "another" }, secrets: { KEY: "secret" } };
-  const { env, folder } = await environment(t, jobOf({ harness }));
+  const { env, folder } = await environment(t, toJob({ harness }));
   t.match(env, { PATH: "/opt/bin", KEY: "secret", SIGNALBOX_RUN: "run_1", HOME: folder.home });
 });
 
 t.test("programs of a run without a task are told of none", async (t) => {
-  const { task: _task, ...job } = jobOf({});
+  const { task: _task, ...job } = toJob({});
   const { env } = await environment(t, job);
   t.equal(env.SIGNALBOX_TASK, undefined);
   t.equal(env.SIGNALBOX_RUN, "run_1");
@@ -72,14 +72,14 @@ t.test("in a replay nothing is passed by which git or a code host is given crede
   for (const name of passed) process.env[name] = "passed";
   const replay = { does: "repeat", secretsFor: { check: false, setup: [] } } as const;
   const named = (env: Record<string, string>) => passed.filter((name) => env[name] === "passed");
-  t.same(named((await environment(t, jobOf({}), { passed })).env), passed);
-  const job = jobOf({ replay: { ...replay, secretsFor: { check: false, setup: [] } } });
+  t.same(named((await environment(t, toJob({}), { passed })).env), passed);
+  const job = toJob({ replay: { ...replay, secretsFor: { check: false, setup: [] } } });
   t.same(named((await environment(t, job, { passed })).env), others);
 });
 
 t.test("a program that gets no secrets sees the profile's other variables", async (t) => {
   const harness = { env: { PLAIN: "plain", KEY: "plain" }, secrets: { KEY: "secret" } };
-  const { env } = await environment(t, jobOf({ harness }), { secrets: false });
+  const { env } = await environment(t, toJob({ harness }), { secrets: false });
   t.match(env, { PLAIN: "plain", KEY: "plain" });
   t.notMatch(JSON.stringify(env), /secret/);
 });

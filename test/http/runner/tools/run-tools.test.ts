@@ -40,10 +40,10 @@ async function begin(t: Test, { deep = "", own = [] as ServedTool[], tools = TOO
   const opened = await RunTools.open({ tools: [...tools] }, options);
   t.teardown(() => opened.close());
   const config = JSON.parse(readFileSync(folder.toolsConfig, "utf8")).mcpServers;
-  const socketOf = (server: string): string => config[server].args[1];
+  const toSocket = (server: string): string => config[server].args[1];
   const answer = (id: string, text: string) => calls.answered({ id, outcome: "done", text });
   const nth = (place: number) => until("a call", () => asked[place]);
-  return { folder, clock, calls, asked, cancelled, opened, config, socketOf, answer, nth };
+  return { folder, clock, calls, asked, cancelled, opened, config, socketOf: toSocket, answer, nth };
 }
 
 const closing = (socket: Socket) => new Promise((resolve) => socket.once("close", resolve));
@@ -56,8 +56,8 @@ const CLIENTS: Readonly<Record<string, (t: Test, path: string) => Promise<ToolCl
 
 for (const [name, connect] of Object.entries(CLIENTS)) {
   t.test(`${name} lists the tools, calls them, and gets progress while a person is asked`, async (t) => {
-    const { socketOf, calls, asked, nth } = await begin(t);
-    const client = await connect(t, socketOf("tracker"));
+    const { socketOf: toSocket, calls, asked, nth } = await begin(t);
+    const client = await connect(t, toSocket("tracker"));
     t.same(client.capabilities(), { tools: {} }, "the list never changes, and nothing is asked of the client");
     t.match(await client.listTools(), [{ name: "find", inputSchema: schema }, { name: "comment" }]);
     const progress: string[] = [];
@@ -85,8 +85,8 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
   });
 
   t.test(`${name}, without progress, is told to call again, and its cancelling reaches the service`, async (t) => {
-    const { socketOf, clock, cancelled, nth, answer } = await begin(t);
-    const client = await connect(t, socketOf("tracker"));
+    const { socketOf: toSocket, clock, cancelled, nth, answer } = await begin(t);
+    const client = await connect(t, toSocket("tracker"));
     const first = client.call("find", { id: 1 });
     await nth(0);
     clock.advance(50_000);
@@ -118,26 +118,26 @@ t.test(
       schema: { type: "object" },
       call: async (inputs) => ({ text: JSON.stringify(inputs), isError: false }),
     };
-    const { opened, folder, config, socketOf } = await begin(t, { own: [own] });
+    const { opened, folder, config, socketOf: toSocket } = await begin(t, { own: [own] });
     t.same(Object.keys(config), ["signalbox", "tracker", "chat"]);
     t.match(config.tracker, {
       type: "stdio",
       command: process.execPath,
       args: [/bridge\.js$/, join(folder.tools, "1")],
     });
-    const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
-    t.same([folder.toolsConfig, folder.tools, socketOf("chat")].map(modeOf), ["600", "700", "600"]);
-    const client = await earlierClient(t, socketOf("signalbox"));
+    const toMode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+    t.same([folder.toolsConfig, folder.tools, toSocket("chat")].map(toMode), ["600", "700", "600"]);
+    const client = await earlierClient(t, toSocket("signalbox"));
     t.equal(await client.call("open_pull_request", { title: "T" }), '{"title":"T"}');
     opened.close();
-    await until("the socket is gone", () => !existsSync(socketOf("chat")));
+    await until("the socket is gone", () => !existsSync(toSocket("chat")));
     t.equal((await begin(t, { tools: [] })).config.tracker, undefined, "without tools the file names no server");
   },
 );
 
 t.test("a folder may be deep, and nothing is left beside it", async (t) => {
-  const { socketOf, nth, answer } = await begin(t, { deep: `${"deep-".repeat(20)}/${"deeper-".repeat(12)}` });
-  const path = socketOf("chat");
+  const { socketOf: toSocket, nth, answer } = await begin(t, { deep: `${"deep-".repeat(20)}/${"deeper-".repeat(12)}` });
+  const path = toSocket("chat");
   t.ok(Buffer.byteLength(path) > 200);
   const link = join(mkdtempSync(join(tmpdir(), "signalbox-tools-")), "at");
   t.teardown(() => rmSync(dirname(link), { recursive: true }));
@@ -150,14 +150,14 @@ t.test("a folder may be deep, and nothing is left beside it", async (t) => {
 });
 
 t.test("a hostile client ends its own connection at most: others are served meanwhile", async (t) => {
-  const { socketOf, calls, asked, nth, answer } = await begin(t);
-  const honest = await earlierClient(t, socketOf("chat"));
-  const junk = await connectTo(t, socketOf("tracker"));
+  const { socketOf: toSocket, calls, asked, nth, answer } = await begin(t);
+  const honest = await earlierClient(t, toSocket("chat"));
+  const junk = await connectTo(t, toSocket("tracker"));
   junk.write(`\u0000\n{"jsonrpc":"1"}\n[]\nnull\n{"jsonrpc":"2.0","method":"x","id":{}}\n${"{".repeat(10_000)}\n`);
-  const huge = await connectTo(t, socketOf("tracker"));
+  const huge = await connectTo(t, toSocket("tracker"));
   huge.write(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"${"x".repeat(2 * 1024 * 1024)}`);
   await closing(huge);
-  const greedy = await earlierClient(t, socketOf("tracker"));
+  const greedy = await earlierClient(t, toSocket("tracker"));
   const answers = Array.from({ length: 1_000 }, (_, id) => greedy.call("find", { id }));
   const [text] = await Promise.all(answers.slice(MAX_OPEN_TOOL_CALLS));
   t.match(text, /^error: At most 32 calls/);
@@ -178,8 +178,8 @@ t.test("a hostile client ends its own connection at most: others are served mean
 });
 
 t.test("a client that floods its connection is read no faster than 1,000 messages a second", async (t) => {
-  const { socketOf, clock } = await begin(t);
-  const flood = await connectTo(t, socketOf("tracker"));
+  const { socketOf: toSocket, clock } = await begin(t);
+  const flood = await connectTo(t, toSocket("tracker"));
   let answered = 0;
   flood.on("data", (chunk: Buffer) => {
     answered += chunk.toString().split("\n").length - 1;
@@ -196,11 +196,11 @@ t.test("a client that floods its connection is read no faster than 1,000 message
 });
 
 t.test("long messages count by their bytes, those of all clients of a run together", async (t) => {
-  const { socketOf, clock } = await begin(t);
+  const { socketOf: toSocket, clock } = await begin(t);
   const ping = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"pad":"${"x".repeat(1_000_000)}"}}\n`;
   let answered = 0;
   for (const server of ["tracker", "chat", "tracker", "chat"]) {
-    const client = await connectTo(t, socketOf(server));
+    const client = await connectTo(t, toSocket(server));
     client.on("data", (chunk: Buffer) => {
       answered += chunk.toString().split("\n").length - 1;
     });
@@ -208,7 +208,7 @@ t.test("long messages count by their bytes, those of all clients of a run togeth
   }
   await until("they are stemmed", () => clock.waiting > 0);
   t.ok(answered < 4);
-  const other = await earlierClient(t, socketOf("chat"));
+  const other = await earlierClient(t, toSocket("chat"));
   t.match(await other.listTools(), [{ name: "post" }], "one that sends little is read at once");
   await until("all answers", () => {
     if (clock.waiting > 0) clock.advance(100);
@@ -218,7 +218,7 @@ t.test("long messages count by their bytes, those of all clients of a run togeth
 });
 
 t.test("a client that reads nothing, and connections beyond a bound, are cut off", async (t) => {
-  const { socketOf } = await begin(t, {
+  const { socketOf: toSocket } = await begin(t, {
     tools: Array.from({ length: 50 }, (_, n) => ({
       ...TOOLS[0],
       server: "tracker",
@@ -227,7 +227,7 @@ t.test("a client that reads nothing, and connections beyond a bound, are cut off
       schema,
     })),
   });
-  const path = socketOf("tracker");
+  const path = toSocket("tracker");
   const deaf = await connectTo(t, path);
   deaf.pause();
   const list = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"tools/list"}\n`;
@@ -250,8 +250,8 @@ t.test("a client that reads nothing, and connections beyond a bound, are cut off
 t.test("whole numbers beyond 2^53 keep their digits, in schemas, inputs and results", async (t) => {
   const schema = { type: "object", properties: { id: { type: "number", default: 2n ** 64n + 1n } } };
   const tools = [{ server: "tracker", name: "close", description: "", schema }];
-  const { socketOf, nth, answer } = await begin(t, { tools });
-  const socket = await connectTo(t, socketOf("tracker"));
+  const { socketOf: toSocket, nth, answer } = await begin(t, { tools });
+  const socket = await connectTo(t, toSocket("tracker"));
   let got = "";
   socket.on("data", (chunk) => {
     got += chunk;
