@@ -251,8 +251,5 @@ t.test("a newer store is refused, also for reading; an older one can be read as 
 
 t.test("steps without consecutive numbers are an error, reported before anything is read", async (t) => {
   const [, second] = steps;
-  await t.rejects(
-    bringUp(await formatted(1, oldest), { steps: second === undefined ? [] : [second] }),
-    /have a gap/,
-  );
+  await t.rejects(bringUp(await formatted(1, oldest), { steps: second === undefined ? [] : [second] }), /have a gap/);
 });

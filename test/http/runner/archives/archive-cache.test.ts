@@ -124,7 +124,10 @@ t.test("a pack that is damaged, of something else, or more than the commit, is n
     ["half of it", made.bytes.subarray(0, 5_000), made.commit],
   ] as const) {
     const { restore, kept } = scene(t, bytes);
-    const problem = { name: "GitFailed", message: /does not contain the commit: remove its runs from their replay sets/ };
+    const problem = {
+      name: "GitFailed",
+      message: /does not contain the commit: remove its runs from their replay sets/,
+    };
     await t.rejects(restore(of), problem, name);
     t.same(kept(), [], `${name}: nothing of it stays`);
   }
