@@ -33,7 +33,7 @@ t.test("opening a folder without a store for reading, or as one that is there, l
   const absent = join(root, "absent");
   await t.rejects(openLmdbStore({ folder: absent, readOnly: true }), {
     code: "failed",
-    message: `${absent} is not a store: it has no data.mdb in it`,
+    message: `${absent} is not a store: it has no data.mdb`,
   });
   await t.rejects(openLmdbStore({ folder: root, readOnly: true }), /is not a store/);
   await t.rejects(openLmdbStore({ folder: root, mustExist: true }), /is not a store/);

@@ -13,7 +13,7 @@ import { parseBy } from "../../wire/field-errors.js";
 
 /** Text without control characters. */
 const SHOWABLE = /^\P{Cc}*$/u;
-const NOT_SHOWABLE = "must not contain control characters";
+const NOT_SHOWABLE = "must hold no control characters";
 
 /** A tool call in a step, as the agent reports it. */
 const callSchema = z.object({

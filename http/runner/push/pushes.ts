@@ -131,7 +131,7 @@ export class Pushes {
 
   async #push(order: PushOrder, found: Pushed): Promise<void> {
     const snapshot = found.snapshots.get(order.wish);
-    if (snapshot === undefined) return this.#reject(order, "failed", "The runner no longer has the changes to push.");
+    if (snapshot === undefined) return this.#reject(order, "failed", "The changes to push could not be read.");
     const { claim, clock, send } = this.#options;
     const result = await this.#limited((signal) =>
       pushSnapshot(order, snapshot, { site: found.site.folder, agreed: found.agreed, now: clock.now(), signal }),

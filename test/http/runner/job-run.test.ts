@@ -94,7 +94,7 @@ t.test("an agent that prints more than can be sent at once waits, and nothing of
     scene.steps(),
     Array.from({ length: 3_000 }, (_, index) => `output: ${index + 1}`),
   );
-  t.match(failure, { code: "harness-failed", message: /ended with 7/, output: /2999\n3000\n$/ });
+  t.match(failure, { code: "harness-failed", message: /exited with 7/, output: /2999\n3000\n$/ });
 });
 
 t.test("of long output the end is kept, from where a line begins", async (t) => {
@@ -119,7 +119,7 @@ t.test("costs are added up; one in another currency is refused with a step", asy
   const ended = await scene.work({ agent: lines.join("\n") });
   t.same(ended.spent, { amount: 1.5, currency: "USD" });
   t.equal(ended.model, "large", "the model that the agent last named");
-  t.match(scene.steps(), [/^error: a cost in EUR cannot be added to one in USD$/, /^error: a cost line .* amount/]);
+  t.match(scene.steps(), [/^error: a cost in EUR cannot be added to one in USD$/, /^error: cannot parse a cost line .* amount/]);
 });
 
 t.test("the sum of costs ends at the most that an amount is; a cost beyond it is refused with a step", async (t) => {
@@ -127,7 +127,7 @@ t.test("the sum of costs ends at the most that an amount is; a cost beyond it is
   const lines = [1e308, 1e9, 1e308, 1e9].map((amount) => say({ type: "cost", amount, currency: "USD" }));
   const ended = await scene.work({ agent: lines.join("\n") });
   t.same(ended.spent, { amount: 1e9, currency: "USD" });
-  const refused = "error: a cost line of the agent: amount: must be at most 1000000000";
+  const refused = "error: cannot parse a cost line of the agent: amount: must be at most 1000000000";
   t.same(scene.steps(), [refused, refused]);
 });
 

@@ -72,7 +72,7 @@ t.test("the next run starts from what the task has changed, and reports the whol
 t.test("a failure before the agent begins has its code and output", async (t) => {
   const scene = await RunScene.start(t);
   const setup = await scene.work({ runId: "a", checkouts: [{ setup: "echo out; echo err >&2; exit 7" }] });
-  t.match(setup, { outcome: "failed", ending: null, failure: { code: "setup-failed", message: /ended with 7/ } });
+  t.match(setup, { outcome: "failed", ending: null, failure: { code: "setup-failed", message: /exited with 7/ } });
   t.match(setup.failure?.output, /out/);
   t.match(setup.failure?.output, /err/);
   const image = await scene.work({ runId: "b", checkouts: [{ image: "node:20" }] });
@@ -103,7 +103,7 @@ t.test("the runner's own log has the result of each run, without secrets", async
   await until("the ends", () => scene.said.filter((line) => /^\w: (?!at work)/.test(line)).length === 5);
   for (const line of [
     "a: completed",
-    "b: failed, setup-failed: the setup of acme/app ended with 7",
+    "b: failed, setup-failed: the setup of acme/app exited with 7",
     "c: failed, harness-not-found: the program /no/*** (ENOENT)",
     "d: aborted: the run was withdrawn, or this runner lost its claim",
     "e: stopped",

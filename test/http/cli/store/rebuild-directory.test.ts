@@ -76,6 +76,6 @@ t.test("the folder of a service that runs is refused, and one without a store", 
   await store.close();
   const empty = mkdtempSync(join(tmpdir(), "signalbox-empty-"));
   t.teardown(() => rmSync(empty, { recursive: true, force: true }));
-  t.match(await run("--data", empty), { code: 1, out: "", err: `${empty} is not a store: it has no data.mdb in it` });
+  t.match(await run("--data", empty), { code: 1, out: "", err: `${empty} is not a store: it has no data.mdb` });
   t.same(readdirSync(empty), [], "nor is one made there");
 });

@@ -81,7 +81,7 @@ t.test("a conflict with what people pushed moves nothing, and is told", async (t
   await scene.app.commit({ branch: BRANCH, files: { "a.txt": "theirs\n" } });
   put(run, "a.txt", "ours\n");
   const before = await scene.app.head(BRANCH);
-  const why = /conflicts with what others/;
+  const why = /conflict with what others/;
   t.match(await run.end(), { type: "run.push-rejected", problem: "conflict", why, head: before });
   t.equal(await scene.app.head(BRANCH), before);
   const next = await scene.run({ branch: BRANCH });
@@ -137,7 +137,7 @@ t.test("the code host's refusals and failures are told by what they are, without
   t.match(await run.order({ token: scene.token({ contents: "read" }) }), at("refused", /Authentication failed/));
   t.match(await run.order({ token: null, why: "It gave none." }), at("untokened", /^It gave none\.$/));
   t.match(await run.order({ base: BRANCH }), at("refused", /base branch of the pull request/));
-  t.match(await run.order({ repository: "acme-inc/other" }), at("failed", /no repository of the run/));
+  t.match(await run.order({ repository: "acme-inc/other" }), at("failed", /not a repository of the run/));
   t.match(await run.order({ wish: "1-9" }), at("failed", /could not be read/));
   const token = scene.token();
   const body = { status: 503, body: `we saw ${token}`, headers: { "content-type": "text/plain" } };
