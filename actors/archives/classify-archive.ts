@@ -100,7 +100,7 @@ function classifyTake(message: TakeArchive, row: ArchiveRow, { runnerId }: Archi
     return toEvent("take.repeated", message);
   }
   if (row.standing === "kept" || row.standing === "refused") {
-    return refusal("it is not looked for any more");
+    return refusal("the service has stopped looking for it");
   }
   return runnerId === null || runnerId === message.runnerId ? toEvent("archive.take", { ...message, row }) : notYours;
 }
@@ -116,7 +116,7 @@ function classifyOffer(message: OfferPack, row: ArchiveRow, turn: TurnReading, b
   if (bytes > MAX_PACK_BYTES) return refusal("the pack is too large");
   const taken = (archiveRoom.get(turn, turn.self.partition, ROOM) ?? 0) - (row.pack?.bytes ?? 0);
   if (taken + bytes <= bytesPerWorkspace) return toEvent("pack.begun", { ...message, row });
-  const why = `The workspace's archives have no room for ${bytes} bytes: ${taken} of ${bytesPerWorkspace} are taken.`;
+  const why = `The workspace's archives cannot store ${bytes} more bytes: ${taken} of ${bytesPerWorkspace} are used.`;
   return toEvent("pack.unfit", { ...message, row, why });
 }
 
@@ -136,7 +136,7 @@ function isOffered(message: ReportArchive | OfferPack, { pack }: ArchiveRow): bo
 function classifyChunk(message: TakeChunk, row: ArchiveRow, { received, chain }: ArchiveContext) {
   const { n, chunk } = message;
   const { pack } = row;
-  if (pack === null) return refusal("no pack was offered");
+  if (pack === null) return refusal("no pack was announced");
   if (n < received) return toEvent("chunk.repeated", message);
   if (n > received) return refusal(`chunk ${received} comes next`);
   const isLast = n === countChunks(pack) - 1;
@@ -144,7 +144,7 @@ function classifyChunk(message: TakeChunk, row: ArchiveRow, { received, chain }:
   if (chunk.length !== wanted) return refusal(`the chunk must have ${wanted} bytes`);
   const fault = n === 0 ? faultOfPack(chunk, row.commit) : null;
   const next = chainDigest(chain, chunk);
-  const why = fault ?? (isLast && next !== pack.digest ? "its digest is another than the offered one" : null);
+  const why = fault ?? (isLast && next !== pack.digest ? "its digest differs from the announced digest" : null);
   if (why !== null) return toEvent("chunk.false", { ...message, row, why });
   return toEvent(isLast ? "chunk.last" : "chunk.next", { ...message, row, chain: next });
 }

@@ -13,18 +13,18 @@ const COMMIT_TYPE = 1;
  */
 export function faultOfPack(bytes: Uint8Array, commit: string): string | null {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (head.length < HEADER_BYTES + 2 || head.toString("latin1", 0, 4) !== "PACK") return "it is no pack of git";
+  if (head.length < HEADER_BYTES + 2 || head.toString("latin1", 0, 4) !== "PACK") return "it is not a git pack";
   const [version, objects] = [head.readUInt32BE(4), head.readUInt32BE(8)];
-  if (version !== 2 && version !== 3) return "it is a pack of an unknown version";
+  if (version !== 2 && version !== 3) return "it has an unknown pack version";
   if (objects < 2) return "it has no commit with a tree";
   const first = readObjectHead(head);
-  if (first === null || first.type !== COMMIT_TYPE) return "it does not begin with a commit";
+  if (first === null || first.type !== COMMIT_TYPE) return "it does not start with a commit";
   if (first.bytes > MAX_COMMIT_BYTES) return "its commit is too long";
   const content = inflated(head.subarray(first.at), first.bytes);
   if (content === null || content.length !== first.bytes) return "its commit cannot be read";
   const algorithm = commit.length === 64 ? "sha256" : "sha1";
   const id = createHash(algorithm).update(`commit ${content.length}\0`).update(content).digest("hex");
-  return id === commit ? null : "it begins with another commit";
+  return id === commit ? null : "it starts with a different commit";
 }
 
 /** Reads the type and length of the first object, and the start of its compressed bytes. */
