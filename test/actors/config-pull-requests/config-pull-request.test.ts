@@ -146,7 +146,7 @@ t.test("without a source, or a connection that reaches it, nothing is asked and 
   const unconnected = open(false);
   unconnected.actor.take(pick());
   t.same(unconnected.woken().started, []);
-  const message = /^No installation of the code host is connected that reaches acme\/infra\./;
+  const message = /^No connected installation of the code host has access to acme\/infra\./;
   t.match(unconnected.row(), { reason: { code: "no-connection", message, attribute: null } });
 });
 
