@@ -26,7 +26,7 @@ export function markWarnings(reading: Reading, { address, workspaceId, teamId, f
   }
   return [...shared].map(([kind, other]) => ({
     path: own.get(kind) ?? "",
-    message: `the integration ${other} of the team sets marks of this kind too: tasks of the one are found by the values of the other`,
+    message: `the integration ${other} of the team also sets marks of this kind: each integration finds tasks by the other's values`,
     severity: "warning",
   }));
 }

@@ -25,7 +25,7 @@ export function evaluateAddress(
   const written = whole.trim();
   const blanks = whole.length - whole.trimStart().length;
   if (starts.some((start) => leadsElsewhere(written, start - blanks)))
-    return { error: "url: an expression makes a segment of its path . or .." };
+    return { error: "url: an expression must not produce the path segment . or .." };
   if (!URL.canParse(written)) return { error: "url: it is no address" };
   return { url: new URL(written) };
 }

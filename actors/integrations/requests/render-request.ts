@@ -57,7 +57,7 @@ function renderHeaders(
     if (value.value === null) continue;
     const written = toText(value.value);
     if (written.length > MAX_HEADER_LENGTH || !isHeaderText(written))
-      return { error: `headers.${name}: its value cannot stand in a header` };
+      return { error: `headers.${name}: its value is not valid in a header` };
     headers[name.toLowerCase()] = written;
   }
   return { headers };
