@@ -6,11 +6,11 @@ type Compared = "check" | "judge" | "timeoutMinutes" | "diffs" | "runners";
 
 /** The consequence of each field whose value differs between candidate and live station. */
 const consequences: readonly [field: Compared, follows: string][] = [
-  ["check", "its copies are scored otherwise than the baseline's"],
-  ["judge", "its copies are scored otherwise than the baseline's"],
-  ["timeoutMinutes", "its copies have another time to work than the baseline's"],
-  ["diffs", "its copies work and are scored the same, under another fingerprint"],
-  ["runners", "its copies may run on other runners than the baseline's"],
+  ["check", "its copies are scored differently from the baseline's"],
+  ["judge", "its copies are scored differently from the baseline's"],
+  ["timeoutMinutes", "its copies have a different time limit from the baseline's"],
+  ["diffs", "its copies run and are scored the same, with a different fingerprint"],
+  ["runners", "its copies may run on different runners from the baseline's"],
 ];
 
 /**
@@ -27,7 +27,7 @@ export function candidateWarnings(block: StationBlock, live: Station): readonly 
 }
 
 function difference(block: StationBlock, live: Station, field: Compared): string {
-  if (block[field] === null) return `the live station has a ${field}, this block has none`;
-  if (live[field] === null) return `the live station has no ${field}, this block has one`;
+  if (block[field] === null) return `the live station has a ${field}, this block does not`;
+  if (live[field] === null) return `the live station has no ${field}, this block does`;
   return "differs from the live station's";
 }

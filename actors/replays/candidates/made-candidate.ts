@@ -9,9 +9,9 @@ import { MADE_CANDIDATE, madeCandidates } from "./made-candidate.table.js";
 
 /** Why a candidate that the service made cannot be withdrawn. */
 const uses: Readonly<Record<Exclude<CandidateKind, "proposed">, string>> = {
-  live: "It is the station's config as a replay was started with. Deleting the replay set removes it.",
-  planned: "A replay check made it. It is removed together with that check.",
-  searched: "A search made it. It is removed together with that search.",
+  live: "It is the station's config that a replay was started with. Deleting the replay set removes it.",
+  planned: "A replay check created it. It is removed together with that check.",
+  searched: "A search created it. It is removed together with that search.",
   "with-answer": "It is replayed with the answer. Deleting the replay set removes it.",
 };
 

@@ -41,7 +41,7 @@ type ReplayCandidateBody = z.output<typeof schema>;
 /** A stored candidate, whose block is complete. */
 export type ReplayCandidateFields = Omit<ReplayCandidateBody, "station"> & { readonly station: StationBody };
 
-const fingerprint = z.string().describe("A hash of everything that affects how a run goes.");
+const fingerprint = z.string().describe("A hash of everything that affects a run.");
 
 /** One difference between two configs of a station. */
 export const configChangeSchema = z.strictObject({
@@ -51,10 +51,10 @@ export const configChangeSchema = z.strictObject({
   was: z
     .unknown()
     .describe(
-      "Null where it is hidden, or was not there. Always hidden: prompts, rubrics, claims, and contents of " +
+      "Null if it is hidden or absent. Always hidden: prompts, rubrics, claims, and contents of " +
         "skills and profiles.",
     ),
-  now: z.unknown().describe("Null where it is hidden, as in `was`, or is not there."),
+  now: z.unknown().describe("Null if it is hidden, as in `was`, or absent."),
 });
 
 /** The resource kind of a station block that is proposed for replays. It is never applied to the line. */
@@ -97,14 +97,14 @@ export const replayCandidateKind: Kind<ReplayCandidateBody> = {
     lineId: z.string(),
     stationId: z.string(),
     stationAddress: z.string(),
-    kind: z.enum(["proposed", "live"]).describe("`live`: the station's config as a replay of it was started."),
+    kind: z.enum(["proposed", "live"]).describe("`live`: the station's config at the start of a replay."),
     fingerprint,
     changedFrom: z.strictObject({
       fingerprint,
       changes: z
         .array(configChangeSchema)
         .describe(
-          "What the block changed of the station as it was then. Leaves out `check`, `diffs`, `timeoutMinutes`, " +
+          "The block's changes to the station as it was then. Omits `check`, `diffs`, `timeoutMinutes`, " +
             "`runners`, `name`, `passesTo` and `alerts`; `warnings` say where the first four differ from the station as " +
             "it is now.",
         ),
