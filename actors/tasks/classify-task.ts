@@ -75,7 +75,10 @@ function toRepeatEvent(message: TaskMessage, turn: TurnReading): CommandRepeated
   if (isRefusal(taskId)) return toRefused("repeat.refused", taskId);
   const task = tasks.get(turn, turn.self.partition, taskId);
   if (task !== undefined) return { type: "command.repeated", task };
-  return toRefused("repeat.refused", { refused: "conflict", detail: "The task of this Idempotency-Key is gone." });
+  return toRefused("repeat.refused", {
+    refused: "conflict",
+    detail: "The task that this Idempotency-Key created was deleted.",
+  });
 }
 
 function toRaiseEvent(message: OpenRaised | TellRaised, value: string, turn: TurnReading) {

@@ -14,7 +14,7 @@ export function nextStation(
   { outcome }: Pick<RunOver, "outcome">,
   { abandoned }: Pick<TaskContext, "abandoned">,
 ): NextStation {
-  if (run === undefined) return { next: "inbox", asks: "The run is gone." };
+  if (run === undefined) return { next: "inbox", asks: "The run was deleted." };
   switch (outcome) {
     case "completed":
       return nextStationOfCompleted(turn, run);
@@ -35,7 +35,7 @@ function nextStationOfCompleted(turn: TurnReading, run: RunRow): NextStation {
   const line = findLine(turn, turn.self.partition, run.lineId);
   if (ending?.kind === "handover") {
     return findStation(line, ending.to) === undefined
-      ? { next: "inbox", asks: `It was handed over to ${ending.to}, which the line has no longer.` }
+      ? { next: "inbox", asks: `It was handed over to ${ending.to}, which the line no longer has.` }
       : { next: "queued", to: ending.to };
   }
   if (laterStations(line, run.stationKey, run.passesTo).length === 0) return { next: "done" };
