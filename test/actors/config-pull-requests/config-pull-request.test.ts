@@ -138,7 +138,7 @@ t.test("without a source, or a connection that reaches it, nothing is asked and 
   setSource(null);
   actor.take(pick());
   t.same(world.woken().started, []);
-  t.match(row(), { state: "refused", source: null, reason: { code: "no-source", message: /names no source/ } });
+  t.match(row(), { state: "refused", source: null, reason: { code: "no-source", message: /has no source/ } });
   resources.remove(rows, workspaceId, "line", lineId);
   actor.take(pick());
   world.woken();

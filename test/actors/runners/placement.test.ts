@@ -176,7 +176,7 @@ t.test("reasons name what is missing", async (t) => {
   t.match(why({ slots: 2 }, 1), /concurrency of main is 1/);
   t.match(why({ slots: 2 }, 1, { maxRuns: 1 }), /workspace allows no more than 1 runs/);
   const empty = { runners: [], pools, claims: [], ...unruled };
-  t.match(waitingReason({ ...run, poolId: "pool_x" }, empty), /is gone/);
+  t.match(waitingReason({ ...run, poolId: "pool_x" }, empty), /was deleted/);
   const byDefault = waitingReason({ ...run, poolId: null }, { ...empty, defaultPoolId: "pool_a" });
   t.match(byDefault, /No runner of pool main is connected/);
 });

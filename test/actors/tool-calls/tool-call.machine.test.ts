@@ -68,7 +68,7 @@ t.test("a tool that is gone is not called, whether before its vetting, after it,
   scene.vet(vetted);
   scene.answer(approved, "usr_1");
   for (const id of [asked, vetted, approved]) {
-    t.match(scene.get(id), { state: "failed", code: "not-allowed", message: /does not offer tracker\.\w+ any more/ });
+    t.match(scene.get(id), { state: "failed", code: "not-allowed", message: /no longer offers tracker\.\w+/ });
   }
   t.equal(scene.approval(approved)?.state, "approved");
   t.same([scene.requests, scene.facts], [[], []]);
@@ -158,7 +158,7 @@ t.test("a tool that acts as the starter is not called where no person started th
   const id = scene.call("note", { text: "b" });
   scene.putMember("usr_1", []);
   scene.vet(id);
-  t.match(scene.get(id), { state: "failed", code: "not-connected", message: /is not on the team any more/ });
+  t.match(scene.get(id), { state: "failed", code: "not-connected", message: /is no longer on the team/ });
   t.same([scene.requests, scene.facts], [[], []]);
 });
 

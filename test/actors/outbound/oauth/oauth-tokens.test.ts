@@ -169,7 +169,7 @@ t.test("an answer without tokens is refused, without text of the host", async (t
     t.notMatch(JSON.stringify(outcome), canary);
   }
   const { elsewhere } = await endpoint(t, { body: "" });
-  t.match(await elsewhere(), { ok: false, isFinal: false, reason: /could not be asked: must be https/ });
+  t.match(await elsewhere(), { ok: false, isFinal: false, reason: /failed: must be https/ });
 });
 
 t.test("a revocation says why it was not made", async (t) => {

@@ -155,7 +155,7 @@ t.test("a failing issuer is not asked for ten seconds, and its earlier keys stay
   t.match(await platform.verify(second), { code: "ERR_JWKS_NO_MATCHING_KEY" });
   t.equal(await platform.verify(first), null);
   platform.advance(10 * 60_000);
-  t.match(messageOf(await platform.verify(first)), "was answered with 404", "but not for longer than they last");
+  t.match(messageOf(await platform.verify(first)), "returned status 404", "but not for longer than they last");
 });
 
 t.test("an invalid discovery document or key set gives no keys, and says why", async (t) => {
