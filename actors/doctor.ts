@@ -72,9 +72,9 @@ function* checkBodies(damageable: Reading, options: RecountOptions): Generator<F
     });
     for (const { digest, isMissing, changes } of recountBlobs(reading, partition, options)) {
       const key = [partition, rowSpace, bodies.name, digest];
-      if (isMissing) yield { what: "a body that rows refer to: only a backup has it", key, repair: [] };
+      if (isMissing) yield { what: "a body that rows refer to is missing: restore it from a backup", key, repair: [] };
       if (changes.length > 0) {
-        yield { what: "references to bodies: wrong count", key, repair: isIncomplete ? [] : changes };
+        yield { what: "wrong count of references to a body", key, repair: isIncomplete ? [] : changes };
       }
     }
   }

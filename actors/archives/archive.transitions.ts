@@ -138,7 +138,7 @@ export function repeated({ turn }: EventOf<"chunk.repeated" | "pack.resumed">, {
 export function dropFalsePack({ turn, row, why }: EventOf<"chunk.false">, context: ArchiveContext): ArchiveContext {
   turn.cancelWake("silent");
   const next = removePack(turn, row, context);
-  turn.reply({ refused: "conflict", detail: `This is not the pack: ${why}.` });
+  turn.reply({ refused: "conflict", detail: `The upload is not the expected pack: ${why}.` });
   return awaitRunners(turn, putRow(turn, row, { pack: null }), next);
 }
 
@@ -156,7 +156,7 @@ export function endPending({ turn, row }: EventOf<"time.over">, context: Archive
 }
 
 export function refuse({ turn, why }: EventOf<"archive.refused">): void {
-  turn.reply({ refused: "conflict", detail: `The commit is not taken from this runner: ${why}.` });
+  turn.reply({ refused: "conflict", detail: `The service does not accept the commit from this runner: ${why}.` });
 }
 
 function refuseForGood(turn: Turn, row: ArchiveRow, context: ArchiveContext, refusal: ArchiveRefusal): ArchiveContext {

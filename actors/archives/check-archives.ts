@@ -40,7 +40,7 @@ function* checkParts(reading: Reading, partition: string, rows: ReadonlyMap<stri
   for (const { id, standing, pack } of rows.values()) {
     if (standing !== "kept" || (pack !== null && chunks.get(id) === countChunks(pack))) continue;
     const key = archives.key(partition, id);
-    yield { what: "a kept commit that lacks chunks: only a backup has them", key, repair: [], isDerived: false };
+    yield { what: "an archived commit lacks chunks: restore them from a backup", key, repair: [], isDerived: false };
   }
 }
 
@@ -50,5 +50,5 @@ function* checkUsage(reading: Reading, partition: string, rows: ReadonlyMap<stri
   if ((archiveUsage.get(reading, partition, TOTAL_BYTES) ?? 0) === bytes) return;
   const key = archiveUsage.key(partition, TOTAL_BYTES);
   const repair = bytes > 0 ? [{ op: "put", key, value: bytes } as const] : [{ op: "remove", key } as const];
-  yield { what: "room of archives: not what their packs take", key, repair, isDerived: true };
+  yield { what: "archive usage differs from the size of the packs", key, repair, isDerived: true };
 }

@@ -101,7 +101,7 @@ function classifyTake(message: TakeArchive, row: ArchiveRow, { runnerId }: Archi
     return toEvent("take.repeated", message);
   }
   if (row.standing === "kept" || row.standing === "refused") {
-    return refusal("it is not looked for any more");
+    return refusal("the service has stopped looking for it");
   }
   return runnerId === null || runnerId === message.runnerId ? toEvent("archive.take", { ...message, row }) : notYours;
 }
@@ -117,7 +117,7 @@ function classifyOffer(message: OfferPack, row: ArchiveRow, turn: TurnReading, b
   if (bytes > MAX_PACK_BYTES) return refusal("the pack is too large");
   const taken = (archiveUsage.get(turn, turn.self.partition, TOTAL_BYTES) ?? 0) - (row.pack?.bytes ?? 0);
   if (taken + bytes <= bytesPerWorkspace) return toEvent("pack.begun", { ...message, row });
-  const why = `The workspace's archives have no room for ${bytes} bytes: ${taken} of ${bytesPerWorkspace} are taken.`;
+  const why = `The workspace's archives cannot store ${bytes} more bytes: ${taken} of ${bytesPerWorkspace} are used.`;
   return toEvent("pack.unfit", { ...message, row, why });
 }
 
@@ -137,7 +137,7 @@ function isOffered(message: ReportArchive | OfferPack, { pack }: ArchiveRow): bo
 function classifyChunk(message: TakeChunk, row: ArchiveRow, { received, chain }: ArchiveContext) {
   const { n, chunk } = message;
   const { pack } = row;
-  if (pack === null) return refusal("no pack was offered");
+  if (pack === null) return refusal("no pack was announced");
   if (n < received) return toEvent("chunk.repeated", message);
   if (n > received) return refusal(`chunk ${received} comes next`);
   const isLast = n === countChunks(pack) - 1;
@@ -145,7 +145,7 @@ function classifyChunk(message: TakeChunk, row: ArchiveRow, { received, chain }:
   if (chunk.length !== wanted) return refusal(`the chunk must have ${wanted} bytes`);
   const fault = n === 0 ? faultOfPack(chunk, row.commit) : null;
   const next = chainDigest(chain, chunk);
-  const why = fault ?? (isLast && next !== pack.digest ? "its digest is another than the offered one" : null);
+  const why = fault ?? (isLast && next !== pack.digest ? "its digest differs from the announced digest" : null);
   if (why !== null) return toEvent("chunk.false", { ...message, row, why });
   return toEvent(isLast ? "chunk.last" : "chunk.next", { ...message, row, chain: next });
 }
@@ -177,18 +177,18 @@ const COMMIT_TYPE = 1;
  */
 export function faultOfPack(bytes: Uint8Array, commit: string): string | null {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (head.length < HEADER_BYTES + 2 || head.toString("latin1", 0, 4) !== "PACK") return "it is no pack of git";
+  if (head.length < HEADER_BYTES + 2 || head.toString("latin1", 0, 4) !== "PACK") return "it is not a git pack";
   const [version, objects] = [head.readUInt32BE(4), head.readUInt32BE(8)];
-  if (version !== 2 && version !== 3) return "it is a pack of an unknown version";
+  if (version !== 2 && version !== 3) return "it has an unknown pack version";
   if (objects < 2) return "it has no commit with a tree";
   const first = readObjectHead(head);
-  if (first === null || first.type !== COMMIT_TYPE) return "it does not begin with a commit";
+  if (first === null || first.type !== COMMIT_TYPE) return "it does not start with a commit";
   if (first.bytes > MAX_COMMIT_BYTES) return "its commit is too long";
   const content = inflated(head.subarray(first.at), first.bytes);
   if (content === null || content.length !== first.bytes) return "its commit cannot be read";
   const algorithm = commit.length === 64 ? "sha256" : "sha1";
   const id = createHash(algorithm).update(`commit ${content.length}\0`).update(content).digest("hex");
-  return id === commit ? null : "it begins with another commit";
+  return id === commit ? null : "it starts with a different commit";
 }
 
 /** Reads the type and length of the first object, and the start of its compressed bytes. */

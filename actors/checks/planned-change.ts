@@ -86,7 +86,7 @@ function checkPlanned(
 function nothingToReplay(keptLive: readonly LiveField[]): Refusal {
   const detail =
     keptLive.length === 0
-      ? "The plan changes nothing that affects how the station's runs go."
-      : `The plan changes only what a check keeps at its live values: ${keptLive.join(", ")}.`;
+      ? "The plan changes nothing that affects the station's runs."
+      : `The plan changes only fields that a check leaves at their live values: ${keptLive.join(", ")}.`;
   return { refused: "nothing-to-replay", detail };
 }

@@ -92,7 +92,7 @@ function repeat(turn: TurnReading, checkId: string): CheckStart {
   if (replayChecks.get(turn, turn.self.partition, checkId) !== undefined) return { to: "repeat", checkId };
   return refuse({
     refused: "conflict",
-    detail: "The replay check that this Idempotency-Key started was removed since.",
+    detail: "The replay check that this Idempotency-Key started has been removed.",
   });
 }
 
@@ -126,7 +126,7 @@ const withoutTerms: Refusal = {
 };
 
 function unguarded(stationKey: string): Refusal {
-  const detail = `No replay set guards the changes of the station ${stationKey}. Mark one of its sets as guarding them.`;
+  const detail = `No replay set guards changes to the station ${stationKey}. Mark one of its sets as guarding them.`;
   return { refused: "conflict", detail };
 }
 

@@ -55,7 +55,7 @@ export function classifyConnection(
 
 function classifyConfirm(message: ConfirmInstallation, { attempts, host }: CodeHostConnectionContext) {
   if (attempts.length < MAX_ATTEMPTS) return toEvent("confirmation.begun", message);
-  const detail = `${host} is being asked about this installation already.`;
+  const detail = `A request to ${host} about this installation is already in progress. Try again later.`;
   return toRefused("confirmation.crowded", { refused: "too-many-requests", detail, retryAfterSeconds: 10 });
 }
 
@@ -76,7 +76,7 @@ function classifyConfirmation(
 ) {
   const installation = result.ok
     ? evaluateConfirmation(context, { attemptId, confirmation: result.output }, turn)
-    : ({ refused: "refused-upstream", detail: `${context.host} could not be asked.` } as const);
+    : ({ refused: "refused-upstream", detail: `The request to ${context.host} failed.` } as const);
   if ("refused" in installation) return toEvent("confirmation.refused", { attemptId, refusal: installation });
   if (!isInstalled(context)) return toEvent("claim.needed", { attemptId, installation });
   return toEvent(toConfirmed(installation), { attemptId, installation, isGranted: false });

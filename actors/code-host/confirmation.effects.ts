@@ -53,7 +53,7 @@ export interface ConfirmationOptions {
 export function confirmationEffect({ codeHost, sealer }: ConfirmationOptions): Effect {
   return CONFIRMATION_EFFECT.implement(codeHostLane, async (sealed) => {
     const signedIn = signInGrantSchema.parse(JSON.parse(sealer.open(sealed)));
-    if (codeHost === null) return { confirmed: "refused", why: "No code host is set up here any more." };
+    if (codeHost === null) return { confirmed: "refused", why: "No code host is configured on this service anymore." };
     try {
       return await confirm(codeHost, signedIn);
     } catch (error) {

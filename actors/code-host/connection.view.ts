@@ -22,16 +22,16 @@ interface Wanted {
 }
 
 const wanted: readonly Wanted[] = [
-  { name: "metadata", level: "read", without: "its repositories are not found" },
+  { name: "metadata", level: "read", without: "its repositories cannot be found" },
   {
     name: "members",
     level: "read",
-    without: "nobody is known to administer the organisation",
+    without: "the organisation's administrators are unknown",
     isOfOrganizations: true,
   },
-  { name: "contents", level: "write", without: "nothing is pushed" },
-  { name: "pull_requests", level: "write", without: "no pull requests are opened" },
-  { name: "workflows", level: "write", without: "changes of workflows are not pushed" },
+  { name: "contents", level: "write", without: "the service cannot push" },
+  { name: "pull_requests", level: "write", without: "the service cannot open pull requests" },
+  { name: "workflows", level: "write", without: "the service cannot push changes to workflows" },
 ];
 
 /** Returns a sentence for each permission that the installation lacks; none if its permissions are unknown. */
@@ -43,5 +43,5 @@ export function listLackingPermissions({
   return wanted
     .filter(({ isOfOrganizations }) => isOfOrganizations !== true || account.kind === "organization")
     .filter(({ name, level }) => permissions[name] !== "write" && permissions[name] !== level)
-    .map(({ name, level, without }) => `The permission ${name}: ${level} is not given: ${without}.`);
+    .map(({ name, level, without }) => `The permission ${name}: ${level} is missing: ${without}.`);
 }

@@ -13,7 +13,7 @@ export function findConfiguredHost({ host, state }: CodeHostConnection, codeHost
   if (codeHost.name !== host) {
     return {
       refused: "conflict",
-      detail: `${host} is not the code host that is set up here: that is ${codeHost.name}.`,
+      detail: `${host} is not the code host of this service. The configured code host is ${codeHost.name}.`,
     };
   }
   if (state !== "connected") return { refused: "conflict", detail: `This installation is ${state} on ${host}.` };

@@ -42,7 +42,7 @@ export function connectedElsewhere(host: string): Refusal {
 /** No code host is configured. */
 export const notSetUp: Refusal = {
   refused: "conflict",
-  detail: "No code host is set up here. Whoever runs this service sets CODE_HOST_URL and the settings that go with it.",
+  detail: "No code host is configured. The operator of this service must set CODE_HOST_URL and its related settings.",
 };
 
 /** Rate limit for one user's or token's requests to the code host. It also limits the total number of requests. */
@@ -50,7 +50,11 @@ export const ASKING_RATE = { max: 60, perMs: 60_000, burst: 60 } as const;
 
 /** The caller has sent more requests to the code host than {@link ASKING_RATE} allows. */
 export function askedTooOften(retryAfterSeconds: number): Refusal {
-  return { refused: "too-many-requests", detail: "You have the code host asked too often.", retryAfterSeconds };
+  return {
+    refused: "too-many-requests",
+    detail: "You sent too many requests to the code host. Try again later.",
+    retryAfterSeconds,
+  };
 }
 
 /** The code host did not respond in time. */

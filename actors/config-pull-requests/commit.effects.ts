@@ -87,7 +87,7 @@ async function commit(committing: Committing, input: CommitInput): Promise<Commi
   if ("refused" in found) return unfit(found.refused);
   const head = await codeHost.sources.readHead(input);
   if (head === null) {
-    return unfit(refuseOpening("not-found", `${repository} is not there, or the installation does not reach it.`));
+    return unfit(refuseOpening("not-found", `${repository} does not exist, or the installation has no access to it.`));
   }
   const before = await codeHost.sources.readBranch(input, row.branch);
   if (before !== null && !input.made.includes(before)) return unfit(branchTaken(row.branch, repository));
@@ -118,7 +118,7 @@ async function edit(
     return await editStation(source, wanted, { clock, signal });
   } catch (error) {
     if (!(error instanceof TooManyReads)) throw error;
-    const message = `At ${wanted.path}:1: other places may use the source, since the repository has ${error.message}.`;
+    const message = `At ${wanted.path}:1: the source may be used elsewhere, because the repository has ${error.message}.`;
     return { refused: withWanted({ ...refuseOpening("ambiguous", message), code: "ambiguous" }, wanted) };
   }
 }

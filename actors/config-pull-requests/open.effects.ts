@@ -68,7 +68,7 @@ async function open(opening: Opening, input: OpenConfigInput): Promise<OpenConfi
   const { codeHost, baseUrl } = opening;
   const { repository, row, base } = input;
   const texts = readTexts(opening, input);
-  if (texts === null) return unfit(refuseOpening("not-found", "The search of the candidate is gone."));
+  if (texts === null) return unfit(refuseOpening("not-found", "The candidate's search was removed."));
   const known = await find(codeHost, input);
   if (known !== undefined && known.state !== "open") return toOpened(known);
   if (!(await placeBranch(codeHost, input))) return unfit(branchTaken(row.branch, repository));
@@ -77,7 +77,7 @@ async function open(opening: Opening, input: OpenConfigInput): Promise<OpenConfi
   const wanted = { title: toTitle(of), body: toBody(of), branch: row.branch, base, draft: false };
   const opened = (await codeHost.pullRequests.open(input, wanted)) ?? (await find(codeHost, input));
   return opened === undefined
-    ? { problem: "again", why: `${codeHost.name} says that there is one already, and shows none.` }
+    ? { problem: "again", why: `${codeHost.name} reports that a pull request already exists, but lists none.` }
     : toOpened(opened);
 }
 

@@ -30,14 +30,14 @@ function cut(text: string, characters: number): string {
 
 export const noSource = refuseOpening(
   "no-source",
-  "The line names no source: the file in a repository that its config is written in.",
+  "The line has no source: set it to the repository file that contains the line's config.",
 );
 
 /** No installation reaches the repository. */
 export function noConnection(repository: string): OpeningRefusal {
   return refuseOpening(
     "no-connection",
-    `No installation of the code host is connected that reaches ${repository}. Write the candidate's config there by hand.`,
+    `No connected installation of the code host has access to ${repository}. Write the candidate's config there by hand.`,
   );
 }
 
@@ -48,12 +48,12 @@ export function notAnswered(why: string): OpeningRefusal {
 
 /** The code host will not do it. */
 export function noAccess(repository: string, why: string): OpeningRefusal {
-  return refuseOpening("no-access", `The code host does not take it in ${repository}: ${why}`);
+  return refuseOpening("no-access", `The code host rejected it in ${repository}: ${why}`);
 }
 
 export function branchTaken(branch: string, repository: string): OpeningRefusal {
   return refuseOpening(
     "branch-taken",
-    `${repository} has a branch ${branch} that holds commits of somebody else. Remove or rename it, and pick again.`,
+    `${repository} has a branch ${branch} that contains commits by someone else. Remove or rename it, and pick again.`,
   );
 }

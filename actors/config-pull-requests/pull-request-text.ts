@@ -33,7 +33,7 @@ export function toTitle({ row, lineKey }: Pick<TextOf, "row" | "lineKey">): stri
 
 /** The message of the commit. */
 export function toCommitMessage(of: Pick<TextOf, "row" | "lineKey">): string {
-  return `${toTitle(of)}\n\nThe config of a candidate that a search found and a person picked.\n`;
+  return `${toTitle(of)}\n\nThe config of a candidate that a search found and a user picked.\n`;
 }
 
 /** The body of the pull request, in Markdown. */
@@ -44,7 +44,7 @@ export function toBody(of: TextOf): string {
   const hypothesisText = hypothesis === null ? "" : disarm(hypothesis);
   return [
     `Changes station \`${row.stationKey}\` of line \`${lineKey}\` to what candidate ${name} of a search holds. A person picked it.`,
-    hypothesisText === "" ? "" : `What the search's agent said of it: ${escapeMarkdown(hypothesisText)}`,
+    hypothesisText === "" ? "" : `The search agent's hypothesis: ${escapeMarkdown(hypothesisText)}`,
     `### What changes\n\n${changeTable(picked.changes)}`,
     `### Why it is believed\n\n${figureTable(evidence)}`,
     gainList(evidence),
@@ -94,7 +94,7 @@ function figureTable({ searched, heldOut }: Evidence): string {
   return [
     "| | live config | candidate |",
     "| --- | --- | --- |",
-    ...figureRows("tasks it was chosen by", searched),
+    ...figureRows("tasks it was selected on", searched),
     ...figureRows("held-out tasks", heldOut),
   ].join("\n");
 }
@@ -121,27 +121,27 @@ function showCost({ cost, scored, tasks }: SideFigures): string {
   return `${toAmount(amount)} (${toAmount(low)} to ${toAmount(high)}) ${currency}, n = ${tasks} tasks, ${scored} runs`;
 }
 
-const CHEAPER = "A run on held-out tasks costs less, beyond chance";
+const CHEAPER = "A run on held-out tasks costs significantly less";
 /** It may cost more: that is not asked. */
-const NOT_CHEAPER = "That a run on held-out tasks costs less cannot be told from chance";
+const NOT_CHEAPER = "A run on held-out tasks does not cost significantly less";
 
 function gainList({ searched, heldOut, heldOutCost, onlyOnSeenTasks }: Evidence): string {
   const heldOutGain =
     heldOut === null || heldOut.gain === null
       ? "Gain on held-out tasks: not known; nothing confirms the gain."
-      : `**Gain on held-out tasks: ${showGain(heldOut.gain)}.** Nothing was chosen by them.`;
+      : `**Gain on held-out tasks: ${showGain(heldOut.gain)}.** They were not used for selection.`;
   const searchedGain =
     searched === null || searched.gain === null
-      ? "Gain on the tasks it was chosen by: not known."
-      : `Gain on the tasks it was chosen by: ${showGain(searched.gain)}. The best of many useless candidates gains here too.`;
+      ? "Gain on the tasks it was selected on: not known."
+      : `Gain on the tasks it was selected on: ${showGain(searched.gain)}. The best of many useless candidates would also show a gain here.`;
   const seen = {
-    marked: ["**The gain showed only on tasks that the candidate was chosen by.**"],
-    "too-few-held-out": ["**Too few tasks were held out to tell whether the gain shows on others.**"],
+    marked: ["**The gain appears only on tasks that the candidate was selected on.**"],
+    "too-few-held-out": ["**Too few tasks were held out to decide whether the gain appears on other tasks.**"],
   };
   const cost =
     heldOutCost === null ? [] : [`${heldOutCost.cheaper ? CHEAPER : NOT_CHEAPER}, n = ${heldOutCost.tasks} tasks.`];
   const lines = [heldOutGain, searchedGain, ...cost, ...(onlyOnSeenTasks === null ? [] : seen[onlyOnSeenTasks])];
-  const intervals = "Intervals are of 95 %, over tasks; n is what was scored.";
+  const intervals = "Intervals are 95 % confidence intervals over tasks; n counts what was scored.";
   return `${lines.map((line) => `- ${line}`).join("\n")}\n\n${intervals}`;
 }
 
@@ -149,18 +149,18 @@ function showGain({ gain, low, high, verdict, minGain, tasks, few }: Gain): stri
   const shown = `${points(gain)} (${points(low)} to ${points(high)}), n = ${tasks} tasks`;
   const verdicts = { better: "better", worse: "worse", "within-noise": "within noise" };
   return few
-    ? `${shown}: fewer than 5 tasks, which tell neither way`
+    ? `${shown}: fewer than 5 tasks, too few to decide`
     : `${shown}: ${verdicts[verdict]}, where ${points(minGain)} count as real`;
 }
 
 /** What is worse than under the live config, a sentence each. */
 function listWorse({ searched, heldOut }: Evidence): readonly string[] {
   const found = [
-    ...toWorse("tasks it was chosen by", searched),
+    ...toWorse("tasks it was selected on", searched),
     ...toWorse("held-out tasks", heldOut),
-    ...(heldOut === null ? ["What held-out tasks would show is not known yet."] : []),
+    ...(heldOut === null ? ["The result on held-out tasks is not known yet."] : []),
   ];
-  return found.length === 0 ? ["Nothing of what was measured."] : found;
+  return found.length === 0 ? ["Nothing that was measured."] : found;
 }
 
 function toWorse(tasks: string, figures: ComparedFigures | null): readonly string[] {
@@ -187,12 +187,12 @@ function linkList({ row: { teamId, searchId }, picked, baseUrl }: TextOf): strin
   const replay = (what: string, id: string | null) =>
     id === null ? [] : [`- [${what}](${team}/replays/${encodeURIComponent(id)})`];
   return [
-    "### Where it is from\n",
+    "### Source\n",
     `- [The search](${team}/searches/${encodeURIComponent(searchId)})`,
     ...replay("The replay of the live config", live),
-    ...replay("The candidate's replay on the tasks it was chosen by", searched),
+    ...replay("The candidate's replay on the tasks it was selected on", searched),
     ...replay("The candidate's replay on held-out tasks", heldOut),
-    "\nThese links need sign-in.",
+    "\nThese links require sign-in.",
   ].join("\n");
 }
 

@@ -37,19 +37,19 @@ export function findWanted(
   const team = findResource<{ readonly key: string }>(reading, workspaceId, "team", row.teamId)?.fields;
   const station = line?.stations.find(({ id }) => id === row.stationId);
   if (line === undefined || team === undefined || station === undefined) {
-    return refused("not-found", "The station has left its line.");
+    return refused("not-found", "The station was removed from its line.");
   }
   const picked = findPicked(reading, workspaceId, row);
-  if (picked === null) return refused("not-found", "The search of the candidate is gone.");
+  if (picked === null) return refused("not-found", "The candidate's search was removed.");
   const { id: _id, ...live } = station;
   const changed = changeable.filter((part) => !isSame(picked.was, picked.wanted, part));
   const moved = changed.filter((part) => !isSame(picked.was, live, part));
   if (moved.length > 0 && !moved.every((part) => isSame(picked.wanted, live, part))) {
-    const message = `The live config is another than the one that the candidate was measured against: ${moved.join(", ")}.`;
+    const message = `The live config has changed since the candidate was measured against it: ${moved.join(", ")}.`;
     return refused("changed-meanwhile", message);
   }
   if (moved.length === changed.length) {
-    return refused("changed-meanwhile", "The live config holds what the candidate changes already.");
+    return refused("changed-meanwhile", "The live config already contains the candidate's changes.");
   }
   const wanted = { ...live, ...Object.fromEntries(changed.map((part) => [part, picked.wanted[part]])) };
   return { wanted: { path, repository, team: { id: row.teamId, key: team.key }, lineKey: line.key, live, wanted } };

@@ -65,7 +65,7 @@ function structFrom(schema: Schema, attributes: unknown, place: Place): Record<s
   const given = [...listNames(attributes), ...listNames(place.unknown)];
   for (const name of new Set(given.filter((each) => !taken.has(each)))) {
     if (!isSet(toMember(attributes, name)) && toMember(place.unknown, name) !== true) continue;
-    place.faults.push({ path: member(place, name, name).path, message: "is no attribute that is known here" });
+    place.faults.push({ path: member(place, name, name).path, message: "is not a known attribute" });
   }
   return fields;
 }

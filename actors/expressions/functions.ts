@@ -118,7 +118,7 @@ function loops(meter: Meter): CelFunc[] {
 const presence: readonly CelFunc[] = [
   celFunc(HAS, [DYN, STRING], BOOL, (value, field) => {
     if (isCelMap(value)) return value.get(field) !== undefined;
-    throw new Error("has() looks for a field of a map");
+    throw new Error("has() requires a field of a map");
   }),
   ...[STRING, DOUBLE, INT, BOOL, UINT].map((key) =>
     celFunc("@in", [key, MAP], BOOL, (name, map) => map.get(name) !== undefined),
@@ -143,21 +143,21 @@ const NUMBER = /^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|Infinity|in
 
 const conversions: readonly CelFunc[] = [
   celFunc("timestamp", [INT], TIMESTAMP, (seconds) => {
-    if (seconds < FIRST_SECOND || seconds > LAST_SECOND) throw new Error("a timestamp lies in the years 1 to 9999");
+    if (seconds < FIRST_SECOND || seconds > LAST_SECOND) throw new Error("a timestamp must be in the years 1 to 9999");
     return create(TimestampSchema, { seconds });
   }),
   celFunc("double", [STRING], DOUBLE, (text) => {
-    if (!NUMBER.test(text)) throw new Error("the text is no number");
+    if (!NUMBER.test(text)) throw new Error("the text is not a number");
     return Number(text.replace(/inf$/, "Infinity"));
   }),
   celFunc("int", [STRING], INT, (text) => {
     const value = INTEGER.test(text) ? BigInt(text.replace(/^\+/, "")) : null;
-    if (value === null || value !== BigInt.asIntN(64, value)) throw new Error("the text is no int");
+    if (value === null || value !== BigInt.asIntN(64, value)) throw new Error("the text is not an int");
     return value;
   }),
   celFunc("uint", [STRING], UINT, (text) => {
     const value = /^\d{1,20}$/.test(text) ? BigInt(text) : null;
-    if (value === null || value !== BigInt.asUintN(64, value)) throw new Error("the text is no uint");
+    if (value === null || value !== BigInt.asUintN(64, value)) throw new Error("the text is not a uint");
     return celUint(value);
   }),
 ];

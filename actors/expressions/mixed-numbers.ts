@@ -22,7 +22,7 @@ const operators: Readonly<Record<string, Operator>> = {
   "_%_": {
     whole: (left, right) => left % notZero(right),
     double: () => {
-      throw new Error("% takes whole numbers");
+      throw new Error("% requires whole numbers");
     },
   },
 };

@@ -93,7 +93,7 @@ class Checker {
         return this.#macro(node, names) ?? this.#call(node, names);
       case ".?":
       case "[?]":
-        return this.#fault(node, "optional values are not part of the language here");
+        return this.#fault(node, "optional values are not supported");
       default:
         return this.#operator(node, names);
     }

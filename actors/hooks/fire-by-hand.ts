@@ -21,7 +21,7 @@ export function toResend(reading: Reading, caller: Caller, team: VisibleTeam, id
   if (refused !== null) return refused;
   const { hookId, work, resends } = found.hookOccurrence;
   if (findKnownResource(reading, workspaceId, "hook", hookId) === undefined) {
-    return { refused: "conflict", detail: "The hook is gone, so it cannot fire again." };
+    return { refused: "conflict", detail: "The hook was deleted, so it cannot fire again." };
   }
   return { type: "hook.fire", hookId, work, resends: resends ?? id };
 }

@@ -191,7 +191,7 @@ export function finish({ turn, result, outcome }: RequestEnded, context: HookOcc
   if (isOutOfAttempts) turn.count(EXHAUSTED);
   if (hookOccurrence === null || code === null || superseded || refused !== null || hookOccurrence.work.test === true)
     return;
-  const end = isOutOfAttempts ? ` It was tried ${context.attempt} times and is not tried again.` : "";
+  const end = isOutOfAttempts ? ` It was tried ${context.attempt} times and will not be retried.` : "";
   const text = `The hook failed at step ${result.step} (${code}): ${outcome.reason ?? code}.${end}`;
   const note: NoteTask = { type: "note", from: `hook ${hook}`, text, key: id };
   turn.send(taskRef(workspaceId, hookOccurrence.work.task.id), note);

@@ -83,10 +83,10 @@ function checkEvent(fields: HookFields): FieldError[] {
   const errors: FieldError[] = [];
   const rule = workEvents[fields.on];
   if (!rule.tools && fields.match.tools.length > 0) {
-    errors.push({ path: "match.tools", message: "only applies to tool.using and tool.used" });
+    errors.push({ path: "match.tools", message: "is allowed only on tool.using and tool.used" });
   }
   if (!rule.paths && fields.match.paths.length > 0) {
-    errors.push({ path: "match.paths", message: "only applies to pull-request.opening and pull-request.merged" });
+    errors.push({ path: "match.paths", message: "is allowed only on pull-request.opening and pull-request.merged" });
   }
   if (fields.failure === "block" && rule.timing === "after") {
     errors.push({ path: "failure", message: "can only be block on a before event" });
@@ -120,14 +120,20 @@ function checkRequest(
   const named = new Set<string>();
   for (const header of Object.keys(given.headers)) {
     if (named.has(header.toLowerCase())) {
-      errors.push({ path: `${path}.headers${member(header)}`, message: "stands twice, but for upper and lower case" });
+      errors.push({
+        path: `${path}.headers${member(header)}`,
+        message: "appears twice, differing only in upper and lower case",
+      });
     }
     named.add(header.toLowerCase());
     if (/^(authorization|content-type|host)$|^(webhook|service)-/i.test(header)) {
       errors.push({ path: `${path}.headers${member(header)}`, message: "is set by the service" });
     }
     if (/^(connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade)$/i.test(header)) {
-      errors.push({ path: `${path}.headers${member(header)}`, message: "is about the connection, not the request" });
+      errors.push({
+        path: `${path}.headers${member(header)}`,
+        message: "is a connection header, not a request header",
+      });
     }
   }
   const fault = findAddressFault(given, allowList);

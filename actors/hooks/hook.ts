@@ -10,7 +10,7 @@ export const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be a header name");
 const headerValue = template
   .max(8_192, "must be at most 8192 characters")
-  .refine(hasHeaderText, "must hold no control characters");
+  .refine(hasHeaderText, "must not contain control characters");
 const list = <T extends z.ZodType>(item: T) => z.array(item).max(100, "must be at most 100 entries").default([]);
 
 const request = z.strictObject({
@@ -57,7 +57,7 @@ export const hookSchema = z.strictObject({
     )
     .refine(hasAtMostHundred, "must be at most 100 vars")
     .default({}),
-  steps: z.array(step).min(1, "must hold at least one step").max(20, "must be at most 20 steps"),
+  steps: z.array(step).min(1, "must have at least one step").max(20, "must be at most 20 steps"),
   signing: signing.nullable().default(null),
   failure: z.enum(["continue", "block"], "must be continue or block").default("continue"),
   timeoutSeconds: z

@@ -88,7 +88,7 @@ export function checkLoop(turn: TurnReading, fire: FireHook): LoopCheck {
 function whyLooped(turn: TurnReading, { hookId, work }: FireHook, { times }: ChangeFired): string | null {
   const { causes } = work;
   if (causes.length > 0 && causes.some((cause) => isOfHook(turn, work, hookId, cause))) {
-    return "it would fire again for something that it caused itself";
+    return "it would fire for an event that it caused itself";
   }
   if (causes.length >= MAX_CAUSES) return `the chain of what caused it is ${MAX_CAUSES} causes deep`;
   return times.length >= MAX_TIMES_FIRED

@@ -28,9 +28,9 @@ export function whyUnsupported(
 
 function whyNotCalled(tool: OfferedTool | undefined, name: string): string | null {
   if (tool === undefined) return `no integration of the team offers ${name}`;
-  if (tool.approval) return `the tool ${name} needs approval, which a hook has from nobody`;
+  if (tool.approval) return `the tool ${name} needs approval, and nobody approves the calls of a hook`;
   return tool.holder === "requester"
-    ? `the tool ${name} acts as the person who started a task, and a hook as nobody`
+    ? `the tool ${name} acts as the person who started a task, and a hook acts as no person`
     : null;
 }
 
@@ -40,7 +40,7 @@ export function hookWarnings(
   reading: Reading,
   row: Pick<ResourceRow, "workspaceId" | "teamId">,
 ): readonly Warning[] {
-  const never = workEvents[on].served ? [] : [warning("on", "nothing does this yet: the hook does not fire")];
+  const never = workEvents[on].served ? [] : [warning("on", "is not emitted yet: the hook never fires")];
   const unsupported = steps.flatMap((step, index) => {
     const why = whyUnsupported(reading, row, step);
     return why === null ? [] : [warning(`steps[${index}].call`, `the step fails with ${why.code}: ${why.reason}`)];
@@ -48,7 +48,7 @@ export function hookWarnings(
   const replaced = steps.flatMap(({ request }, index) =>
     Object.keys(request?.headers ?? {})
       .filter((name) => name.toLowerCase() === "user-agent")
-      .map((name) => warning(pathText(["steps", index, "request", "headers", name]), "is always the service's own")),
+      .map((name) => warning(pathText(["steps", index, "request", "headers", name]), "is always set by the service")),
   );
   return [...never, ...unsupported, ...replaced];
 }

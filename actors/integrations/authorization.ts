@@ -35,18 +35,18 @@ export async function resolveDestination(
   const { oauth2 } = target;
   const { issuer } = oauth2;
   const whyNotAsked = issuer === null ? null : findRefusalReason(issuer, options.allowList);
-  if (whyNotAsked !== null) return conflict(`its issuer is not asked: ${whyNotAsked}`);
+  if (whyNotAsked !== null) return conflict(`the service sends no request to its issuer: ${whyNotAsked}`);
   try {
     const authorizeUrl = (await resolveEndpoint(oauth2, "authorizeUrl", options.servers)) ?? "";
     const tokenUrl = (await resolveEndpoint(oauth2, "tokenUrl", options.servers)) ?? "";
-    if (!maySignInAt(authorizeUrl, options.allowList)) return conflict("people are sent to https alone");
+    if (!maySignInAt(authorizeUrl, options.allowList)) return conflict("authorizeUrl must be https");
     const tokenProblem = whyNoToken(options, target, tokenUrl);
     if (tokenProblem !== null) return conflict(tokenProblem);
     const isDiscovered = issuer !== null && oauth2.authorizeUrl === null;
     return { authorizeUrl, issuer, namesItself: isDiscovered && (await options.servers.read(issuer)).namesItself };
   } catch (error) {
     if (!(error instanceof ServerUnavailable)) throw error;
-    return { refused: "refused-upstream", detail: `The host cannot be asked how it links accounts: ${error.message}.` };
+    return { refused: "refused-upstream", detail: `The host's OAuth metadata is not available: ${error.message}.` };
   }
 }
 
@@ -58,7 +58,7 @@ function whyNoToken(
 ): string | null {
   const { integration, oauth2 } = target;
   const whyNotAsked = findRefusalReason(tokenUrl, allowList);
-  if (whyNotAsked !== null) return `its tokens are not asked for: ${whyNotAsked}`;
+  if (whyNotAsked !== null) return `the service sends no token request: ${whyNotAsked}`;
   const url = new URL(tokenUrl);
   if (!coversAddress(integration.fields.hosts, url)) return `the host ${url.host} is not among its hosts`;
   const { clientSecret: secret } = oauth2;
@@ -67,7 +67,7 @@ function whyNoToken(
 }
 
 function conflict(reason: string): Refusal {
-  return { refused: "conflict", detail: `The integration's accounts cannot be linked as it is written: ${reason}.` };
+  return { refused: "conflict", detail: `The integration's definition does not allow linking accounts: ${reason}.` };
 }
 
 const pendingAuthorizationSchema = z.strictObject({
@@ -103,7 +103,7 @@ export function findCode(
   const reasonNotFrom = whyNotFrom(pending, iss);
   if (reasonNotFrom !== null) return { refused: "bad-request", detail: reasonNotFrom };
   if (code !== undefined && error === undefined) return { code };
-  const reason = error === "access_denied" ? "access was denied" : "it says that something is wrong";
+  const reason = error === "access_denied" ? "access was denied" : "it reported an error";
   return { refused: "conflict", detail: `The host did not link the account: ${reason}. Connect it again.` };
 }
 
@@ -120,7 +120,7 @@ export function whyNotFrom(
   { issuer, authorizeOrigin, namesItself }: Pick<PendingAuthorization, "issuer" | "authorizeOrigin" | "namesItself">,
   iss: string | undefined,
 ): string | null {
-  if (iss === undefined) return namesItself ? "iss is missing: the host always names itself" : null;
+  if (iss === undefined) return namesItself ? "iss is missing, but this host always sends it" : null;
   const isFrom = issuer === null ? URL.canParse(iss) && new URL(iss).origin === authorizeOrigin : iss === issuer;
-  return isFrom ? null : "iss is not the host that you were sent to";
+  return isFrom ? null : "iss is not the host where you signed in";
 }

@@ -135,7 +135,7 @@ const connectionMachine = machine({
         ...linked,
         ...on("renewal.due", "refreshing", renew),
         ...on("renewal.impossible", "broken", ({ turn }, context) =>
-          markBroken(turn, context, "The access has run out, and the host gave nothing to renew it with."),
+          markBroken(turn, context, "The access token has expired, and the host issued no refresh token."),
         ),
       },
     },
@@ -246,9 +246,10 @@ function classifyEnded(message: EffectEnded, context: IntegrationConnectionConte
     const outcome = toLinkOutcome(message);
     if (outcome.ok) return toEvent("renewal.done", { account: toAccount(outcome) });
     const { isFinal, reason } = outcome;
-    if (isFinal) return toEvent("renewal.exhausted", { reason: `The access is renewed no more: ${reason}.` });
+    if (isFinal)
+      return toEvent("renewal.exhausted", { reason: `The access token can no longer be renewed: ${reason}.` });
     return turn.now - (context.failingSinceMs ?? turn.now) >= MAX_RENEWAL_FAILURE_MS
-      ? toEvent("renewal.exhausted", { reason: `The access could not be renewed for a day: ${reason}.` })
+      ? toEvent("renewal.exhausted", { reason: `The access token could not be renewed for a day: ${reason}.` })
       : toEvent("renewal.failed", { reason });
   }
   return message;

@@ -99,5 +99,5 @@ export function findLinkedConnection(
   { workspaceId, integrationId, holder }: IntegrationConnectionKey,
 ): IntegrationConnectionRow | Refusal {
   const row = findIntegrationConnection(reading, workspaceId, integrationId, holder);
-  return row ?? notLinked("it was disconnected meanwhile");
+  return row ?? notLinked("it was disconnected in the meantime");
 }

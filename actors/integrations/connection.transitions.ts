@@ -86,7 +86,7 @@ export function beginExchange(
 ): IntegrationConnectionContext {
   if (context.exchangeId !== null) {
     turn.cancelEffect(context.exchangeId);
-    publishLinkEnd(turn, context, "another link took its place");
+    publishLinkEnd(turn, context, "a newer link replaced it");
   }
   turn.start(EXCHANGE_EFFECT.request(exchangeId, { ...connectionKey(context, turn), sealedGrant }));
   const row = getRow(context, turn);
@@ -150,7 +150,7 @@ export function retryLater(
   turn.wake(RENEW, turn.now + waitMs);
   storeIntegrationConnection(turn, turn.self.partition, {
     ...getRow(context, turn),
-    problem: `The access could not be renewed yet: ${reason}.`,
+    problem: `The last attempt to renew the access token failed: ${reason}.`,
   });
   const failingSinceMs = context.failingSinceMs ?? turn.now;
   return { ...context, refreshId: null, failures: context.failures + 1, failingSinceMs };
@@ -160,7 +160,7 @@ export function retryLater(
 export function breakStrange({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   const { linked } = getRow(context, turn);
   if (linked !== null) startRevoking(turn, linked);
-  return markBroken(turn, context, "The integration has another host or client now.");
+  return markBroken(turn, context, "The integration's OAuth host or client has changed.");
 }
 
 /** Removes the tokens. The user must connect the account again. `why` is a sentence. */
@@ -208,7 +208,7 @@ function end(
   // An exchange that returned tokens has already ended.
   const inProgress = [came === null ? context.exchangeId : null, context.refreshId];
   for (const effectId of inProgress) if (effectId !== null) turn.cancelEffect(effectId);
-  if (context.exchangeId !== null) publishLinkEnd(turn, context, "it was disconnected meanwhile");
+  if (context.exchangeId !== null) publishLinkEnd(turn, context, "it was disconnected in the meantime");
   turn.cancelWake(RENEW);
   const { integrationId, holder } = context;
   if (asks.length === 0) removeIntegrationConnection(turn, workspaceId, context);

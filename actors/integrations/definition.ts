@@ -14,23 +14,26 @@ const everyMinutes = z
 
 /** The common part of both signature schemes: the signature's header and the signed content. */
 const signature = {
-  header: headerField.describe("The header that the signature comes in; it may list several."),
-  encoding: z.enum(["hex", "base64"], "must be hex or base64").default("hex").describe("How the signature is written."),
-  prefix: text(64).default("").describe("What stands before the signature in its header, such as `sha256=`."),
-  signed: optional.describe("What is signed; the delivery's body where it is null."),
+  header: headerField.describe("The header that contains the signature; it may list several."),
+  encoding: z
+    .enum(["hex", "base64"], "must be hex or base64")
+    .default("hex")
+    .describe("The encoding of the signature."),
+  prefix: text(64).default("").describe("The prefix before the signature in its header, such as `sha256=`."),
+  signed: optional.describe("The signed text; the delivery's body if null."),
   freshness: z
     .strictObject({
-      at: expression.describe("When it was sent: seconds, milliseconds or RFC 3339."),
+      at: expression.describe("The time it was sent: seconds, milliseconds or RFC 3339."),
       withinSeconds: z
         .int("must be a whole number")
         .min(1, "must be at least 1")
         .max(86_400)
         .default(300)
-        .describe("How far from now that may be, before or after."),
+        .describe("The largest allowed difference from now, before or after."),
     })
     .nullable()
     .default(null)
-    .describe("Refuses deliveries that were sent too long ago; null for none."),
+    .describe("Rejects deliveries that were sent too long ago; null for no check."),
 };
 
 const verify = z.strictObject({
@@ -51,19 +54,19 @@ const verify = z.strictObject({
       key: template.min(1, "must not be empty").describe("The public key, as PEM."),
       algorithm: z
         .enum(["ed25519", "es256", "rs256"], "must be ed25519, es256 or rs256")
-        .describe("How they are signed; the key has to be of its kind."),
+        .describe("The signature algorithm; the key must match it."),
       ...signature,
     })
     .nullable()
     .default(null)
-    .describe("Deliveries are signed with a private key, and verified with its public half."),
+    .describe("Deliveries are signed with a private key and verified with its public key."),
   token: z
     .strictObject({
       secret: slug.describe("Name of the secret whose value is the token."),
-      header: headerField.describe("The header that the token comes in; it is not stored."),
+      header: headerField.describe("The header that contains the token; it is not stored."),
       prefix: text(64)
         .default("")
-        .describe("What stands before the token in its header, such as `Bearer `, in any case."),
+        .describe("The prefix before the token in its header, such as `Bearer `; case-insensitive."),
     })
     .nullable()
     .default(null)
@@ -72,7 +75,7 @@ const verify = z.strictObject({
     .strictObject({
       username: text(255)
         .min(1, "must not be empty")
-        .regex(/^[^:\p{Cc}]*$/u, "must hold no colon and no control character")
+        .regex(/^[^:\p{Cc}]*$/u, "must not contain a colon or a control character")
         .describe("The user name."),
       secret: slug.describe("Name of the secret whose value is the password."),
     })
@@ -87,11 +90,8 @@ const respondMethods = ["POST", "GET", "HEAD"] as const;
 /** The target of tasks that `route.by` routes by its value. */
 const place = z.strictObject({
   line: slug.describe("Key of the line that tasks are opened on."),
-  station: slug.nullable().default(null).describe("Key of the station; the line's first one where it is null."),
-  channel: text(255)
-    .nullable()
-    .default(null)
-    .describe("Kept on the task, and `target.channel` in what bindings send about it."),
+  station: slug.nullable().default(null).describe("Key of the station; the line's first station if null."),
+  channel: text(255).nullable().default(null).describe("Stored on the task; bindings read it as `target.channel`."),
 });
 
 const webhook = z.strictObject({
@@ -105,101 +105,101 @@ const webhook = z.strictObject({
         .min(1, "must name at least one method")
         .default(["POST"])
         .describe(
-          "The request methods that get this response. A GET or HEAD is not verified: its query fields are `body`, and " +
+          "The request methods that get this response. A GET or HEAD is not verified: `body` has its query fields, and " +
             "the response is text.",
         ),
-      when: expression.describe("Whether a request is answered at once, and nothing else is done with it."),
+      when: expression.describe("Whether the service answers the request immediately and does nothing else with it."),
       body: expression.describe("The body of that answer."),
     })
     .nullable()
     .default(null)
-    .describe("Answers what the other side asks of the address, such as a challenge."),
+    .describe("Answers requests that check the address, such as a challenge."),
   accepted: z
     .int("must be a whole number")
     .min(200, "must be at least 200")
     .max(204, "must be at most 204")
     .default(202)
     .describe("The status of the response to an accepted delivery."),
-  mine: optional.describe("Whether a delivery is about what this integration did itself: then it is ignored."),
+  mine: optional.describe("Whether this integration caused the delivery itself. Such deliveries are ignored."),
   route: z
     .strictObject({
-      by: expression.describe("What the place is chosen by."),
-      to: named(text(255), place).describe("The places by that value; one that is not named leads nowhere."),
+      by: expression.describe("The value that selects the place."),
+      to: named(text(255), place).describe("The places by that value; a value that is not listed has no place."),
     })
     .nullable()
     .default(null)
-    .describe("Where tasks are opened, where an event names no line of its own."),
+    .describe("Where tasks are opened if an event names no line."),
   delivery: optional.describe(
-    "What is the same for a repeated delivery, which is counted and not worked; kept 7 days.",
+    "The deduplication key. Repeated deliveries are counted, not processed; keys are stored for 7 days.",
   ),
-  events: eventsSchema.describe("What a delivery may raise: each is tried."),
+  events: eventsSchema.describe("The events that a delivery may raise; each is tried."),
 });
 
 const poll = z.strictObject({
-  everyMinutes: everyMinutes.default(5).describe("How long after its last end it asks again."),
-  request: requestSchema("GET").describe("What is asked; its answer is worked as a delivery is."),
-  cursor: optional.describe("Where the next request goes on, read from the answer; it is text, empty at first."),
-  events: eventsSchema.describe("What an answer may raise: each is tried."),
+  everyMinutes: everyMinutes.default(5).describe("The time from the end of one request to the next."),
+  request: requestSchema("GET").describe("The request; its answer is processed like a delivery."),
+  cursor: optional.describe("The position for the next request, read from the answer; text, initially empty."),
+  events: eventsSchema.describe("The events that an answer may raise; each is tried."),
 });
 
 const blockName = text(64).regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "must be lowercase words joined by dashes");
 
 const action = z.strictObject({
   request: requestSchema("POST").describe(
-    "What is sent when a tool, a binding, a hook or the schedule runs the action.",
+    "The request that is sent when a tool, a binding, a hook or the schedule runs the action.",
   ),
   schedule: z
-    .strictObject({ everyMinutes: everyMinutes.describe("How long after its last run ended it runs again.") })
+    .strictObject({ everyMinutes: everyMinutes.describe("The time from the end of one run to the next.") })
     .nullable()
     .default(null)
-    .describe("Runs the action by itself; its answer opens nothing."),
+    .describe("Runs the action periodically; its answer opens no tasks."),
 });
 
 const input = z.strictObject({
   type: z
     .enum(["string", "number", "boolean", "object", "array"])
     .default("string")
-    .describe("What it has to be; a call with anything else is refused."),
-  description: text(2_000).default("").describe("What the agent is told of it."),
-  required: z.boolean("must be true or false").default(false).describe("Whether a call without it is refused."),
-  default: jsonTemplate.optional().describe("What it is where the agent leaves it out."),
+    .describe("The required type; calls with another type are rejected."),
+  description: text(2_000).default("").describe("The description that the agent sees."),
+  required: z.boolean("must be true or false").default(false).describe("Whether calls without it are rejected."),
+  default: jsonTemplate.optional().describe("The value if the agent omits it."),
 });
 
 const tool = z.strictObject({
-  description: text(2_000).default("").describe("What the agent is told of it."),
+  description: text(2_000).default("").describe("The description that the agent sees."),
   action: blockName.describe("The action that a call runs."),
-  inputs: named(variableName, input).describe("What a call is given; expressions of the action see it as `inputs`."),
-  output: optional.describe("What the agent gets; the whole answer where it is null."),
-  approval: z.boolean("must be true or false").default(false).describe("Whether a person approves each call."),
+  inputs: named(variableName, input).describe("The inputs of a call; the action's expressions read them as `inputs`."),
+  output: optional.describe("The result for the agent; the whole answer if null."),
+  approval: z.boolean("must be true or false").default(false).describe("Whether a person must approve each call."),
 });
 
 const connection = z.strictObject({
   holder: z
     .enum(["team", "requester"], "must be team or requester")
     .default("team")
-    .describe("Whose account requests use: the team's, or of tools that of the person who started the task."),
+    .describe("Whose account requests use: the team's, or, for tools, the account of the person who started the task."),
   oauth2: oauth2Schema.nullable().default(null).describe("How accounts are linked over OAuth."),
   token: z
     .strictObject({
       secret: slug.describe("Name of the secret that is sent with every request."),
-      header: headerField.default("authorization").describe("The header that it is sent in."),
-      prefix: text(64).default("Bearer ").describe("What stands before it in the header."),
+      header: headerField.default("authorization").describe("The header that carries the secret."),
+      prefix: text(64).default("Bearer ").describe("The prefix before the secret in the header."),
     })
     .nullable()
     .default(null)
-    .describe("A secret that requests bear instead of an account's token."),
+    .describe("A secret that requests send instead of an account's token."),
 });
 
 /** The task events that an integration can handle. */
 const bindingEvents = ["task.opened", "task.moved", "task.asked", "task.finished", "task.closed"] as const;
 
 const binding = z.strictObject({
-  event: z.enum(bindingEvents, `must be one of ${bindingEvents.join(", ")}`).describe("What happens to a task."),
-  action: blockName.describe("The action that is run then."),
+  event: z.enum(bindingEvents, `must be one of ${bindingEvents.join(", ")}`).describe("The event of a task."),
+  action: blockName.describe("The action that the event runs."),
   to: named(variableName, expression).describe(
-    "What the request sees as `target`; where one of them has no value, the binding is not for the task.",
+    "The fields of `target` in the request. If one has no value, the binding does not apply to the task.",
   ),
-  mark: named(slug, markSchema).describe("Marks that the task gets once the action succeeded."),
+  mark: named(slug, markSchema).describe("Marks that the task gets when the action succeeds."),
 });
 
 /** The complete definition of an integration. */
@@ -210,23 +210,21 @@ export const integrationSchema = z.strictObject({
     .max(100, "must be at most 100 hosts")
     .default([])
     .describe("The hosts that its requests may go to, without `https://`."),
-  webhook: webhook.nullable().default(null).describe("What is done with deliveries to its `deliveriesUrl`."),
+  webhook: webhook.nullable().default(null).describe("How the service processes deliveries to its `deliveriesUrl`."),
   poll: poll
     .nullable()
     .default(null)
-    .describe("Asks the other side every few minutes, instead of a webhook or beside it."),
-  actions: named(blockName, action).describe(
-    "Requests that tools, bindings, hooks and schedules make, by their names.",
-  ),
+    .describe("Sends a request every few minutes, instead of a webhook or in addition to it."),
+  actions: named(blockName, action).describe("Requests that tools, bindings, hooks and schedules send, by name."),
   tools: named(text(64).regex(/^[A-Za-z0-9_-]+$/, "must be letters, digits, underscores or dashes"), tool).describe(
-    "What agents at stations that name them may call, by their names.",
+    "The tools that agents may call at stations that name them, by name.",
   ),
-  connection: connection.nullable().default(null).describe("What its requests sign in with; null for nothing."),
+  connection: connection.nullable().default(null).describe("The credential of its requests; null for none."),
   on: z
     .array(binding)
     .max(100, "must be at most 100 bindings")
     .default([])
-    .describe("Bindings: actions that are run when something happens to a task of the team."),
+    .describe("Actions that run on an event of a task of the team."),
 });
 
 export type IntegrationFields = z.output<typeof integrationSchema>;

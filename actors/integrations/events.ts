@@ -7,35 +7,35 @@ const optional = expression.nullable().default(null);
 
 /** The value of one mark that is set on a task. */
 export const markSchema = z.strictObject({
-  value: expression.describe(
-    "The one thing of the other side that the task is about; without a value there is no mark.",
-  ),
+  value: expression.describe("The external object that the task is about; without a value there is no mark."),
 });
 
 const opens = z.strictObject({
   line: slug
     .nullable()
     .default(null)
-    .describe("Key of the line; the route's where it is null. An unknown line opens nothing."),
+    .describe("Key of the line; the route's line if null. An unknown line opens no task."),
   station: slug
     .nullable()
     .default(null)
-    .describe("Key of the station; the route's where it is null, else the line's first one."),
+    .describe("Key of the station; if null, the route's station, or else the line's first."),
   title: expression.describe("The task's title; `Untitled` without a value."),
   description: optional.describe("The task's description."),
   assignBy: z
-    .strictObject({ email: expression.describe("The address of a member on the team; anybody else assigns nobody.") })
+    .strictObject({
+      email: expression.describe("The mail address of a team member; any other address assigns nobody."),
+    })
     .nullable()
     .default(null)
-    .describe("Whom the task is assigned to; null for nobody."),
+    .describe("The assignee of the task; null for none."),
 });
 
 const attaches = z.strictObject({
-  each: expression.describe("A list of files; each is `file` in the fields below."),
-  name: expression.describe("The file's name; what stands before its last slash is left out."),
+  each: expression.describe("A list of files; the fields below read each one as `file`."),
+  name: expression.describe("The file's name; everything up to the last slash is removed."),
   type: optional.describe("Its media type."),
   size: optional.describe("Its size in bytes."),
-  fetch: fetchSchema.describe("The request whose answer is the file."),
+  fetch: fetchSchema.describe("The request that downloads the file."),
 });
 
 const raise = z.strictObject({
@@ -49,26 +49,29 @@ const raise = z.strictObject({
     .describe("The task that is opened where no open task has one of the marks; null opens none."),
   branch: optional.describe("The branch that the task's runs start from."),
   marks: named(slug, markSchema).describe(
-    "What the event is about: an open task of the team with one of them is told, and a task that it opens gets them.",
+    "The marks of the event. An open task of the team with one of them gets the note; a new task gets all of them.",
   ),
-  attaches: attaches.nullable().default(null).describe("Files that the task gets: 20, of 10 MiB each, 50 MiB in all."),
+  attaches: attaches
+    .nullable()
+    .default(null)
+    .describe("Files to attach to the task: at most 20, 10 MiB each, 50 MiB in total."),
 });
 
 const event = z.strictObject({
-  forEach: optional.describe("A list: the event is tried for each of its entries, which is `item`; 1,000 at most."),
+  forEach: optional.describe("A list: the event is tried for each entry, read as `item`; at most 1,000 entries."),
   when: optional.describe("Whether the event happened; null for always."),
   lookup: z
     .strictObject({
       request: requestSchema("GET"),
-      capture: named(variableName, expression).describe("Values taken from the answer, which `raise` sees by name."),
+      capture: named(variableName, expression).describe("Values from the answer that `raise` reads by name."),
     })
     .nullable()
     .default(null)
-    .describe("Asks the other side for what a delivery leaves out."),
-  raise: raise.describe("What comes of it."),
+    .describe("Requests data that the delivery does not contain."),
+  raise: raise.describe("The effect of the event."),
 });
 
 /** The events that a delivery or poll response can raise. */
-export const eventsSchema = z.array(event).min(1, "must hold at least one event").max(50, "must be at most 50 events");
+export const eventsSchema = z.array(event).min(1, "must have at least one event").max(50, "must be at most 50 events");
 
 export type IntegrationEvent = z.output<typeof event>;

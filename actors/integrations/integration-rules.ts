@@ -126,7 +126,7 @@ function checkToolNames({ integration, tools }: IntegrationFields): FieldError[]
   if (integration !== OWN_SERVER) return [];
   return OWN_TOOLS.filter((name) => Object.hasOwn(tools, name)).map((name) => ({
     path: pathText(["tools", name]),
-    message: "is the name of the service's own tool",
+    message: "is reserved for the service's own tool",
   }));
 }
 

@@ -32,7 +32,7 @@ export function integrationWarnings(
     ...authorizeWarnings(fields, allowList),
     ...fields.hosts.flatMap((host, index) => {
       const reason = findHostFault(host, allowList);
-      return reason === null ? [] : [warning(`hosts[${index}]`, `no request is sent there: ${reason}`)];
+      return reason === null ? [] : [warning(`hosts[${index}]`, `no request is sent to this host: ${reason}`)];
     }),
     ...secretWarnings(fields, reading, row.workspaceId),
     ...lineWarnings(fields, reading, row),
@@ -58,14 +58,14 @@ function getWarnings({ id, version, fields }: ResourceRow<IntegrationFields>): r
 /** Without `verify`, the service rejects every delivery. */
 function verifyWarnings({ webhook }: IntegrationFields): Warning[] {
   if (webhook === null || webhook.verify !== null) return [];
-  return [warning("webhook", "every delivery is refused: nothing says how it is verified")];
+  return [warning("webhook", "every delivery is rejected: set verify")];
 }
 
 /** A poll never pauses, so its failures are shown as a warning. */
 function pollWarnings(reading: Reading, { id, workspaceId, fields }: ResourceRow<IntegrationFields>): Warning[] {
   const poll = fields.poll === null ? undefined : polls.get(reading, workspaceId, id);
   if (poll === undefined || poll.failures < POLL_FAILS_FROM) return [];
-  const next = poll.nextAt === null ? "is being asked again" : `is asked again at ${poll.nextAt}`;
+  const next = poll.nextAt === null ? "is being retried" : `is retried at ${poll.nextAt}`;
   return [
     warning("poll", `failed ${poll.failures} times in a row, and ${next}: ${poll.problem?.reason ?? "it went wrong"}`),
   ];
@@ -78,7 +78,7 @@ function captureWarnings({ webhook, poll, actions, tools, on }: IntegrationField
       Object.keys(lookup?.request.capture ?? {}).map((name) =>
         warning(
           pathText([source, "events", index, "lookup", "request", "capture", name]),
-          "nothing sees it: events see the captures of lookup.capture",
+          "has no effect: events read the captures of lookup.capture",
         ),
       ),
     ),
@@ -99,7 +99,7 @@ function captureWarnings({ webhook, poll, actions, tools, on }: IntegrationField
   ];
   const masked = read.flatMap(([path, text]) =>
     text !== null && readsName(text, "connection")
-      ? [warning(pathText(path), "connection reads *** here: only a request's own fields see the token")]
+      ? [warning(pathText(path), "connection is masked as *** here: only the fields of a request can read the token")]
       : [],
   );
   return [...events, ...masked];
@@ -120,7 +120,7 @@ function answerTexts(
 function authorizeWarnings({ connection }: IntegrationFields, allowList: AllowList): Warning[] {
   const url = connection?.oauth2?.authorizeUrl ?? null;
   if (url === null || maySignInAt(url, allowList)) return [];
-  return [warning("connection.oauth2.authorizeUrl", "nobody is sent there: it must be https")];
+  return [warning("connection.oauth2.authorizeUrl", "must be https: accounts cannot be linked")];
 }
 
 /** Secrets that requests carry must be bound to the requests' hosts. */
@@ -197,7 +197,7 @@ export function markWarnings(reading: Reading, { address, workspaceId, teamId, f
   }
   return [...shared].map(([kind, other]) => ({
     path: own.get(kind) ?? "",
-    message: `the integration ${other} of the team sets marks of this kind too: tasks of the one are found by the values of the other`,
+    message: `the integration ${other} of the team also sets marks of this kind: each integration finds tasks by the other's values`,
     severity: "warning",
   }));
 }

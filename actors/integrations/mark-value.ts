@@ -9,10 +9,10 @@ const NO_NUMBER = /^(-?Infinity|NaN)$/;
  */
 export function whyNoMark(text: string): string | null {
   if (text === "") return "it is empty";
-  if (NO_NUMBER.test(text)) return "it is a number that is too large to be read";
+  if (NO_NUMBER.test(text)) return "it is a number that is too large";
   if (text.length > MAX_MARK) return `it is longer than ${MAX_MARK} characters`;
-  if (!text.isWellFormed()) return "it holds half of a surrogate pair";
+  if (!text.isWellFormed()) return "it contains half of a surrogate pair";
   const control = /\p{Cc}/u.exec(text)?.[0];
   if (control === undefined) return null;
-  return `it holds the control character U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+  return `it contains the control character U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 }

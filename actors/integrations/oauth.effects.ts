@@ -81,7 +81,7 @@ export interface OAuthEffectOptions {
 /** The three effects. None of them rejects. */
 export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
   const failed = (id: string, error: unknown): void =>
-    options.log.error("what a connection asks of its host went wrong", { id, error: toName(error) });
+    options.log.error("a connection's request to its host failed", { id, error: toName(error) });
   const run =
     <Input, Output>(work: (options: OAuthEffectOptions, input: Input, signal: RunSignal) => Promise<Output>) =>
     (input: Input, { id, signal }: EffectContext & { readonly signal: RunSignal }) =>
@@ -124,7 +124,7 @@ async function exchange(options: OAuthEffectOptions, input: ExchangeInput, signa
   const target = findConnectionTarget(options.reading(), input);
   const grant = grantSchema.parse(JSON.parse(options.sealer.open(input.sealedGrant)));
   if (target === null || !isSameServer(grant, target.oauth2)) {
-    return { ok: false, isFinal: true, reason: "the integration was changed meanwhile" };
+    return { ok: false, isFinal: true, reason: "the integration was changed in the meantime" };
   }
   const { oauth2, integration } = target;
   const terms = toLinkedTerms(oauth2, integration.fields);
@@ -160,7 +160,7 @@ async function refresh(
     return { ok: false, isFinal: true, reason: "the integration was changed" };
   }
   const before = openTokens(options.sealer, linked.sealed);
-  if (before.refresh === null) return { ok: false, isFinal: true, reason: "the host gave nothing to renew it with" };
+  if (before.refresh === null) return { ok: false, isFinal: true, reason: "the host issued no refresh token" };
   const terms = toLinkedTerms(target.oauth2, target.integration.fields);
   const parameters = { grant_type: "refresh_token", refresh_token: before.refresh };
   const answer = await requestTokens(options, { workspaceId: key.workspaceId, terms, signal }, parameters);
@@ -212,7 +212,7 @@ async function requestTokens(
 /** Parses an address on the integration's hosts. The deployment's allow-list is checked when the request is sent. */
 function parseAddress(text: string, { hosts }: LinkedTerms): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null) throw new RequestNotMade("the host's address is not known");
+  if (url === null) throw new RequestNotMade("the host's address is unknown");
   if (!coversAddress(hosts, url)) throw new RequestNotMade(`the host ${url.host} is not among the integration's hosts`);
   return url;
 }

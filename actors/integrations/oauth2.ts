@@ -22,14 +22,14 @@ const OWN_PARAMETERS: readonly string[] = [
 /** How accounts are linked. The host is the OAuth 2.0 authorization server, and the service is its client. */
 export const oauth2Schema = z.strictObject({
   issuer: endpoint
-    .refine((issuer) => !issuer.includes("?"), "must hold no query")
+    .refine((issuer) => !issuer.includes("?"), "must not have a query")
     .nullable()
     .default(null)
-    .describe("The host's issuer (RFC 8414, RFC 9207); addresses that are not given are discovered from it."),
-  authorizeUrl: optionalEndpoint.describe("Where people sign in and allow the access."),
-  tokenUrl: optionalEndpoint.describe("Where tokens are got."),
-  revokeUrl: optionalEndpoint.describe("Where tokens are revoked (RFC 7009) when an account is disconnected."),
-  clientId: text(255).min(1, "must not be empty").describe("The id that the host gave the service."),
+    .describe("The host's issuer (RFC 8414, RFC 9207); addresses that are not set are discovered from it."),
+  authorizeUrl: optionalEndpoint.describe("The address where people sign in and grant access."),
+  tokenUrl: optionalEndpoint.describe("The address that issues tokens."),
+  revokeUrl: optionalEndpoint.describe("The address that revokes tokens (RFC 7009) when an account is disconnected."),
+  clientId: text(255).min(1, "must not be empty").describe("The client id that the host issued to the service."),
   clientSecret: slug
     .nullable()
     .default(null)
@@ -41,12 +41,12 @@ export const oauth2Schema = z.strictObject({
   scopes: distinct(text(255).regex(/^[!-~]+$/, "must be one word"), "must name each scope once")
     .max(100, "must be at most 100 scopes")
     .default([])
-    .describe("What the service asks to be allowed."),
+    .describe("The scopes that the service requests."),
   parameters: named(text(64).min(1, "must not be empty"), text(1_000)).describe(
-    "Further parameters of the sign-in's address, such as `access_type`.",
+    "Additional parameters of the sign-in address, such as `access_type`.",
   ),
   identityUrl: optionalEndpoint.describe(
-    "What is asked for the name of the account with its new token; the token's own answer where it is null.",
+    "The request, with the new token, that returns the account's name; if null, the token's answer is used.",
   ),
   identity: expression.nullable().default(null).describe("Reads the account's name from that answer."),
 });

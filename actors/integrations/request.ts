@@ -29,12 +29,12 @@ export function named<Value extends z.ZodType>(name: z.ZodString, value: Value) 
 const parts = {
   url: template
     .min(1, "must not be empty")
-    .describe("Its address, on one of `hosts`; an expression within it is percent-encoded."),
+    .describe("Its address, on one of `hosts`; values of expressions in it are percent-encoded."),
   query: named(z.string().min(1, "must not be empty").max(255, "must be at most 255 characters"), template).describe(
     "Parameters that are added to the address.",
   ),
   headers: named(headerName, template).describe("Headers of the request, by name."),
-  body: jsonTemplate.optional().describe("Sent as JSON, or as a form or text where the header `content-type` says so."),
+  body: jsonTemplate.optional().describe("Sent as JSON, or as a form or text if the header `content-type` says so."),
 };
 
 const method = z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"], "must be GET, POST, PUT, PATCH or DELETE");
@@ -50,10 +50,10 @@ export function requestSchema(usualMethod: z.output<typeof method>) {
     method: method.default(usualMethod).describe(METHOD),
     ...parts,
     expect: z
-      .strictObject({ success: expression.describe("Whether it succeeded, as `response` and `status` say.") })
+      .strictObject({ success: expression.describe("Whether the request succeeded, from `response` and `status`.") })
       .nullable()
       .default(null)
-      .describe("What a success is; where it is null, a status of 2xx."),
-    capture: named(variableName, expression).describe("Values taken from the answer, by name."),
+      .describe("The condition for success; if null, a 2xx status."),
+    capture: named(variableName, expression).describe("Values from the answer, by name."),
   });
 }

@@ -18,7 +18,7 @@ export function scheduleWarnings(fields: IntegrationFields): readonly Warning[] 
 /** A schedule acts as no user, so it cannot use a user's connection. */
 function actingWarnings({ connection }: IntegrationFields, scheduled: readonly string[]): readonly Warning[] {
   if (connection?.holder !== "requester") return [];
-  const message = "it is not connected: the integration acts as people, and a schedule as nobody";
+  const message = "has no account: the integration acts as people, and a schedule acts as no person";
   return scheduled.map((name) => warning(["actions", name, "schedule"], message));
 }
 
@@ -27,7 +27,7 @@ function unseenWarnings(fields: IntegrationFields, scheduled: readonly string[])
     const [block, action, part] = path;
     if (block !== "actions" || part !== "request" || !scheduled.includes(String(action))) return [];
     return UNSEEN.filter((name) => readsName(text, name)).map((name) =>
-      warning(path, `has no value when the action's schedule makes the request: there is no ${name} then`),
+      warning(path, `has no value when the action's schedule sends the request: ${name} is not available there`),
     );
   });
 }

@@ -72,7 +72,7 @@ export function isDefaultUsable(input: ToolInput): boolean {
 }
 
 const MISSING = "must be given";
-const UNKNOWN = "is no input of the tool";
+const UNKNOWN = "is not an input of the tool";
 /** A member name that the schemas ignore. */
 const UNSEEN = "__proto__";
 

@@ -10,12 +10,12 @@ const variable = z
   .string()
   .max(128, "must be at most 128 characters")
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable")
-  .refine((name) => !name.startsWith("SIGNALBOX_"), "must not begin with SIGNALBOX_: the runner sets these");
+  .refine((name) => !name.startsWith("SIGNALBOX_"), "must not start with SIGNALBOX_: the runner sets these variables");
 
 const text = z
   .string()
   .max(8_192, "must be at most 8192 characters")
-  .refine((value) => !value.includes("\0"), "must hold no NUL character");
+  .refine((value) => !value.includes("\0"), "must not contain a NUL character");
 
 function variables<Value extends z.ZodType>(value: Value) {
   return z
@@ -54,5 +54,5 @@ export const harnessProfileKind: Kind<HarnessProfileFields> = {
   validate: ({ env, secrets }): readonly FieldError[] =>
     Object.keys(secrets)
       .filter((name) => Object.hasOwn(env, name))
-      .map((name) => ({ path: `secrets.${name}`, message: "stands in env too" })),
+      .map((name) => ({ path: `secrets.${name}`, message: "is also in env" })),
 };

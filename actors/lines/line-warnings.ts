@@ -18,7 +18,7 @@ export function lineWarnings(
   const namesOld = (name: string, path: string) => {
     const known = findHosted(reading, workspaceId, { repository: name });
     if (known === undefined || known.name.toLowerCase() === name.toLowerCase()) return [];
-    const message = `${known.host} calls this repository ${known.name} by now: name it so, since an old name may be taken by another repository`;
+    const message = `${known.host} now calls this repository ${known.name}: use that name, because another repository may take the old one`;
     return [warning(path, message)];
   };
   return [
@@ -30,15 +30,15 @@ export function lineWarnings(
         : [
             warning(
               `repositories[${index}].image`,
-              "runners start no containers yet: runs of this line fail (no-image)",
+              "runners cannot start containers yet: runs of this line fail (no-image)",
             ),
           ],
     ),
     ...unreachedStations(stations).map(({ index, key, isPassedTo }) =>
       warning(
         `stations[${index}]`,
-        `${isPassedTo ? "no station that tasks reach" : "no station"} passes to ${key}: only tasks that are opened there ` +
-          "or moved there reach it",
+        `${isPassedTo ? "no station that tasks reach" : "no station"} passes to ${key}: only tasks that are opened at it ` +
+          "or moved to it reach it",
       ),
     ),
     ...stations.flatMap((station, index) => [
@@ -59,9 +59,9 @@ const unservedFields: readonly [
   message: string,
   isSet: (station: StationBlock) => boolean,
 ][] = [
-  ["diffs", "change stacks are not set up on this deployment: none is drafted", ({ diffs }) => diffs],
+  ["diffs", "change stacks are not configured on this deployment: no change stacks are drafted", ({ diffs }) => diffs],
   ["decisions", "drafting is not set up on this deployment: no decisions are drafted", ({ decisions }) => decisions],
-  ["alerts", "alerts do not go off yet", ({ alerts }) => alerts.length > 0],
+  ["alerts", "alerts are not implemented yet: they never fire", ({ alerts }) => alerts.length > 0],
 ];
 
 function unserved(station: StationBlock, path: string): Warning[] {

@@ -51,7 +51,7 @@ export const lineSchema = z.strictObject({
     .nullable()
     .default(null),
   pullRequests: pullRequests.nullable().default(null),
-  stations: z.array(stationSchema).min(1, "must hold at least one station").max(100, "must be at most 100 stations"),
+  stations: z.array(stationSchema).min(1, "must have at least one station").max(100, "must be at most 100 stations"),
 });
 
 export type LineBody = z.output<typeof lineSchema>;

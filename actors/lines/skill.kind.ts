@@ -23,7 +23,7 @@ const schema = z.strictObject({
   key: slug,
   name: displayName,
   description: z.string().max(1_024, "must be at most 1024 characters").default(""),
-  files: z.array(file).min(1, `must hold one ${ENTRY}`).max(MAX_FILES, `must be at most ${MAX_FILES} files`),
+  files: z.array(file).min(1, `must contain exactly one ${ENTRY}`).max(MAX_FILES, `must be at most ${MAX_FILES} files`),
 });
 
 export type SkillFields = z.output<typeof schema>;
@@ -63,7 +63,8 @@ function validateFiles(files: SkillFields["files"]): readonly FieldError[] {
     if ((first.get(path) ?? index) < index) return [{ path: at, message: "stands twice" }];
     return folders.has(path) ? [{ path: at, message: "is the folder of another file" }] : [];
   });
-  if (!files.some(({ path }) => path === ENTRY)) errors.push({ path: "files", message: `must hold one ${ENTRY}` });
+  if (!files.some(({ path }) => path === ENTRY))
+    errors.push({ path: "files", message: `must contain exactly one ${ENTRY}` });
   const bytes = files.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
   if (bytes > MAX_BYTES) errors.push({ path: "files", message: `must be at most ${MAX_BYTES / 1_024} KiB together` });
   return errors;

@@ -73,10 +73,10 @@ function validateJudge({ judge }: StationBlock, path: string): FieldError[] {
   const errors: FieldError[] = [];
   if (rubric === "" && claims.length === 0) errors.push({ path, message: "must have a rubric or claims" });
   if (passScore !== null && scale !== "number") {
-    errors.push({ path: `${path}.passScore`, message: "only goes with the scale number" });
+    errors.push({ path: `${path}.passScore`, message: "is allowed only with the scale number" });
   }
   if (passShare !== null && claims.length === 0) {
-    errors.push({ path: `${path}.passShare`, message: "only goes with claims" });
+    errors.push({ path: `${path}.passShare`, message: "is allowed only with claims" });
   }
   return errors;
 }

@@ -85,11 +85,11 @@ function classifyAsk(ask: AskPullRequest, { value }: State, turn: TurnReading, o
   if (value !== "none" && value !== "open" && value !== "failed") return refused(`Its pull request is ${value}.`);
   const connection = findReachingConnection(turn, partition, repository);
   if (connection === undefined)
-    return refused(`No installation of the code host is connected that reaches ${repository}.`);
+    return refused(`No connected installation of the code host has access to ${repository}.`);
   const subject = findSubject(owners, turn, { taskId });
   const isClosed = !isWorkspaceOpen(turn, partition);
-  if (subject === null || isClosed) return refused("The task is gone.");
-  if (changed.length === 0) return refused(`Nothing is changed in ${repository}.`);
+  if (subject === null || isClosed) return refused("The task was deleted.");
+  if (changed.length === 0) return refused(`The run changed nothing in ${repository}.`);
   if (isTooMuch(changed)) return refused(TOO_MUCH);
   const vetted = new Set(row === undefined ? [] : readPaths(turn, partition, row.vetted));
   const hasNew = value !== "open" || changed.some((path) => !vetted.has(path));
@@ -110,7 +110,7 @@ function findSubject(
   return getRunOwner(owners, "task").eventSubject(turn, turn.self.partition, owned);
 }
 
-const TOO_MUCH = `Too much is changed for hooks to be asked about it: ${MAX_VETTED_PATHS} paths or more.`;
+const TOO_MUCH = `The change is too large for hooks to check: ${MAX_VETTED_PATHS} paths or more.`;
 
 function isTooMuch(paths: readonly string[]): boolean {
   if (paths.length >= MAX_VETTED_PATHS) return true;
@@ -238,13 +238,13 @@ function classifyRetry(message: RetryPullRequest, { value }: State, row: PullReq
     return refuse(message, { refused: "conflict", detail: `The pull request is ${row.state}.` });
   }
   if (row.head !== null) return message;
-  const detail = "Its branch was not pushed: retry the task, whose next run pushes it.";
+  const detail = "Its branch was not pushed. Retry the task: its next run pushes the branch.";
   return refuse(message, { refused: "conflict", detail });
 }
 
 function classifyRefresh(message: RefreshPullRequest, row: PullRequestRow) {
   if (row.number !== null) return toEvent("refresh.taken", message);
-  return refuse(message, { refused: "conflict", detail: "The pull request is not at the code host." });
+  return refuse(message, { refused: "conflict", detail: "The pull request does not exist on the code host." });
 }
 
 function refuse(message: RetryPullRequest | RefreshPullRequest, refusal: Refusal) {

@@ -21,7 +21,7 @@ export async function askHost<Answer>(
   ask: (codeHost: CodeHost) => Promise<Answer>,
 ): Promise<Answer | CodeHostProblem> {
   if (codeHost?.name !== host)
-    return { problem: "refused", why: `${host} is not set up as the code host here any more.` };
+    return { problem: "refused", why: `${host} is no longer the code host of this service.` };
   try {
     return await ask(codeHost);
   } catch (error) {
@@ -54,7 +54,7 @@ interface Asked {
 
 /** Converts an effect's result to an answer. A failed effect counts as a request without an answer. */
 export function toHostAnswer<Answer>(result: EffectEnded<Answer>["result"]): Answer | CodeHostProblem {
-  return result.ok ? result.output : { problem: "again", why: "The code host could not be asked." };
+  return result.ok ? result.output : { problem: "again", why: "The request to the code host failed." };
 }
 
 function toProblem({ message: why, status, retryAtMs, fields }: CodeHostRefused): CodeHostProblem {

@@ -80,7 +80,7 @@ export function takeComment(
     if (answer.problem === "again") return void keep({ ...storedComment, attempts });
     if (storedComment.isLimited === true) return;
     keep({ ...storedComment, isLimited: true });
-    const text = `The comment on ${url} (${purpose}) is written after ${timeText(atMs)}.`;
-    noteOnTask(turn, context, `${host} takes no more for now (${answer.why}) ${text}`);
+    const text = `The comment on ${url} (${purpose}) is retried after ${timeText(atMs)}.`;
+    noteOnTask(turn, context, `${host} limits requests (${answer.why}) ${text}`);
   }
 }

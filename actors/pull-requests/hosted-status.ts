@@ -110,7 +110,7 @@ export function lookLater(
  */
 export function takeGone({ turn }: InTurn, context: PullRequestContext): void {
   const { problem, host, url } = getPullRequest(turn);
-  const why = `${host} does not show it to this service any more.`;
+  const why = `${host} no longer gives this service access to it.`;
   if (problem === why) return;
   changePullRequest(turn, context, { problem: why });
   noteOnTask(turn, context, `The pull request ${url}: ${why}`);
@@ -123,7 +123,7 @@ export function end({ turn }: InTurn, context: PullRequestContext): PullRequestC
 }
 
 function toOver({ url, state }: PullRequestRow): string {
-  return `The pull request ${url} is ${state} meanwhile.`;
+  return `The pull request ${url} is now ${state}.`;
 }
 
 /** Ends the pull request during a push. The run waits for the result of the push. */
@@ -163,7 +163,11 @@ export function takePushedOver(
   if (state === "merged" && head !== null && head === row.head) return notifyRun(turn, context, { url, refused: null });
   if (state === "closed" && head !== null) changeTaskBranch(turn, row, { head });
   if (state === "merged" && head !== null) {
-    noteOnTask(turn, context, `The commit ${head} was pushed to ${branch} after ${url} was merged, and is not in it.`);
+    noteOnTask(
+      turn,
+      context,
+      `The commit ${head} was pushed to ${branch} after ${url} was merged, so the merge does not contain it.`,
+    );
   }
   return notifyRun(turn, context, { url: null, refused: toOver(row) });
 }

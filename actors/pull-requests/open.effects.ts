@@ -55,7 +55,7 @@ async function open(codeHost: CodeHost, input: OpenInput, baseUrl: string): Prom
   const opened = await pullRequests.open(input, { title, body, branch, base, draft });
   const pullRequest = opened ?? (await find(codeHost, input));
   return pullRequest === undefined
-    ? { problem: "again", why: `${codeHost.name} says that there is one already, and shows none.` }
+    ? { problem: "again", why: `${codeHost.name} reports that a pull request already exists, but lists none.` }
     : { problem: null, pullRequest };
 }
 

@@ -73,7 +73,7 @@ export function waitForLimit(
   const isFirst = getPullRequest(turn).waitsUntil === null;
   const row = changePullRequest(turn, context, { waitsUntil });
   turn.wake(OPEN, untilMs);
-  const text = `${row.host} takes no more for now (${why}) The pull request of ${row.repository} is opened after ${timeText(untilMs)}.`;
+  const text = `${row.host} limits requests (${why}) The pull request of ${row.repository} is retried after ${timeText(untilMs)}.`;
   if (isFirst) noteOnTask(turn, context, text);
   const reported = notifyRun(turn, context, { url: null, refused: null });
   return { ...reported, attempts: context.attempts - 1 };

@@ -23,7 +23,7 @@ export function waitToPush(
   const isFirst = getPullRequest(turn).waitsUntil === null;
   const row = changePullRequest(turn, context, { waitsUntil: timeText(untilMs) });
   turn.wake(PUSH, untilMs);
-  const text = `${row.host} takes no more for now (${why}) What was changed in ${row.repository} is pushed after ${timeText(untilMs)}.`;
+  const text = `${row.host} limits requests (${why}) The push to ${row.repository} is retried after ${timeText(untilMs)}.`;
   if (isFirst) noteOnTask(turn, context, text);
   return context;
 }

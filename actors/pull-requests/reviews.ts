@@ -51,11 +51,11 @@ export function postReview(turn: Turn, { type: _type, ...over }: ReviewOver): vo
   const { partition } = turn.self;
   const { taskId, runId, url } = over;
   if (waitingReviews.get(turn, partition, taskId, runId) !== undefined) return;
-  if (over.text.trim() === "") return noteOnTask(turn, over, `Nothing was said of ${url}: no review is written there.`);
+  if (over.text.trim() === "") return noteOnTask(turn, over, `The review of ${url} is empty and was not posted.`);
   const connection = findConnection(turn, over);
   if (connection === undefined) {
-    const why = `no installation of the code host is connected that reaches ${over.repository}.`;
-    return noteOnTask(turn, over, `The review of ${url} is not written there: ${why}`);
+    const why = `no connected installation of the code host has access to ${over.repository}.`;
+    return noteOnTask(turn, over, `The review of ${url} was not posted: ${why}`);
   }
   const { host, installationId } = connection;
   attempt(turn, { ...over, host, installationId, attempts: 0, isLimited: false });
@@ -85,9 +85,9 @@ export function takeReview(turn: Turn, { id, result }: Pick<EffectEnded<ReviewRe
   const waiting = findWaiting(turn, id);
   if (waiting === undefined) return;
   const answer = toHostAnswer(result);
-  if (answer.problem === null) return endReview(turn, waiting, `Review written: ${answer.url}`);
+  if (answer.problem === null) return endReview(turn, waiting, `Review posted: ${answer.url}`);
   if (answer.problem === "refused" || (answer.problem === "again" && waiting.attempts >= MAX_ATTEMPTS)) {
-    return endReview(turn, waiting, `The review of ${waiting.url} could not be written there: ${answer.why}`);
+    return endReview(turn, waiting, `The review of ${waiting.url} could not be posted: ${answer.why}`);
   }
   const { taskId, runId, attempts, isLimited } = waiting;
   const atMs = findWait(answer, attempts, turn.now);
@@ -95,7 +95,7 @@ export function takeReview(turn: Turn, { id, result }: Pick<EffectEnded<ReviewRe
   if (answer.problem !== "limited") return;
   const limited = { ...waiting, attempts: attempts - 1, isLimited: true };
   waitingReviews.put(turn, turn.self.partition, [taskId, runId], limited);
-  const text = `${waiting.host} takes no more for now (${answer.why}) The review of ${waiting.url} is written after ${timeText(atMs)}.`;
+  const text = `${waiting.host} limits requests (${answer.why}) The review of ${waiting.url} is retried after ${timeText(atMs)}.`;
   if (!isLimited) noteOnTask(turn, waiting, text);
 }
 

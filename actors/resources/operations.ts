@@ -170,7 +170,7 @@ function locateHolder(turn: Turn, kind: Kind, { teamId, station }: NewResource):
 export function replayCreate(turn: Turn, kind: Kind, resourceId: string): WriteResult | Refusal {
   const made = findResource(turn, turn.self.partition, kind.name, resourceId);
   if (made !== undefined) return { resource: made, replayed: true };
-  return { refused: "conflict", detail: `The ${kind.name} that this Idempotency-Key made was deleted since.` };
+  return { refused: "conflict", detail: `The ${kind.name} that this Idempotency-Key created has been deleted.` };
 }
 
 function getScope(
@@ -210,7 +210,7 @@ function checkFields(
   return kind.complete?.(fields, scope) ?? { fields, added: scope.previous?.added ?? {} };
 }
 
-const tooLate: Refusal = { refused: "conflict", detail: "This waited too long for its turn. Please try it again." };
+const tooLate: Refusal = { refused: "conflict", detail: "The request waited too long. Please try again." };
 
 /** Returns errors for hashes that another resource has, in another workspace (by the reservation) or in this one. */
 function findTakenHashes(
@@ -244,7 +244,7 @@ function valueAt(fields: unknown, path: string): unknown {
 export function addressTaken(kind: Kind, address: string): Refusal {
   return {
     refused: "already-exists",
-    detail: `Another ${kind.name} is at ${address} already; import it instead of creating it.`,
+    detail: `A ${kind.name} already exists at ${address}; import it instead of creating it.`,
   };
 }
 

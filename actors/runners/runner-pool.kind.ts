@@ -52,7 +52,7 @@ export function runnerPoolKind({ allowList }: { readonly allowList: AllowList })
     hcl: {},
     // A token identifies one pool, so it must be unique over all workspaces. Otherwise the operator of a host could
     // open a workspace with a pool of the same token.
-    hidden: [{ path: TOKEN, keep: "hash", unique: { taken: "admits to another pool already", isTaken } }],
+    hidden: [{ path: TOKEN, keep: "hash", unique: { taken: "is already used by another pool", isTaken } }],
     reveals: { path: TOKEN, header: "service-pool-token", when: (fields) => fields.kind === "pull" },
     address: (fields) => fields.key,
     references: ({ push }) => (push === null ? [] : [{ path: "push.secret", kind: "secret", address: push.secret }]),
@@ -65,8 +65,8 @@ function validateKind(
   { kind, push }: RunnerPoolFields,
   { isTokenGiven, allowList }: { readonly isTokenGiven: boolean; readonly allowList: AllowList },
 ): readonly FieldError[] {
-  if (kind === "pull") return push === null ? [] : [{ path: "push", message: "only goes with the kind push" }];
-  const errors: FieldError[] = isTokenGiven ? [{ path: TOKEN, message: "only goes with the kind pull" }] : [];
+  if (kind === "pull") return push === null ? [] : [{ path: "push", message: "is allowed only with the kind push" }];
+  const errors: FieldError[] = isTokenGiven ? [{ path: TOKEN, message: "is allowed only with the kind pull" }] : [];
   if (push === null) return [...errors, { path: "push", message: "is required with the kind push" }];
   const reason = findRefusalReason(push.url, allowList);
   return reason === null ? errors : [...errors, { path: "push.url", message: reason }];
@@ -84,7 +84,7 @@ function pushWarnings(
 ): readonly Warning[] {
   const hosts = [new URL(push.url).host];
   return [
-    { path: "push", message: "no work is pushed yet: runs for this pool wait", severity: "warning" },
+    { path: "push", message: "pushing work is not implemented yet: runs for this pool wait", severity: "warning" },
     ...unboundWarnings(reading, workspaceId, { path: "push.secret", secret: push.secret, hosts }),
   ];
 }

@@ -21,14 +21,14 @@ function findReason(run: LineRow, lane: string, placement: Placement): string | 
   const fitting = placement.fitting(run);
   const { poolId } = fitting.needs;
   const pool = poolId === null ? undefined : placement.pool(poolId);
-  if (poolId !== null && pool === undefined) return "The pool that the station names is gone.";
+  if (poolId !== null && pool === undefined) return "The station's runner pool was deleted.";
   const where = pool === undefined ? "of the workspace" : `of pool ${pool.key}`;
   if (fitting.counts.runners === 0) return noneFitsText(run, where, findMissing(fitting, placement));
   if (placement.best(fitting, lane) !== null) return null;
   if (placement.isFull) return `The workspace allows no more than ${placement.rules.maxRuns} runs at once.`;
   if (placement.lanes.isFull(lane)) return `No more than ${placement.lanes.maxClaims(lane)} runs at once are allowed.`;
   return fitting.counts.busy > 0
-    ? `Every fitting runner ${where} is busy: ${slotsText(fitting)}.`
+    ? `Every matching runner ${where} is busy: ${slotsText(fitting)}.`
     : `No more runs at once are allowed ${where}: ${limitsText(fitting, lane, placement)}.`;
 }
 
@@ -41,7 +41,7 @@ function noneFitsText({ labels, harness }: LineRow, where: string, { what, had }
     case "harness":
       return `No connected runner ${where} offers the harness ${harness}; they offer ${had}.`;
     case "features":
-      return `Every connected runner ${where} that would fit is of a release that does not know of such runs.`;
+      return `Every matching connected runner ${where} has a release that does not support such runs.`;
   }
 }
 
@@ -70,13 +70,13 @@ function limitsText(fitting: FittingRunners, lane: string, placement: Placement)
     const { key = "", concurrency = null } = placement.pool(poolId) ?? {};
     return lane === WORK_LANE || placement.isAtConcurrency(poolId)
       ? `the concurrency of ${key} is ${concurrency}`
-      : `beside work ${placement.maxBesideWork(poolId)} of the slots of ${key} may be taken`;
+      : `replays, checks and searches may use ${placement.maxBesideWork(poolId)} of the slots of ${key}`;
   });
   return texts.join(", ");
 }
 
 function slotsText({ counts }: FittingRunners): string {
-  return counts.slots === 0 ? "they are draining" : `${counts.held} of ${counts.slots} slots are taken`;
+  return counts.slots === 0 ? "they are draining" : `${counts.held} of ${counts.slots} slots are in use`;
 }
 
 /** Joins the first {@link NAMES_SHOWN} names, sorted, for use in a sentence. */

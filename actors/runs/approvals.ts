@@ -61,10 +61,10 @@ export function askPermission(turn: Turn, before: RunContext, wish: PermissionWi
 }
 
 function whyDismissed({ stopping }: RunContext, { hasApprovals }: RunOwner, open: number): string | null {
-  if (!hasApprovals) return "There is nobody who could give leave in this run.";
+  if (!hasApprovals) return "Nobody can approve calls in this run.";
   if (stopping) return STOPPING;
   if (open < MAX_OPEN_PERMISSIONS) return null;
-  return `${MAX_OPEN_PERMISSIONS} permissions of this run wait for an answer already.`;
+  return `${MAX_OPEN_PERMISSIONS} approvals of this run are already pending.`;
 }
 
 /** Returns the approval if the person may answer it, otherwise the refusal. Reads only. */
@@ -85,7 +85,7 @@ export function refuseUnlessOpen({ state, note, answeredBy }: ApprovalRow, by: s
   if (state === "open") return null;
   const detail =
     state === "closed"
-      ? `Nobody waits for the answer any more: ${note}`
+      ? `The agent no longer waits for the answer: ${note}`
       : `It was ${state} by ${answeredBy === by ? "you" : answeredBy} already.`;
   return { refused: "conflict", detail };
 }
@@ -183,7 +183,9 @@ export function reassignApprovals(turn: Turn, asked: AskedOf): string | null {
 function asksText({ kind, tool, reason }: ApprovalRow, others: number, assignee: string | null): string {
   const why = reason === "" ? "." : `: ${reason}`;
   const wanted =
-    kind === "permission" ? `The agent asks for leave to use ${tool}${why}` : `A call of ${tool} waits for approval.`;
-  const asks = assignee === null ? `${wanted} The task has no assignee who could give it: assign it first.` : wanted;
-  return others === 0 ? asks : `${asks} (${others} more wait)`;
+    kind === "permission"
+      ? `The agent asks for approval to use ${tool}${why}`
+      : `A call of ${tool} waits for approval.`;
+  const asks = assignee === null ? `${wanted} The task has no assignee to approve it: assign the task first.` : wanted;
+  return others === 0 ? asks : `${asks} (${others} more are pending)`;
 }

@@ -39,9 +39,9 @@ export function refuseMessage(
   const run = getRunRow(turn);
   const assignee = owner.assignee(turn, turn.self.partition, run);
   if (assignee === undefined) return { refused: "not-found" };
-  if (!owner.hasConversation) return { refused: "conflict", detail: "Nobody speaks to the agent of this run." };
+  if (!owner.hasConversation) return { refused: "conflict", detail: "The agent of this run accepts no messages." };
   if (before !== null) {
-    const detail = "This Idempotency-Key was used for another text to this run.";
+    const detail = "This Idempotency-Key was already used for a different text to this run.";
     return before.text === text ? null : { refused: "idempotency-key-reused", detail };
   }
   return refuseUnlessAssigneeOf({ assignee }, by) ?? refuseByState(turn, context, run);
@@ -49,16 +49,16 @@ export function refuseMessage(
 
 function refuseByState(turn: TurnReading, context: RunContext, run: RunRow): Refusal | null {
   const conflict = (detail: string): Refusal => ({ refused: "conflict", detail });
-  if (run.state === "ended") return conflict("The run is over: say it on the task, for its next run.");
-  if (context.stopping) return conflict("The run is being stopped: say it on the task, for its next run.");
+  if (run.state === "ended") return conflict("The run has ended. Add a note to the task for its next run.");
+  if (context.stopping) return conflict("The run is being stopped. Add a note to the task for its next run.");
   if (!context.assigned || context.runnerId === null) {
-    return conflict("No runner works on the run yet: say it on the task, whose notes the run begins with.");
+    return conflict("No runner has started the run yet. Add a note to the task: the run starts with its notes.");
   }
   if (!hasFeature(turn, turn.self.partition, context.runnerId, "messages")) {
-    return conflict("The run's runner is of a release that passes no messages on: say it on the task.");
+    return conflict("The run's runner has a release that does not deliver messages. Add a note to the task.");
   }
   if ((run.unheard ?? 0) < MAX_UNDELIVERED) return null;
-  return conflict(`The run's agent has not been given the last ${MAX_UNDELIVERED} messages yet.`);
+  return conflict(`The last ${MAX_UNDELIVERED} messages have not been delivered to the run's agent yet.`);
 }
 
 /**

@@ -24,7 +24,7 @@ export function askHandover(turn: Turn, context: RunContext, wish: HandoverWish,
     return context;
   }
   if (owner.handOver === "gate") return askGate(turn, context, wish, owner);
-  decide(turn, context, wish, owner.handOver === "accepted" ? null : "Nothing is handed over from this run.");
+  decide(turn, context, wish, owner.handOver === "accepted" ? null : "This run cannot hand over its task.");
   return context;
 }
 

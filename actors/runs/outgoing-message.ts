@@ -4,13 +4,13 @@ import type { OutgoingMessage } from "../runners/runner.queries.js";
 import { buildJob, type JobSource } from "./job.js";
 
 /** The reason, for people, why a job too large for a frame cannot be sent. */
-export const TOO_LARGE = "What the task has changed and what was said on it are too large to be sent to a runner.";
-const KNOWS_TASKS_ONLY = "The runner is of a release that only works for tasks.";
-const KNOWS_NO_REPLAYS = "The runner is of a release that knows no replays.";
-const KNOWS_NO_SEARCHES = "The runner is of a release that knows no searches.";
-const KNOWS_NO_TOOLS = "The runner is of a release that knows no tools.";
-const PUSHES_NOT = "The runner is of a release that pushes nothing.";
-const KNOWS_NO_BRANCHES = "The runner is of a release that begins at no branch.";
+export const TOO_LARGE = "The task's changes and notes are too large to send to a runner.";
+const KNOWS_TASKS_ONLY = "The runner's release supports only task runs.";
+const KNOWS_NO_REPLAYS = "The runner's release does not support replays.";
+const KNOWS_NO_SEARCHES = "The runner's release does not support searches.";
+const KNOWS_NO_TOOLS = "The runner's release does not support tools.";
+const PUSHES_NOT = "The runner's release does not support pushes.";
+const KNOWS_NO_BRANCHES = "The runner's release cannot start at a branch.";
 
 /** A message that needs no code host token. */
 export type SendableMessage = Exclude<OutgoingMessage["message"], WaitingPush>;

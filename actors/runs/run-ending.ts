@@ -127,7 +127,7 @@ export function acceptedOutcome(
   const { outcome, ending, failure } = report;
   if (outcome !== "completed" || ending?.kind !== "handover" || mayHandOver(row, ending.to))
     return { outcome, failure };
-  const message = `The runner says that the run handed over to ${ending.to}, which it was given no leave to do.`;
+  const message = `The runner reported a handover to ${ending.to}, which this run is not allowed to make.`;
   return { outcome: "failed", failure: { code: "runner-error", message, output: "" } };
 }
 
@@ -148,7 +148,7 @@ export function endUnanswered(turn: Turn, context: RunContext, owner: RunOwner):
 /** Ends a run whose runner is lost: stopped if the runner was asked to stop, otherwise abandoned. */
 export function endLost(turn: Turn, context: RunContext, owner: RunOwner): void {
   const lost = context.stopping
-    ? ({ outcome: "stopped", reason: "The run was stopped; its runner was lost meanwhile." } as const)
+    ? ({ outcome: "stopped", reason: "The run was stopped; its runner was lost in the meantime." } as const)
     : ({ outcome: "abandoned", reason: "The runner was lost." } as const);
   endRun(turn, context, lost, owner);
 }

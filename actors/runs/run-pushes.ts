@@ -37,8 +37,8 @@ export const PUSH = "push";
 const MAX_WISHES = 20;
 
 /** The reasons why a push is lost, for people. */
-export const LOST = "The runner was lost before it had pushed.";
-export const UNANSWERED = "The runner did not say in time whether it had pushed.";
+export const LOST = "The runner was lost before it pushed.";
+export const UNANSWERED = "The runner did not confirm the push in time.";
 
 /** The runner's report of a push. */
 export type PushReport = Extract<RunnerMessage, { type: "run.pushed" | "run.push-rejected" }>;
@@ -92,13 +92,13 @@ export function whyNoPullRequest(
     line === undefined ||
     pullRequestTerms(line).open === "never"
   ) {
-    return "No pull requests are opened from this run.";
+    return "This run cannot open pull requests.";
   }
   if (!config.repositories.some(({ name }) => name === repository)) return `The run does not work on ${repository}.`;
   if (stopping) return "The run is being stopped.";
-  if (pushes.length >= MAX_WISHES) return `${MAX_WISHES} pull requests of this run are being asked for already.`;
+  if (pushes.length >= MAX_WISHES) return `${MAX_WISHES} pull requests of this run are already requested.`;
   return pushes.some((one) => one.repository === repository)
-    ? `The pull request of ${repository} is being asked for already.`
+    ? `The pull request of ${repository} is already requested.`
     : null;
 }
 
@@ -216,7 +216,7 @@ export function processResult(turn: Turn, context: RunContext, result: PullReque
     answerWish(turn, context, {
       id: wish,
       url,
-      refused: unknown ? "It is pushed, and opened as soon as it may." : refused,
+      refused: unknown ? "The branch is pushed. The pull request is opened as soon as possible." : refused,
     });
   } else recordPushed(turn, { repository, pullRequestId, refused });
   const pushes = context.pushes.filter((one) => one !== pending);

@@ -42,7 +42,7 @@ export function askToolCall(turn: Turn, before: RunContext, asked: ToolCalled): 
 
 function whyRefused({ stopping }: RunContext, open: number): string | null {
   if (stopping) return "The run is being stopped.";
-  return open < MAX_OPEN_TOOL_CALLS ? null : `${MAX_OPEN_TOOL_CALLS} calls of this run are open already.`;
+  return open < MAX_OPEN_TOOL_CALLS ? null : `${MAX_OPEN_TOOL_CALLS} calls of this run are already open.`;
 }
 
 /** Tells the call that the runner no longer wants an outcome under this id. */

@@ -76,7 +76,10 @@ function toRepeatEvent(message: TaskMessage, turn: TurnReading): CommandRepeated
   if (isRefusal(taskId)) return toRefused("repeat.refused", taskId);
   const task = tasks.get(turn, turn.self.partition, taskId);
   if (task !== undefined) return { type: "command.repeated", task };
-  return toRefused("repeat.refused", { refused: "conflict", detail: "The task of this Idempotency-Key is gone." });
+  return toRefused("repeat.refused", {
+    refused: "conflict",
+    detail: "The task that this Idempotency-Key created was deleted.",
+  });
 }
 
 function toRaiseEvent(message: OpenRaised | ReportRaised, value: string, turn: TurnReading) {
@@ -143,7 +146,7 @@ function nextStation(
   { outcome }: Pick<RunOver, "outcome">,
   { abandoned }: Pick<TaskContext, "abandoned">,
 ): NextStation {
-  if (run === undefined) return { next: "inbox", asks: "The run is gone." };
+  if (run === undefined) return { next: "inbox", asks: "The run was deleted." };
   switch (outcome) {
     case "completed":
       return nextStationOfCompleted(turn, run);
@@ -164,7 +167,7 @@ function nextStationOfCompleted(turn: TurnReading, run: RunRow): NextStation {
   const line = findLine(turn, turn.self.partition, run.lineId);
   if (ending?.kind === "handover") {
     return findStation(line, ending.to) === undefined
-      ? { next: "inbox", asks: `It was handed over to ${ending.to}, which the line has no longer.` }
+      ? { next: "inbox", asks: `It was handed over to ${ending.to}, which the line no longer has.` }
       : { next: "queued", to: ending.to };
   }
   if (laterStations(line, run.stationKey, run.passesTo).length === 0) return { next: "done" };

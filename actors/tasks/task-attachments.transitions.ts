@@ -74,7 +74,7 @@ function askFor(
   const seen = writeJson({ ...values, file: readJson(file.file) });
   if (file.size !== null && file.size > MAX_FILE_BYTES) return fail(turn, row, "it is larger than 10 MiB");
   if (Buffer.byteLength(seen) > MAX_VALUES_BYTES)
-    return fail(turn, row, "what its request is made of is larger than 1 MiB");
+    return fail(turn, row, "the data for its request is larger than 1 MiB");
   startIntegrationRequest(turn, row.id, {
     teamId,
     integrationId,
@@ -104,8 +104,8 @@ function keep(turn: Turn, row: TaskAttachmentRow, { bytes, type }: FetchedFile):
   const stored = listRows(turn);
   const ofEvent = stored.filter(({ raise }) => raise === row.raise);
   if (sum(ofEvent) + bytes.length > MAX_EVENT_BYTES)
-    return fail(turn, row, "the files of one event take 50 MiB at most");
-  if (sum(stored) + bytes.length > MAX_TASK_BYTES) return fail(turn, row, "the files of a task take 200 MiB at most");
+    return fail(turn, row, "the files of one event are limited to 50 MiB");
+  if (sum(stored) + bytes.length > MAX_TASK_BYTES) return fail(turn, row, "the files of a task are limited to 200 MiB");
   const { partition } = turn.self;
   const known = row.type === toMediaType(null) ? toMediaType(type) : row.type;
   const digest = storeBlob(turn, partition, bytes);

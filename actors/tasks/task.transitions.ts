@@ -95,7 +95,7 @@ function recordStayIn(turn: Turn, task: TaskRow): void {
  */
 export function refuseUnlessOpens(turn: TurnReading, { teamId, lineId, station, assignee }: OpenTask): Refusal | null {
   const line = findLine(turn, turn.self.partition, lineId);
-  if (line === undefined) return invalid("line", "there is no such line any more");
+  if (line === undefined) return invalid("line", "the line no longer exists");
   return station === null || findStation(line, station) !== undefined
     ? refuseUnlessOnTeam(turn, assignee, teamId)
     : invalid("station", `there is no station ${station}`);
@@ -236,7 +236,7 @@ export function setAsks(turn: Turn, asks: string | null): void {
 /** The 409 for commands that are not possible while a run waits for an approval. */
 export const refusedWhileAsked: Refusal = {
   refused: "conflict",
-  detail: "The task's run waits for leave to make a call: approve, edit or dismiss it, or stop the run.",
+  detail: "The task's run waits for approval of a call: approve, edit or dismiss it, or stop the run.",
 };
 
 /** Queues a new run after an answer, a retry or a manual move. */
@@ -267,7 +267,7 @@ export function resume(
 function withoutGoneAssignee(turn: Turn, row: TaskRow): TaskRow {
   if (isOpen(row) || refuseUnlessOnTeam(turn, row.assignee, row.teamId) === null) return row;
   const unassigned = putTask(turn, row, { ...row, assignee: null });
-  appendNote(turn, unassigned, "service", "Its assignee is not on the team any more: the task has no assignee now.");
+  appendNote(turn, unassigned, "service", "Its assignee left the team: the task now has no assignee.");
   return unassigned;
 }
 
@@ -321,14 +321,14 @@ export function unassign({ turn, userId, left }: Delivered<UnassignTask>): void 
   const row = taskRow(turn);
   if (row.assignee !== userId) return;
   const unassigned = putTask(turn, row, { ...row, assignee: null, asks: reassignAsks(turn, row, null) });
-  appendNote(turn, unassigned, "service", `Its assignee left the ${left}: the task has no assignee now.`);
+  appendNote(turn, unassigned, "service", `Its assignee left the ${left}: the task now has no assignee.`);
 }
 
 /** Refuses with a 422 an assignee who is not on the task's team. Returns null for a member, and for no assignee. */
 export function refuseUnlessOnTeam(turn: TurnReading, assignee: string | null, teamId: string): Refusal | null {
   return assignee === null || isOnTeam(turn, assignee, turn.self.partition, teamId)
     ? null
-    : invalid("assignee", "is nobody on this team");
+    : invalid("assignee", "is not a member of this team");
 }
 
 export function addNote(turn: Turn, note: NoteTask): void {

@@ -77,7 +77,7 @@ export function findCallRequest(
   const found = findTool(reading, call);
   if ("code" in found) return found;
   const { action, request, connection, holder } = found;
-  if (request === null) return { code: "broken", message: `${name} runs an action that is gone.` };
+  if (request === null) return { code: "broken", message: `${name} runs an action that was deleted.` };
   if (holder === "requester" && actsAs === "team") return nobodyStarted(name);
   if (actsAs !== "team" && !isOnTeam(reading, actsAs, workspaceId, teamId)) return notOnTeam(name);
   const digest = toRequestDigest(action, request, { connection });
@@ -87,12 +87,12 @@ export function findCallRequest(
 
 /** The request would differ from the one that a person approved. */
 function changedMeanwhile(name: string): CallProblem {
-  return { code: "not-allowed", message: `What ${name} does was changed while its approval was waited for.` };
+  return { code: "not-allowed", message: `The action of ${name} changed while the call was waiting for approval.` };
 }
 
 /** The person whose account a call uses is no longer on the team. `name` is `<integration>.<tool>`. */
 export function notOnTeam(name: string): CallProblem {
-  return { code: "not-connected", message: `The person as whom ${name} acts is not on the team any more.` };
+  return { code: "not-connected", message: `The person whose account ${name} uses is no longer on the team.` };
 }
 
 interface FoundTool {
@@ -116,7 +116,7 @@ function findTool(
   );
   const { tools, actions, connection } = row?.teamId === teamId ? row.fields : nothing;
   const found = Object.hasOwn(tools, tool) ? tools[tool] : undefined;
-  if (found === undefined) return { code: "not-allowed", message: `The team does not offer ${name} any more.` };
+  if (found === undefined) return { code: "not-allowed", message: `The team no longer offers ${name}.` };
   const action = Object.hasOwn(actions, found.action) ? actions[found.action] : undefined;
   return {
     approval: found.approval,
@@ -134,5 +134,8 @@ const nothing: Pick<IntegrationFields, "tools" | "actions" | "connection"> = {
 };
 
 function nobodyStarted(name: string): CallProblem {
-  return { code: "not-connected", message: `${name} acts as the person who started the task, and no person did.` };
+  return {
+    code: "not-connected",
+    message: `${name} acts as the person who started the task, but no person started it.`,
+  };
 }

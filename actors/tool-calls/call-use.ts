@@ -24,10 +24,8 @@ function getUse(reading: Reading, workspaceId: string, runId: string): CallUse {
 /** Returns the reason, for the agent, why the run may make no further call; null if it may. */
 export function whyNoMoreCalls(reading: Reading, workspaceId: string, runId: string): string | null {
   const { calls, bytes } = getUse(reading, workspaceId, runId);
-  if (calls >= MAX_CALLS) return `This run has made ${MAX_CALLS} calls: it may make no more.`;
-  return bytes < MAX_BYTES
-    ? null
-    : `The calls of this run have taken ${MAX_BYTES / 1024 / 1024} MiB: it may make no more.`;
+  if (calls >= MAX_CALLS) return `This run has made ${MAX_CALLS} calls, the maximum.`;
+  return bytes < MAX_BYTES ? null : `The calls of this run have used ${MAX_BYTES / 1024 / 1024} MiB, the maximum.`;
 }
 
 /** Adds to the number and bytes of the run's calls. */

@@ -90,7 +90,7 @@ function classifyAsk(turn: TurnReading, ask: AskToolCall, owners: readonly RunOw
   if (open !== undefined) return classifyRepeat(turn, ask, open);
   const owner = getRunOwner(owners, run.owner.kind);
   const subject = owner.hasGate ? owner.eventSubject(turn, partition, run) : null;
-  if (subject === null) return toEvent("ask.refused", { ask, why: "No tools are called in this run." });
+  if (subject === null) return toEvent("ask.refused", { ask, why: "This run cannot call tools." });
   const refused = whyNoMoreCalls(turn, partition, ask.runId);
   if (refused !== null) return toEvent("ask.refused", { ask, why: refused });
   const frozen = findFrozen(turn, ask);
@@ -134,7 +134,7 @@ function findEqualCall(turn: TurnReading, ask: AskToolCall): ToolCallRow | undef
 function classifyRepeat(turn: TurnReading, ask: AskToolCall, call: ToolCallRow) {
   const asks = openCalls.get(turn, turn.self.partition, ask.runId, call.id)?.asks ?? [];
   if (asks.length < MAX_OPEN_TOOL_CALLS) return toEvent("ask.repeated", { ask, call });
-  return toEvent("ask.refused", { ask, why: `The same call was asked for ${asks.length} times and is not over.` });
+  return toEvent("ask.refused", { ask, why: `The same call was requested ${asks.length} times and has not ended.` });
 }
 
 function findFrozen(turn: TurnReading, { runId, server, tool }: Pick<AskToolCall, "runId" | "server" | "tool">) {
@@ -231,7 +231,7 @@ function refuseUnlessApprover(
     return refuseUnlessAssigneeOf({ assignee: owner.assignee(turn, turn.self.partition, run) ?? null }, by);
   }
   if (row.actsAs === by) return null;
-  const detail = "Only the person whose account the call uses may.";
+  const detail = "Only the person whose account the call uses can do this.";
   return { refused: "forbidden", title: "Not the approver of the call", detail };
 }
 

@@ -10,7 +10,7 @@ import { sendAnswer } from "./tell-runner.js";
 import type { RecordedCall } from "./tool-call.js";
 import { endWithoutAnswer } from "./tool-call-ending.js";
 
-const UNRECORDED = "This run repeats an earlier one, which made no such call with these inputs: it was not made.";
+const UNRECORDED = "This run replays an earlier run, which made no such call with these inputs. The call was not made.";
 
 /** Answers a call with the recorded outcome; refuses it if there is none. Asks and sends nothing else. */
 export function answerRecorded({ turn, ask, recorded }: CallEvent<"ask.recorded">): void {

@@ -37,7 +37,7 @@ export function toFailureMessage(
   name: string,
   { code, reason, method, isUnsent }: Pick<IntegrationRequestResult, "code" | "reason" | "method" | "isUnsent">,
 ): string {
-  if (code === "interrupted") return `The service ended while ${name} was called. ${UNKNOWN}`;
+  if (code === "interrupted") return `The service stopped during the call of ${name}. ${UNKNOWN}`;
   const why = cutText(`${name} failed: ${reason ?? code ?? "it went wrong"}`, MAX_MESSAGE_CHARACTERS);
   const isAnswerLost = code !== null && lost.has(code) && isUnsent !== true;
   return isAnswerLost && method !== "GET" ? `${why}. ${UNKNOWN}` : `${why}.`;
@@ -52,7 +52,7 @@ export function toFailureText(message: string, { response }: Pick<IntegrationReq
 /** Returns the agent's text about a successful request: its output, or else the reason why the output has no value. */
 export function toOutputText(output: string | null, unread: string | null): string {
   if (output !== null) return toText(output);
-  return unread === null ? "Done." : `Done, but there is nothing to tell of it: ${unread}.`;
+  return unread === null ? "Done." : `The call succeeded, but its result cannot be shown: ${unread}.`;
 }
 
 /** Returns the agent's note about inputs that a person changed. `inputs` is the JSON text of the new inputs. */

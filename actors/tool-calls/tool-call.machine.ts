@@ -88,7 +88,7 @@ import {
 } from "./tool-call-ending.js";
 
 /** The reason for withdrawing a call that the runner cancelled. */
-const CANCELLED = "The agent gave the call up.";
+const CANCELLED = "The agent cancelled the call.";
 
 const { on, machine } = toChart<ToolCallContext, ToolCallEvent>();
 

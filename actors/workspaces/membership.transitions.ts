@@ -122,7 +122,7 @@ export function joinTeam({ turn, by, teamId, userId }: Delivered<JoinTeam>): Mem
   if (findResource(turn, workspaceId, "team", teamId) === undefined) return { refused: "not-found" };
   const member = findMember(turn, workspaceId, userId);
   if (member === undefined) {
-    return { refused: "invalid", errors: [{ path: "userId", message: "is nobody in this workspace" }] };
+    return { refused: "invalid", errors: [{ path: "userId", message: "is not a member of this workspace" }] };
   }
   return member.teams.includes(teamId) ? member : admitMember(turn, member, { role: member.role, teams: [teamId] });
 }

@@ -68,7 +68,7 @@ export function refuseRemoval({ caller, target, isLastOwner }: RoleChange): Refu
 export function refuseTeamChange(caller: Ranked | undefined): Refusal | null {
   if (caller === undefined) return { refused: "not-found" };
   if (caller.role !== "member") return null;
-  const detail = "Only an owner or an admin can say who is on a team.";
+  const detail = "Only an owner or an admin can change who is on a team.";
   return { refused: "forbidden", title: "Not allowed to administer the team", detail, permission: "administer" };
 }
 

@@ -68,7 +68,7 @@ function* checkRecord(reading: Reading, { key, record, behaviours }: Stored & { 
   yield* checkState(key, record, behaviours);
   for (const id of record.effects ?? []) {
     if (reading.get(effectKey(toAddress(key), id)) !== undefined) continue;
-    const finding: Finding = { what: "an effect that its actor waits for is lost", key, repair: [] };
+    const finding: Finding = { what: "an effect that its actor waits for is missing", key, repair: [] };
     yield finding;
   }
 }

@@ -16,7 +16,7 @@ export const backoffTimer = "~rest";
  */
 export const DAMAGED_RETRY_MS = 60 * 60 * 1_000;
 
-const NEEDS_DAMAGED = "a row that this needs is damaged in the store";
+const NEEDS_DAMAGED = "a required row is damaged in the store";
 
 /** What to do with a message that crashed its actor, and with the actor. */
 export interface CrashDecision {
@@ -70,7 +70,8 @@ export class Supervisor {
     const retryAtMs = isDamaged && envelope.wakeUp !== null ? nowMs + DAMAGED_RETRY_MS : null;
     const setAside = envelope.asker === null && isLast && retryAtMs === null;
     const suspends = !isDamaged && cell.crashes.exceeds(supervision, nowMs);
-    if (suspends) this.#log.error("an actor rests after too many crashes", { actor, restMs: supervision.backoffMs });
+    if (suspends)
+      this.#log.error("an actor is suspended after too many crashes", { actor, restMs: supervision.backoffMs });
     const failed = isDamaged ? error : new TurnFailed(`${type} crashed ${cell.to.kind}`, { cause: error });
     return {
       rejection: envelope.asker === null ? null : failed,
@@ -83,7 +84,7 @@ export class Supervisor {
   /** Returns the change that stores a message as a dead letter. */
   setAside({ to, message }: Envelope, error: string, atMs: number): Change {
     this.deadLetters += 1;
-    this.#log.error("a message was set aside", { actor: addressText(to), type: message.type });
+    this.#log.error("a message moved to the dead-letter queue", { actor: addressText(to), type: message.type });
     return deadLetterPut({ id: this.#newId("dead"), to, message, error, atMs });
   }
 }

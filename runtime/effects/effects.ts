@@ -409,7 +409,7 @@ export class Effects {
     try {
       return this.#options.reading.get<EffectRow>(effectKey(pending.owner, pending.id))?.input;
     } catch (error) {
-      if (isDamage(error)) throw new Error("what this effect was given is damaged in the store", { cause: error });
+      if (isDamage(error)) throw new Error("the input of this effect is damaged in the store", { cause: error });
       throw error;
     }
   }

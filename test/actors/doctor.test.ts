@@ -84,7 +84,7 @@ t.test("what follows from other rows is found missing, wrong or too much, and re
     ],
     [
       "a count of references",
-      "references to bodies: wrong count",
+      "wrong count of references to a body",
       [{ op: "put", key: first("row", "blob-use").key, value: { count: 99, unusedSinceMs: null } }],
     ],
   ];
@@ -108,7 +108,7 @@ t.test("what only a backup has is found, and left", async (t) => {
       "an actor in a state that its machine does not have",
       [{ op: "put", key: actor.key, value: { ...Object(actor.value), state: { value: "nowhere", context: {} } } }],
     ],
-    ["a body that rows refer to: only a backup has it", [{ op: "remove", key: body.key }]],
+    ["a body that rows refer to is missing: restore it from a backup", [{ op: "remove", key: body.key }]],
     ["an actor of no kind", [{ op: "put", key: ["ws_1", "actor", "nobody", "1"], value: { version: 1 } }]],
   ];
   for (const [what, changes] of damages) {

@@ -47,7 +47,7 @@ t.test("what is asked, and an answer that was acknowledged, live through kills o
   const before = await asked(scene);
   await scene.setting.restart();
   t.match(await asked(scene), before);
-  t.match(await findTask(scene), { state: "inbox", asks: "The agent asks for leave to use shell: To look." });
+  t.match(await findTask(scene), { state: "inbox", asks: "The agent asks for approval to use shell: To look." });
   const inputs = { command: "ls -l" };
   t.equal((await answer(scene, before, "edit", { inputs })).status, 200);
   await scene.setting.restart();

@@ -24,7 +24,7 @@ const LEASE_MS = 30_000;
 const LATER_WARNINGS: readonly unknown[] = [
   {
     path: "station.runners",
-    message: "differs from the live station's: its copies may run on other runners than the baseline's",
+    message: "differs from the live station's: its copies may run on different runners from the baseline's",
     severity: "warning",
   },
 ];

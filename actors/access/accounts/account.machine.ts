@@ -112,7 +112,7 @@ function tooMany(links: readonly Link[], { turn, source }: Delivered<SendLink>):
   if (isBelowLimit || first === undefined) return null;
   return {
     refused: "too-many-requests",
-    detail: "Too many sign-in mails were asked for; use the last one or try again later.",
+    detail: "Too many sign-in emails were requested. Use the last one, or try again later.",
     retryAfterSeconds: Math.max(1, Math.ceil((first.expiresAtMs - turn.now) / 1_000)),
   };
 }

@@ -31,11 +31,11 @@ export function refuseInvites(reading: Reading, terms: InviteTerms): Refusal | n
   const barred = emails.flatMap((email, index): FieldError[] =>
     maySignIn(email, signInDomains)
       ? []
-      : [{ path: `emails[${index}]`, message: "is of a mail domain that may not sign in here" }],
+      : [{ path: `emails[${index}]`, message: "has a mail domain that is not allowed to sign in" }],
   );
   const missing = teams.flatMap((id, index): FieldError[] =>
     findResource(reading, workspaceId, "team", id) === undefined
-      ? [{ path: `teams[${index}]`, message: "is no team of this workspace" }]
+      ? [{ path: `teams[${index}]`, message: "is not a team of this workspace" }]
       : [],
   );
   const errors = [...barred, ...missing];

@@ -45,7 +45,7 @@ const MAX_STARTED = 20;
 
 const unknownState: Refusal = {
   refused: "conflict",
-  detail: "This link was used already, is too old, or was not begun by you in this session: begin it again.",
+  detail: "This link was already used, has expired, or was not started by you in this session. Start again.",
 };
 
 const { on, choose, machine } = toChart<OAuthStateContext, BeginOAuthState | UseOAuthState | Woken>();

@@ -9,6 +9,6 @@ import { findMember } from "../../workspaces/member.table.js";
  */
 export function departedMemberWarning(reading: Reading, row: ResourceRow<unknown>, path: string): readonly Warning[] {
   if (findMember(reading, row.workspaceId, String(row.added[path])) !== undefined) return [];
-  const message = "is not in the workspace any more, and may still know of it: replace it if that is not meant";
+  const message = "has left the workspace but may still know the token: replace the token if this is not intended";
   return [{ path, message, severity: "warning" }];
 }

@@ -44,7 +44,7 @@ export async function exchangeWorkloadToken<Fields extends TrustTerms>(
   const trust = findTrust<Fields>(options, of.minting, request.trust);
   if (trust !== null) return mint(options, trust, request, of);
   const id = TRUST_ID.test(request.trust) ? request.trust : "no id";
-  options.log.warn("an exchange was refused", { trust: id, check: "trust" });
+  options.log.warn("a token exchange was rejected", { trust: id, check: "trust" });
   return null;
 }
 
@@ -95,10 +95,10 @@ async function refuse(
   { check, wanted, came, verified }: WorkloadFault,
 ): Promise<null> {
   const fault: WorkloadFault = { check, wanted, came, verified };
-  log.warn("an exchange was refused", { trust: trust.id, ...fault });
+  log.warn("a token exchange was rejected", { trust: trust.id, ...fault });
   const message: RefuseWorkload = { type: "trust.refuse", ...fault };
   await runtime.ask(actor(trust.workspaceId, trust.id), message).catch(() => {
-    log.warn("a refusal was not kept for those who manage the trust", { trust: trust.id });
+    log.warn("a rejected token exchange could not be recorded at its trust", { trust: trust.id });
   });
   return null;
 }

@@ -167,7 +167,7 @@ function toFault(
   if (error instanceof errors.JWSSignatureVerificationFailed) {
     return fault("signature", "the signature of a key of the issuer", "another");
   }
-  return fault("token", "a signed JSON Web Token", error instanceof errors.JOSEError ? error.code : "a key of no use");
+  return fault("token", "a signed JSON Web Token", error instanceof errors.JOSEError ? error.code : "an unusable key");
 }
 
 function claimFault(

@@ -54,7 +54,9 @@ export function tokenTrustKind({ allowList }: { readonly allowList: AllowList })
     added: {
       definedBy: z
         .string()
-        .describe("The person whom minted tokens act for, also once they left the workspace: `warnings` then say so."),
+        .describe(
+          "The person that minted tokens act for, even after they leave the workspace; `warnings` then say so.",
+        ),
     },
     complete: (fields, scope) => ({ fields, added: { definedBy: toDefiner(scope) } }),
     details: ({ fields: { key: _key, ...terms } }) => terms,

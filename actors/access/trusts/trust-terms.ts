@@ -34,7 +34,7 @@ function issuerFault(text: string): string | null {
     return "must be an https address, or http for localhost, 127.0.0.1 or [::1]";
   }
   const authority = text.slice(text.indexOf("//") + 2).split(/[/?#]/, 1)[0] ?? "";
-  if (authority.includes("@")) return "must hold no credentials";
+  if (authority.includes("@")) return "must not contain credentials";
   if (/[?#]/.test(text)) return "must have no query and no fragment";
   const isLocal = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(authority);
   if (text.startsWith("http://") && !isLocal) return "must be https, unless it is localhost, 127.0.0.1 or [::1]";
@@ -47,7 +47,7 @@ const claimName = z
   .regex(/^[a-z][a-z0-9_]*$/, "must be a claim's name: lowercase letters, digits and _, starting with a letter")
   .refine(
     (name) => !reservedClaims.has(name),
-    "may not be named: iss, sub, aud, exp, nbf, iat and jti have rules of their own",
+    "is reserved: iss, sub, aud, exp, nbf, iat and jti have rules of their own",
   );
 
 /** The fields of a trust that decide which workload tokens it accepts. Token trusts and runner trusts share them. */
@@ -75,7 +75,7 @@ export function termWarnings(terms: TrustTerms, allowList: AllowList): readonly 
   const isOutOfReach = !reachesIssuer(allowList, new URL(terms.issuer));
   return [
     ...(isOutOfReach
-      ? [warning("issuer", `is not reached from here: OUTBOUND_ALLOW must name ${new URL(terms.issuer).origin}`)]
+      ? [warning("issuer", `is not reachable from this service: add ${new URL(terms.issuer).origin} to OUTBOUND_ALLOW`)]
       : []),
     ...(form === null ? [] : [warning("subject", form)]),
   ];

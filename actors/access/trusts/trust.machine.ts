@@ -69,13 +69,13 @@ function mint(context: TrustContext, event: Delivered<MintCredentials>, minting:
     no(
       "trust",
       `the trust at version ${trustVersion}`,
-      trust === undefined ? "it is gone" : `version ${trust.version}`,
+      trust === undefined ? "it was deleted" : `version ${trust.version}`,
     );
     return context;
   }
   const roomy = context.kept + hashes.length > MAX_CREDENTIALS ? sweep(context, turn, minting) : context;
   if (roomy.kept + hashes.length > MAX_CREDENTIALS) {
-    no("tokens", `at most ${MAX_CREDENTIALS} that have not ended`, `one more than ${roomy.kept}`);
+    no("tokens", `at most ${MAX_CREDENTIALS} valid tokens`, `one more than ${roomy.kept}`);
     return roomy;
   }
   const minted = minting.mint(trust, event);

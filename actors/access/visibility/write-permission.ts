@@ -40,7 +40,10 @@ export function refuseReplay(
   { workspaceId }: { readonly workspaceId: string },
 ): Refusal | null {
   if (permit(reading, caller, workspaceId, "read", kind.name) === null) return null;
-  return { refused: "conflict", detail: `The ${kind.name} that this Idempotency-Key made is not yours any more.` };
+  return {
+    refused: "conflict",
+    detail: `You no longer have access to the ${kind.name} that this Idempotency-Key created.`,
+  };
 }
 
 const actions = { "resource.create": "create", "resource.update": "update", "resource.delete": "delete" } as const;

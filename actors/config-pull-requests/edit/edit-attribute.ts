@@ -109,7 +109,7 @@ function editBlocks(
   const [first = source.root] = nodes;
   refuseChanged(editing, { node: first, json: plainValue(isList(change.was) ? written : (listed[0] ?? null)) }, change);
   if (!isList(now) || now.length !== nodes.length || !now.every(isObject)) {
-    const message = `At ${toPlace(source, first)}, ${toName(change)} is written as blocks, of which none are added or removed.`;
+    const message = `At ${toPlace(source, first)}, ${toName(change)} is written as blocks. The edit cannot add or remove blocks.`;
     refuse("ambiguous", message, { attribute: toName(change), wanted: writeWanted(now) });
   }
   const replacing = toReplacing(editing, change);
@@ -129,7 +129,7 @@ function toReplacing({ source, found, live }: Editing, change: StationChange): R
     manner: toManner(source, found),
     meaning: (element) => findMeaning(live, change.path, [element]) ?? writeJson(element),
     refuseLoss: (node) => {
-      const message = `At ${toPlace(source, node)}, a comment in ${attribute} would be lost.`;
+      const message = `At ${toPlace(source, node)}, the edit would delete a comment in ${attribute}.`;
       return refuse("ambiguous", message, { attribute, wanted: writeWanted(change.now) });
     },
   };

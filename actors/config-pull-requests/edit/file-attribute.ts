@@ -32,10 +32,10 @@ export function refuseOtherFile(
   const folder = dirname(source.path);
   const begin = `At ${toPlace(source, node)}, ${attribute} is the file ${target}, which`;
   if (target.startsWith("../") || !isWithin(target, folder)) {
-    refuse("ambiguous", `${begin} lies outside the module: others may read it.`, about);
+    refuse("ambiguous", `${begin} is outside the module: other modules may read it.`, about);
   }
   const link = links.on(target);
-  if (link !== null) refuse("ambiguous", `${begin} is reached over the symlink ${link}.`, about);
+  if (link !== null) refuse("ambiguous", `${begin} is reached through the symlink ${link}.`, about);
   if (entries.find(({ path }) => path === target)?.kind !== "file")
-    refuse("not-found", `${begin} is not there.`, about);
+    refuse("not-found", `${begin} does not exist.`, about);
 }

@@ -62,7 +62,7 @@ export function findStation(source: Source, sought: Sought): FoundStation {
   const [only] = found;
   if (found.length > 1) {
     const at = found.map((each) => toPlace(source, each.holder?.node ?? each.node)).join(" and ");
-    refuse("ambiguous", `The station ${key} stands more than once in the line ${sought.lineKey}: at ${at}.`);
+    refuse("ambiguous", `The station ${key} appears more than once in the line ${sought.lineKey}: at ${at}.`);
   }
   if (only?.holder === undefined) {
     const computed = places.find((place) => findKey(source, place) === null);
@@ -87,10 +87,10 @@ export function refuseRepeated(source: Source, { members }: Holder): void {
   for (const { name, nameNode } of members) {
     if (name === null) {
       const expression = toText(source.text, nameNode);
-      refuse("ambiguous", `At ${toPlace(source, nameNode)}, a name is not written out: it may be any.`, { expression });
+      refuse("ambiguous", `At ${toPlace(source, nameNode)}, a name is computed: it may be any name.`, { expression });
     }
     if (seen.has(name)) {
-      refuse("ambiguous", `At ${toPlace(source, nameNode)}, ${name} stands a second time.`, { attribute: name });
+      refuse("ambiguous", `At ${toPlace(source, nameNode)}, ${name} appears a second time.`, { attribute: name });
     }
     seen.add(name);
   }
@@ -121,7 +121,7 @@ function findLine(source: Source, sought: Sought): FoundLine {
   }
   if (found.length > 1) {
     const at = found.map(({ block }) => toPlace(source, block.node)).join(" and ");
-    refuse("ambiguous", `The line ${lineKey} stands more than once: at ${at}.`);
+    refuse("ambiguous", `The line ${lineKey} appears more than once: at ${at}.`);
   }
   if (isOfTeam(source, only, sought) === "maybe") refuseOtherTeam(source, only, sought);
   if (only.block.node.isBroken) {
@@ -134,7 +134,10 @@ function lineAt(source: Source, block: InnerBlock): FoundLine {
   const name = block.labels[1] ?? "";
   const path = ["resource", TYPE, name, 0];
   if (valueAt(source.values, ["resource", TYPE, name, 1]) !== undefined) {
-    refuse("ambiguous", `At ${toPlace(source, block.node)}, ${TYPE}.${name} is a resource that stands more than once.`);
+    refuse(
+      "ambiguous",
+      `At ${toPlace(source, block.node)}, ${TYPE}.${name} is a resource that appears more than once.`,
+    );
   }
   return { block, body: toHolder(source.text, block.node), path };
 }

@@ -14,7 +14,7 @@ export function refuseIgnored(source: Source, found: FoundStation, changes: read
     const expression = toText(text, value).trim();
     const at = toPlace(source, value);
     if (name === "enabled" && expression !== "true") {
-      refuse("not-proven", `At ${at}, lifecycle may keep the line from being made: the edit would change nothing.`, {
+      refuse("not-proven", `At ${at}, lifecycle may prevent the creation of the line: the edit would change nothing.`, {
         expression,
       });
     }

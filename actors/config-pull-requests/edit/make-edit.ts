@@ -44,7 +44,7 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   const found = findStation(before, sought);
   const editing = { source: before, found, live, wanted: wanted.wanted };
   const changes = listStationChanges(live, wanted.wanted, (attribute) => writesMembers(editing, attribute));
-  if (changes.length === 0) refuse("changed-meanwhile", "The live station is as wanted already.");
+  if (changes.length === 0) refuse("changed-meanwhile", "The live station already has the wanted values.");
   // Insertions at the same position keep this order.
   const ordered = isAlphabetical(found.station) ? [...changes].sort(byName) : changes;
   const edits = ordered.map((change) => editAttribute(editing, change));
@@ -80,7 +80,7 @@ async function editText(
     } catch (error) {
       if (!(error instanceof EditRefused)) throw error;
       const at = toPlace(before, found.station.node);
-      return refuse("not-proven", `At ${at}, the edited source would be no HCL: ${error.message}`);
+      return refuse("not-proven", `At ${at}, the edited source would not be valid HCL: ${error.message}`);
     }
   };
   const edited = spliced(
@@ -105,7 +105,7 @@ function byName(left: StationChange, right: StationChange): number {
 function refuseModule({ entries, links }: Repository, path: string): void {
   const at = `At ${path}:1`;
   const link = links.on(path);
-  if (link !== null) refuse("ambiguous", `${at}: the file is reached over the symlink ${link}.`);
+  if (link !== null) refuse("ambiguous", `${at}: the file is reached through the symlink ${link}.`);
   if (!/\.(tf|tofu)$/.test(path))
     refuse("not-hcl", `${at}: the file is not HCL. Names of such files end with .tf or .tofu.`);
   if (entries.find((each) => each.path === path)?.kind !== "file") refuse("not-found", `${at}: there is no such file.`);
@@ -113,9 +113,9 @@ function refuseModule({ entries, links }: Repository, path: string): void {
     refuse("not-proven", `${at}: Terraform ignores files of this name. The edit would change nothing.`);
   const others = entries.filter((each) => dirname(each.path) === dirname(path)).map((each) => each.path);
   const override = others.find(isOverride);
-  if (override !== undefined) refuse("ambiguous", `${at}: ${override}:1 may override what the file says.`);
+  if (override !== undefined) refuse("ambiguous", `${at}: ${override}:1 may override the file.`);
   const twin = others.find((each) => each === path.replace(/\.tf$/, ".tofu") && each !== path);
-  if (twin !== undefined) refuse("ambiguous", `${at}: ${twin}:1 may be read in the place of the file.`);
+  if (twin !== undefined) refuse("ambiguous", `${at}: ${twin}:1 may be read instead of the file.`);
 }
 
 /**
@@ -157,7 +157,7 @@ async function editFile(
   if (typeof before !== "string") refuse("not-found", `${begin} ${whyUnread(before)}.`, about);
   if (typeof change.now !== "string" || !isSame(before, change.was)) {
     const isWanted = isSame(before, change.now);
-    const what = isWanted ? "is as wanted already" : "does not hold what the live station has";
+    const what = isWanted ? "already has the wanted content" : "does not contain the live station's value";
     refuse("changed-meanwhile", `${begin} ${what}.`, about);
   }
   const other = await findOtherReader(repository, { target, module: dirname(source.path), path: source.path, node });

@@ -48,10 +48,10 @@ export async function findInstance(
     problem: { code, message, isUnknown },
   });
   const link = linkTo(repository, path);
-  if (link !== null) return problem("ambiguous", `${path} is also reached over the symlink ${link}. ${LOSS}`);
+  if (link !== null) return problem("ambiguous", `${path} is also reached through the symlink ${link}. ${LOSS}`);
   const code = await repository.code();
   if ("fault" in code)
-    return problem("ambiguous", `The repository cannot be looked through: ${code.fault}. ${UNKNOWN}`, true);
+    return problem("ambiguous", `The repository cannot be searched: ${code.fault}. ${UNKNOWN}`, true);
   const files = code.files
     .filter(({ path: each, text }) => isTelling(each, text))
     .map((file) => readCode(repository, file));
@@ -65,10 +65,10 @@ export async function findInstance(
     const why =
       other === null
         ? whyMore(repository, files, found)
-        : `${at(call)}, which is also reached over the symlink ${other}`;
+        : `${at(call)}, which is also reached through the symlink ${other}`;
     if (why !== null) return problem("ambiguous", `${called(folder)} at ${why}. ${LOSS}`);
     if (call.times === "none")
-      return problem("not-proven", `${called(folder)} at ${at(call)}, which does not make it. ${NOTHING}`);
+      return problem("not-proven", `${called(folder)} at ${at(call)}, which creates no instance of it. ${NOTHING}`);
     calls.push(call);
     if (own !== null) return problem("ambiguous", own);
     folder = dirname(call.block.file.path);
@@ -83,7 +83,7 @@ function whyMore(repository: Repository, files: readonly CodeBlock[], calls: rea
   const [call, other] = calls;
   if (call === undefined) return null;
   if (other !== undefined) return `${at(call)} and ${at(other)}`;
-  if (call.times === "many") return `${at(call)}, which may make it more than once`;
+  if (call.times === "many") return `${at(call)}, which may create several instances of it`;
   const { block } = call;
   const override = files
     .filter(({ file: { path } }) => isOverride(path) && dirname(path) === dirname(block.file.path))
@@ -94,7 +94,7 @@ function whyMore(repository: Repository, files: readonly CodeBlock[], calls: rea
   return included === null ? null : `${at(call)}, which is included at ${included}`;
 }
 
-const LOSS = "The edit would change lines that nothing was measured for.";
+const LOSS = "The edit would also change lines that were not measured.";
 const UNKNOWN = "It may use the module of the source more than once.";
 const NOTHING = "The edit would change nothing.";
 
@@ -147,7 +147,7 @@ function runTwice(
     return `${manyTimes(folder)}: ${toPlace(workspaces.file, workspaces)} has many workspaces. ${LOSS}`;
   const workspace = own.map(({ file }) => ({ file, start: workspaceIn(repository, file) }));
   const used = workspace.find(({ start }) => start >= 0);
-  if (used !== undefined) return `${manyTimes(folder)}: ${toPlace(used.file, used)} tells workspaces apart. ${LOSS}`;
+  if (used !== undefined) return `${manyTimes(folder)}: ${toPlace(used.file, used)} depends on the workspace. ${LOSS}`;
   const deployments = own.flatMap((whole) => whole.blocks.filter(({ type }) => type === "deployment"));
   const backend = terraform.find(({ type }) => type === "backend" || type === "cloud");
   const places = [deployments, valuesFor(files, folder, blocks)].flat().map((each) => toPlace(each.file, each));
@@ -158,7 +158,7 @@ function runTwice(
   if (second !== undefined) return `${manyTimes(folder)}: with ${first} and ${second}. ${LOSS}`;
   const root = backend === undefined ? (first ?? rootFile(repository, folder)) : toPlace(backend.file, backend);
   return isCalled && root !== undefined
-    ? `The module in ${folder} is called, and run by itself: ${root} is of a root module. ${LOSS}`
+    ? `The module in ${folder} is called by another module and also run as a root module: ${root} is of a root module. ${LOSS}`
     : null;
 }
 

@@ -56,7 +56,7 @@ async function readLevel(
     const [, source] = /^"(\.\.?(?:\/[^"\\$%]*)?)"$/.exec(block.attributes.get("source") ?? "") ?? [];
     const target = source === undefined ? null : repository.links.follow(posix.join(dirname(block.file.path), source));
     if (typeof target !== "string") continue;
-    const own = { call: { block, above: level }, valuesOf: () => [] };
+    const own = { call: { block, above: level }, listValues: () => [] };
     children.set(block.labels[0] ?? "", await readLevel(repository, target.replace(/\/$/, ""), own, below - 1));
   }
   return level;

@@ -24,14 +24,14 @@ export function proveEdit(
   const without = ({ values }: Source) => changes.reduce<Json>((rest, { path }) => withoutAt(rest, path), values);
   const at = toPlace(before, findStation(before, wanted).station.node);
   if (!isDeepStrictEqual(without(before), without(after))) {
-    refuse("not-proven", `At ${at}, the edited source would differ from what it was in more than the wanted values.`);
+    refuse("not-proven", `At ${at}, the edit would change more than the wanted values.`);
   }
   const found = findStation(after, wanted);
   for (const { path, change } of changes) {
     const isWanted = means(wanted.wanted, change.path, plainValue(valueAt(after.values, path) ?? null));
     if (isWanted && isWrittenAt(after, found, path.slice(found.path.length))) continue;
     const attribute = change.path.join(".");
-    refuse("not-proven", `At ${at}, the edited source would not hold the wanted ${attribute} as a plain value.`, {
+    refuse("not-proven", `At ${at}, the edited source would not contain the wanted ${attribute} as a plain value.`, {
       attribute,
     });
   }

@@ -30,9 +30,9 @@ export interface FileReading {
  */
 export async function findOtherReader(repository: Repository, reading: FileReading): Promise<string | null> {
   const code = await repository.code();
-  if ("fault" in code) return `the repository cannot be looked through, since ${code.fault}`;
+  if ("fault" in code) return `the repository cannot be searched, because ${code.fault}`;
   const templates = await repository.templates();
-  if ("fault" in templates) return `the templates cannot be looked through, since ${templates.fault}`;
+  if ("fault" in templates) return `the templates cannot be searched, because ${templates.fault}`;
   const { target, module } = reading;
   const { links } = repository;
   const namesIn = toLocals(repository, code.files);
@@ -60,7 +60,7 @@ function readerIn(
   if (!isNamed && !MAY_READ.test(text)) return null;
   repository.onFile(path);
   const read = readPaths(repository, file, names);
-  if (read === null) return `${path}, which nests too deeply to be looked through`;
+  if (read === null) return `${path}, which nests too deeply to be searched`;
   const { root, paths } = read;
   const isOwn = ({ start, end }: SyntaxNode) =>
     path === reading.path && start >= reading.node.start && end <= reading.node.end;

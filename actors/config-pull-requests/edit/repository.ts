@@ -79,7 +79,7 @@ export async function openRepository(
     read,
     onFile: (path) => onFile?.(path),
     async code() {
-      return isWhole ? readAll(paths) : { fault: "it is too large for the code host to list it whole" };
+      return isWhole ? readAll(paths) : { fault: "it is too large for the code host to list completely" };
     },
     templates: () => readAll(files.filter(isTemplate)),
     values: (isWanted) => readAll(paths.filter((path) => isValues(path) && isWanted(path))),
@@ -133,10 +133,10 @@ export function isOverride(path: string): boolean {
 /** Returns why a file was not read, as the end of a sentence about it. */
 export function whyUnread({ unread }: UnreadFile): string {
   return {
-    missing: "is not there",
+    missing: "does not exist",
     large: "is larger than 1 MiB, the most that is read",
     "utf-16": "is text in UTF-16; save it as UTF-8",
     binary: "is binary, no text",
-    encoding: "is no text in UTF-8",
+    encoding: "is not UTF-8 text",
   }[unread];
 }

@@ -28,7 +28,7 @@ export function toFailureCode(status: number): HookFailureCode | null {
 }
 
 /** The reason of a `timeout` when the hooks on a before event exceeded their common time limit. */
-export const BEFORE_EVENT_TIMEOUT = "the hooks on the event had their 60 seconds";
+export const BEFORE_EVENT_TIMEOUT = "the hooks on the event used up their 60 seconds";
 
 /** The reason of an `errored` request that a process kill interrupted: it is unknown whether the request arrived. */
 export const INTERRUPTED = "the service was killed before there was an answer; the request may have arrived";
@@ -45,4 +45,4 @@ export const NOT_RUNNING =
   "the service was not running when the 60 seconds of the event ended; its request was not sent";
 
 /** The reason of a `timeout` when a request on a before event got no slot and was never sent. */
-export const NO_PLACE = "no place for its request came free in the 60 seconds of the event";
+export const NO_PLACE = "its request got no slot within the event's 60 seconds";

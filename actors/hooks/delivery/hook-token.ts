@@ -71,7 +71,7 @@ function readKey(text: string): KeyObject {
   const key = text.trimStart().startsWith("{")
     ? createPrivateKey({ key: JSON.parse(text), format: "jwk" })
     : createPrivateKey(text);
-  if (key.asymmetricKeyDetails?.namedCurve !== "prime256v1") throw new Error("the key is no ES256 private key");
+  if (key.asymmetricKeyDetails?.namedCurve !== "prime256v1") throw new Error("the key is not an ES256 private key");
   return key;
 }
 

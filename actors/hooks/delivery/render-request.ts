@@ -58,7 +58,7 @@ function renderHead(request: Head, values: Names, allowance: Budget): RenderedHe
     if ("error" in value) return { error: `headers.${name}: ${value.error}` };
     headers[name] = toText(value.value);
     if (headers[name].length > MAX_HEADER_LENGTH || !isHeaderText(headers[name]))
-      return { error: `headers.${name}: its value cannot stand in a header` };
+      return { error: `headers.${name}: its value is not valid in a header` };
   }
   return parseHead(toText(url.value), headers);
 }

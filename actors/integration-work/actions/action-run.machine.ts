@@ -143,7 +143,10 @@ function classifyResend(message: ResendRun, turn: TurnReading) {
   const integration = findServed(turn, workspaceId, integrationId);
   if (before === undefined || integration === undefined) return answered({ refused: "not-found" });
   if (!isOver(before.state))
-    return answered({ refused: "conflict", detail: "The run is not over: it may still do what it is to do." });
+    return answered({
+      refused: "conflict",
+      detail: "The action run has not ended and may still succeed. Wait until it has ended.",
+    });
   const { action, binding } = before;
   const values = readStoredText(turn, workspaceId, before.values);
   const mostAttempts = binding === null ? 1 : MAX_ATTEMPTS;

@@ -135,7 +135,7 @@ function reportFailure(
   const { partition: workspaceId } = turn.self;
   const { integrationId, action } = row;
   const fields = findResource<IntegrationFields>(turn, workspaceId, "integration", integrationId)?.fields;
-  const end = attempt > 1 ? ` It was tried ${attempt} times and is not tried again.` : "";
+  const end = attempt > 1 ? ` It was tried ${attempt} times and will not be retried.` : "";
   const text = `The action ${action} failed (${code}): ${reason ?? code}.${end}`;
   const from = `integration ${fields?.integration ?? integrationId}`;
   // The key makes repeated identical failures one note on the task. The details are in the runs.

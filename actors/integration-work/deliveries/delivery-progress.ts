@@ -122,7 +122,7 @@ export function onWatched(context: DeliveryContext): Progress {
   const [entry] = context.entries;
   const isStuck = context.mayRaise && entry !== undefined && "raise" in entry && context.watchedAt === far;
   if (!isStuck) return { ...nothing, context: { ...context, watchedAt: far }, does: "nothing" };
-  const failed = { ...toPlace(entry), outcome: "failed", taskId: null, reason: "it was not answered" } as const;
+  const failed = { ...toPlace(entry), outcome: "failed", taskId: null, reason: "the task did not answer" } as const;
   return advance(tell({ ...context, entries: context.entries.slice(1) }, failed));
 }
 
@@ -212,7 +212,7 @@ function toEnd(context: DeliveryContext): DeliveryEnd {
   if (failed > 0) return { state: "failed", reason: "its entries failed" };
   if (unrouted > 0) return { state: "unrouted", reason: "its entries have no line" };
   const unread = context.unread == null ? "" : `; ${context.unread}`;
-  return { state: "ignored", reason: `no event holds${unread}` };
+  return { state: "ignored", reason: `no event matches${unread}` };
 }
 
 function tell(context: DeliveryContext, entry: DeliveryEntry): DeliveryContext {

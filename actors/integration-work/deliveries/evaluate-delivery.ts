@@ -109,7 +109,7 @@ function findRoute(
   try {
     const value = toText(evaluateField(by, names, budget));
     const place = Object.hasOwn(to, value) ? to[value] : undefined;
-    return place ?? { reason: value === "" ? "the route reads as nothing" : `no route for ${cutText(value, 255)}` };
+    return place ?? { reason: value === "" ? "the route's value is empty" : `no route for ${cutText(value, 255)}` };
   } catch (error) {
     if (error instanceof TooExpensive) return { reason: TOO_EXPENSIVE };
     throw error;
@@ -242,7 +242,7 @@ class Evaluation {
     const count = this.#entries.length;
     if (count >= this.#scene.entriesLeft || this.#budget.units <= 0) {
       const reason = this.#budget.units <= 0 ? TOO_EXPENSIVE : TOO_MANY;
-      this.#fail(place.event, null, `${reason}: it and all after it are left out`);
+      this.#fail(place.event, null, `${reason}: it and all entries after it are skipped`);
       return true;
     }
     if (count < MAX_RESULT_ENTRIES && this.#characters < MAX_RESULT_CHARACTERS) return false;
@@ -259,7 +259,7 @@ interface Unmet {
 
 /** Returns why a `when` does not accept its entry; null if it does. Throws {@link TooExpensive}. */
 function whyUnmet(outcome: Outcome): Unmet | null {
-  if ("value" in outcome) return outcome.value === true ? null : { reason: "`when` does not hold", isUnread: false };
+  if ("value" in outcome) return outcome.value === true ? null : { reason: "`when` is not true", isUnread: false };
   if (outcome.isSpent === true) throw new TooExpensive();
   return unreadable("when", outcome.error);
 }

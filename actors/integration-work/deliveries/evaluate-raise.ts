@@ -113,8 +113,8 @@ export function evaluateRaise({ raise }: IntegrationEvent, scene: RaiseScene): E
     channel: scene.routed?.channel ?? null,
     attaches: files.length === 0 ? null : { values: scene.values(), files, left },
     note: findNote([
-      ...(branch !== "" && toBranchName(branch) === null ? ["what it names is no branch"] : []),
-      ...(left > 0 ? [`more than ${MAX_EVENT_FILES} files: the others are left out`] : []),
+      ...(branch !== "" && toBranchName(branch) === null ? ["the branch name is not valid"] : []),
+      ...(left > 0 ? [`more than ${MAX_EVENT_FILES} files: the others are skipped`] : []),
       ...unread.list(),
     ]),
   };

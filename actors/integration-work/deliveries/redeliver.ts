@@ -43,9 +43,10 @@ export function redeliver(event: Delivered<RedeliverOne>, context: IntakeContext
 }
 
 function refuseRedelivery({ state, body }: DeliveryRow, context: IntakeContext): Refusal | null {
-  if (!isOver(state)) return { refused: "conflict", detail: `The delivery is ${state}: it is not over yet.` };
+  if (!isOver(state))
+    return { refused: "conflict", detail: `The delivery is ${state}. Only a finished delivery can be redelivered.` };
   if (body === null) {
-    return { refused: "body-gone", detail: "The delivery's body is not stored any more." };
+    return { refused: "body-gone", detail: "The delivery's body is no longer stored." };
   }
   if (!isCrowded(context)) return null;
   const detail = "Too many deliveries of this integration wait to be worked.";

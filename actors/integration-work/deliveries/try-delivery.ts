@@ -30,51 +30,62 @@ const raiseSchema = z.strictObject({
   opens: z
     .strictObject({
       lineId: z.string(),
-      station: z.string().nullable().describe("Null for the line's first."),
+      station: z.string().nullable().describe("Null for the line's first station."),
       title: z.string(),
       description: z.string(),
       assigneeEmail: z.string().nullable(),
-      assignee: z.string().nullable().describe("Who on the team has that mail address; null for nobody."),
+      assignee: z.string().nullable().describe("The team member with that mail address; null if there is none."),
     })
     .nullable(),
   branch: z.string().nullable(),
   marks: z.array(z.strictObject({ kind: z.string(), value: z.string() })),
   channel: z.string().nullable(),
-  files: z.array(z.string()).describe("The names of what would be attached."),
+  files: z.array(z.string()).describe("The names of the files that would be attached."),
 });
 
 /** What a delivery would do. */
 export const tryResultSchema = z
   .strictObject({
-    isVerified: z.boolean().describe("Whether it would be taken: where not, it is answered 401."),
-    fault: z.enum(deliveryFaults).nullable().describe("Why it is not verified, which its sender would not be told."),
-    response: z.strictObject({ body: z.unknown() }).nullable().describe("What `respond` answers; nothing comes of it."),
-    responseProblem: z.string().nullable().describe("Why `respond` does not answer, or with nothing."),
+    isVerified: z.boolean().describe("Whether the service would accept the delivery. If not, it answers 401."),
+    fault: z.enum(deliveryFaults).nullable().describe("Why verification fails. The sender does not see this."),
+    response: z
+      .strictObject({ body: z.unknown() })
+      .nullable()
+      .describe("The answer of `respond`. The service does nothing else with the delivery."),
+    responseProblem: z.string().nullable().describe("Why `respond` does not answer, or why its answer is empty."),
     key: z.string().nullable(),
-    keyProblem: z.string().nullable().describe("Why `delivery` gives no key, without which each is taken as new."),
-    mineProblem: z.string().nullable().describe("Why `mine` has no value: the delivery is taken as another's."),
+    keyProblem: z
+      .string()
+      .nullable()
+      .describe("Why `delivery` has no key. Without a key, every delivery counts as new."),
+    mineProblem: z
+      .string()
+      .nullable()
+      .describe("Why `mine` has no value. The service then treats the delivery as caused by others."),
     state: z.enum(["done", "ignored", "unrouted", "failed"]),
     reason: z.string().nullable(),
     entries: z.array(
       z.strictObject({
         event: z.int(),
         item: z.int().nullable(),
-        raise: raiseSchema.nullable().describe("Null where nothing is raised."),
+        raise: raiseSchema.nullable().describe("Null if nothing is raised."),
         outcome: z
           .enum(["opened", "said", "unmatched", "unrouted"])
           .nullable()
-          .describe("What would become of it, as open tasks are now; null where nothing is raised."),
+          .describe("The outcome with the tasks that are open now; null if nothing is raised."),
         taskId: z
           .string()
           .nullable()
-          .describe("The open task with one of its marks; null for none, and for one that an entry before would open."),
+          .describe(
+            "The open task with one of its marks; null if there is none, or if an earlier entry would open it.",
+          ),
         reason: z
           .string()
           .nullable()
-          .describe("Why nothing is raised, what is left out, or which fields have no value."),
+          .describe("Why nothing is raised, what is skipped, or which fields have no value."),
       }),
     ),
-    isCut: z.boolean().describe("Whether there are more entries than are shown."),
+    isCut: z.boolean().describe("Whether there are more entries than shown."),
   })
   .meta({ title: "delivery-try" });
 
@@ -149,7 +160,7 @@ export function* tryDelivery(
 const placeIn = ({ item }: Pick<DeliveryEntry, "item">) => item ?? Number.POSITIVE_INFINITY;
 
 function toState(entries: readonly TryEntry[]): Pick<TryResult, "state" | "reason"> {
-  if (entries.length === 0) return { state: "ignored", reason: "no event holds" };
+  if (entries.length === 0) return { state: "ignored", reason: "no event matches" };
   const outcomes = entries.flatMap(({ outcome }) => outcome ?? []);
   if (outcomes.some((outcome) => outcome !== "unrouted")) return { state: "done", reason: null };
   if (outcomes.length > 0) return { state: "unrouted", reason: "its entries have no line" };
@@ -168,7 +179,7 @@ function toTryEntry({ webhook }: DeliveryReceiver, entry: EvaluatedEntry, forese
   const { say, opens, branch, channel, attaches, unrouted, note } = entry.raise;
   const { outcome, taskId, marks, ...foreseenTask } = foreseen.next(entry.raise);
   const notes = [
-    ...(webhook.events[event]?.lookup == null ? [] : ["its lookup is not made here: what it captures is null"]),
+    ...(webhook.events[event]?.lookup == null ? [] : ["a trial sends no lookup: its captures are null"]),
     ...(unrouted === null ? [] : [`opens nothing: ${unrouted}`]),
     ...(note === null ? [] : [note]),
   ];

@@ -43,15 +43,15 @@ export function findActing(
   const isPersons = connection?.holder === "requester";
   // An action that neither a tool nor a binding runs is run by a schedule.
   if (actsAs.kind === "team" && isPersons && block.kind === "action" && after?.kind !== "binding")
-    return { code: "not-connected", reason: "it acts as a person, and there is nobody to act as" };
+    return { code: "not-connected", reason: "it acts as a person, but no person is known" };
   if (actsAs.kind === "person" && !isPersons)
-    return { code: "not-connected", reason: "the integration acts as its team now" };
+    return { code: "not-connected", reason: "the integration now acts as its team" };
   if (connection === null || connection.oauth2 === null) return { token: null, secrets: [] };
   const holder = actsAs.kind === "team" ? "team" : actsAs.userId;
   const { workspaceId, id: integrationId } = integration;
   const linked = findUsableConnection(reading, { workspaceId, integrationId, holder }, nowMs);
   if (linked === null) {
-    const whose = actsAs.kind === "team" ? "the team" : "the person whose task it is";
+    const whose = actsAs.kind === "team" ? "the team" : "the person who started the task";
     const reason = `${whose} has no usable connection to ${integration.fields.name}`;
     const ownConnection = findIntegrationConnection(reading, workspaceId, integrationId, holder);
     const isRenewed = ownConnection?.state === "connected" || ownConnection?.state === "refreshing";

@@ -127,7 +127,7 @@ function ended(result: IntegrationRequestResult): PreparedRun<IntegrationRequest
 }
 
 function failed({ clock, log }: IntegrationRequestOptions, id: string, error: unknown): IntegrationRequestResult {
-  log.error("a request of an integration went wrong", {
+  log.error("an integration request failed", {
     id,
     error: error instanceof Error ? error.name : typeof error,
   });

@@ -43,18 +43,18 @@ export function prepareRequest(
 ): PreparedRequest | NotSent {
   const reading = read();
   const found = findRequest(reading, workspaceId, input);
-  if (found === null) return { code: "broken", reason: "the integration no longer has what was to be done" };
+  if (found === null) return { code: "broken", reason: "the integration no longer has the requested action" };
   const { block, approvedDigest } = input;
   const isOther =
     approvedDigest !== undefined &&
     (block.kind !== "action" ||
       toRequestDigest(block.name, found.request, found.integration.fields) !== approvedDigest);
-  if (isOther) return { code: "not-allowed", reason: "what it does was changed since it was approved" };
+  if (isOther) return { code: "not-allowed", reason: "the action has changed since it was approved" };
   const scope = { reading, sealer, integration: found.integration };
   const acting = findActing(scope, input, nowMs);
   if ("code" in acting) return acting;
   const seen = toNames({ reading, workspaceId, baseUrl: baseUrl(), bodies }, { found, input });
-  if (seen === null) return { code: "unwritable", reason: "what its expressions see is too large" };
+  if (seen === null) return { code: "unwritable", reason: "the data for its expressions is too large" };
   const names = acting.token === null ? seen : { ...seen, connection: acting.token };
   const rendered = renderRequest(found.request, names);
   // An address contains the token if one of its expressions writes it.

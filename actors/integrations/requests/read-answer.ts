@@ -137,7 +137,7 @@ function findFailure(
   const holds = "value" in outcome && outcome.value === true;
   const code = holds ? null : toStatusCode(status);
   if (code !== null && success === null) return { code, reason: `it responded ${status}` };
-  const why = "error" in outcome ? `expect.success has no value: ${outcome.error}` : "expect.success does not hold";
+  const why = "error" in outcome ? `expect.success has no value: ${outcome.error}` : "expect.success is not true";
   if (code !== null) return { code, reason: `it responded ${status}, and ${why}` };
   // A GET with a lost response can be retried. Any other action has already run, and a retry would run it twice.
   const isLost = unread !== null && unread.kind !== "size" && (method === "GET" || of.kind !== "action");
@@ -147,7 +147,7 @@ function findFailure(
     const cause = unread === null ? why : `its answer cannot be read: ${unread.reason}`;
     return { code: "unsuccessful", reason: `it responded ${status}, and ${cause}` };
   }
-  return isUnusable ? { code: "errored", reason: "it responded something other than JSON" } : null;
+  return isUnusable ? { code: "errored", reason: "its response is not JSON" } : null;
 }
 
 /** Returns the reason for a response that counts as failed because it could not be read completely. */

@@ -56,7 +56,7 @@ function renderHeaders(
     if (value.value === null) continue;
     const written = toText(value.value);
     if (written.length > MAX_HEADER_LENGTH || !isHeaderText(written))
-      return { error: `headers.${name}: its value cannot stand in a header` };
+      return { error: `headers.${name}: its value is not valid in a header` };
     headers[name.toLowerCase()] = written;
   }
   return { headers };
@@ -111,7 +111,7 @@ function evaluateAddress(
   const written = whole.trim();
   const blanks = whole.length - whole.trimStart().length;
   if (starts.some((start) => leadsElsewhere(written, start - blanks)))
-    return { error: "url: an expression makes a segment of its path . or .." };
+    return { error: "url: an expression must not produce the path segment . or .." };
   if (!URL.canParse(written)) return { error: "url: it is no address" };
   return { url: new URL(written) };
 }

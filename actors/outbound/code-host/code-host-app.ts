@@ -30,6 +30,6 @@ export function createAppSigner(appId: string, privateKey: string): AppSigner {
 function readAppKey(text: string): KeyObject {
   const key = createPrivateKey(text.replaceAll("\\n", "\n"));
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-  if (key.asymmetricKeyType !== "rsa" || bits < LEAST_BITS) throw new Error("the key is no RSA private key");
+  if (key.asymmetricKeyType !== "rsa" || bits < LEAST_BITS) throw new Error("the key is not an RSA private key");
   return key;
 }

@@ -150,7 +150,7 @@ export function createPullRequests(parts: RepositoryCallParts): CodeHostPullRequ
 
 async function readDefaultBranch(parts: RepositoryCallParts, there: RepositoryThere): Promise<string> {
   const repository = await readRepository(parts, there);
-  if (repository === null) throw isRefusedWith(parts.name, 404, `it does not show ${there.repository}`);
+  if (repository === null) throw isRefusedWith(parts.name, 404, `it does not return ${there.repository}`);
   return repository.defaultBranch;
 }
 

@@ -110,7 +110,7 @@ export function createCodeHostRequests(options: CodeHostRequestsOptions): AskCod
       if (to !== null) return ask({ ...request, url: to }, hops + 1);
     }
     if (status >= 300 && status !== 404 && status !== 304)
-      log.warn("the code host refused", { host: name, what, status });
+      log.warn("the code host rejected a request", { host: name, what, status });
     refuseLater(options, status, { headers, bytes });
     if (status < 300 && unread !== undefined && unread.kind !== "size")
       throw new CodeHostRefused(`${name} answered with ${status}, and its answer cannot be read: ${unread.reason}.`);
@@ -229,14 +229,14 @@ export function readAs<Schema extends z.ZodType>(name: string, schema: Schema, j
 
 /** Creates the error for an answer of another form. */
 export function isOtherAnswer(name: string): CodeHostRefused {
-  return new CodeHostRefused(`${name} answered with something else than was asked for.`);
+  return new CodeHostRefused(`${name} answered with an unexpected response.`);
 }
 
 /**
  * Returns why there is no answer. Uses the error's code only, because the error's text may contain parts of the answer.
  */
 function whyUnanswered(error: unknown): string {
-  if (error instanceof RequestRefused) return `may not be asked: ${error.message}`;
+  if (error instanceof RequestRefused) return `is not allowed as a destination: ${error.message}`;
   if (!(error instanceof Error)) return "could not be reached";
   if (error.name === "TimeoutError" || error.name === "AbortError") return "took too long to answer";
   return "code" in error && typeof error.code === "string"

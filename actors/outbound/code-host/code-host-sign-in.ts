@@ -78,9 +78,9 @@ export async function fetchPersonToken(
   // For an invalid code, GitHub answers 200; other hosts answer 400 or 401.
   if (read !== null && "error" in read) {
     const error = ERROR_CODE.test(read.error) ? read.error : "unknown";
-    log.warn("the code host did not take a sign-in", { host: name, error });
+    log.warn("the code host rejected a sign-in", { host: name, error });
     if (UNCONFIRMED.includes(error)) return null;
-    throw new CodeHostRefused(`${name} did not take the client that this service signs people in with.`);
+    throw new CodeHostRefused(`${name} rejected this service's OAuth client. Check the client id and secret.`);
   }
   if (status >= 300) throw isRefusedWith(name, status);
   if (read === null) throw isOtherAnswer(name);

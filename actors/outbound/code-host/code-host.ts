@@ -134,16 +134,17 @@ export function createCodeHost({ settings, outbound, now, log, pause = setTimeou
         authorization: `Bearer ${await appToken()}`,
       });
       if (status === 404) return null;
-      if (status === 401) throw new CodeHostRefused(`${name} did not take the app that this service signs in as.`);
+      if (status === 401) throw new CodeHostRefused(`${name} rejected this service's app credentials.`);
       if (status !== 200) throw isRefusedWith(name, status);
       const installation = readAs(name, installationSchema, json);
-      if (installation.id !== id) throw new CodeHostRefused(`${name} answered about another installation.`);
+      if (installation.id !== id) throw new CodeHostRefused(`${name} answered for a different installation.`);
       return installation;
     },
     administers: (token, account) => isAdministrator({ ask, settings, name, log }, token, account),
     async repositories(installationId, page) {
       const place = { party: String(installationId), target: name };
-      if (!lane.take(place)) throw new CodeHostRefused(`${name} is being asked for too much at once; try again.`);
+      if (!lane.take(place))
+        throw new CodeHostRefused(`Too many requests to ${name} are in progress. Try again later.`);
       try {
         return await listRepositories(installationId, page);
       } finally {

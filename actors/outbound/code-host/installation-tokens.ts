@@ -81,7 +81,7 @@ export function createInstallationTokens(options: InstallationTokensOptions): In
       authorization: `Bearer ${await options.appToken()}`,
       body,
     });
-    if (status === 401) throw new CodeHostRefused(`${name} did not take the app that this service signs in as.`);
+    if (status === 401) throw new CodeHostRefused(`${name} rejected this service's app credentials.`);
     if (status >= 300) throw isRefusedWith(name, status, whyRefused(json));
     const { token, expires_at, repositories } = readAs(name, tokenSchema, json);
     return { token, name: repositories?.[0].full_name ?? null, expiresAtMs: Date.parse(expires_at) };

@@ -88,7 +88,7 @@ export async function guardedAddress(host: string, admitsPrivate: boolean, resol
   const [first] = addresses;
   if (first === undefined) throw new Error(`${host} has no address`);
   const refused = admitsPrivate ? undefined : addresses.find((address) => !isPublicAddress(address));
-  if (refused !== undefined) throw new AddressRefused(`${host} leads to ${refused}, which is not a public address`);
+  if (refused !== undefined) throw new AddressRefused(`${host} resolves to ${refused}, which is not a public address`);
   return first;
 }
 

@@ -127,7 +127,7 @@ function parseEntry(text: string): Entry {
     const url = parseUrl(text);
     const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "";
     if (!isOrigin || url.username !== "")
-      throw new InvalidAllowList(`${text} is no origin such as http://127.0.0.1:9000`);
+      throw new InvalidAllowList(`${text} is not an origin such as http://127.0.0.1:9000`);
     const protocol = url.protocol === "http:" ? "http:" : "https:";
     return { protocol, host: url.hostname, below: false, port: url.port, admitsPrivate: true };
   }
@@ -135,7 +135,7 @@ function parseEntry(text: string): Entry {
   const url = parseUrl(`https://${below ? text.slice(2) : text}/`);
   const isHost =
     url !== null && url.pathname === "/" && url.username === "" && /^[a-z0-9.[\]:-]+$/i.test(text.slice(below ? 2 : 0));
-  if (!isHost) throw new InvalidAllowList(`${text} is none of host, *.host, host:port, http://host:port`);
+  if (!isHost) throw new InvalidAllowList(`${text} is not one of host, *.host, host:port, http://host:port`);
   const port = /:\d+$/.test(text) && !text.endsWith("]") ? url.port || "443" : null;
   return { protocol: "https:", host: url.hostname, below, port: port === "443" ? "" : port, admitsPrivate: false };
 }

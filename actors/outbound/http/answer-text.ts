@@ -21,7 +21,7 @@ export function readText(bytes: Uint8Array, contentType?: string | readonly stri
   const charset = findCharset(bytes) ?? declaredCharset(contentType) ?? "utf-8";
   // JSON in UTF-16 contains zero bytes. Valid UTF-8 without any zero byte has a wrong charset label.
   const isMislabelled = /^utf-?16/i.test(charset) && !hasZeros(bytes) && !hasMark16(bytes) && isUtf8(bytes);
-  if (isMislabelled) return { text: decodeUtf8(bytes), doubt: `it says charset ${charset}, and is UTF-8` };
+  if (isMislabelled) return { text: decodeUtf8(bytes), doubt: `it declares charset ${charset}, but is UTF-8` };
   if (isUtf8(bytes) && /^utf-?8$/i.test(charset)) return { text: decodeUtf8(bytes), doubt: null };
   const decoder = createDecoder(charset);
   if (decoder === null)

@@ -9,7 +9,7 @@ interface Failure {
   readonly code: NetworkFailureCode;
   /** A clause without secrets. */
   readonly reason: string;
-  /** Present if there was no connection, so the request was not sent. */
+  /** Present if the connection failed, so the request was not sent. */
   readonly isUnsent?: true;
 }
 
@@ -20,14 +20,13 @@ export function toFailure(error: unknown): Failure {
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
   const named = code === "" ? "" : ` (${code})`;
   if (error instanceof ConnectionFailed) {
-    const reason = code === "" ? "there was no connection" : `nothing responded${named}`;
+    const reason = code === "" ? "the connection failed" : `nothing responded${named}`;
     return { code: "unreachable", reason, isUnsent: true };
   }
   if (name === "TimeoutError" || name === "AbortError" || /TIMEOUT/.test(code)) {
     return { code: "unreachable", reason: "there was no response in the time left" };
   }
-  if (name === "HTTPParserError" || RUBBISH.test(code))
-    return { code: "errored", reason: "it responded something other than HTTP" };
+  if (name === "HTTPParserError" || RUBBISH.test(code)) return { code: "errored", reason: "its response is not HTTP" };
   const isNetwork = /^(E[A-Z]+|UND_ERR_[A-Z_]+|CERT_|DEPTH_ZERO)/.test(code);
   return isNetwork
     ? { code: "unreachable", reason: `nothing responded${named}` }

@@ -133,8 +133,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   #late(): void {
-    const reason = new DOMException("the time is up", "TimeoutError");
-    if (this.#status !== 0) this.#settle({ kind: "time", reason: "it did not end in the time left" });
+    const reason = new DOMException("the time limit was reached", "TimeoutError");
+    if (this.#status !== 0) this.#settle({ kind: "time", reason: "it did not end within the time limit" });
     this.#cut(reason);
   }
 
@@ -178,7 +178,7 @@ const CODING_OVERHEAD = 64 * 1024;
 function toUnread(error: Error, limits: ExchangeLimits): Unread {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   if (code === DECODED_TOO_LARGE) return tooLarge(limits);
-  if (CODING_ERROR.test(code)) return { kind: "coding", reason: "it does not decode by its content coding" };
+  if (CODING_ERROR.test(code)) return { kind: "coding", reason: "its content coding cannot be decoded" };
   const named = code === "" ? "" : ` (${code})`;
   return { kind: "broken", reason: `the connection broke before its end${named}` };
 }

@@ -6,7 +6,7 @@ import { ConnectionFailed, RequestRefused } from "./request.js";
  * The same message for an unknown name and for a name with a private address, so that nobody can find out names in the
  * private network.
  */
-const NO_ADDRESS = "its name leads to no public address";
+const NO_ADDRESS = "its name does not resolve to a public address";
 
 /**
  * Returns why a request failed. Uses the error's code only, because the error's text may contain parts of the answer.
@@ -36,7 +36,7 @@ export function parseJson(text: string): unknown {
 export function whyJsonIsUnread(text: string): string | null {
   try {
     JSON.parse(text);
-    return "its JSON nests too deep, has too many values, or has a number with too many digits";
+    return "its JSON is nested too deeply, has too many values, or has a number with too many digits";
   } catch {
     return null;
   }

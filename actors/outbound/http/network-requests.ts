@@ -95,7 +95,7 @@ export class NetworkRequests {
     const workspace = this.#toWorkspace(host.workspaceId);
     const handed = workspace.hosts.get(host) ?? [];
     workspace.hosts.delete(host);
-    for (const { request } of handed) this.#fail(request.id, "the host that had the request went away");
+    for (const { request } of handed) this.#fail(request.id, "the host that had the request disconnected");
     this.#forget(workspace);
   }
 
@@ -111,13 +111,13 @@ export class NetworkRequests {
     return new Promise<OutboundAnswer>((resolve, reject) => {
       const workspace = this.#toWorkspace(workspaceId);
       if (workspace.waiting.size >= MAX_WAITING) {
-        reject(new NetworkFailure("unreachable", "too many requests wait for a host of the workspace"));
+        reject(new NetworkFailure("unreachable", "too many requests are waiting for a host of the workspace"));
         return;
       }
       this.#ids += 1;
       const id = `req-${this.#ids}`;
       const untilMs = this.#clock.now() + timeoutMs;
-      const abort = () => this.#fail(id, "the request was given up");
+      const abort = () => this.#fail(id, "the request was cancelled");
       const cancel = this.#clock.at(untilMs, () => this.#fail(id, this.#whyLate(id)));
       const settle = (outcome: OutboundAnswer | NetworkFailure) => {
         cancel();
@@ -138,7 +138,7 @@ export class NetworkRequests {
 
   #whyLate(id: string): string {
     return this.#pending.get(id)?.host === null
-      ? "no host of the workspace took it in time"
+      ? "no host of the workspace took the request in time"
       : "there was no response in the time left";
   }
 

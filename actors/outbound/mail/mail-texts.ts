@@ -10,7 +10,7 @@ export function signInMail(to: string, link: string): Mail {
   return {
     to,
     subject: "Sign in to Signalbox",
-    text: `Open this link within 15 minutes to sign in:\n\n${link}\n\nIf you did not ask for it, ignore this mail.\n`,
+    text: `Open this link within 15 minutes to sign in:\n\n${link}\n\nIf you did not request it, ignore this mail.\n`,
     logLine: `sign-in link for ${to}: ${link}`,
   };
 }
@@ -41,7 +41,7 @@ export function inviteMail({ to, inviter, workspace, role, teams, link }: Invite
       : ["You join these teams:", ...joined.map((team) => `- ${team}`)].join("\n"),
     "Open this link within 14 days to accept:",
     link,
-    `Accept it signed in as ${to}. If you did not expect this invite, ignore this mail.`,
+    `Sign in as ${to} to accept it. If you did not expect this invite, ignore this mail.`,
   ];
   const teamList = joined.length === 0 ? "no team" : `teams ${joined.join(", ")}`;
   return {
@@ -71,8 +71,8 @@ export function failingPollMail({ to, workspace, integration, reason, failures }
     subject: `The poll of ${integration} in ${workspace} fails`,
     text: [
       `${what}: ${oneLine(reason)}.`,
-      "It is asked again and again, less and less often, once a day at least. The integration says when it is next.",
-      "There is no further mail until it has succeeded.",
+      "The service retries the poll with growing delays, at least once a day. The integration shows the time of the next retry.",
+      "You receive no further mail until the poll succeeds.",
     ]
       .join("\n\n")
       .concat("\n"),

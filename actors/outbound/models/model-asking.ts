@@ -44,7 +44,7 @@ export function continueAsking<Answer>(
   const { sinceMs, waits } = asking;
   const endMs = sinceMs + MAX_MODEL_WAIT_MS;
   const isInterrupted = outcome.state === "interrupted";
-  const reason = isInterrupted ? "the service was killed before there was an answer" : outcome.reason;
+  const reason = isInterrupted ? "the service was killed before the model answered" : outcome.reason;
   if (nowMs >= endMs) return { state: "failed", code: "unavailable", reason };
   if (isInterrupted) return { state: "waiting", askAtMs: nowMs, asking, reason };
   const waitedMs = nowMs + Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** waits);

@@ -120,7 +120,7 @@ function prepareQuestion(
 const NOT_SET_UP: ModelOutcome = {
   state: "failed",
   code: "not-set-up",
-  reason: "no model is set up here",
+  reason: "no model is configured",
   spent: { calls: 0, cost: null, isEstimate: false },
 };
 
@@ -152,7 +152,7 @@ async function converse({ model, request, tally }: Conversation, signal: RunSign
     }
     if (repairs === MAX_REPAIRS) {
       model.noteUnreadable();
-      const reason = "the model's answers did not have the form that was asked for";
+      const reason = "the model's answers did not have the required form";
       return { state: "failed", code: "unreadable", reason, spent: tally.spent };
     }
     messages = [...messages, ...repair(reply, parsed.error)];

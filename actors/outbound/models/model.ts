@@ -140,7 +140,7 @@ function takeError(options: ModelOptions, error: HostError): Sent {
 function toRefusal({ settings, log }: ModelOptions, { status, body }: HostError): ModelReply {
   const code = readErrorCode(body);
   const named = code === null || settings.key?.includes(code) === true ? "" : ` (${code})`;
-  log.warn("the model refused", { host: new URL(settings.url).host, status });
-  const setting = status === 401 || status === 403 ? ": it does not take the service's MODEL_KEY" : "";
+  log.warn("the model rejected a request", { host: new URL(settings.url).host, status });
+  const setting = status === 401 || status === 403 ? ": it rejected the service's MODEL_KEY" : "";
   return { kind: "refused", reason: `the model answered ${status}${named}${setting}` };
 }

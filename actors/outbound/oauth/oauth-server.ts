@@ -100,7 +100,7 @@ function listAddresses(issuer: string): readonly URL[] {
 }
 
 async function fetchMetadata(outbound: Pick<Outbound, "get">, issuer: string): Promise<AuthorizationServer> {
-  let last = new ServerUnavailable("its metadata cannot be had");
+  let last = new ServerUnavailable("its metadata is not available");
   for (const url of listAddresses(issuer)) {
     const headers = { accept: "application/json", "user-agent": "Service-Connections/1" };
     const signal = new AbortController().signal;
@@ -111,18 +111,18 @@ async function fetchMetadata(outbound: Pick<Outbound, "get">, issuer: string): P
     if (answer.unread !== undefined)
       throw new ServerUnavailable(`its metadata cannot be read: ${answer.unread.reason}`);
     if (answer.status === 200) return readMetadata(answer.body, issuer);
-    last = new ServerUnavailable(`its metadata was answered with ${answer.status}`);
+    last = new ServerUnavailable(`its metadata request returned status ${answer.status}`);
   }
   throw last;
 }
 
 function readMetadata(body: string, issuer: string): AuthorizationServer {
   const parsed = metadataSchema.safeParse(withoutEmptyMembers(parseJson(body)));
-  if (!parsed.success) throw new ServerUnavailable("its metadata is not of the form that it must have");
+  if (!parsed.success) throw new ServerUnavailable("its metadata does not have the required form");
   const { data } = parsed;
-  if (data.issuer !== issuer) throw new ServerUnavailable("its metadata is that of another issuer");
+  if (data.issuer !== issuer) throw new ServerUnavailable("its metadata belongs to another issuer");
   if (data.code_challenge_methods_supported?.includes("S256") === false) {
-    throw new ServerUnavailable("it does not take PKCE with S256");
+    throw new ServerUnavailable("it does not support PKCE with S256");
   }
   return {
     issuer,

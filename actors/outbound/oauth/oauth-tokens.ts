@@ -93,7 +93,7 @@ export async function askForTokens(outbound: Pick<Outbound, "post">, asking: Ask
   try {
     answer = await postForm(outbound, asking);
   } catch (error) {
-    return { ok: false, isFinal: false, reason: `the host could not be asked: ${toReason(error)}` };
+    return { ok: false, isFinal: false, reason: `the request to the host failed: ${toReason(error)}` };
   }
   if (answer.unread !== undefined) {
     return { ok: false, isFinal: false, reason: `the host's answer cannot be read: ${answer.unread.reason}` };
@@ -126,7 +126,7 @@ export async function revokeToken(outbound: Pick<Outbound, "post">, asking: Aski
     const answer = await postForm(outbound, asking);
     return isSuccess(answer) ? null : `the host answered ${answer.status}`;
   } catch (error) {
-    return `the host could not be asked: ${toReason(error)}`;
+    return `the request to the host failed: ${toReason(error)}`;
   }
 }
 

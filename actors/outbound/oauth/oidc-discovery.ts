@@ -115,7 +115,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     if (known.asking === null && !mayAsk(known, now())) return;
     if (known.asking === null) {
       const place = { party, target: issuer };
-      if (!lane.take(place)) throw new KeysUnavailable("too many issuers are being asked for their keys");
+      if (!lane.take(place)) throw new KeysUnavailable("too many requests for issuers' keys are in progress");
       known.asking = ask(issuer, known, place);
     }
     await known.asking;
@@ -129,7 +129,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
       const isNew = known.keys === null;
       if (isNew) await renewed(issuer, known, party);
       const { keys } = known;
-      if (keys === null) throw known.failure ?? new KeysUnavailable("its keys cannot be had");
+      if (keys === null) throw known.failure ?? new KeysUnavailable("its keys are not available");
       try {
         return await keys(header, token);
       } catch (error) {
@@ -159,9 +159,10 @@ async function fetchKeys(fetcher: Fetcher, issuer: string): Promise<KeySet> {
   const at = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const discovery = await fetchJson(fetcher, at, { schema: discoverySchema, what: "the discovery document" });
   if (discovery.issuer !== issuer) {
-    throw new KeysUnavailable(`the discovery document is that of ${discovery.issuer.slice(0, 255)}`);
+    throw new KeysUnavailable(`the discovery document belongs to ${discovery.issuer.slice(0, 255)}`);
   }
-  if (!URL.canParse(discovery.jwks_uri)) throw new KeysUnavailable("the discovery document's jwks_uri is no address");
+  if (!URL.canParse(discovery.jwks_uri))
+    throw new KeysUnavailable("the discovery document's jwks_uri is not an address");
   const { keys } = await fetchJson(fetcher, discovery.jwks_uri, { schema: keySetSchema, what: "the key set" });
   return toKeySet(keys);
 }
@@ -176,9 +177,9 @@ async function fetchJson<Schema extends z.ZodType>(
   const answer = await outbound.get({ url: new URL(at), headers, timeoutMs, signal }).catch((error: unknown) => {
     throw new KeysUnavailable(`${what} cannot be fetched: ${toReason(error)}`);
   });
-  if (answer.status !== 200) throw new KeysUnavailable(`${what} was answered with ${answer.status}`);
+  if (answer.status !== 200) throw new KeysUnavailable(`the request for ${what} returned status ${answer.status}`);
   if (answer.unread !== undefined) throw new KeysUnavailable(`${what} cannot be read: ${answer.unread.reason}`);
   const parsed = schema.safeParse(parseJson(answer.body));
-  if (!parsed.success) throw new KeysUnavailable(`${what} is not of the form that it must have`);
+  if (!parsed.success) throw new KeysUnavailable(`${what} does not have the required form`);
   return parsed.data;
 }

@@ -57,8 +57,8 @@ export function findRemovableReplays(
 const full: Refusal = {
   refused: "conflict",
   detail:
-    `The set has its ${MAX_REPLAYS} replays, and each of them is under way, or others or the set's figures are read ` +
-    "with it. Stop one, wait until one has ended, or delete the set.",
+    `The set has ${MAX_REPLAYS} replays, the maximum. Each of them is running, or other replays or the set's figures ` +
+    "depend on it. Stop one, wait until one has ended, or delete the set.",
 };
 
 /** Orders replays for removal: first those without information, each group oldest first. */

@@ -46,7 +46,7 @@ export function checkBlock(block: StationBlock, line: LineRow, at: CheckedAt): r
 function checkReplayable(block: StationBlock, scope: WriteScope<unknown>): FieldError[] {
   const errors: FieldError[] = [];
   if (block.kind !== "work")
-    errors.push({ path: "station.kind", message: "must be work: only such stations are replayed" });
+    errors.push({ path: "station.kind", message: "must be work: only work stations are replayed" });
   if (!isHarnessOffered(scope.reading, scope.workspaceId, block.harness)) {
     errors.push({ path: "station.harness", message: "names a harness a runner can start" });
   }

@@ -18,9 +18,9 @@ import { MADE_CANDIDATE, madeCandidates } from "./made-candidate.table.js";
 
 /** Why a candidate that the service made cannot be withdrawn. */
 const uses: Readonly<Record<Exclude<CandidateKind, "proposed">, string>> = {
-  live: "It is the station's config as a replay was started with. Deleting the replay set removes it.",
-  planned: "A replay check made it. It is removed together with that check.",
-  searched: "A search made it. It is removed together with that search.",
+  live: "It is the station's config that a replay was started with. Deleting the replay set removes it.",
+  planned: "A replay check created it. It is removed together with that check.",
+  searched: "A search created it. It is removed together with that search.",
   "with-answer": "It is replayed with the answer. Deleting the replay set removes it.",
 };
 
@@ -92,7 +92,7 @@ type ReplayCandidateBody = z.output<typeof schema>;
 /** A stored candidate, whose block is complete. */
 export type ReplayCandidateFields = Omit<ReplayCandidateBody, "station"> & { readonly station: StationBody };
 
-const fingerprint = z.string().describe("A hash of everything that affects how a run goes.");
+const fingerprint = z.string().describe("A hash of everything that affects a run.");
 
 /** One difference between two configs of a station. */
 export const configChangeSchema = z.strictObject({
@@ -102,10 +102,10 @@ export const configChangeSchema = z.strictObject({
   was: z
     .unknown()
     .describe(
-      "Null where it is hidden, or was not there. Always hidden: prompts, rubrics, claims, and contents of " +
+      "Null if it is hidden or absent. Always hidden: prompts, rubrics, claims, and contents of " +
         "skills and profiles.",
     ),
-  now: z.unknown().describe("Null where it is hidden, as in `was`, or is not there."),
+  now: z.unknown().describe("Null if it is hidden, as in `was`, or absent."),
 });
 
 /** The resource kind of a station block that is proposed for replays. It is never applied to the line. */
@@ -148,14 +148,14 @@ export const replayCandidateKind: Kind<ReplayCandidateBody> = {
     lineId: z.string(),
     stationId: z.string(),
     stationAddress: z.string(),
-    kind: z.enum(["proposed", "live"]).describe("`live`: the station's config as a replay of it was started."),
+    kind: z.enum(["proposed", "live"]).describe("`live`: the station's config at the start of a replay."),
     fingerprint,
     changedFrom: z.strictObject({
       fingerprint,
       changes: z
         .array(configChangeSchema)
         .describe(
-          "What the block changed of the station as it was then. Leaves out `check`, `diffs`, `timeoutMinutes`, " +
+          "The block's changes to the station as it was then. Omits `check`, `diffs`, `timeoutMinutes`, " +
             "`runners`, `name`, `passesTo` and `alerts`; `warnings` say where the first four differ from the station as " +
             "it is now.",
         ),
@@ -222,11 +222,11 @@ type Compared = "check" | "judge" | "timeoutMinutes" | "diffs" | "runners";
 
 /** The consequence of each field whose value differs between candidate and live station. */
 const consequences: readonly [field: Compared, follows: string][] = [
-  ["check", "its copies are scored otherwise than the baseline's"],
-  ["judge", "its copies are scored otherwise than the baseline's"],
-  ["timeoutMinutes", "its copies have another time to work than the baseline's"],
-  ["diffs", "its copies work and are scored the same, under another fingerprint"],
-  ["runners", "its copies may run on other runners than the baseline's"],
+  ["check", "its copies are scored differently from the baseline's"],
+  ["judge", "its copies are scored differently from the baseline's"],
+  ["timeoutMinutes", "its copies have a different time limit from the baseline's"],
+  ["diffs", "its copies run and are scored the same, with a different fingerprint"],
+  ["runners", "its copies may run on different runners from the baseline's"],
 ];
 
 /**
@@ -243,7 +243,7 @@ export function candidateWarnings(block: StationBlock, live: Station): readonly 
 }
 
 function difference(block: StationBlock, live: Station, field: Compared): string {
-  if (block[field] === null) return `the live station has a ${field}, this block has none`;
-  if (live[field] === null) return `the live station has no ${field}, this block has one`;
+  if (block[field] === null) return `the live station has a ${field}, this block does not`;
+  if (live[field] === null) return `the live station has no ${field}, this block does`;
   return "differs from the live station's";
 }

@@ -154,7 +154,7 @@ function askNext(scene: JudgingScene): Step {
  * Gives up a look that does not fit under the ceiling: a pair alone, or a second judging with all looks that remain.
  */
 function skip(scene: JudgingScene, next: Look, rest: readonly Look[]): Step {
-  const none = { code: "budget", text: "The ceiling has no room for another judging." } as const;
+  const none = { code: "budget", text: "The rest of the ceiling is too small for another judging." } as const;
   const given = next.look === "pair" ? [next] : [next, ...rest];
   for (const look of given) {
     if (look.look === "pair") refusePair(scene, look, "budget");
@@ -219,7 +219,7 @@ function findCount(scene: JudgingScene, prepared: PreparedQuestion): Money | nul
 /** Returns the outcome of a question whose effect failed, which happens only by a fault. It counts the estimate. */
 function toLost({ estimate }: AskedLook): ModelOutcome {
   const spent = { calls: 1, cost: estimate, isEstimate: true };
-  return { state: "failed", code: "refused", reason: "the question could not be asked", spent };
+  return { state: "failed", code: "refused", reason: "the question could not be sent", spent };
 }
 
 function toLook(asked: AskedLook): Look {

@@ -68,7 +68,7 @@ function startRechecks(scene: JudgingScene): void {
     if (free <= 0) return;
     if (row.runId !== null) continue;
     const left = findLeft(scene, row);
-    if (left === null) put(scene, row, { state: "none", reason: "Its change was not kept." });
+    if (left === null) put(scene, row, { state: "none", reason: "Its change was not stored." });
     else put(scene, row, { runId: queueCheck(scene.turn, getReplay(scene), left) });
     free -= 1;
   }

@@ -41,7 +41,7 @@ export function insertVerdict(turn: Turn, key: CopyKey, which: WhichJudging): vo
  */
 export function prepareVerdict(scene: JudgingScene, look: VerdictLook, mark: string): PreparedQuestion | null {
   if (scene.terms === null) {
-    refuseVerdict(scene, look, { code: "not-set-up", text: "No model is set up here that judges." });
+    refuseVerdict(scene, look, { code: "not-set-up", text: "No model is configured for judging." });
     return null;
   }
   const isSecond = look.look === "second";

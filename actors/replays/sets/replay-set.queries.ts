@@ -129,7 +129,7 @@ export function findStationOf(
   const station = line.stations.find(({ id }) => id === stationId);
   if (station !== undefined) return station;
   const named = line.stations.some(({ key }) => key === stationId);
-  return stationNotFound(stationId, named ? " That is the key of a station of the line: its id is wanted here." : "");
+  return stationNotFound(stationId, named ? " That is the key of a station of the line. Send the station's id." : "");
 }
 
 function findTeamLine(reading: Reading, { workspaceId, teamId }: TeamPlace, lineId: string): LineFields | Refusal {

@@ -24,7 +24,7 @@ export function openSet(event: Delivered<OpenSet>): Result {
   const { partition, id: teamId } = turn.self;
   const station = findStationOf(turn, { workspaceId: partition, teamId }, { lineId, stationId });
   if (isRefusal(station)) return station;
-  if (station.kind !== "work") return invalid("", "A replay set is of a work station.");
+  if (station.kind !== "work") return invalid("", "A replay set requires a work station.");
   if (replaySets.all(turn, partition, { teamId }, { limit: MAX_SETS }).length === MAX_SETS) {
     return { refused: "conflict", detail: `The team has its ${MAX_SETS} replay sets. Delete one first.` };
   }
@@ -130,11 +130,11 @@ function recordGuard(
 
 export const stationLeft: Refusal = {
   refused: "conflict",
-  detail: "The station of the replay set left its line. The set can only be renamed, emptied or deleted.",
+  detail: "The station of the replay set was removed from its line. The set can only be renamed, emptied or deleted.",
 };
 
 function guardedBy({ name }: ReplaySetRow): string {
-  return `The replay set "${name}" guards the changes of the station. Only one set of a station does.`;
+  return `The replay set "${name}" already guards changes to the station. Only one set of a station can guard it.`;
 }
 
 /** Changes a set, if the caller may and the set exists. `make` returns a refusal, or null after a successful change. */

@@ -8,15 +8,15 @@ import { listBases, runInputs } from "../../runs/run-input.table.js";
 
 /** Why a run cannot be repeated: one sentence per code. */
 export const runRefusals = {
-  "other-station": "The run is not of the set's station.",
+  "other-station": "The run is from a different station than the set.",
   "not-ended": "The run has not ended.",
   "reviewing-station": "Runs at a reviewing station are not replayed.",
-  "no-input": "The run ended before its input was kept.",
-  "repository-gone": "The line no longer has a repository that the run began from.",
-  "no-base": "The commit that the run began from is not known.",
-  "commit-gone": "The commit that the run began from is gone.",
-  "archive-too-large": "The commit that the run began from is too large to be kept.",
-  "archives-full": "The archives of the workspace had no room for the commit that the run began from.",
+  "no-input": "The run ended before its input was stored.",
+  "repository-gone": "The line no longer has a repository that the run started from.",
+  "no-base": "The commit that the run started from is unknown.",
+  "commit-gone": "The commit that the run started from no longer exists.",
+  "archive-too-large": "The commit that the run started from is too large to archive.",
+  "archives-full": "The workspace's archives had no space for the commit that the run started from.",
   "in-set": "The run is already in the set.",
 } as const;
 

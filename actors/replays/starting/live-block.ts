@@ -32,7 +32,7 @@ export const proposedBlockSchema = z
   })
   .describe(
     'A whole station block, whose omitted fields have their defaults, or `{"from": "live"}` with the fields that change: ' +
-      "every other field is the live station's at that moment. A read has the whole block.",
+      "every other field is copied from the live station at that moment. A read returns the whole block.",
   );
 
 /**

@@ -151,7 +151,7 @@ function recordStart(
 function answerAgain(turn: Turn, id: string, judging: ReplayJudging): ReplayStarted | Refusal {
   const row = replays.get(turn, turn.self.partition, id);
   if (row !== undefined) return toAnswer(turn, row, { judging, replayed: true });
-  return { refused: "conflict", detail: "The replay that this Idempotency-Key started was removed since." };
+  return { refused: "conflict", detail: "The replay that this Idempotency-Key started has been removed." };
 }
 
 function toAnswer(

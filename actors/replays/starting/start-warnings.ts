@@ -15,12 +15,13 @@ export interface StartWarning {
 
 /** The warning texts for people. */
 export const startWarningTexts: Readonly<Record<StartWarning["kind"], string>> = {
-  "judging-not-set-up": "The station has a judge and the service has no model: no copy that is to be judged is scored.",
+  "judging-not-set-up":
+    "The station has a judge, but the service has no model: copies that need judging are not scored.",
   "judging-outside-ceiling":
-    "The model that judges has no price in the ceiling's currency: what judging costs counts against no ceiling.",
+    "The judge's model has no price in the ceiling's currency: judging costs do not count against the ceiling.",
   "other-currency":
-    "The runs of the set reported what they cost in another currency than the ceiling's: a copy that does so counts a " +
-    "share of the ceiling, whatever it costs.",
+    "The runs of the set reported their cost in a different currency from the ceiling's: such a copy counts a fixed " +
+    "share of the ceiling, regardless of its cost.",
 };
 
 /** Lists the warnings of a replay, from its input and from the original runs that are still stored. */

@@ -66,7 +66,7 @@ export function admitCandidates(
   });
 }
 
-const stationGone: Refusal = { refused: "not-found", detail: "The station of the search left its line." };
+const stationGone: Refusal = { refused: "not-found", detail: "The station of the search was removed from its line." };
 
 /**
  * The caller that an agent's blocks are validated for. Blocks are validated like a person's: no rule depends on the

@@ -273,7 +273,7 @@ const iterationMachine = machine({
         ...underWay,
         ...on("agent.taken", "running", ({ turn }) => takeAgent(turn)),
         ...on("agent.unclaimed", "failed", ({ turn }) =>
-          withdrawAgent(turn, "No runner took the agent's run for a day."),
+          withdrawAgent(turn, "No runner claimed the agent's run within a day."),
         ),
       },
     },

@@ -74,7 +74,7 @@ export function prepareSearch(turn: TurnReading, message: StartSearch, judging: 
 
 const beingSearched: Refusal = {
   refused: "conflict",
-  detail: "A search of the station is under way. Stop that search first, or wait until it has ended.",
+  detail: "A search of the station is running. Stop it first, or wait until it has ended.",
 };
 
 /**
@@ -128,7 +128,7 @@ function answerAgain(turn: TurnReading, searchId: string): SearchStarted | Refus
   const row = searches.get(turn, turn.self.partition, searchId);
   const input = searchInputs.get(turn, turn.self.partition, searchId);
   if (row !== undefined && input !== undefined) return toAnswer(row, input, true);
-  return { refused: "conflict", detail: "The search that this Idempotency-Key started was removed since." };
+  return { refused: "conflict", detail: "The search that this Idempotency-Key started has been removed." };
 }
 
 function toAnswer(

@@ -50,7 +50,7 @@ t.test("archives that were left as they are to be are whole", async (t) => {
 });
 
 t.test("a pack that lacks a chunk is found, and cannot be repaired", async (t) => {
-  const lacking = ["a kept commit that lacks chunks: only a backup has them"];
+  const lacking = ["an archived commit lacks chunks: restore them from a backup"];
   t.same(await examine(remove(archiveChunks.key(workspaceId, id, 0))), [lacking, lacking]);
 });
 
@@ -61,7 +61,7 @@ t.test("what has no archive is found and removed, and a wrong room is put right"
   t.same(await examine(put(held, true)), [["holds of archives: without an archive"], []]);
   const room = archiveUsage.key(workspaceId, TOTAL_BYTES);
   for (const wrong of [put(room, 5), remove(room)]) {
-    t.same(await examine(wrong), [["room of archives: not what their packs take"], []]);
+    t.same(await examine(wrong), [["archive usage differs from the size of the packs"], []]);
   }
 });
 

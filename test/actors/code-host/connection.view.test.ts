@@ -8,10 +8,10 @@ t.test("what an installation does not allow is told, and what becomes of it", as
   const all = { ...ofPerson, members: "read" };
   t.same(listLackingPermissions({ account, permissions: all }), []);
   t.same(listLackingPermissions({ account, permissions: { ...all, contents: "read" } }), [
-    "The permission contents: write is not given: nothing is pushed.",
+    "The permission contents: write is missing: the service cannot push.",
   ]);
   t.same(listLackingPermissions({ account, permissions: ofPerson }), [
-    "The permission members: read is not given: nobody is known to administer the organisation.",
+    "The permission members: read is missing: the organisation's administrators are unknown.",
   ]);
   t.same(listLackingPermissions({ account: ann, permissions: ofPerson }), [], "a person's account has no members");
   t.equal(listLackingPermissions({ account, permissions: {} }).length, 5);

@@ -135,7 +135,7 @@ t.test("without a source, or a connection that reaches it, nothing is asked and 
   setSource(null);
   actor.take(pick());
   t.same(world.woken().started, []);
-  t.match(row(), { state: "refused", source: null, reason: { code: "no-source", message: /names no source/ } });
+  t.match(row(), { state: "refused", source: null, reason: { code: "no-source", message: /has no source/ } });
   resources.remove(rows, workspaceId, "line", lineId);
   actor.take(pick());
   world.woken();
@@ -143,7 +143,7 @@ t.test("without a source, or a connection that reaches it, nothing is asked and 
   const unconnected = open(false);
   unconnected.actor.take(pick());
   t.same(unconnected.woken().started, []);
-  const message = /^No installation of the code host is connected that reaches acme\/infra\./;
+  const message = /^No connected installation of the code host has access to acme\/infra\./;
   t.match(unconnected.row(), { reason: { code: "no-connection", message, attribute: null } });
 });
 

@@ -80,7 +80,7 @@ t.test(
 t.test("a repository or a file that is gone, and a host that never answers", async (t) => {
   const { world, peer, infra, fail } = await open(t);
   peer.work.repositories.delete(infra.name);
-  t.match(await world.pick("1"), { reason: { code: "not-found", message: /^acme-inc\/infra-1 is not there/ } });
+  t.match(await world.pick("1"), { reason: { code: "not-found", message: /^acme-inc\/infra-1 does not exist/ } });
   peer.work.repositories.set(infra.name, infra);
   await infra.commit({ branch: "main", files: { "lines/dev.tf": null } });
   t.match(await world.pick("2"), { reason: { code: "not-found", message: /dev\.tf/ } });

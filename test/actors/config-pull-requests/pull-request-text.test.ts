@@ -68,24 +68,24 @@ t.test(
     const body = readBody();
     const lines = [
       "Changes station `work` of line `dev` to what candidate careful of a search holds. A person picked it.",
-      "What the search's agent said of it: It reads first.",
+      "The search agent's hypothesis: It reads first.",
       "| harness | changed | command | claude |",
-      "| success, tasks it was chosen by | 50.0 % (40.0 % to 60.0 %), n = 6 tasks, 12 runs | 75.0 % (65.0 % to 85.0 %), n = 6 tasks, 12 runs |",
-      "| cost of a run, tasks it was chosen by | 1.20 (0.95 to 1.45) EUR, n = 6 tasks, 12 runs | 1.50 (1.25 to 1.75) EUR, n = 6 tasks, 12 runs |",
+      "| success, tasks it was selected on | 50.0 % (40.0 % to 60.0 %), n = 6 tasks, 12 runs | 75.0 % (65.0 % to 85.0 %), n = 6 tasks, 12 runs |",
+      "| cost of a run, tasks it was selected on | 1.20 (0.95 to 1.45) EUR, n = 6 tasks, 12 runs | 1.50 (1.25 to 1.75) EUR, n = 6 tasks, 12 runs |",
       "| success, held-out tasks | 60.0 % (50.0 % to 70.0 %), n = 5 tasks, 10 runs | 50.0 % (40.0 % to 60.0 %), n = 5 tasks, 10 runs |",
-      "- **Gain on held-out tasks: -10.0 points (-20.0 points to 0.0 points), n = 5 tasks: within noise, where 5.0 points count as real.** Nothing was chosen by them.",
-      "- Gain on the tasks it was chosen by: 25.0 points (15.0 points to 35.0 points), n = 6 tasks: better, where 5.0 points count as real. The best of many useless candidates gains here too.",
-      "- That a run on held-out tasks costs less cannot be told from chance, n = 5 tasks.",
-      "- **The gain showed only on tasks that the candidate was chosen by.**",
-      "- A run on tasks it was chosen by costs more: 1.20 (0.95 to 1.45) EUR, n = 6 tasks, 12 runs, now 1.50 (1.25 to 1.75) EUR, n = 6 tasks, 12 runs.",
-      "- 1 of 6 tasks it was chosen by succeeded less often than under the live config.",
-      "- The judge found the work on 2 of 5 tasks it was chosen by worse, side by side.",
+      "- **Gain on held-out tasks: -10.0 points (-20.0 points to 0.0 points), n = 5 tasks: within noise, where 5.0 points count as real.** They were not used for selection.",
+      "- Gain on the tasks it was selected on: 25.0 points (15.0 points to 35.0 points), n = 6 tasks: better, where 5.0 points count as real. The best of many useless candidates would also show a gain here.",
+      "- A run on held-out tasks does not cost significantly less, n = 5 tasks.",
+      "- **The gain appears only on tasks that the candidate was selected on.**",
+      "- A run on tasks it was selected on costs more: 1.20 (0.95 to 1.45) EUR, n = 6 tasks, 12 runs, now 1.50 (1.25 to 1.75) EUR, n = 6 tasks, 12 runs.",
+      "- 1 of 6 tasks it was selected on succeeded less often than under the live config.",
+      "- The judge found the work on 2 of 5 tasks it was selected on worse, side by side.",
       "- Success on held-out tasks: 60.0 % (50.0 % to 70.0 %), n = 5 tasks, 10 runs, now 50.0 % (40.0 % to 60.0 %), n = 5 tasks, 10 runs.",
       "- [The search](https://here.example/api/teams/team_1/searches/srch_1)",
       "- [The replay of the live config](https://here.example/api/teams/team_1/replays/rep_0)",
-      "- [The candidate's replay on the tasks it was chosen by](https://here.example/api/teams/team_1/replays/rep_1)",
+      "- [The candidate's replay on the tasks it was selected on](https://here.example/api/teams/team_1/replays/rep_1)",
       "- [The candidate's replay on held-out tasks](https://here.example/api/teams/team_1/replays/rep_2)",
-      "These links need sign-in.",
+      "These links require sign-in.",
     ];
     for (const line of lines) t.ok(body.split("\n").includes(line), line);
   },
@@ -99,7 +99,7 @@ t.test("what is not known is said to be, and few tasks tell nothing", async (t) 
   t.notMatch(unknown, /agent said|undefined|null|NaN/);
   const few = { ...heldOut, gain: toGain(1, { tasks: 2, few: true }), candidate: side(0.9, null) };
   const body = readBody({ evidence: { ...evidence, heldOut: few, onlyOnSeenTasks: "too-few-held-out" } });
-  t.match(body, /n = 2 tasks: fewer than 5 tasks, which tell neither way\.\*\*/);
+  t.match(body, /n = 2 tasks: fewer than 5 tasks, too few to decide\.\*\*/);
   t.match(body, /\*\*Too few tasks were held out to tell/);
   const good = {
     live: side(0.5, 2),

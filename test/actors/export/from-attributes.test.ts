@@ -90,7 +90,7 @@ t.test("what is not known yet and what has no field is told with its place", asy
   const { fields, faults } = fromAttributes(lineSchema, attributes, { unknown, omitted });
   t.same(fields, { key: "dev", stations: [{ key: "work", runners: { pool: "main" }, judge: {} }, null] });
   const unsaid = "is known only once the plan is applied";
-  const nameless = "is no attribute that is known here";
+  const nameless = "is not a known attribute";
   t.same(faults, [
     { path: "name", message: unsaid },
     { path: "stations[0].prompt", message: unsaid },

@@ -56,7 +56,7 @@ const table: Readonly<Record<string, string>> = {
   "body.id * body.id": "int overflow during _*_",
   "body.unsigned * 4": "the result does not fit in 64 bits",
   "body.one / 0": "division by 0",
-  "body.half % 2": "% takes whole numbers",
+  "body.half % 2": "% requires whole numbers",
 };
 
 t.test("whole numbers of JSON beyond 2^53 are exact in expressions, alone and with doubles", async (t) => {

@@ -3,7 +3,7 @@ import { type Answers, HookWorld } from "./hook-world.js";
 
 const SEEDS = 15;
 const SECONDS_TOGETHER = 60;
-const OUT_OF_TIME = "the hooks on the event had their 60 seconds";
+const OUT_OF_TIME = "the hooks on the event used up their 60 seconds";
 
 /** A hook's key decides its receiver's behavior: it never answers, or it consents. */
 const answer: Answers = ({ hook }) => (hook.startsWith("slow") ? null : { status: 200, body: "{}" });

@@ -159,7 +159,7 @@ t.test("the last of eight attempts that kills cut short counts as exhausted and 
   }
   const { intents, sent } = stepping.take(result(cut));
   t.same(listCounters(intents), [EXHAUSTED]);
-  const text = "The hook failed at step one (errored): killed. It was tried 8 times and is not tried again.";
+  const text = "The hook failed at step one (errored): killed. It was tried 8 times and will not be retried.";
   t.match(sent, [{ to: { kind: "task", id: "task_1" }, message: { type: "note", text } }]);
 });
 
@@ -241,7 +241,7 @@ t.test("a before-hook answers its event, once, with the reference's words", asyn
       "out of time, block",
       { on: "run.starting", before: true, failure: "block" },
       late,
-      "Hook tell failed at step one and blocks on failure. Reason: the hooks on the event had their 60 seconds",
+      "Hook tell failed at step one and blocks on failure. Reason: the hooks on the event used up their 60 seconds",
       "failed",
     ],
     ["no JSON is no refusal", { on: "run.starting", before: true }, result({ body: "refuse" }), null, "delivered"],

@@ -66,7 +66,7 @@ t.test("what is its own, has no route or holds nowhere opens nothing", async (t)
     [
       ["ignored", "mine"],
       ["unrouted", "no route for other"],
-      ["ignored", "no event holds"],
+      ["ignored", "no event matches"],
     ],
   );
   t.same(world.raised(), []);

@@ -145,7 +145,7 @@ t.test("a delivery of which nothing comes says which `when` could not be read", 
   const sent = world.send({ json: { kind: "b" } });
   await world.harness.advance(2_000);
   await sent;
-  const reason = "no event holds; event 1: `when` has no value: field not found: body.other";
+  const reason = "no event matches; event 1: `when` has no value: field not found: body.other";
   t.match(world.deliveries(), [{ state: "ignored", reason }]);
 });
 

@@ -163,7 +163,7 @@ t.test("from the third failure on the integration warns, and its owners get one 
     { to: "usr_3@example.com", subject: /The poll of .+ fails/, text: /failed 3 times in a row: it responded 503/ },
     { to: "usr_1@example.com" },
   ]);
-  t.match(warned()[0]?.message, /^failed 5 times in a row, and is being asked again: it responded 503$/);
+  t.match(warned()[0]?.message, /^failed 5 times in a row, and is being retried: it responded 503$/);
   t.equal(
     actor.take({ type: "effect.ended", effect: "mail", id: "mail_1", result: { ok: true } } as Message).taken,
     true,

@@ -194,7 +194,7 @@ t.test("whose account is used: none, expired or another's sends nothing", async 
   linkAccount(rows, "team", { access: "other-host", tokenUrl: "https://api.example.com/elsewhere" });
   t.match(await run(), { code: "not-connected" }, "tokens of another host or client");
   writeIntegration(rows, acting({}, { connection: { oauth2 } }));
-  t.match(await run({ actsAs: ada }), { code: "not-connected" }, "the integration acts as its team now");
+  t.match(await run({ actsAs: ada }), { code: "not-connected" }, "the integration now acts as its team");
   t.equal(sent.length, 2);
 });
 
@@ -311,7 +311,7 @@ t.test("a poll gives its whole body and the next cursor; only JSON is a success,
   const asked = () => run({ block: { kind: "poll" }, values: '{"cursor":"11"}', lane: "background" });
   t.match(await asked(), { success: true, body: '{"next":12}', cursor: "12" });
   t.equal(sent[0]?.url.search, "?since=11");
-  const other = { success: false, code: "errored", reason: "it responded something other than JSON" };
+  const other = { success: false, code: "errored", reason: "its response is not JSON" };
   t.match(await asked(), other);
   t.match(await asked(), { success: true, cursor: null });
   t.match(await asked(), { success: false, code: "errored", reason: /cannot be read: it is larger than 2 MiB$/ });

@@ -33,7 +33,7 @@ t.test("inputs have the types that are declared, and no others are taken", async
       { path: "on", message: "must be true or false" },
       { path: "map", message: "must be an object" },
       { path: "list", message: "must be a list" },
-      { path: "more", message: "is no input of the tool" },
+      { path: "more", message: "is not an input of the tool" },
     ],
   });
   for (const given of [null, [], "text", 5]) t.match(check(inputs, given), { errors: [{ path: "" }] }, String(given));

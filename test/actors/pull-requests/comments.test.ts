@@ -60,7 +60,7 @@ t.test("one that is not taken is tried eight times, ever later, then given up un
     [notes(limited), notes(pr.answer(pr.woken("comment"), { problem: "limited", untilMs, why: "no more" }))],
     [
       [
-        `code.example takes no more for now (no more) The comment on https://code.example/acme/app/pull/12 (stack) is written after ${new Date(untilMs).toISOString()}.`,
+        `code.example limits requests (no more) The comment on https://code.example/acme/app/pull/12 (stack) is retried after ${new Date(untilMs).toISOString()}.`,
       ],
       [],
     ],

@@ -184,7 +184,7 @@ t.test("a done task that runs again has no assignee any more when the person lef
       putMember(work.rows, workspaceId, { ...member, teams });
       work.tell({ type, by: "usr_2", to: "work" } as Message);
       const notes = taskNotes.list(work.rows, workspaceId, ["task_1"]).map(({ text }) => text);
-      const left = "Its assignee is not on the team any more: the task has no assignee now.";
+      const left = "Its assignee left the team: the task now has no assignee.";
       t.same(
         [work.task.value, work.task_?.assignee, notes.filter((text) => text === left).length],
         teams.length > 0 ? ["queued", "usr_1", 0] : ["queued", null, 1],
@@ -291,7 +291,7 @@ t.test("where agents alone ask, an unmet wish goes to the assignee, and one unde
     [[refused], diff, "inbox"],
     [[refused, null], diff, "done"],
     [[null, refused], diff, "inbox"],
-    [["Nothing is changed in acme/app."], "", "done"],
+    [["The run changed nothing in acme/app."], "", "done"],
   ];
   for (const [wishes, change, state] of cases) {
     const work = begin(wishes);

@@ -35,7 +35,7 @@ t.test(
     const pushed = late.pushed(head("b"), "run_2");
     t.match(told(pushed), [{ url: null, refused: /is merged meanwhile/ }]);
     t.same(notes(pushed), [
-      `The commit ${head("b")} was pushed to ${branch} after ${url} was merged, and is not in it.`,
+      `The commit ${head("b")} was pushed to ${branch} after ${url} was merged, so the merge does not contain it.`,
     ]);
     t.match([late.actor.value, findBranch(late)], ["merged", { pullRequestId: null, head: null }]);
     t.notOk(late.pushed(head("b"), "run_2").taken, "once");

@@ -87,7 +87,7 @@ t.test("what a run found is written once, and the task is told where", async (t)
   ]);
   t.same(log.take(over).started, [], "told twice");
   const written = log.answer(begins, { problem: null, url: `${url}#1` });
-  t.same(notes(written), [["task_9", `Review written: ${url}#1`]]);
+  t.same(notes(written), [["task_9", `Review posted: ${url}#1`]]);
   t.same(log.waiting(), []);
   t.same(log.answer(begins, { problem: null, url: `${url}#1` }).sent, []);
   t.same(log.take({ type: "woken", name: "review task_9 run_9", dueMs: 0 }).started, []);
@@ -109,7 +109,7 @@ t.test("limits wait without end and are told once; faults are tried eight times;
   for (;;) {
     const failed = log.answer(attempt, { problem: "again", why: "502." });
     if (failed.wakes.length === 0) {
-      t.same(notes(failed), [["task_9", `The review of ${url} could not be written there: 502.`]]);
+      t.same(notes(failed), [["task_9", `The review of ${url} could not be posted: 502.`]]);
       break;
     }
     tries += 1;

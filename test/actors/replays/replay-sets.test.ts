@@ -110,7 +110,10 @@ t.test(
       [[third ?? "", "run_x", "run_y"], { refused: "not-found", detail: "Run run_x not found. Run run_y not found." }],
       [
         [third ?? "", "run_elsewhere", "run_a"],
-        { refused: "invalid", errors: [{ path: "runIds[1]", message: "The run is not of the set's station." }] },
+        {
+          refused: "invalid",
+          errors: [{ path: "runIds[1]", message: "The run is from a different station than the set." }],
+        },
       ],
       [
         ["run_a", third ?? "", "run_open"],
@@ -170,7 +173,7 @@ t.test("a run at another station is refused at its field, one that is not the te
   runs.insert(scene.rows, workspaceId, { ...scene.run, id: "run_lost", taskId: "task_gone" });
   t.same(scene.tell({ type: "entry.add", setId, runId: "run_elsewhere" }), {
     refused: "invalid",
-    errors: [{ path: "runId", message: "The run is not of the set's station." }],
+    errors: [{ path: "runId", message: "The run is from a different station than the set." }],
   });
   for (const runId of ["run_foreign", "run_alone", "run_lost", "run_none"]) {
     t.same(scene.tell({ type: "entry.add", setId, runId }), {

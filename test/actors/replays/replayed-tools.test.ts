@@ -156,7 +156,7 @@ t.test("a call gets the answer of the repeated run's: the n-th equal one the n-t
       message: "It failed.",
       told: "It failed.\n\nNot so.",
     },
-    { inputs: { id: 1, of: "a" }, state: "withdrawn", message: "The agent gave the call up." },
+    { inputs: { id: 1, of: "a" }, state: "withdrawn", message: "The agent cancelled the call." },
     { inputs: { id: 1, of: "a" }, output: `"${"long ".repeat(2_000)}"` },
   ]);
   t.equal(await call({ id: 1, of: "a" }), "done: first");

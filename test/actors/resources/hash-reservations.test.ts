@@ -141,7 +141,7 @@ t.test("of pools that are given the same token at once, in two workspaces or in 
     const refused = outcomes.filter(isRefusal);
     const isRight = kept.length === 1 && findResourceByHash(harness.durable, "runner-pool", hash)?.id === kept[0];
     if (!isRight) t.fail(`${hash}: ${kept.length} keep it`);
-    t.match(refused, [{ refused: "invalid", errors: [{ path: "token", message: "admits to another pool already" }] }]);
+    t.match(refused, [{ refused: "invalid", errors: [{ path: "token", message: "is already used by another pool" }] }]);
   }
   await harness.advance(5 * 60_000);
   t.equal(harness.durable.range({ prefix: ["~", "row", "hash-reservation"] }).length, 0);

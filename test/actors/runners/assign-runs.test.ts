@@ -99,10 +99,10 @@ t.test("a run says in which lane it waits and why", async (t) => {
   const more = { claims: claims.slice(0, 1), runners: [runner("one", 2)] };
   t.equal(
     why(more),
-    "In the lane replay:a: No more runs at once are allowed of the workspace: beside work 1 of the slots of main may be taken.",
+    "In the lane replay:a: No more runs at once are allowed of the workspace: replays, checks and searches may use 1 of the slots of main.",
   );
   t.equal(
     why({ claims, runners: [runner("one", 4)] }),
-    "In the lane replay:a: Every fitting runner of the workspace is busy: 4 of 4 slots are taken.",
+    "In the lane replay:a: Every matching runner of the workspace is busy: 4 of 4 slots are in use.",
   );
 });

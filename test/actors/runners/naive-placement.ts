@@ -90,7 +90,7 @@ export function waitingReason(run: RunNeeds & { readonly lane?: string }, state:
 function findReason(run: RunNeeds & { readonly lane: string }, state: PlacementState): string | null {
   const wanted = lookUpPool(run, state);
   const pool = wanted === null ? undefined : findPool(wanted, state);
-  if (wanted !== null && pool === undefined) return "The pool that the station names is gone.";
+  if (wanted !== null && pool === undefined) return "The station's runner pool was deleted.";
   const where = pool === undefined ? "of the workspace" : `of pool ${pool.key}`;
   const connected = state.runners.filter((runner) => runner.connected && isInPool(run, runner, state));
   if (connected.length === 0) return `No runner ${where} is connected.`;
@@ -107,7 +107,7 @@ function findReason(run: RunNeeds & { readonly lane: string }, state: PlacementS
     return `No connected runner ${where} offers the harness ${run.harness}; they offer ${offered}.`;
   }
   if (!fitting.some((runner) => missingFeatures(run, runner).length === 0)) {
-    return `Every connected runner ${where} that would fit is of a release that does not know of such runs.`;
+    return `Every matching connected runner ${where} has a release that does not support such runs.`;
   }
   const knowing = fitting.filter((runner) => missingFeatures(run, runner).length === 0);
   const reasons = knowing.map((runner) => reasonAgainst(run, runner, state));
@@ -115,7 +115,7 @@ function findReason(run: RunNeeds & { readonly lane: string }, state: PlacementS
   if (reasons.includes("workspace")) return `The workspace allows no more than ${state.maxRuns} runs at once.`;
   if (reasons.includes("lane")) return `No more than ${findLane(run.lane, state)?.maxClaims} runs at once are allowed.`;
   return reasons.includes("slots")
-    ? `Every fitting runner ${where} is busy: ${slotsText(knowing, state)}.`
+    ? `Every matching runner ${where} is busy: ${slotsText(knowing, state)}.`
     : `No more runs at once are allowed ${where}: ${limitsText(knowing, run, state)}.`;
 }
 
@@ -125,7 +125,7 @@ function limitsText(fitting: readonly RunnerRow[], run: RunNeeds & { readonly la
     .map((pool) =>
       run.lane === "work" || isAtConcurrency(pool, state)
         ? `the concurrency of ${pool.key} is ${pool.concurrency}`
-        : `beside work ${maxBesideWork(pool, state)} of the slots of ${pool.key} may be taken`,
+        : `replays, checks and searches may use ${maxBesideWork(pool, state)} of the slots of ${pool.key}`,
     )
     .join(", ");
 }
@@ -134,7 +134,7 @@ function slotsText(fitting: readonly RunnerRow[], state: PlacementState): string
   const slots = fitting.reduce((sum, runner) => sum + runner.slots, 0);
   if (slots === 0) return "they are draining";
   const taken = fitting.reduce((sum, runner) => sum + heldBy(runner, state), 0);
-  return `${taken} of ${slots} slots are taken`;
+  return `${taken} of ${slots} slots are in use`;
 }
 
 /** Lists the first names, each once, for a sentence. */

@@ -172,12 +172,12 @@ t.test("reasons name what is missing", async (t) => {
   t.match(why({ labels: ["x", "arm", "x"] }), /has the label gpu; the connected ones have arm, x\./);
   t.match(why({ labels: Array.from({ length: 13 }, (_, n) => `l${n}`) }), /l6 and 3 more\./);
   t.match(why({ harnesses: ["other"] }), /harness command; they offer other\./);
-  t.match(why({}, 1), /busy: 1 of 1 slots are taken/);
+  t.match(why({}, 1), /busy: 1 of 1 slots are in use/);
   t.match(why({ slots: 0 }), /busy: they are draining/);
   t.match(why({ slots: 2 }, 1), /concurrency of main is 1/);
   t.match(why({ slots: 2 }, 1, { maxRuns: 1 }), /workspace allows no more than 1 runs/);
   const empty = { runners: [], pools, claims: [], ...unruled };
-  t.match(waitingReason({ ...run, poolId: "pool_x" }, empty), /is gone/);
+  t.match(waitingReason({ ...run, poolId: "pool_x" }, empty), /was deleted/);
   const byDefault = waitingReason({ ...run, poolId: null }, { ...empty, defaultPoolId: "pool_a" });
   t.match(byDefault, /No runner of pool main is connected/);
 });

@@ -349,6 +349,9 @@ t.test("a run of an owner that the catalogue does not know is not queued", async
   const scene = await Scene.open();
   await scene.want("run_1", "stack-check");
   t.equal(scene.run("run_1"), undefined);
-  const setAside = { message: "a message was set aside", details: { actor: "ws_1/run/run_1", type: "run.start" } };
+  const setAside = {
+    message: "a message moved to the dead-letter queue",
+    details: { actor: "ws_1/run/run_1", type: "run.start" },
+  };
   t.match(scene.harness.logged.at(-1), setAside);
 });

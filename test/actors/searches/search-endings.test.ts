@@ -197,7 +197,7 @@ t.test("an agent's run that no runner takes for a day failed", async (t) => {
   }
   t.ok(scene.now - before >= 2 * DAY_MS);
   t.match(scene.search, { state: "finished", ending: "agent-failed" });
-  t.match(scene.iterations, [{ reason: "No runner took the agent's run for a day." }, {}]);
+  t.match(scene.iterations, [{ reason: "No runner claimed the agent's run within a day." }, {}]);
   t.equal(scene.search.iterationsRun, 0, "its agent never ran");
   t.same(left(scene), []);
 });

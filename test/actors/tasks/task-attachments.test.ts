@@ -116,7 +116,10 @@ t.test("an event attaches 20 files and 50 MiB at most, a task 200 files", async 
   const bytes = new Uint8Array(10 * MIB);
   for (const [n, { id }] of list().slice(0, 6).entries()) {
     const told = notes(bring(id, bytes));
-    t.same(told, n < 5 ? [] : ["The attachment f5 could not be fetched: the files of one event take 50 MiB at most."]);
+    t.same(
+      told,
+      n < 5 ? [] : ["The attachment f5 could not be fetched: the files of one event are limited to 50 MiB."],
+    );
   }
   for (let event = 1; event < 10; event++)
     attach(

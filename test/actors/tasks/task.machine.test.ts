@@ -288,7 +288,7 @@ t.test("an open task of a person who left is unassigned, with a note, unless ano
   t.equal(findRow(stepping)?.assignee, null);
   const notes = () =>
     taskNotes.list(stepping.rows, workspaceId, ["task_1"]).map(({ from, text }) => `${from}: ${text}`);
-  t.same(notes(), ["service: Its assignee left the team: the task has no assignee now."]);
+  t.same(notes(), ["service: Its assignee left the team: the task now has no assignee."]);
   stepping.take(message(stepping, "assign"));
   t.same(stepping.take(message(stepping, "left")).intents, []);
   t.equal(findRow(stepping)?.assignee, "usr_2");

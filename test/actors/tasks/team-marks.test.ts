@@ -411,6 +411,6 @@ t.test("what bindings act on is published: an ask, the approval that a run waits
   t.match(waits, [{ name: "task.asked", happening: { ...of, ask: { body: "May it?", isApproval: true } } }]);
   t.same(facts({ type: "run.asking", runId, asks: "May it?" }), [], "once");
   const over = facts({ type: "run.over", runId, outcome: "failed" });
-  t.match(over, [{ name: "task.asked", happening: { ask: { body: "The run is gone.", isApproval: false } } }]);
+  t.match(over, [{ name: "task.asked", happening: { ask: { body: "The run was deleted.", isApproval: false } } }]);
   t.match(facts({ type: "task.close", by: "usr_1" }), [{ name: "task.closed", happening: { ...of, ask: null } }]);
 });

@@ -55,7 +55,7 @@ t.test("edited inputs are checked, asked of hooks again, and never approved twic
   const wrong = scene.answer(id, "usr_1", { edited: '{"text":5,"odd key":1}' });
   t.match(wrong.answer, {
     refused: "invalid",
-    errors: [{ path: "inputs.text" }, { path: 'inputs["odd key"]', message: "is no input of the tool" }],
+    errors: [{ path: "inputs.text" }, { path: 'inputs["odd key"]', message: "is not an input of the tool" }],
   });
   t.equal(scene.get(id).state, "waiting", "goes on waiting");
   scene.answer(id, "usr_1", { edited: '{"text":"Better"}' });
@@ -190,7 +190,7 @@ t.test("a person who leaves takes the calls with them that only they may approve
     t.equal(scene.get(own).state, "waiting", "they are on the team again by then");
     scene.putMember("usr_1", []);
     scene.leave("usr_1", left === "team" ? teamId : null);
-    const message = "The person as whom tracker.note acts is not on the team any more.";
+    const message = "The person whose account tracker.note uses is no longer on the team.";
     t.match(scene.get(own), { state: "failed", code: "not-connected", message, begunAt: null });
     t.match(scene.approval(own), { state: "closed", note: message, answeredBy: null });
     t.same(scene.told(), [{ type: "run.tool-answered", id: "ask-1", outcome: "failed", text: message }]);
@@ -206,18 +206,13 @@ t.test(
     const { comment: _comment, ...others } = tracker.tools;
     const { comment: _action, ...actions } = tracker.actions;
     const removals: readonly [what: string, remove: (scene: ToolCallScene) => void, code: string, message: string][] = [
-      [
-        "tool",
-        (scene) => scene.define({ tools: others }),
-        "not-allowed",
-        "The team does not offer tracker.comment any more.",
-      ],
-      ["action", (scene) => putBroken(scene, actions), "broken", "tracker.comment runs an action that is gone."],
+      ["tool", (scene) => scene.define({ tools: others }), "not-allowed", "The team no longer offers tracker.comment."],
+      ["action", (scene) => putBroken(scene, actions), "broken", "tracker.comment runs an action that was deleted."],
       [
         "integration",
         (scene) => scene.deleteIntegration(),
         "not-allowed",
-        "The team does not offer tracker.comment any more.",
+        "The team no longer offers tracker.comment.",
       ],
     ];
     for (const [what, remove, code, message] of removals) {

@@ -41,7 +41,7 @@ t.test("where the answer was lost, what was to be changed may have been", async 
   t.equal(told("timeout", late, "POST"), `t.x failed: ${late}. ${unknown}`);
   t.equal(told("unreachable", reset, "DELETE"), `t.x failed: ${reset}. ${unknown}`);
   t.equal(told("timeout", late, "GET"), `t.x failed: ${late}.`);
-  t.equal(told("errored", "it responded something other than HTTP", "POST").endsWith(unknown), true);
+  t.equal(told("errored", "its response is not HTTP", "POST").endsWith(unknown), true);
   const unsent = { code: "unreachable", reason: refused, method: "POST", isUnsent: true } as const;
   t.equal(toFailureMessage("t.x", unsent), `t.x failed: ${refused}.`);
 });

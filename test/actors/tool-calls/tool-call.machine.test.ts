@@ -40,7 +40,7 @@ t.test("wrong inputs fail at once with what is wrong, and nothing is asked or se
   const wrong: readonly [object, RegExp][] = [
     [{}, /tracker\.note are wrong: text must be given\.$/],
     [{ text: 7 }, /text must be text/],
-    [{ text: "a", colour: "red" }, /colour is no input of the tool/],
+    [{ text: "a", colour: "red" }, /colour is not an input of the tool/],
   ];
   for (const [inputs, message] of wrong) {
     const id = scene.call("note", inputs);
@@ -49,7 +49,7 @@ t.test("wrong inputs fail at once with what is wrong, and nothing is asked or se
   const hostile = scene.call("note", JSON.parse('{"text":"a","__proto__":{"text":"b"},"constructor":1}'));
   t.match(scene.get(hostile), {
     state: "failed",
-    message: /__proto__ is no input of the tool; constructor is no input/,
+    message: /__proto__ is not an input of the tool; constructor is not an input/,
   });
   const unknown = scene.call("gone", {});
   t.match(scene.get(unknown), { state: "failed", code: "not-allowed", message: "This run has no tool tracker.gone." });
@@ -68,7 +68,7 @@ t.test("a tool that is gone is not called, whether before its vetting, after it,
   scene.vet(vetted);
   scene.answer(approved, "usr_1");
   for (const id of [asked, vetted, approved]) {
-    t.match(scene.get(id), { state: "failed", code: "not-allowed", message: /does not offer tracker\.\w+ any more/ });
+    t.match(scene.get(id), { state: "failed", code: "not-allowed", message: /no longer offers tracker\.\w+/ });
   }
   t.equal(scene.approval(approved)?.state, "approved");
   t.same([scene.requests, scene.facts], [[], []]);
@@ -158,7 +158,7 @@ t.test("a tool that acts as the starter is not called where no person started th
   const id = scene.call("note", { text: "b" });
   scene.putMember("usr_1", []);
   scene.vet(id);
-  t.match(scene.get(id), { state: "failed", code: "not-connected", message: /is not on the team any more/ });
+  t.match(scene.get(id), { state: "failed", code: "not-connected", message: /is no longer on the team/ });
   t.same([scene.requests, scene.facts], [[], []]);
 });
 
@@ -326,13 +326,13 @@ t.test("a run has a bound of open calls, and of calls in all", async (t) => {
   for (let n = 0; n < 33; n++) scene.call("note", { text: String(n) });
   t.equal(scene.calls().length, 32);
   t.same(scene.told(), [
-    { type: "run.tool-answered", id: "ask-33", outcome: "refused", text: "32 calls of this run are open already." },
+    { type: "run.tool-answered", id: "ask-33", outcome: "refused", text: "32 calls of this run are already open." },
   ]);
   scene.say({ type: "run.tool-call", id: "ask-1", server: "tracker", tool: "note", inputs: '{"text":"0"}' });
   t.equal(scene.told().length, 1, "one of them that is sent twice is answered once, by its outcome");
   const bounds = [
-    [{ calls: 2_000, bytes: 0 }, "This run has made 2000 calls: it may make no more."],
-    [{ calls: 1, bytes: 64 * 1024 * 1024 }, "The calls of this run have taken 64 MiB: it may make no more."],
+    [{ calls: 2_000, bytes: 0 }, "This run has made 2000 calls, the maximum."],
+    [{ calls: 1, bytes: 64 * 1024 * 1024 }, "The calls of this run have used 64 MiB, the maximum."],
   ] as const;
   for (const [use, text] of bounds) {
     const full = new ToolCallScene();

@@ -136,7 +136,7 @@ t.test("a trust says what of it cannot be honoured as written", async (t) => {
   t.same(await warned({ subject: "project_path:acme/app:*" }), []);
   t.same(await warned({ issuer: "http://localhost:9000" }), []);
   for (const issuer of ["http://localhost:9001", "http://127.0.0.1:9000", "https://10.0.0.1", "https://localhost"]) {
-    const message = `is not reached from here: OUTBOUND_ALLOW must name ${issuer}`;
+    const message = `is not reachable from this service: add ${issuer} to OUTBOUND_ALLOW`;
     t.match(await warned({ issuer }), [{ path: "issuer", message }], issuer);
   }
 });

@@ -109,7 +109,7 @@ t.test("those who manage a trust read why it refused; the workload is not told",
       { times: 2, check: "claims.environment", wanted: "prod", came: "staging", verified: true },
     ],
   });
-  const logged = service.logLines.filter((line) => line.includes("an exchange was refused"));
+  const logged = service.logLines.filter((line) => line.includes("a token exchange was rejected"));
   t.equal(logged.length, 4);
   t.match(logged[2], /"check":"aud","wanted":"service","came":"elsewhere"/);
   for (const token of tokens) {

@@ -113,7 +113,7 @@ t.test("each refusal comes in its order, whatever else is wrong", async (t) => {
       {
         type: "urn:service:problem:nothing-to-replay",
         title: "Nothing to replay",
-        detail: "The plan changes nothing that affects how the station's runs go.",
+        detail: "The plan changes nothing that affects the station's runs.",
       },
     ],
   );
@@ -139,14 +139,14 @@ t.test("a change of what a check keeps as it is live has nothing to replay, and 
         409,
         {
           type: "urn:service:problem:nothing-to-replay",
-          detail: `The plan changes only what a check keeps at its live values: ${names}.`,
+          detail: `The plan changes only fields that a check leaves at their live values: ${names}.`,
         },
       ],
     );
   }
   for (const change of [{}, { name: "Another" }, { passesTo: ["review"] }, { alerts: [] }]) {
     const reply = await check(plan({ station: { ...live, ...change } }));
-    t.match(reply.body, { detail: "The plan changes nothing that affects how the station's runs go." });
+    t.match(reply.body, { detail: "The plan changes nothing that affects the station's runs." });
   }
   const line = { repositories: [{ name: "acme/app" }] };
   t.equal((await check(plan({ station: live, line }))).status, 409, "the repositories are as they are live");

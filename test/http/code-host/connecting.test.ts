@@ -218,7 +218,7 @@ t.test("a closed workspace releases its installations, and connects none", async
 t.test("the way back is one person's, in one session, once, for ten minutes", async (t) => {
   const { codeHost, service, clock, ada } = await openOffice(t);
   install(codeHost, 7);
-  const detail = "This link was used already, is too old, or was not begun by you in this session: begin it again.";
+  const detail = "This link was already used, has expired, or was not started by you in this session. Start again.";
   const wanted = [409, "conflict", detail];
   const admin = await join(service, ada, "admin@example.com", { role: "admin" });
   const back = await codeHost.signIn(await beginConnecting(ada, 7), adaThere);
@@ -248,9 +248,9 @@ t.test("a code host that refuses, fails or answers nonsense leads to a 502, neve
   const { codeHost, ada } = await openOffice(t);
   const { name, faults } = codeHost;
   install(codeHost, 7);
-  const rubbish = `${name} answered with something else than was asked for.`;
-  const client = `${name} did not take the client that this service signs people in with.`;
-  const app = `${name} did not take the app that this service signs in as.`;
+  const rubbish = `${name} answered with an unexpected response.`;
+  const client = `${name} rejected this service's OAuth client. Check the client id and secret.`;
+  const app = `${name} rejected this service's app credentials.`;
   const json = (value: unknown) => ({ status: 200, body: JSON.stringify(value) });
   const installation = { id: 7, account: acmeOrg, suspended_at: null, updated_at: "2026-09-01T10:00:00Z" };
   const cases: readonly [RegExp, Parameters<typeof faults.set>[1], string | RegExp][] = [
@@ -268,7 +268,7 @@ t.test("a code host that refuses, fails or answers nonsense leads to a 502, neve
     [/installations/, { status: 200, body: "[" }, rubbish],
     [/installations/, json({ ...installation, account: null }), rubbish],
     [/installations/, json({ ...installation, updated_at: "yesterday" }), rubbish],
-    [/installations/, json({ ...installation, id: 8 }), `${name} answered about another installation.`],
+    [/installations/, json({ ...installation, id: 8 }), `${name} answered for a different installation.`],
     [/memberships/, { status: 502 }, `${name} answered with 502.`],
     [/memberships/, { status: 429 }, `${name} answered with 429.`],
     [/memberships/, { status: 403, headers: { "retry-after": "60" } }, `${name} answered with 403.`],
@@ -349,7 +349,7 @@ t.test("without a code host, requests that need it are refused with that reason"
   t.same((await ada.request("GET", WHERE)).body, { host: null, connections: [] });
   const refused = await ada.request("POST", `${WHERE}/connections`, { installationId: 7 });
   const detail =
-    "No code host is set up here. Whoever runs this service sets CODE_HOST_URL and the settings that go with it.";
+    "No code host is configured. The operator of this service must set CODE_HOST_URL and its related settings.";
   t.same(toRefusal(refused), [409, "conflict", detail]);
   const delivery = await service.anonymous.request("POST", "/api/code-host/deliveries", "{}");
   t.equal(delivery.status, 401);
@@ -362,7 +362,11 @@ t.test("a person who asks the code host too often is told to wait, and only they
   const path = `${WHERE}/connections/7/repositories`;
   for (let n = 1; n < 60; n++) t.equal((await ada.request("GET", path)).status, 200);
   const refused = await ada.request("GET", path);
-  t.same(toRefusal(refused), [429, "too-many-requests", "You have the code host asked too often."]);
+  t.same(toRefusal(refused), [
+    429,
+    "too-many-requests",
+    "You sent too many requests to the code host. Try again later.",
+  ]);
   t.equal(refused.headers["retry-after"], "1");
   t.equal((await connect(codeHost, ada, { installationId: 7 })).status, 429);
   const writer = await bearer(service, ada, { workspaceId, name: "writer", scopes: ["configure"] });

@@ -318,7 +318,7 @@ t.test("a repository that is renamed at the code host is a warning of the line t
   t.match(told, [{ payload: { action: "renamed", repository: { id: app.id, full_name: "acme-inc/renamed" } } }]);
   t.same(await warnings(), []);
   for (const { event, payload } of codeHost.work.events) t.equal((await deliver(event, payload)).status, 204);
-  const why = `${codeHost.name} calls this repository acme-inc/renamed by now: name it so, since an old name may be taken by another repository`;
+  const why = `${codeHost.name} now calls this repository acme-inc/renamed: use that name, because another repository may take the old one`;
   t.same(await warnings(), [`repositories[0].name: ${why}`, `source.repository: ${why}`]);
   const newer = { ...body, repositories: [{ name: "acme-inc/renamed" }], source: null };
   t.equal((await replace(ada, `/api/resources/lines/${made.body?.id}`, 1, newer)).status, 200);

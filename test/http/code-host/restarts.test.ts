@@ -133,7 +133,7 @@ t.test(
     const again = await personAt(service, "ada@example.com");
     const path = "/api/workspaces/acme/code-host/connections/7";
     const refused = await again.request("GET", `${path}/repositories`);
-    const detail = `${first.name} is not the code host that is set up here: that is ${second.name}.`;
+    const detail = `${first.name} is not the code host of this service. The configured code host is ${second.name}.`;
     t.match(refused, { status: 409, body: { detail } });
     t.same(second.asked, []);
   },

@@ -86,7 +86,7 @@ t.test("a call acts as whoever started the task, with what the host gave for the
 
   t.match(await scene.callFor(owner), {
     outcome: "failed",
-    text: /the person whose task it is has no usable connection/,
+    text: /the person who started the task has no usable connection/,
   });
   t.match(await scene.recorded(), [[/^usr_/, "not-connected"]]);
   t.equal(host.bearers.length, 2, "it was asked for the link and for the first call: nobody acts as somebody else");

@@ -64,7 +64,7 @@ function checkPrinted(t: Test, demo: Demo): void {
   t.match(demo.out, /search seed: 40 % of searched tasks, 33 % of held-out ones/);
   t.match(demo.out, /search write-the-note-and: 100 % of searched tasks \(better\), 100 % of held-out ones/);
   t.match(demo.out, /search it ended \(iterations-used\) for 0\.\d+ USD; its best is write-the-note-and: It is .*\.\n/);
-  t.match(demo.out, /pick +Gain on the tasks it was chosen by: 60\.0 points \(20\.0 points .* n = 5 tasks: better/);
+  t.match(demo.out, /pick +Gain on the tasks it was selected on: 60\.0 points \(20\.0 points .* n = 5 tasks: better/);
   t.match(
     demo.out,
     /pick +the best is picked; the service opened "Config of station work of line notes: write-the-note-and"/,

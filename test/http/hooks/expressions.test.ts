@@ -164,7 +164,7 @@ t.test(
     const added = await addHook(hook("", { steps: steps({ "X-Own": "a", "User-Agent": "other" }) }));
     const path = 'steps[0].request.headers["User-Agent"]';
     const read = await owner.request("GET", `/api/resources/hooks/${added}`);
-    t.match(read.body?.warnings, [{ path, message: "is always the service's own" }]);
+    t.match(read.body?.warnings, [{ path, message: "is always set by the service" }]);
     await openTask();
     const [request] = await receiver.arrived(1);
     t.match(request?.headers, { "x-own": "a", "user-agent": "Service-Hooks/1" });

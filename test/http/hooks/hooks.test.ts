@@ -199,7 +199,7 @@ t.test("a hook with unsupported parts is refused when it is written", async (t) 
     [{ on: "tool.lost" }, "on", /must be an event/],
     [{ when: "1" }, "when", /must be bool, not int/],
     [{ steps: [{ name: "a", call: "x.y" }] }, "steps[0].call", /no integration of the team offers x.y/],
-    [{ match: { tools: ["x.y"] } }, "match.tools", /only applies to tool.using and tool.used/],
+    [{ match: { tools: ["x.y"] } }, "match.tools", /is allowed only on tool.using and tool.used/],
     [
       { steps: [{ name: "a", request: { url: `https://$${"{{ x }}"}` } }] },
       "steps[0].request.url",

@@ -138,7 +138,7 @@ t.test(
     await until("the request to wait for a host", () => clock.awaits(7_000));
     clock.advance(7_000);
     const first = await settled("waiting");
-    t.match(first.attempts, [{ code: "unreachable", reason: "no host of the workspace took it in time" }]);
+    t.match(first.attempts, [{ code: "unreachable", reason: "no host of the workspace took the request in time" }]);
     t.notOk(older.frames.some(({ frame }) => frame === "request"));
 
     const host = await place.runner({ makesRequests: true, instance: "fedcba9876543210" });

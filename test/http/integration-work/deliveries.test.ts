@@ -167,7 +167,7 @@ t.test("a delivery is asked in order: size, integration, signature, respond", as
     "its owner is told why",
   );
   t.equal((await send(`[${"[".repeat(5_000)}`)).status, 202, "what is no JSON is taken");
-  t.match(await settled(), { state: "ignored", reason: "no event holds" });
+  t.match(await settled(), { state: "ignored", reason: "no event matches" });
 });
 
 t.test("an id that no delivery can have is one that there is not", async (t) => {
@@ -216,7 +216,7 @@ t.test("what a delivery would raise is told, and why not", async (t) => {
       taskId: null,
       raise: { say: "Mine", marks: [{ kind: "issue", value: "1" }] },
     },
-    { event: 0, item: 1, outcome: null, taskId: null, raise: null, reason: "`when` does not hold" },
+    { event: 0, item: 1, outcome: null, taskId: null, raise: null, reason: "`when` is not true" },
   ]);
   const body = JSON.stringify({ issues });
   const signed = await owner.request("POST", `${at}/try`, { headers: { "x-signature": sign(body) }, body });

@@ -181,7 +181,7 @@ t.test("without a model the start says so, and no copy is scored", async (t) => 
   const place = await openJudged(t, { usual: null });
   works(place);
   const { id, warnings } = await start(place);
-  const text = "The station has a judge and the service has no model: no copy that is to be judged is scored.";
+  const text = "The station has a judge, but the service has no model: copies that need judging are not scored.";
   t.same(warnings, [{ kind: "judging-not-set-up", text }]);
   await until("it has ended", () => row(place, id).state === "finished");
   t.match(row(place, id), { judged: true, counts: { unscored: 1 } });

@@ -87,7 +87,7 @@ t.test("what a set does not take is refused by its message", async (t) => {
     ["POST", `${station}/replay-sets`, { name: " " }, 422, { errors: nameFault }],
     ["POST", `${station}/replay-sets`, { name: tooLong }, 422, { errors: nameFault }],
     ["PATCH", set, { name: tooLong }, 422, { errors: nameFault }],
-    ["POST", `${reviewing}/replay-sets`, { name: "x" }, 422, { detail: "A replay set is of a work station." }],
+    ["POST", `${reviewing}/replay-sets`, { name: "x" }, 422, { detail: "A replay set requires a work station." }],
     [
       "POST",
       `${team}/lines/line_no/stations/sta_no/replay-sets`,
@@ -114,7 +114,7 @@ t.test("what a set does not take is refused by its message", async (t) => {
       `${team}/lines/${lineId}/stations/work/replayable-runs`,
       undefined,
       404,
-      { detail: "Station work not found. That is the key of a station of the line: its id is wanted here." },
+      { detail: "Station work not found. That is the key of a station of the line. Send the station's id." },
     ],
     ["GET", `${team}/replay-sets?line=${lineId}`, undefined, 422, { errors: [{ path: "station", message: apart }] }],
     ["GET", `${team}/replay-sets?station=work`, undefined, 422, { errors: [{ path: "line", message: apart }] }],
@@ -170,7 +170,7 @@ t.test("what a set does not take is refused by its message", async (t) => {
       `${set}/entries`,
       { runId: unknownBase.runId },
       409,
-      { detail: "The commit that the run began from is not known." },
+      { detail: "The commit that the run started from is unknown." },
     ],
     [
       "POST",

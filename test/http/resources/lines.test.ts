@@ -26,11 +26,11 @@ const wrongStations: readonly [more: object, path: string, message: string][] = 
   [{ judge: {} }, "stations[0].judge", "must have a rubric or claims"],
   [{ judge: { rubric: 1 } }, "stations[0].judge.rubric", "must be text"],
   [{ judge: { rubric: "x", scale: "stars" } }, "stations[0].judge.scale", "must be yes-no or number"],
-  [{ judge: { rubric: "x", passScore: 3 } }, "stations[0].judge.passScore", "only goes with the scale number"],
+  [{ judge: { rubric: "x", passScore: 3 } }, "stations[0].judge.passScore", "is allowed only with the scale number"],
   [{ judge: { rubric: "x", scale: "number", passScore: 6 } }, "stations[0].judge.passScore", "must be at most 5"],
   [{ judge: { claims: [""] } }, "stations[0].judge.claims[0]", "must not be empty"],
   [{ judge: { claims: ["x"], passShare: 2 } }, "stations[0].judge.passShare", "must be at most 1"],
-  [{ judge: { rubric: "x", passShare: 0.5 } }, "stations[0].judge.passShare", "only goes with claims"],
+  [{ judge: { rubric: "x", passShare: 0.5 } }, "stations[0].judge.passShare", "is allowed only with claims"],
   [{ judge: { rubric: "x", "odd key": 1 } }, 'stations[0].judge["odd key"]', "is not a field here"],
   [{ runners: { pool: "none" } }, "stations[0].runners.pool", "there is no runner-pool none"],
   [

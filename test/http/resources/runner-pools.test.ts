@@ -46,7 +46,7 @@ t.test("a token that admits to a pool is no other pool's, of this workspace or o
     replace(other, `${base}/runner-pools/${own.id}`, 1, { key: "own", token }),
   ]) {
     const refused = await taking;
-    t.match(toProblem(refused).errors, [{ path: "token", message: "admits to another pool already" }], refused.text);
+    t.match(toProblem(refused).errors, [{ path: "token", message: "is already used by another pool" }], refused.text);
   }
   await RunnerPeer.join(service, token).then((peer) => peer.cut());
   const listed = await owner.request("GET", "/api/workspaces/acme/runners");

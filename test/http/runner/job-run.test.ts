@@ -119,7 +119,10 @@ t.test("costs are added up; one in another currency is refused with a step", asy
   const ended = await scene.work({ agent: lines.join("\n") });
   t.same(ended.spent, { amount: 1.5, currency: "USD" });
   t.equal(ended.model, "large", "the model that the agent last named");
-  t.match(scene.steps(), [/^error: a cost in EUR cannot be added to one in USD$/, /^error: cannot parse a cost line .* amount/]);
+  t.match(scene.steps(), [
+    /^error: a cost in EUR cannot be added to one in USD$/,
+    /^error: cannot parse a cost line .* amount/,
+  ]);
 });
 
 t.test("the sum of costs ends at the most that an amount is; a cost beyond it is refused with a step", async (t) => {

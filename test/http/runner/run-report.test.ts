@@ -53,7 +53,10 @@ t.test("a folder that git reads without an end fails the run after its time, and
   t.match(await scene.work({ runId: "run_2", agent: "echo hi" }), { outcome: "completed" });
   scene.clock.advance(10 * 60_000);
   const { outcome, failure } = await scene.message("run.ended", ({ runId }) => runId === "run_1");
-  t.match({ outcome, failure }, { outcome: "failed", failure: { code: "runner-error", message: /cannot read the changes/ } });
+  t.match(
+    { outcome, failure },
+    { outcome: "failed", failure: { code: "runner-error", message: /cannot read the changes/ } },
+  );
 });
 
 t.test("an agent finds prompt, task and notes in one file, and texts that end with a newline", async (t) => {

@@ -55,7 +55,7 @@ t.test("a call that needs approval moves the task to its assignee's inbox, and i
   const id = await readOpen(scene);
   t.match(await place.task(taskId), {
     state: "inbox",
-    asks: "The agent asks for leave to use shell: To look.",
+    asks: "The agent asks for approval to use shell: To look.",
     runId: job.runId,
     approvals: [{ id, runId: job.runId, tool: "shell" }],
   });

@@ -37,7 +37,7 @@ t.test("open tasks of a person who leaves a team are unassigned; others stay", a
   const left = await bob.request("DELETE", `/api/teams/${place.teamId}/members/${bob.userId}`);
   t.equal(left.status, 204);
   await isNobodys(place, here);
-  const text = "Its assignee left the team: the task has no assignee now.";
+  const text = "Its assignee left the team: the task now has no assignee.";
   t.match((await place.task(here)).notes, [{ from: "service", text }]);
   await reader.until(({ data }) => (data.task as { assignee?: unknown } | undefined)?.assignee === null);
   await reader.until(({ data }) => (data.note as { text?: unknown } | undefined)?.text === text);
@@ -59,7 +59,7 @@ t.test("a person removed from the workspace has no task there, and can be assign
   }
   t.equal((await place.task(closed)).assignee, bob.userId);
   const refused = await place.ada.request("POST", `/api/tasks/${here}/assign`, { assignee: bob.userId });
-  t.match(refused, { status: 422, body: { errors: [{ path: "assignee", message: "is nobody on this team" }] } });
+  t.match(refused, { status: 422, body: { errors: [{ path: "assignee", message: "is not a member of this team" }] } });
   const opening = { title: "Do it", line: "dev", assignee: bob.userId };
   t.equal((await place.ada.request("POST", `/api/teams/${place.teamId}/tasks`, opening)).status, 422);
 });

@@ -83,7 +83,7 @@ t.test("a person follows a link to a task, signs in, and sees what it waits for"
   await page.getByRole("heading", { name: HOSTILE }).waitFor();
   await page
     .getByText(
-      "The agent asks for leave to use shell: To look. The task has no assignee who could give it: assign it first.",
+      "The agent asks for approval to use shell: To look. The task has no assignee to approve it: assign the task first.",
     )
     .waitFor();
   t.same(

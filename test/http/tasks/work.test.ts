@@ -197,7 +197,7 @@ t.test("a run that was stopped while its runner was away is not tried again when
   });
   await told(place, taskId, "stop");
   clock.advance(30_000);
-  await reaches(place, taskId, { state: "inbox", asks: "The run was stopped; its runner was lost meanwhile." });
+  await reaches(place, taskId, { state: "inbox", asks: "The run was stopped; its runner was lost in the meantime." });
   t.match(await place.runs(taskId), [{ outcome: "stopped" }]);
 });
 

@@ -81,7 +81,7 @@ t.test("a credential is valid until its end, while its trust is unchanged and it
   t.ok(findLiveCredential(actor.rows, "two", actor.now));
   resources.remove(actor.rows, workspaceId, "workspace", workspaceId);
   t.equal(findLiveCredential(actor.rows, "two", actor.now), null);
-  t.match(actor.take(mint("three", 2)).answer, { minted: false, check: "trust", came: "it is gone" });
+  t.match(actor.take(mint("three", 2)).answer, { minted: false, check: "trust", came: "it was deleted" });
 });
 
 t.test("it is woken when the first credential ends, at most once a minute, and ends with its trust", async (t) => {

@@ -167,7 +167,7 @@ function runLayouts(one: string, unit: string): readonly Layout[] {
       made(
         `a caller's folder that is linked at ${link}`,
         { "envs/a/main.tf": call("a", "../../modules/line"), [link]: { leadsTo: link === "live" ? "envs" : "envs/a" } },
-        new RegExp(`envs/a/main\\.tf:1, which is also reached over the symlink ${link}`),
+        new RegExp(`envs/a/main\\.tf:1, which is also reached through the symlink ${link}`),
       ),
     ),
     made(

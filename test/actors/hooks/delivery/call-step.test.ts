@@ -186,7 +186,7 @@ t.test("literal inputs are checked when the hook is written; expressions are not
   t.match(listErrors({ text: 7 }), [{ path: "steps[0].with.text", message: "must be text" }]);
   t.match(listErrors({ text: "a", count: "b" }), [{ path: "steps[0].with.count" }]);
   t.match(listErrors({ text: "a", "no such": "b" }), [
-    { path: 'steps[0].with["no such"]', message: "is no input of the tool" },
+    { path: 'steps[0].with["no such"]', message: "is not an input of the tool" },
   ]);
 });
 

@@ -375,7 +375,7 @@ t.test("a raise that nobody answers fails when it is watched twice; an answer af
     ({ type: "task.raised", deliveryId: "d", key, outcome: "said", taskId: "t", reason: null }) as const;
   t.match(onWatched(onRaised(once.context, answer("d:0:0")).context), { does: "nothing" }, "it went on");
   const late = onWatched(once.context);
-  t.match(late, { does: "raise", context: { told: [{ outcome: "failed", reason: "it was not answered" }] } });
+  t.match(late, { does: "raise", context: { told: [{ outcome: "failed", reason: "the task did not answer" }] } });
   t.match(onRaised(late.context, answer("d:0:0")), { does: "nothing" });
   t.match(onRaised(late.context, answer("d:0:1")), { does: "end", end: { state: "done" } });
 });

@@ -48,7 +48,7 @@ t.test(
     t.same(bound.marks, { whole: "ok" });
     t.match(
       bound.unread,
-      /^`mark\.thread` has no value: it holds half of a surrogate pair; `mark\.nul` .* U\+0000; `mark\.long` .* 255.*; `mark\.blank` .* it is blank/,
+      /^`mark\.thread` has no value: it contains half of a surrogate pair; `mark\.nul` .* U\+0000; `mark\.long` .* 255.*; `mark\.blank` .* it is blank/,
     );
     t.match(bound.response, /"7 \ufffd","text":"a \ufffd"/);
     const told = await run({ after: { kind: "tool", name: "look" } });

@@ -229,7 +229,7 @@ t.test("an invalid installation token is refused, and fetched again the next tim
     now: () => NOW_MS,
     ask: async () => answers.shift() ?? { status: 500, json: {} },
   });
-  for (const message of [/did not take the app/, /403/, /404/, /something else/, /something else/]) {
+  for (const message of [/rejected this service's app/, /403/, /404/, /unexpected response/, /unexpected response/]) {
     await t.rejects(tokens.read(1), { name: "CodeHostRefused", message });
   }
   t.equal(await tokens.read(1), "good");

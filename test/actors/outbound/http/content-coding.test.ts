@@ -72,7 +72,7 @@ t.test("a body is decoded by its codings, whatever the status", async (t) => {
 
 t.test("a body that does not decode, or whose coding is not known, is unread", async (t) => {
   const whole = gzipSync("said ".repeat(1_000));
-  const broken = { kind: "coding", reason: "it does not decode by its content coding" };
+  const broken = { kind: "coding", reason: "its content coding cannot be decoded" };
   t.same(await readAnswer(t, "gzip", Buffer.from("said")), broken);
   for (const coding of ["gzip", "deflate", "br"]) {
     t.same(await readAnswer(t, coding, Buffer.alloc(100, 255)), broken, coding);
@@ -117,6 +117,6 @@ t.test("an answer that breaks off, or does not end in time, has its status and s
   t.match(await slow.get({}, 200), {
     status: 200,
     body: "said",
-    unread: { kind: "time", reason: "it did not end in the time left" },
+    unread: { kind: "time", reason: "it did not end within the time limit" },
   });
 });

@@ -34,7 +34,7 @@ t.test(
       "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nabcde",
     ];
     for (const answer of rubbish)
-      t.same(await readFailure(t, answer), { code: "errored", reason: "it responded something other than HTTP" });
+      t.same(await readFailure(t, answer), { code: "errored", reason: "its response is not HTTP" });
     t.same(await readFailure(t, ""), { code: "unreachable", reason: "nothing responded (UND_ERR_SOCKET)" });
   },
 );

@@ -58,7 +58,7 @@ t.test("without a host a request waits for one until its time limit, and then ha
   clock.advance(600);
   const next = post();
   clock.advance(400);
-  t.match(await late, { code: "unreachable", message: "no host of the workspace took it in time" });
+  t.match(await late, { code: "unreachable", message: "no host of the workspace took the request in time" });
   const host = join();
   t.match(host.handed, [{ timeoutMs: 600 }]);
   clock.advance(600);

@@ -69,7 +69,7 @@ t.test("junk is repaired twice in the same conversation, and every call counts",
     state: "failed",
     code: "unreadable",
     spent: toSpent(3),
-    reason: "the model's answers did not have the form that was asked for",
+    reason: "the model's answers did not have the required form",
   });
   const cut = server.asked[5]?.messages ?? [];
   t.equal(cut[2]?.content, "(no answer)");
@@ -145,7 +145,7 @@ t.test("a busy or broken model is waited for, as long as it asks", async (t) => 
 
 t.test("other refusals are final: their text is not told, their code is", async (t) => {
   const { server, ask, logged } = await askedModel(t);
-  const noKey = ": it does not take the service's MODEL_KEY";
+  const noKey = ": it rejected the service's MODEL_KEY";
   for (const status of [302, 401, 403, 404, 413, 422]) {
     const body = JSON.stringify({ error: { message: `wrong key ${key}`, code: "invalid_api_key" } });
     const refusal = { status, body, headers: { location: "http://127.0.0.1:1/" } };

@@ -44,7 +44,7 @@ t.test("metadata is found where RFC 8414 puts it, else where OpenID Connect does
     t.same(asked, at === first ? [first] : [first, second]);
   }
   const { servers, asked } = serversOver({});
-  await t.rejects(servers.read("https://host.example/"), { message: "its metadata was answered with 404" });
+  await t.rejects(servers.read("https://host.example/"), { message: "its metadata request returned status 404" });
   t.same(asked, [
     "https://host.example/.well-known/oauth-authorization-server",
     "https://host.example/.well-known/openid-configuration",

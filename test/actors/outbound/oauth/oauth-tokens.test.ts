@@ -169,7 +169,7 @@ t.test("an answer without tokens is refused, without text of the host", async (t
     t.notMatch(JSON.stringify(outcome), canary);
   }
   const { elsewhere } = await endpoint(t, { body: "" });
-  t.match(await elsewhere(), { ok: false, isFinal: false, reason: /could not be asked: must be https/ });
+  t.match(await elsewhere(), { ok: false, isFinal: false, reason: /failed: must be https/ });
 });
 
 t.test("a revocation says why it was not made", async (t) => {
@@ -194,7 +194,7 @@ t.test("a host whose name is unknown is told as one whose name leads to a privat
   for (const name of ["private", "local", "unknown"]) {
     const url = new URL(`https://${name}.example.com/token`);
     const answer = await askForTokens(outbound, { url, client, parameters: {}, signal });
-    const reason = "the host could not be asked: its name leads to no public address";
+    const reason = "the request to the host failed: its name does not resolve to a public address";
     t.same(answer, { ok: false, isFinal: false, reason }, name);
   }
 });

@@ -144,8 +144,8 @@ t.test(
 
 t.test("a failing issuer is not asked for ten seconds, and its earlier keys stay valid", async (t) => {
   const platform = await startPlatform(t);
-  t.match(toMessage(await platform.verify(first)), "the discovery document was answered with 404");
-  t.match(toMessage(await platform.verify(first)), "the discovery document was answered with 404");
+  t.match(toMessage(await platform.verify(first)), "the request for the discovery document returned status 404");
+  t.match(toMessage(await platform.verify(first)), "the request for the discovery document returned status 404");
   t.equal(platform.asked.length, 1);
   platform.publish([first.jwk]);
   platform.advance(10_000);
@@ -155,7 +155,7 @@ t.test("a failing issuer is not asked for ten seconds, and its earlier keys stay
   t.match(await platform.verify(second), { code: "ERR_JWKS_NO_MATCHING_KEY" });
   t.equal(await platform.verify(first), null);
   platform.advance(10 * 60_000);
-  t.match(toMessage(await platform.verify(first)), "was answered with 404", "but not for longer than they last");
+  t.match(toMessage(await platform.verify(first)), "returned status 404", "but not for longer than they last");
 });
 
 t.test("an invalid discovery document or key set gives no keys, and says why", async (t) => {
@@ -181,13 +181,13 @@ t.test("an invalid discovery document or key set gives no keys, and says why", a
     ["with a wrong address", DISCOVERY, (url) => json({ issuer: url, jwks_uri: "keys" }), /jwks_uri is no address/],
     ["too long", DISCOVERY, () => long, /is larger than 256 KiB/],
     ["endless", DISCOVERY, () => endless, /is larger than 256 KiB/],
-    ["redirecting", DISCOVERY, (url) => to(`${url}/elsewhere`), /answered with 302/],
+    ["redirecting", DISCOVERY, (url) => to(`${url}/elsewhere`), /returned status 302/],
     ["an error", DISCOVERY, () => (_request, response) => void response.writeHead(500).end(), /answered with 500/],
     ["broken off", DISCOVERY, () => (request) => void request.socket.destroy(), /cannot be fetched: [A-Z_]+$/],
     ["keys missing", "/keys", () => (_request, response) => void response.writeHead(404).end(), /key set was answered/],
     ["keys no list", "/keys", () => json({ keys: {} }), /key set is not of the form/],
     ["too many keys", "/keys", () => json({ keys: Array(101).fill(first.jwk) }), /key set is not of the form/],
-    ["keys redirecting", "/keys", (url) => to(`${url}/elsewhere`), /key set was answered with 302/],
+    ["keys redirecting", "/keys", (url) => to(`${url}/elsewhere`), /the request for the key set returned status 302/],
     [
       "keys too long",
       "/keys",
@@ -226,10 +226,10 @@ t.test("neither an issuer nor its key set may be at a private address that the d
   const targets = [
     ["http://127.0.0.1:1/keys", "must be https"],
     ["http://169.254.169.254/latest/meta-data", "must be https"],
-    ["https://127.0.0.1:1/keys", "its name leads to no public address"],
-    ["https://169.254.169.254/", "its name leads to no public address"],
-    ["https://[::ffff:10.0.0.1]/", "its name leads to no public address"],
-    ["https://localhost/keys", "its name leads to no public address"],
+    ["https://127.0.0.1:1/keys", "its name does not resolve to a public address"],
+    ["https://169.254.169.254/", "its name does not resolve to a public address"],
+    ["https://[::ffff:10.0.0.1]/", "its name does not resolve to a public address"],
+    ["https://localhost/keys", "its name does not resolve to a public address"],
     ["https://ada:pw@ci.example.com/keys", "holds credentials"],
     ["file:///etc/passwd", "must be https"],
     ["data:application/json,{}", "must be https"],
@@ -258,7 +258,7 @@ t.test("16 issuers are asked at once for a workspace; one more is refused, for a
   const asked = issuers.slice(0, 16).map((issuer) => platform.verify(first, { issuer }));
   await until("all 16 are asked", () => held.length === 16);
   const late = { issuer: issuers[16] ?? "" };
-  t.match(toMessage(await platform.verify(first, late)), "too many issuers are being asked for their keys");
+  t.match(toMessage(await platform.verify(first, late)), "too many requests for issuers' keys are in progress");
   const others = platform.verify(first, { ...late, party: "ws_2" });
   await until("the other workspace's is asked", () => held.length === 17);
   for (const answer of held) answer();

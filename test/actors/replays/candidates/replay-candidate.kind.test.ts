@@ -10,16 +10,16 @@ const live: Station = { ...station, check: "make test", judge: { ...judge, claim
 
 t.test("a candidate is warned of what it has otherwise than the live station and is easily forgotten", async (t) => {
   const forgotten = candidateWarnings({ ...live, check: null, judge: null }, live);
-  const scored = "its copies are scored otherwise than the baseline's";
+  const scored = "its copies are scored differently from the baseline's";
   t.same(forgotten, [
     {
       path: "station.check",
-      message: `the live station has a check, this block has none: ${scored}`,
+      message: `the live station has a check, this block does not: ${scored}`,
       severity: "warning",
     },
     {
       path: "station.judge",
-      message: `the live station has a judge, this block has none: ${scored}`,
+      message: `the live station has a judge, this block does not: ${scored}`,
       severity: "warning",
     },
   ]);
@@ -27,11 +27,11 @@ t.test("a candidate is warned of what it has otherwise than the live station and
     candidateWarnings(block, live).map(({ path, message }) => `${path} ${message}`);
   t.same(listPaths({ ...live, check: "true", timeoutMinutes: 5 }), [
     `station.check differs from the live station's: ${scored}`,
-    "station.timeoutMinutes differs from the live station's: its copies have another time to work than the baseline's",
+    "station.timeoutMinutes differs from the live station's: its copies have a different time limit from the baseline's",
   ]);
   t.same(listPaths({ ...live, diffs: true, runners: { pool: "other", labels: [] } }), [
-    "station.diffs differs from the live station's: its copies work and are scored the same, under another fingerprint",
-    "station.runners differs from the live station's: its copies may run on other runners than the baseline's",
+    "station.diffs differs from the live station's: its copies run and are scored the same, with a different fingerprint",
+    "station.runners differs from the live station's: its copies may run on different runners from the baseline's",
   ]);
   t.match(candidateWarnings(live, { ...live, check: null }), [{ message: /^the live station has no check/ }]);
 });

@@ -167,7 +167,7 @@ t.test("where no model is set up, nothing is asked and copies are unscored", asy
   t.match(replay.copies[29]?.why, { code: "not-set-up" });
   const gone = new JudgedReplay(undefined, { id: "rep_2" });
   gone.judgeAll();
-  gone.answerAll(() => ({ state: "failed", code: "not-set-up", reason: "no model is set up here", spent: nothing }));
+  gone.answerAll(() => ({ state: "failed", code: "not-set-up", reason: "no model is configured", spent: nothing }));
   t.match(gone.copies[0], { result: "unscored", why: { code: "not-set-up" } }, "one that was taken away meanwhile");
 });
 
