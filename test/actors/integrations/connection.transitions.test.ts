@@ -53,7 +53,7 @@ t.test("at most one exchange and one renewal run at a time", async (t) => {
   const second = actor.take(link("two"));
   t.same([second.cancelledEffects, effectsOf(second)], [["one"], [EXCHANGE_EFFECT.name]]);
   t.match(second.changes, [
-    { topic: "connection/int_1:usr_ada", data: { exchangeId: "one", failed: /took its place/ } },
+    { topic: "connection/int_1:usr_ada", data: { exchangeId: "one", failed: /replaced it/ } },
   ]);
   actor.take(ended("one", linked(actor, { account: "late@host" })));
   t.equal(actor.value, "linking", "what was given up is not heard");
@@ -113,7 +113,7 @@ t.test("a renewal that fails is tried again for a day, waiting up to an hour", a
   while (actor.value === "refreshing") {
     const [wake] = actor.take(crashed(id)).wakes;
     if (wake === undefined) break;
-    t.match(kept(actor), { state: "refreshing", problem: /could not be renewed yet/ });
+    t.match(kept(actor), { state: "refreshing", problem: /attempt to renew the access token failed/ });
     waits.push(wake.dueMs - actor.now);
     actor.now = wake.dueMs;
     id = actor.take(woken).started[0]?.id ?? "";
