@@ -89,7 +89,7 @@ t.test("an agent that wished for it is told its address, or word for word why no
 t.test("nothing is begun where no connection reaches it, nothing changed, or too much did", async (t) => {
   const many = Array.from({ length: 3_000 }, (_, index) => `${index}.ts`);
   const cases: readonly [SteppedPullRequest, readonly string[], RegExp][] = [
-    [new SteppedPullRequest({ isConnected: false }), ["a.ts"], /No installation .* reaches acme\/app/],
+    [new SteppedPullRequest({ isConnected: false }), ["a.ts"], /No connected installation .* access to acme\/app/],
     [new SteppedPullRequest(), [], /The run changed nothing/],
     [new SteppedPullRequest(), many, /The change is too large/],
   ];
@@ -300,7 +300,7 @@ t.test("an open one is looked at every hour by its tag, and when a person asks",
 t.test("an installation that is removed in the middle is a recorded state and a line", async (t) => {
   const gone = new SteppedPullRequest();
   const why = "code.example is no longer the code host of this service.";
-  t.match(notes(gone.answer(gone.opening(), { problem: "refused", why })), [/could not be opened: .* not set up/]);
+  t.match(notes(gone.answer(gone.opening(), { problem: "refused", why })), [/could not be opened: .* no longer the code host/]);
   t.equal(gone.actor.value, "failed");
 });
 
