@@ -64,7 +64,7 @@ t.test("a runner that is killed while it waits leaves nothing to answer; the nex
   await first.end("SIGKILL");
   runner(t, scene.setting, "second");
   const again = await asked(scene, before.runId);
-  t.match(await answer(scene, before, "approve"), { status: 409, body: { detail: /^Nobody waits/ } });
+  t.match(await answer(scene, before, "approve"), { status: 409, body: { detail: /no longer waits/ } });
   t.equal((await answer(scene, again, "dismiss", { reason: "No." })).status, 200);
   await until(async () => (await findTask(scene))?.state === "done");
   t.match(await shown(scene, again.runId), [/permission.dismissed.*"No\."/]);

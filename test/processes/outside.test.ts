@@ -92,7 +92,7 @@ t.test("service and runner killed while they work with the outside do nothing tw
     await runner.end("SIGKILL");
     await outside.runner(t);
     letGo();
-    const { id } = await outside.task("third", ({ asks }) => /lost before it had pushed/.test(asks ?? ""));
+    const { id } = await outside.task("third", ({ asks }) => /lost before it pushed/.test(asks ?? ""));
     await outside.post(`/api/tasks/${id}/retry`);
     await outside.approve(await outside.waiting("third", third.runId));
     await outside.task("third", isOpened);

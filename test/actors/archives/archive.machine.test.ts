@@ -148,7 +148,7 @@ t.test("a pack that is not one of the commit, or not the offered one, is refused
   const broken = Buffer.from(made.bytes);
   broken[broken.length - 30] = (broken.at(-30) ?? 0) ^ 1;
   for (const [name, offered, sent] of [
-    ["another commit", another.bytes, another.bytes],
+    ["a different commit", another.bytes, another.bytes],
     ["noise", randomBytes(1_000), null],
     ["a broken end", made.bytes, broken],
   ] as const) {

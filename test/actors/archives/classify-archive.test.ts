@@ -26,16 +26,16 @@ t.test("a pack of git that begins with the commit is taken", async (t) => {
 t.test("anything else is not", async (t) => {
   const text = Buffer.from("tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n\nNone\n");
   const faults: readonly (readonly [string, Buffer, string])[] = [
-    ["another commit", bytes, parent],
+    ["a different commit", bytes, parent],
     ["a commit of another hash", bytes, "a".repeat(64)],
     ["nothing", Buffer.alloc(0), commit],
     ["no pack", Buffer.alloc(1_000), commit],
     ["a cut header", bytes.subarray(0, 13), commit],
     ["a cut commit", bytes.subarray(0, 40), commit],
-    ["an unknown version", readPack(1, text, { version: 9 }), commit],
+    ["an unknown pack version", readPack(1, text, { version: 9 }), commit],
     ["one object", readPack(1, text, { objects: 1 }), commit],
     ["a blob first", readPack(3, text), commit],
-    ["another commit's text", readPack(1, text), commit],
+    ["a different commit's text", readPack(1, text), commit],
     ["a commit that is longer than it says", readPack(1, Buffer.alloc(1_000_000), { says: 100 }), commit],
     ["a commit that is shorter than it says", readPack(1, text, { says: 1_000 }), commit],
     ["a commit beyond all measure", readPack(1, Buffer.alloc(5_000_000)), commit],

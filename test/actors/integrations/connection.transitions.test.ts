@@ -52,9 +52,7 @@ t.test("at most one exchange and one renewal run at a time", async (t) => {
   actor.take(link("one"));
   const second = actor.take(link("two"));
   t.same([second.cancelledEffects, listEffects(second)], [["one"], [EXCHANGE_EFFECT.name]]);
-  t.match(second.changes, [
-    { topic: "connection/int_1:usr_ada", data: { exchangeId: "one", failed: /took its place/ } },
-  ]);
+  t.match(second.changes, [{ topic: "connection/int_1:usr_ada", data: { exchangeId: "one", failed: /replaced it/ } }]);
   actor.take(ended("one", linked(actor, { account: "late@host" })));
   t.equal(actor.value, "linking", "what was given up is not heard");
   t.match(actor.take(ended("two", linked(actor))).changes, [{ data: { exchangeId: "two", failed: null } }]);
@@ -113,7 +111,7 @@ t.test("a renewal that fails is tried again for a day, waiting up to an hour", a
   while (actor.value === "refreshing") {
     const [wake] = actor.take(crashed(id)).wakes;
     if (wake === undefined) break;
-    t.match(kept(actor), { state: "refreshing", problem: /could not be renewed yet/ });
+    t.match(kept(actor), { state: "refreshing", problem: /attempt to renew the access token failed/ });
     waits.push(wake.dueMs - actor.now);
     actor.now = wake.dueMs;
     id = actor.take(woken).started[0]?.id ?? "";

@@ -74,7 +74,7 @@ t.test("a token is for requests: where an answer is read, the warning says that 
     "on[0].mark.it.value",
     "tools.act.output",
   ]);
-  for (const message of Object.values(warnings)) t.match(message, /connection reads \*\*\*/);
+  for (const message of Object.values(warnings)) t.match(message, /connection is masked as \*\*\*/);
   const named = { action: "act", output: expr("response.connection + 'connection'") };
   t.same(toWarnings({ actions: { act: { request: { url } } }, tools: { act: named } }), {}, "a field is no token");
 });
@@ -103,7 +103,7 @@ t.test("a default of another type than its input, and a station that a line lack
 });
 
 t.test(
-  "what acts has no warning; a schedule that acts as nobody and a capture that nothing sees have one",
+  "what acts has no warning; a schedule that acts as no person and a capture that nothing sees have one",
   async (t) => {
     const oauth2 = { authorizeUrl: url, tokenUrl: url, clientId: "c" };
     const acting = {
@@ -113,7 +113,7 @@ t.test(
     };
     t.same(toWarnings(acting), {});
     t.match(toWarnings({ ...acting, connection: { holder: "requester", oauth2 } }), {
-      "actions.act.schedule": /as nobody/,
+      "actions.act.schedule": /as no person/,
     });
     const lookup = { request: { url, capture: { lost: expr("response") } }, capture: { seen: expr("response") } };
     const events = [{ lookup, raise: { say: expr("seen") } }];

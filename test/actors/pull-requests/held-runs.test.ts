@@ -220,7 +220,7 @@ t.test("refused word for word, failed or lost: the task goes to its assignee, an
     { to: { kind: "pull-request", id: asked }, message: { type: "pull-request.not-pushed", problem: "lost" } },
   ]);
   t.match(runs.get(lost.rows, workspaceId, runId), { outcome: "completed" });
-  t.match(lost.task_, { state: "inbox", asks: /The runner was lost before it had pushed/ });
+  t.match(lost.task_, { state: "inbox", asks: /The runner was lost before it pushed/ });
 });
 
 t.test("nothing is held where nothing is pushed: no change, never, or only when the agent asks", async (t) => {
@@ -247,7 +247,7 @@ t.test("an agent's wish is carried to the pull request and back, one at a time f
     { message: { type: "pull-request.ask", wish: "w1", title: "Mine", body: "Why", changed: ["a"] } },
   ]);
   const answers = (taken: TurnTaken) => toRunner(taken);
-  t.match(answers(work.say({ ...wish, id: "w2" })), [{ id: "w2", url: null, refused: /is being asked for already/ }]);
+  t.match(answers(work.say({ ...wish, id: "w2" })), [{ id: "w2", url: null, refused: /is already requested/ }]);
   t.match(answers(work.say({ ...wish, id: "w3", repository: "acme/other" })), [
     { refused: /does not work on acme\/other/ },
   ]);
@@ -313,7 +313,7 @@ t.test("where agents alone ask, an unmet wish goes to the assignee, and one unde
   lost.toAsked(lost.say({ ...asks, id: "w1" }));
   lost.finish();
   lost.tellRun({ type: "claim.lost", runnerId: "runner_1" });
-  t.match(lost.task_, { state: "inbox", asks: /The runner was lost before it had pushed/ });
+  t.match(lost.task_, { state: "inbox", asks: /The runner was lost before it pushed/ });
 });
 
 t.test("a push that is not reported in time is lost, unless the service was down meanwhile", async (t) => {
@@ -327,5 +327,5 @@ t.test("a push that is not reported in time is lost, unless the service was down
   const { runId } = work;
   work.tellRun({ type: "woken", name: "push", dueMs: due + 60_000 });
   t.match(runs.get(work.rows, workspaceId, runId), { state: "ended", outcome: "completed" });
-  t.match(work.task_, { state: "inbox", asks: /did not say in time/ });
+  t.match(work.task_, { state: "inbox", asks: /did not confirm the push in time/ });
 });

@@ -89,9 +89,9 @@ t.test("an agent that wished for it is told its address, or word for word why no
 t.test("nothing is begun where no connection reaches it, nothing changed, or too much did", async (t) => {
   const many = Array.from({ length: 3_000 }, (_, index) => `${index}.ts`);
   const cases: readonly [SteppedPullRequest, readonly string[], RegExp][] = [
-    [new SteppedPullRequest({ isConnected: false }), ["a.ts"], /No installation .* reaches acme\/app/],
-    [new SteppedPullRequest(), [], /Nothing is changed/],
-    [new SteppedPullRequest(), many, /Too much is changed/],
+    [new SteppedPullRequest({ isConnected: false }), ["a.ts"], /No connected installation .* access to acme\/app/],
+    [new SteppedPullRequest(), [], /The run changed nothing/],
+    [new SteppedPullRequest(), many, /The change is too large/],
   ];
   for (const [pr, changed, refused] of cases) {
     const asked = pr.ask({ changed });
@@ -112,7 +112,7 @@ t.test("a push that is not made is vetted once more; then it failed, and the nex
   t.same(notes(failed), ["The pull request of acme/app could not be opened: The branch has moved."]);
   t.match(pr.take({ type: "pull-request.retry" }).answer, {
     refused: "conflict",
-    detail: /not pushed: retry the task/,
+    detail: /not pushed. Retry the task/,
   });
   t.match(pr.ask({ runId: "run_2" }).questions, [{ work: { run: { id: "run_2" }, event: { branch } } }]);
 });
@@ -160,7 +160,7 @@ t.test("a limit is waited for as long as it says, counts as no attempt, and the 
     lines.push(...notes(waiting));
     attempt = pr.woken("open");
   }
-  t.match(lines, [/takes no more for now .* is opened after 2026-01-01T01:00:00.000Z\./]);
+  t.match(lines, [/limits requests .* is retried after 2026-01-01T01:00:00.000Z\./]);
   t.equal(lines.length, 1, "it is said once");
   t.match(pr.row, { waitsUntil: "2026-01-01T01:00:00.000Z" });
   pr.answer(attempt, { problem: null, pullRequest: toPicture() });
@@ -293,14 +293,16 @@ t.test("an open one is looked at every hour by its tag, and when a person asks",
   const refreshed = pr.take({ type: "pull-request.refresh" });
   t.match([refreshed.answer, refreshed.started], [{ pullRequest: { id: "pr_1" } }, [{ input: { etag: null } }]]);
   t.notOk(pr.answer(again, { problem: null, seen: "gone" }).taken, "an earlier look says nothing any more");
-  t.match(notes(pr.answer(refreshed, { problem: null, seen: "gone" })), [/does not show it to this service any more/]);
+  t.match(notes(pr.answer(refreshed, { problem: null, seen: "gone" })), [/no longer gives this service access to it/]);
   t.equal(pr.actor.value, "open");
 });
 
 t.test("an installation that is removed in the middle is a recorded state and a line", async (t) => {
   const gone = new SteppedPullRequest();
   const why = "code.example is no longer the code host of this service.";
-  t.match(notes(gone.answer(gone.opening(), { problem: "refused", why })), [/could not be opened: .* not set up/]);
+  t.match(notes(gone.answer(gone.opening(), { problem: "refused", why })), [
+    /could not be opened: .* no longer the code host/,
+  ]);
   t.equal(gone.actor.value, "failed");
 });
 
@@ -317,7 +319,7 @@ t.test(
     t.same(waits.slice(0, 3), [2_000, 4_000, 8_000]);
     t.same(waits.slice(-2), [3_600_000, 3_600_000]);
     const refused = pr.answer(pr.woken("look"), { problem: "refused", why: "code.example answered with 404." });
-    t.match(notes(refused), [/does not show it to this service any more/], "its installation was removed");
+    t.match(notes(refused), [/no longer gives this service access to it/], "its installation was removed");
     t.match(refused.wakes, [{ name: "look", dueMs: pr.actor.now + 3_600_000 }]);
     const again = pr.answer(pr.woken("look"), { problem: "refused", why: "code.example answered with 404." });
     t.same([notes(again), again.wakes.length], [[], 1], "it is said once");

@@ -81,7 +81,7 @@ t.test(
       t.not(next?.push, allowed?.push);
       allowed = next;
     }
-    t.match(lines, [/takes no more for now .* is pushed after 2026-01-01T01:00:00.000Z\./]);
+    t.match(lines, [/limits requests .* is retried after 2026-01-01T01:00:00.000Z\./]);
     t.equal(lines.length, 1, "it is said once");
     t.match([pr.actor.value, pr.row], ["pushing", { waitsUntil: "2026-01-01T01:00:00.000Z" }]);
     t.notOk(pr.take({ type: "pull-request.limited", push: "push_0", untilMs }).taken, "an earlier push's limit");

@@ -157,7 +157,7 @@ t.test("what a code host says in `errors` is shown, whatever they are", async (t
   }
   const body = JSON.stringify({ message: "no", errors: ["A pull request already exists for acme-inc:signalbox/x."] });
   peer.onceFaults.push({ on: /POST .*\/pulls$/, fault: { status: 422, body } });
-  t.match(await opening(codeHost), { problem: "again", why: /there is one already/ }, "it is looked for then");
+  t.match(await opening(codeHost), { problem: "again", why: /a pull request already exists/ }, "it is looked for then");
 });
 
 const news = (about: HostedNews["about"], more: object = {}): Message =>

@@ -76,7 +76,7 @@ t.test("one of a task stays that task's, whoever reviews it; another code host i
   const url = "https://other.example/acme/app/pull/12";
   t.same(elsewhere.take({ ...begun, url }).started, []);
   const refused = elsewhere.take({ ...over, url });
-  t.match([refused.started, notes(refused)], [[], [["task_9", /is not written there: no installation/]]]);
+  t.match([refused.started, notes(refused)], [[], [["task_9", /was not posted: no connected installation/]]]);
 });
 
 t.test("what a run found is written once, and the task is told where", async (t) => {
@@ -92,7 +92,7 @@ t.test("what a run found is written once, and the task is told where", async (t)
   t.same(log.answer(begins, { problem: null, url: `${url}#1` }).sent, []);
   t.same(log.take({ type: "woken", name: "review task_9 run_9", dueMs: 0 }).started, []);
   const silent = log.take({ ...over, runId: "run_10", text: " \n" });
-  t.match([silent.started, notes(silent)], [[], [["task_9", /no review is written/]]]);
+  t.match([silent.started, notes(silent)], [[], [["task_9", /was not posted/]]]);
 });
 
 t.test("limits wait without end and are told once; faults are tried eight times; a refusal is final", async (t) => {

@@ -189,7 +189,7 @@ t.test(
       [{ id: 1, limit: 10 }, "find"],
       [{ id: 1 }, "comment"],
     ] as const) {
-      t.match(await call(inputs, tool), /^refused: This run repeats an earlier one, which made no such call/);
+      t.match(await call(inputs, tool), /^refused: This run replays an earlier run, which made no such call/);
     }
     const step = { index: 0, kind: "tool", text: "find", tool: "find", spent: null };
     const said = { server: "tracker", tool: "find", failed: false, refusedBy: "service" };

@@ -153,6 +153,6 @@ t.test("a write whose reservation has expired in its turn stores nothing", async
   const reserved = { taken: [], beforeMs: harness.world.nowMs };
   const late = settled(send(harness.runtime, ours, { key: "late", hidden: { token: "h" }, reserved }));
   await harness.advance();
-  t.match(await late, { value: { refused: "conflict", detail: /try it again/ } });
+  t.match(await late, { value: { refused: "conflict", detail: /try again/ } });
   t.equal(findResourceByHash(harness.durable, "runner-pool", "h"), undefined);
 });

@@ -380,7 +380,7 @@ t.test("a handover ends the run only if it was accepted", async (t) => {
 
   const without = run(["start", "claim", "may start", "started"]);
   without.take(message("handed over"));
-  t.match(findRow(without), { outcome: "failed", failure: { code: "runner-error", message: /no leave/ } });
+  t.match(findRow(without), { outcome: "failed", failure: { code: "runner-error", message: /not allowed/ } });
 });
 
 t.test("the cost of the steps adds up, until the runner reports the total", async (t) => {
@@ -456,7 +456,7 @@ t.test("a runner that is told to stop has a minute, counted from the first time;
 t.test("a run whose runner is lost while it stops was stopped: no other attempt is made", async (t) => {
   const stepping = run(["start", "claim", "may start", "started", "stop"]);
   stepping.take(message("lost"));
-  t.match(findRow(stepping), { outcome: "stopped", reason: /lost meanwhile/ });
+  t.match(findRow(stepping), { outcome: "stopped", reason: /lost in the meantime/ });
 });
 
 t.test("a claim of a run that was removed is given back, and nothing is stored", async (t) => {

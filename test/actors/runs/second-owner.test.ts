@@ -271,14 +271,14 @@ t.test("for an owner without people, approvals are answered at once and messages
   await scene.say("run_1", { type: "run.handover", id: "1-2", to: "review", note: "" });
   t.match(scene.sent().slice(1), [
     { type: "run.permission-answered", id: "1-1", verdict: "dismissed", reason: /nobody/ },
-    { type: "run.handover-answered", id: "1-2", refused: /Nothing is handed over/ },
+    { type: "run.handover-answered", id: "1-2", refused: /This run cannot hand over/ },
   ]);
   const speech = { type: "run.speak", by: "usr_1", text: "Use blue.", key: null } as const;
   t.match(await scene.harness.ask(runRef(workspaceId, "run_1"), speech), { refused: "conflict" });
   const ending = { kind: "handover", to: "review", note: "" };
   const left = { failure: null, checkouts: [], check: null, spent: null };
   await scene.say("run_1", { type: "run.ended", outcome: "completed", ending, ...left });
-  t.match(scene.run("run_1"), { outcome: "failed", failure: { message: /no leave/ } });
+  t.match(scene.run("run_1"), { outcome: "failed", failure: { message: /not allowed/ } });
   t.same(scene.told(), [
     { type: "run.began", runId: "run_1" },
     { type: "run.over", runId: "run_1", outcome: "failed" },
@@ -311,7 +311,10 @@ t.test("a run without a task waits in its lane for a runner with that feature, a
   await scene.connect("old", ["messages", "permissions"]);
   await scene.want("run_1", "search", { lane: "search:1" });
   t.match(scene.run("run_1"), { state: "queued", lane: "search:1" });
-  t.match(scene.waiting("run_1"), /^In the lane search:1: Every connected runner .* does not know of such runs\.$/);
+  t.match(
+    scene.waiting("run_1"),
+    /^In the lane search:1: Every matching connected runner .* does not support such runs\.$/,
+  );
   await scene.want("run_2", "search", { lane: "search:1" });
   await scene.end("run_2", "withdrawn");
   await scene.connect("new");
@@ -327,7 +330,7 @@ t.test("a run of a replay waits for a runner that knows of replays, and is a job
   const replay = { does: "check", secretsFor: { check: true, setup: [] } };
   await scene.want("run_1", "replay", { lane: "replay/1", replay });
   t.match(scene.run("run_1"), { state: "queued" });
-  t.match(scene.waiting("run_1"), /is of a release that does not know of such runs\.$/);
+  t.match(scene.waiting("run_1"), /has a release that does not support such runs\.$/);
   await scene.connect("new");
   t.match(scene.run("run_1"), { state: "claimed" });
   t.same(scene.job("run_1")?.replay, replay);

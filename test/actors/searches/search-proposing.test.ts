@@ -115,7 +115,7 @@ t.test("what is admitted is a candidate at once, and is replayed", async (t) => 
   const answer = ask(named(scene, "longer"));
   const { candidateId, fingerprint } = scene.candidates.at(-1) ?? {};
   t.match(answer, { candidates: [{ candidateId, name: "longer", fingerprint }], left: 1, replayed: false });
-  t.match(findMadeCandidate(scene.rows, candidateId ?? ""), { teamId, row: null, use: /^A search made it/ });
+  t.match(findMadeCandidate(scene.rows, candidateId ?? ""), { teamId, row: null, use: /^A search created it/ });
   t.match(scene.candidates.at(-1), {
     iteration: 1,
     hypothesis: "Why not.",

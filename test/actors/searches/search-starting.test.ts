@@ -79,10 +79,13 @@ t.test("a start is refused in the order of the reference", async (t) => {
   t.equal(listUnderWay(scene.rows, workspaceId, { teamId }).length, 0);
   t.match(scene.start(), { searchId: SEARCH_ID });
   const { detail } = scene.start(bad, {}, "srch_2") as { readonly detail: string };
-  t.match(detail, /^A search of the station is under way\. Stop that search first/);
+  t.match(detail, /^A search of the station is running\. Stop it first/);
   scene.stop();
   putStations(scene, [line.stations[1]]);
-  t.match(scene.start(bad, {}, "srch_2"), { refused: "conflict", detail: /^The station of the replay set left/ });
+  t.match(scene.start(bad, {}, "srch_2"), {
+    refused: "conflict",
+    detail: /^The station of the replay set was removed from/,
+  });
 });
 
 function putStations(scene: SteppedSearch, stations: readonly unknown[]): void {

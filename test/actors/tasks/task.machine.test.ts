@@ -67,7 +67,7 @@ function over(stepping: Stepping, name: string): Message {
 const plain: Record<string, Message> = {
   open,
   began: { type: "run.began" } as Message,
-  "waits for leave": { type: "run.asking", asks: "May it?" } as Message,
+  "waits for approval": { type: "run.asking", asks: "May it?" } as Message,
   "waits no more": { type: "run.asking", asks: null } as Message,
   "another run waits": { type: "run.asking", runId: "run_other", asks: "May it?" } as Message,
   answer: { type: "task.answer", by, text: "this one" } as Message,
@@ -88,7 +88,7 @@ const plain: Record<string, Message> = {
 };
 
 /** The current run's messages. */
-const ofRun = ["began", "waits for leave", "waits no more"];
+const ofRun = ["began", "waits for approval", "waits no more"];
 
 function message(stepping: Stepping, name: string): Message {
   if (name in endings) return over(stepping, name);
@@ -102,7 +102,7 @@ const paths: Record<string, readonly string[]> = {
   queued: ["open"],
   running: ["open", "began"],
   inbox: ["open", "began", "asks"],
-  "inbox, for leave": ["open", "began", "waits for leave"],
+  "inbox, for leave": ["open", "began", "waits for approval"],
   done: ["open", "began", "handed over", "began", "finished early"],
   closed: ["open", "close"],
 };
@@ -128,7 +128,7 @@ const working = (state: string): Record<string, string> => ({
   note: `${state} at work`,
   "note by hand": `${state} at work`,
   "another run's end": `${state} at work`,
-  "waits for leave": "inbox at work",
+  "waits for approval": "inbox at work",
   "waits no more": "running at work",
   "another run waits": `${state} at work`,
 });
@@ -203,7 +203,7 @@ t.test("a review at the last station finishes the task; passing to an earlier st
 t.test("what bindings act on is told once: a question, the end, a close by a person", async (t) => {
   const told: Record<string, object[]> = {
     asks: [{ name: "task.asked", happening: { ask: { body: "Which?", isApproval: false } } }],
-    "waits for leave": [{ name: "task.asked", happening: { ask: { body: "May it?", isApproval: true } } }],
+    "waits for approval": [{ name: "task.asked", happening: { ask: { body: "May it?", isApproval: true } } }],
     close: [{ name: "task.closed", happening: { ask: null } }],
     withdraw: [],
   };
@@ -267,11 +267,11 @@ t.test("opening a task is refused, without a trace, when its line or station was
 
 t.test("a task whose run waits for approval shows it, and is neither answered nor retried meanwhile", async (t) => {
   const stepping = task();
-  for (const name of ["open", "began", "waits for leave"]) stepping.take(message(stepping, name));
+  for (const name of ["open", "began", "waits for approval"]) stepping.take(message(stepping, name));
   t.match(findRow(stepping), { state: "inbox", asks: "May it?" });
   for (const name of ["answer", "retry"]) {
     const turn = stepping.take(message(stepping, name));
-    t.match(turn.answer, { refused: "conflict", detail: /waits for leave/ }, name);
+    t.match(turn.answer, { refused: "conflict", detail: /waits for approval/ }, name);
     t.same(turn.sent, []);
   }
   t.match(stepping.take(message(stepping, "stop by another")).answer, { refused: "forbidden" });

@@ -84,7 +84,7 @@ t.test("what a person approves is what was asked: a call whose action is changed
     scene.define({ actions: changed });
     scene.answer(id, "usr_1", { edited });
     if (edited !== null) scene.vet(id);
-    t.match(scene.get(id), { state: "failed", code: "not-allowed", message: /was changed while its approval/ });
+    t.match(scene.get(id), { state: "failed", code: "not-allowed", message: /changed while the call/ });
     t.same([scene.requests, scene.facts], [[], []]);
   }
 });
@@ -115,7 +115,12 @@ t.test("an output that is told is stored once, whatever of the answer has no val
     scene.end(id, { output, unread });
   }
   t.match(scene.get(whole), { state: "done", message: unread, output: '"Hello"', told: undefined });
-  t.match(scene.get(without), { state: "done", message: unread, output: null, told: /^Done, but .*no value/ });
+  t.match(scene.get(without), {
+    state: "done",
+    message: unread,
+    output: null,
+    told: /^The call succeeded, but .*no value/,
+  });
 });
 
 t.test("a call is made as it was approved, whatever else of its integration is changed meanwhile", async (t) => {
@@ -152,7 +157,7 @@ t.test("a tool that acts as the starter is not called where no person started th
   t.match(scene.get(scene.call("note", { text: "a" })), {
     state: "failed",
     code: "not-connected",
-    message: /no person did/,
+    message: /no person started it/,
   });
   scene.putTask({ openedBy: { kind: "person", userId: "usr_1" } });
   const id = scene.call("note", { text: "b" });
@@ -297,7 +302,7 @@ t.test(
       t.equal(answered(), how === "stop" ? 2 : 0, "an agent that still works is told");
       t.match(
         scene.answer(waiting, "usr_1").answer,
-        { refused: "conflict", detail: /Nobody waits/ },
+        { refused: "conflict", detail: /no longer waits/ },
         "a person was deciding",
       );
       const vetted = scene.vet(vetting);

@@ -234,7 +234,7 @@ t.test("the slug of a closed workspace stays taken, and a repeat of its request 
   t.match(await closed, { value: { resource: { id } } });
   await harness.advance(FIVE_MINUTES_MS);
   t.equal(toId(await outcome(harness, open(harness, "other"))), "already-exists");
-  t.match(await outcome(harness, open(harness, "k")), { refused: "conflict", detail: /was deleted since/ });
+  t.match(await outcome(harness, open(harness, "k")), { refused: "conflict", detail: /has been deleted/ });
 });
 
 t.test("a workspace whose turn is after the end of its claim is not opened, and claims again", async (t) => {

@@ -69,7 +69,7 @@ t.test("every term of a trust is held to its rules, at its path", async (t) => {
     ...["iss", "sub", "aud", "exp", "nbf", "iat", "jti"].map((name): [Record<string, unknown>, string, RegExp] => [
       { claims: claims([name]) },
       `claims.${name}`,
-      /may not be named/,
+      /is reserved/,
     ]),
     [{ claims: claims(["odd key"]) }, 'claims["odd key"]', /lowercase letters, digits and _/],
     [{ claims: claims(["Actor"]) }, "claims.Actor", /lowercase letters, digits and _/],
@@ -156,7 +156,7 @@ t.test("tokens and trusts of a person who left stay valid, with a warning", asyn
     await token.request("GET", `${within}/token-trusts`),
     await ada.request("GET", `${within}/tokens`),
   ];
-  const message = /not in the workspace any more/;
+  const message = /left the workspace/;
   t.match(trusts.body, { items: [{ warnings: [{ path: "definedBy", message, severity: "warning" }] }] });
   t.match(tokens.body, { items: [{ warnings: [{ path: "issuedBy", message, severity: "warning" }] }] });
 });

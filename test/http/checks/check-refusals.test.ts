@@ -102,7 +102,7 @@ t.test("each refusal comes in its order, whatever else is wrong", async (t) => {
     "The line has no replay_check block. A check needs its most_regressions, ceiling and currency.",
   ]);
   await changeLine();
-  t.match(toDetail(await check(plan({ ...wrong, station: unfit }))), [409, /^No replay set guards the changes of/]);
+  t.match(toDetail(await check(plan({ ...wrong, station: unfit }))), [409, /^No replay set guards changes to/]);
   await ada.request("POST", `${set}/guards-changes`);
   t.same(listPaths(await check(plan({ ...wrong, station: unfit }))), ["station.harness"]);
   const nothing = await check(plan({ ...wrong, station: { ...unfit, harness: "command", prompt: "" } }));
@@ -161,7 +161,7 @@ t.test("a set without runs replays nothing, and a station that left has no set",
   await reKey(place);
   t.same(toDetail(await check(plan())), [404, "Station work not found."]);
   const anew = await check(plan({ stationKey: "more", station: { ...plannedStation, key: "more" } }));
-  t.match(toDetail(anew), [409, /^No replay set guards the changes of the station more/]);
+  t.match(toDetail(anew), [409, /^No replay set guards changes to the station more/]);
 });
 
 /** Changes the work station's key, so that the old station is no longer on the line. */

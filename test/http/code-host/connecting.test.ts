@@ -228,7 +228,7 @@ t.test("the way back is one person's, in one session, once, for ten minutes", as
   const wrong = new URLSearchParams({ state: "nonsense", code: "x" });
   t.same(toRefusal(await comeBack(ada, wrong)), wanted, "a state that was never given");
   t.equal((await comeBack(ada, back)).status, 200);
-  t.same(toRefusal(await comeBack(ada, back)), wanted, "used already");
+  t.same(toRefusal(await comeBack(ada, back)), wanted, "already used");
   const late = await codeHost.signIn(await beginConnecting(ada, 7), adaThere);
   clock.advance(10 * MINUTE_MS);
   t.same(toRefusal(await comeBack(ada, late)), wanted, "too old");

@@ -151,7 +151,7 @@ t.test("a permission that its owner gives is a warning no more", async (t) => {
     return deliver("installation", { ...event, installation: { ...installation, permissions } });
   };
   t.equal((await accept(all, "2026-09-23T12:01:00Z")).status, 204);
-  t.match(await warnings(), { state: "connected", warnings: [/^The permission workflows: write is not given/] });
+  t.match(await warnings(), { state: "connected", warnings: [/^The permission workflows: write is missing/] });
   await accept({ ...all, workflows: "write" }, "2026-09-23T12:02:00Z");
   t.same((await warnings())?.warnings, undefined);
 });

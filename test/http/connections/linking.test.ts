@@ -225,7 +225,7 @@ const lies: readonly [what: string, says: (url: string) => Record<string, unknow
       409,
       /not among its hosts/,
     ],
-    ["people to plain http", () => ({ authorization_endpoint: "http://evil.example/" }), 409, /https alone/],
+    ["people to plain http", () => ({ authorization_endpoint: "http://evil.example/" }), 409, /must be https/],
     ["people to a script", () => ({ authorization_endpoint: "javascript:alert(1)" }), 502, /form/],
     ["another issuer", () => ({ issuer: "https://other.example" }), 502, /another issuer/],
     ["no S256", () => ({ code_challenge_methods_supported: ["plain"] }), 502, /S256/],

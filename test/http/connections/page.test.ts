@@ -25,7 +25,7 @@ t.test("a person connects their account in their browser, and sees the result", 
   t.match((await mate.request("GET", `${at}/me`)).body, { own: { state: "connected", account } });
 
   await page.goto(`${callback}?state=nonsense&code=nonsense`);
-  await shows("This link was used already, is too old, or was not begun by you in this session");
+  await shows("This link was already used, has expired, or was not started by you in this session");
   const state = new URL(await setOut(scene, mate, "me")).searchParams.get("state");
   await page.goto(`${callback}?${new URLSearchParams({ state: state ?? "", error: "access_denied", iss: host.url })}`);
   await shows("The host did not link the account: access was denied.");

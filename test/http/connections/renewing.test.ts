@@ -46,7 +46,10 @@ t.test("a temporary failure of a renewal is tried again, and the connection stay
   host.failWith(503);
   clock.advance(55 * MINUTE_MS);
   const failing = await ownOnce(scene, mate, ({ own }) => (own as { problem: unknown }).problem !== null);
-  t.match(failing.own, { state: "refreshing", problem: /could not be renewed yet: the host answered 503/ });
+  t.match(failing.own, {
+    state: "refreshing",
+    problem: /attempt to renew the access token failed: the host answered 503/,
+  });
   t.equal(failing.isReady, true, "the access is good still");
   for (const [times, waitMs] of [10_000, MINUTE_MS, 5 * MINUTE_MS].entries()) {
     clock.advance(waitMs - 1);
@@ -200,7 +203,7 @@ t.test("a definition with another client or host takes its connections' tokens n
   const moved = { holder: "requester", oauth2: { ...oauth2At(host), tokenUrl: `${host.url}/elsewhere` } };
   t.equal((await replace(owner, one, 2, integrationAt(host, { connection: moved }))).status, 200);
   const broken = await ownOnce(scene, mate, (seen) => ownState(seen) === "broken");
-  t.match(broken.own, { problem: /another host or client now. Connect the account again/ });
+  t.match(broken.own, { problem: /OAuth host or client has changed. Connect the account again/ });
   await askedTimes(host, "/token/revocation", 1);
   clock.advance(DAY_MS);
   t.notOk(host.asked.includes("/elsewhere"));

@@ -210,7 +210,7 @@ t.test("a hook with unsupported parts is refused when it is written", async (t) 
     [{ signing: null }, "signing", /required/],
     [{ failure: "block" }, "failure", /before event/],
     [{ timeoutSeconds: 31 }, "timeoutSeconds", /at most 30/],
-    [{ match: { paths: ["**"] } }, "match.paths", /only applies/],
+    [{ match: { paths: ["**"] } }, "match.paths", /is allowed only/],
     [{ match: { lines: ["nowhere"] } }, "match.lines[0]", /there is no line core\/nowhere/],
     [{ match: { stations: ["nowhere"] } }, "match.stations[0]", /nowhere/],
     [{ steps: [{ name: "a", request: { url: "https://example.com" } }] }, "steps[0].request.url", /allow-list/],

@@ -56,7 +56,7 @@ t.test(
       async () => ((await place.task(taskId)).notes as readonly unknown[]).length === 1,
     );
     t.match((await place.task(taskId)).notes, [
-      { from: "hook tell", text: /server-error.*tried 8 times and is not tried again/ },
+      { from: "hook tell", text: /server-error.*tried 8 times and will not be retried/ },
     ]);
     const metrics = await place.service.anonymous.request("GET", "/metrics");
     t.match(metrics.text, /^signalbox_hook_firings_given_up_total 1$/m);

@@ -30,7 +30,7 @@ t.test("a task's change becomes a pull request; moved back, its next run goes on
   const isDone = async () => (await place.task(taskId)).state === "done";
   await place.when(`task/${taskId}`, isDone);
   t.same(host.onceFaults, [], "its first push got no token");
-  t.match(JSON.stringify(await place.task(taskId)), /takes no more for now .* is pushed after/);
+  t.match(JSON.stringify(await place.task(taskId)), /limits requests .* is retried after/);
   const branch = `signalbox/${taskId.slice(-8).toLowerCase()}-fix-the-b-title-b-touch-x`;
   const [pull] = host.work.pulls;
   if (pull === undefined) throw new Error("no pull request was opened");
@@ -57,7 +57,7 @@ t.test("a task's change becomes a pull request; moved back, its next run goes on
   );
   t.match(await place.task(reviewed), { reviews: { repository: "acme/app", ref: "refs/pull/1/head" } });
   t.equal((await place.task(reviewed)).pullRequest, null);
-  await place.until(async () => JSON.stringify(await place.task(reviewed)).includes("Review written: "));
+  await place.until(async () => JSON.stringify(await place.task(reviewed)).includes("Review posted: "));
   const mark = `<!-- signalbox:${reviewed}:review-${String(review?.id)} -->`;
   t.match(
     pull.reviews.map(({ state, body, user }) => [state, body, user.type]),

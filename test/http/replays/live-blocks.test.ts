@@ -104,7 +104,7 @@ t.test("a check takes changes of the live station", async (t) => {
   const same = await check(plan({ station: { from: "live" } }));
   t.match([same.status, same.body], [409, { type: "urn:service:problem:nothing-to-replay" }]);
   const kept = await check(plan({ station: { from: "live", check: "true" } }));
-  t.match([kept.status, kept.body?.detail], [409, /only what a check keeps at its live values: check/]);
+  t.match([kept.status, kept.body?.detail], [409, /only fields that a check leaves at their live values: check/]);
   const refused = await check(plan({ station: { from: "live", key: "other" } }));
   t.match([refused.status, refused.body], [422, { errors: [{ path: "station.key" }] }]);
   const made = await check(plan({ station: { from: "live", prompt: "Do it well." } }));

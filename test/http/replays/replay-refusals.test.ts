@@ -108,7 +108,7 @@ t.test("what there is not is not found, what does not fit conflicts", async (t) 
 
   t.equal((await replace(ada, line, 3, { ...sceneLine, stations: [review] })).status, 200);
   const left = await start("live");
-  t.match([left.status, left.body], [409, { detail: /^The station of the replay set left its line/ }]);
+  t.match([left.status, left.body], [409, { detail: /^The station of the replay set was removed from its line/ }]);
   t.equal((await ada.request("DELETE", set)).status, 204);
 });
 

@@ -177,7 +177,7 @@ t.test("what a set does not take is refused by its message", async (t) => {
       `${set}/guards-changes`,
       undefined,
       409,
-      { detail: /^The replay set "Guard" guards the changes of the station/ },
+      { detail: /^The replay set "Guard" already guards changes to the station/ },
     ],
   ];
   for (const [method, path, body, status, expected] of rows) {
@@ -249,7 +249,11 @@ t.test("a set whose station left its line can be renamed, emptied and deleted, a
     ["guards-changes", undefined],
   ] as const) {
     const refused = await ada.request("POST", `${set}/${end}`, body);
-    t.match([refused.status, toProblem(refused).detail], [409, /^The station of the replay set left its line/], end);
+    t.match(
+      [refused.status, toProblem(refused).detail],
+      [409, /^The station of the replay set was removed from its line/],
+      end,
+    );
   }
   t.equal((await ada.request("PATCH", set, { name: "Left" })).status, 204);
   t.equal((await ada.request("DELETE", `${set}/entries/${runId}`)).status, 204);

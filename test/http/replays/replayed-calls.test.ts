@@ -107,7 +107,7 @@ t.test("calls are made once: a replay answers them as they were answered, and no
   t.equal(await call(place, copy, "1-2", { id: 1 }), 'done {"n":2}');
   t.equal(await call(place, copy, "1-3", { id: 1 }), 'done {"n":2}');
   t.match(await call(place, copy, "1-4", { id: "one" }), /^failed The inputs of tracker.find are wrong/);
-  t.match(await call(place, copy, "1-5", { id: 2 }), /^refused This run repeats an earlier one/);
+  t.match(await call(place, copy, "1-5", { id: 2 }), /^refused This run replays an earlier run/);
   peer.end(copy, { ending: { kind: "finish", note: "" } });
   const id = String(started.body?.id);
   const row = (): ReplayRow | undefined => replays.get(service.runtime.reading, workspaceId, id);

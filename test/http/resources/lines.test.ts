@@ -210,7 +210,7 @@ t.test("a station that no chain of stations reaches is warned of, and why", asyn
   ];
   const made = await owner.create(lines, { key: "dev", name: "Dev", stations });
   t.match(listWarnings(made), [
-    /^stations\[1\]: no station that tasks reach passes to check: only tasks that are opened there/,
+    /^stations\[1\]: no station that tasks reach passes to check: only tasks that are opened at it/,
     /^stations\[2\]: no station that tasks reach passes to review: /,
     /^stations\[3\]: no station passes to ship: /,
   ]);

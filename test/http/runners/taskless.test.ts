@@ -49,7 +49,7 @@ t.test("such a job is not sent to a runner without the feature: the run fails wi
   t.match(await again.message("run.drop"), { runId: job.runId });
   t.same(again.messages("run.assign"), []);
   await place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === "inbox");
-  t.match(await place.task(taskId), { failure: { code: "not-supported", message: /only works for tasks/ } });
+  t.match(await place.task(taskId), { failure: { code: "not-supported", message: /supports only task runs/ } });
 });
 
 /** Returns a change that adds fields to the input's beginning. */
@@ -67,7 +67,7 @@ t.test("a job of a replay is not sent to a runner that knows no replays", async 
   t.match(await again.message("run.drop"), { runId: job.runId });
   t.same(again.messages("run.assign"), []);
   await place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === "inbox");
-  t.match(await place.task(taskId), { failure: { code: "not-supported", message: /knows no replays/ } });
+  t.match(await place.task(taskId), { failure: { code: "not-supported", message: /does not support replays/ } });
 });
 
 t.test("a job of a search is not sent to a runner that knows no searches, and says what its agent does", async (t) => {
@@ -77,7 +77,7 @@ t.test("a job of a search is not sent to a runner that knows no searches, and sa
   t.match(await again.message("run.drop"), { runId: job.runId });
   t.same(again.messages("run.assign"), []);
   await place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === "inbox");
-  t.match(await place.task(taskId), { failure: { code: "not-supported", message: /knows no searches/ } });
+  t.match(await place.task(taskId), { failure: { code: "not-supported", message: /does not support searches/ } });
 
   const knowing = await comeAgain(t, RUNNER_FEATURES, begun({ search }));
   t.same((await knowing.again.job()).search, search);

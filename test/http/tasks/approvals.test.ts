@@ -192,7 +192,7 @@ t.test("a limited number of approvals may wait, and further ones are dismissed a
   t.match(dismissed, {
     id: `1-${MAX_OPEN_PERMISSIONS + 1}`,
     verdict: "dismissed",
-    reason: /20 permissions of this run/,
+    reason: /20 approvals of this run/,
   });
   await waits(place, taskId, MAX_OPEN_PERMISSIONS);
 });
@@ -211,7 +211,7 @@ for (const [name, action, body, state] of ends) {
     await place.when(`run/${job.runId}`, async () => (await listApprovals(scene))[0]?.state === "closed");
     t.match(await answer(place.ada, scene, id, "approve"), {
       status: 409,
-      body: { detail: /^Nobody waits .*The run is over/ },
+      body: { detail: /no longer waits .*The run is over/ },
     });
     t.match(await place.task(taskId), { state, asks: null, approvals: { length: 0 } });
   });
@@ -260,6 +260,6 @@ t.test("an answer waits for a runner that is away; one that is lost leaves nothi
   again.cut();
   const other = await place.runner({ runnerId, instance: "another-process-of-it" });
   t.not((await other.job()).runId, runId);
-  t.match(await answer(place.ada, scene, id, "approve"), { status: 409, body: { detail: /^Nobody waits/ } });
+  t.match(await answer(place.ada, scene, id, "approve"), { status: 409, body: { detail: /no longer waits/ } });
   t.match(await place.task(taskId), { asks: null, approvals: { length: 0 } });
 });

@@ -104,7 +104,7 @@ t.test("only the task's assignee speaks, with a text of some length, to a run th
   peer.end(job, { ending: { kind: "ask", question: "What now?" } });
   await reaches(place, taskId, "inbox");
   await place.ada.request("POST", `/api/tasks/${taskId}/assign`, { assignee: colleague.userId });
-  t.match(await say(colleague, job, "Hello."), { status: 409, body: { detail: /^The run is over/ } });
+  t.match(await say(colleague, job, "Hello."), { status: 409, body: { detail: /^The run has ended/ } });
 
   const waiting = await place.open({ line: "dev", title: "Another" });
   peer.cut();
@@ -120,13 +120,13 @@ t.test(
     const taskId = await place.open();
     const [queued] = await place.runs(taskId);
     const waits = await say(place.ada, { runId: String(queued?.id) }, "Hello.");
-    t.match(waits, { status: 409, body: { detail: /^No runner works on the run yet/ } });
+    t.match(waits, { status: 409, body: { detail: /^No runner has started the run yet/ } });
     const older = await place.runner({ features: undefined });
     t.equal((await older.frame("welcome")).features, undefined, "a member that it may not know is not sent to it");
     const job = await older.job();
     t.match(await say(place.ada, job, "Hello."), {
       status: 409,
-      body: { detail: /of a release that passes no messages/ },
+      body: { detail: /a release that does not deliver messages/ },
     });
     await place.ada.request("POST", `/api/tasks/${taskId}/stop`);
     await older.message("run.stop");

@@ -76,7 +76,7 @@ t.test(
 
     const old = await place.runner({ instance: "an old runner 01", features: [] });
     const [queued] = await place.runs(taskId);
-    t.match(queued?.waiting, { reason: /of a release that does not know of such runs/ }, "it waits, and says why");
+    t.match(queued?.waiting, { reason: /a release that does not support such runs/ }, "it waits, and says why");
     old.cut();
 
     const peer = await place.runner();

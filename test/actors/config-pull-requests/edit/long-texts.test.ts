@@ -217,7 +217,7 @@ t.test("a file that is no text that can be read is refused by what it is", async
     ["large", /larger than 1 MiB/],
     ["utf-16", /UTF-16/],
     ["binary", /binary/],
-    ["encoding", /no text in UTF-8/],
+    ["encoding", /not UTF-8 text/],
   ] as const;
   for (const [unread, why] of kinds) {
     t.match((await edit({ [EDITED_PATH]: { unread } })).outcome, {

@@ -272,7 +272,7 @@ const table: readonly Refused[] = [
     says: "a file as wanted",
     files: prompted(`prompt = ${read}`, { "lines/prompts/plan.md": "Do it well.\n" }),
     code: "changed-meanwhile",
-    message: /as wanted already|already has the wanted/,
+    message: /already has the wanted content/,
     attribute: "prompt",
     ...prompt,
   },
@@ -288,7 +288,7 @@ const table: readonly Refused[] = [
     says: "the wanted value",
     files: main(line('model = "other"')),
     code: "changed-meanwhile",
-    message: /as wanted already|already has the wanted/,
+    message: /as wanted already/,
     attribute: "model",
   },
   {

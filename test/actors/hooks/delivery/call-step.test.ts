@@ -136,7 +136,7 @@ t.test(
     const wrong: readonly [object, string, RegExp][] = [
       [{ text: "a", count: expr("task.title") }, "unwritable", /input count must be a number/],
       [{ text: expr("task.nothing") }, "unwritable", /^with: /],
-      [{ text: "a", other: "b" }, "unwritable", /input other is no input/],
+      [{ text: "a", other: "b" }, "unwritable", /input other is not an input/],
       [{ count: 3 }, "unwritable", /input text must be given/],
     ];
     for (const [given, code, reason] of wrong) {
@@ -222,7 +222,7 @@ t.test("before an event a call fails where its tool's answer could not be read w
   const unread: readonly [HostAnswer, RegExp][] = [
     [{ body: { made: "x".repeat(512 * 1024) } }, /^its answer cannot be read: it is larger than 0\.5 MiB$/],
     [{ body: Buffer.from('{"made": "n\xe3o', "latin1") }, /^its answer cannot be read: it is not valid UTF-8$/],
-    [{ body: `{"made":{"refuse":"no","x":${"[".repeat(300)}${"]".repeat(300)}}}` }, /its JSON nests too deep/],
+    [{ body: `{"made":{"refuse":"no","x":${"[".repeat(300)}${"]".repeat(300)}}}` }, /its JSON is nested too deeply/],
     [{ body: `{"made":{"refuse":"no","x":[${"0,".repeat(200_001)}0]}}` }, /has too many values/],
     [{ body: `{"made":{"refuse":"no","x":${"7".repeat(1_200)}}}` }, /has a number with too many digits$/],
     [

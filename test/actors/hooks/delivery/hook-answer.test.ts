@@ -145,15 +145,15 @@ const unreadable: Readonly<Record<string, readonly [Answer, RegExp]>> = {
   "a coding that it has not": [sent(refusal, { "content-encoding": "gzip" }), /does not decode/],
   "JSON with a number that is too long": [
     sent(refusal.replace("}", `,"n":${"1".repeat(1_200)}}`)),
-    /its JSON nests too/,
+    /its JSON is nested too/,
   ],
   "JSON with a long number, nested too deep": [
     sent(refusal.replace("}", `,"n":12345678901234567890,"x":${nested(1_100)}}`)),
-    /its JSON nests too deep/,
+    /its JSON is nested too deeply/,
   ],
   "JSON with half a character, nested too deep": [
     sent(refusal.replace("}", `,"n":"\\ud800","x":${nested(20_000)}}`)),
-    /its JSON nests too deep/,
+    /its JSON is nested too deeply/,
   ],
   "cut gzip": [sent(gzipSync(refusal).subarray(0, 20), { "content-encoding": "gzip" }), /does not decode/],
   "gzip without a word": [sent(gzipSync(refusal)), /it is not valid UTF-8$/],
@@ -220,6 +220,6 @@ for (const from of ["service", "network"] as const) {
 
 t.test("an answer that does not end in time is one that cannot be read whole", async (t) => {
   const ask = await arrange(t, (response) => response.writeHead(200).write(refusal), "service");
-  t.match(await ask(true, 300), { status: 200, code: "errored", reason: /did not end in the time left$/ });
+  t.match(await ask(true, 300), { status: 200, code: "errored", reason: /did not end within the time limit$/ });
   t.match(await ask(false, 300), { status: 200, code: null, reason: null });
 });

@@ -20,8 +20,8 @@ t.test("what a person approved is sent, and nothing else", async (t) => {
   const approvedDigest = toRequestDigest("act", request, integration.fields);
   t.match(await run({ approvedDigest }), { success: true });
   writeIntegration(rows, acting({ method: "DELETE" }));
-  t.match(await run({ approvedDigest }), { code: "not-allowed", reason: /was changed since it was approved/ });
+  t.match(await run({ approvedDigest }), { code: "not-allowed", reason: /has changed since it was approved/ });
   writeIntegration(rows, acting({ method: "POST" }, { connection: { token: { secret: "another" } } }));
-  t.match(await run({ approvedDigest }), { code: "not-allowed", reason: /was changed since it was approved/ });
+  t.match(await run({ approvedDigest }), { code: "not-allowed", reason: /has changed since it was approved/ });
   t.equal(sent.length, 1);
 });

@@ -107,11 +107,11 @@ t.test("a sign-in's token answer is normalized as those of integrations", async 
     t.equal(await codeHost.personToken(back), null, `an error with status ${status}`);
   }
   answer = { status: 200, json: { error: "Canary-0123" } };
-  await t.rejects(codeHost.personToken(back), /did not take the client/);
+  await t.rejects(codeHost.personToken(back), /rejected this service's OAuth client/);
   t.match(logged.at(-1), { error: "unknown" });
   for (const wrong of [{ token_type: "mac" }, { token_type: "DPoP" }, { access_token: "two\r\nlines" }]) {
     answer = { status: 200, json: { ...taken, ...wrong } };
-    await t.rejects(codeHost.personToken(back), /something else than was asked for/);
+    await t.rejects(codeHost.personToken(back), /an unexpected response/);
   }
 });
 

@@ -172,21 +172,31 @@ t.test("an invalid discovery document or key set gives no keys, and says why", a
     (_request, response) =>
       void response.writeHead(302, { location: at }).end();
   const table: readonly [what: string, path: string, answer: (url: string) => Answer, message: RegExp][] = [
-    ["another's", DISCOVERY, (url) => json({ issuer: `${url}/`, jwks_uri: `${url}/keys` }), /document is that of http/],
-    ["a lie", DISCOVERY, (url) => json({ issuer: "https://ci.example.com", jwks_uri: `${url}/keys` }), /that of https/],
-    ["no JSON", DISCOVERY, () => json("<html>"), /not of the form/],
-    ["no object", DISCOVERY, () => json("[]"), /not of the form/],
-    ["empty", DISCOVERY, () => json(""), /not of the form/],
-    ["without keys", DISCOVERY, (url) => json({ issuer: url }), /not of the form/],
-    ["with a wrong address", DISCOVERY, (url) => json({ issuer: url, jwks_uri: "keys" }), /jwks_uri is no address/],
+    ["another's", DISCOVERY, (url) => json({ issuer: `${url}/`, jwks_uri: `${url}/keys` }), /document belongs to http/],
+    [
+      "a lie",
+      DISCOVERY,
+      (url) => json({ issuer: "https://ci.example.com", jwks_uri: `${url}/keys` }),
+      /belongs to https/,
+    ],
+    ["no JSON", DISCOVERY, () => json("<html>"), /does not have the required form/],
+    ["no object", DISCOVERY, () => json("[]"), /does not have the required form/],
+    ["empty", DISCOVERY, () => json(""), /does not have the required form/],
+    ["without keys", DISCOVERY, (url) => json({ issuer: url }), /does not have the required form/],
+    ["with a wrong address", DISCOVERY, (url) => json({ issuer: url, jwks_uri: "keys" }), /jwks_uri is not an address/],
     ["too long", DISCOVERY, () => long, /is larger than 256 KiB/],
     ["endless", DISCOVERY, () => endless, /is larger than 256 KiB/],
     ["redirecting", DISCOVERY, (url) => to(`${url}/elsewhere`), /returned status 302/],
-    ["an error", DISCOVERY, () => (_request, response) => void response.writeHead(500).end(), /answered with 500/],
+    ["an error", DISCOVERY, () => (_request, response) => void response.writeHead(500).end(), /returned status 500/],
     ["broken off", DISCOVERY, () => (request) => void request.socket.destroy(), /cannot be fetched: [A-Z_]+$/],
-    ["keys missing", "/keys", () => (_request, response) => void response.writeHead(404).end(), /key set was answered/],
-    ["keys no list", "/keys", () => json({ keys: {} }), /key set is not of the form/],
-    ["too many keys", "/keys", () => json({ keys: Array(101).fill(first.jwk) }), /key set is not of the form/],
+    ["keys missing", "/keys", () => (_request, response) => void response.writeHead(404).end(), /the key set returned/],
+    ["keys no list", "/keys", () => json({ keys: {} }), /key set does not have the required form/],
+    [
+      "too many keys",
+      "/keys",
+      () => json({ keys: Array(101).fill(first.jwk) }),
+      /key set does not have the required form/,
+    ],
     ["keys redirecting", "/keys", (url) => to(`${url}/elsewhere`), /the request for the key set returned status 302/],
     [
       "keys too long",
@@ -208,7 +218,7 @@ t.test("an invalid discovery document or key set gives no keys, and says why", a
 t.test("a slow issuer is aborted", async (t) => {
   const platform = await startPlatform(t, { timeoutMs: 100 });
   platform.answers.set(DISCOVERY, (_request, response) => void response.write("{"));
-  t.match(toMessage(await platform.verify(first)), "did not end in the time left");
+  t.match(toMessage(await platform.verify(first)), "did not end within the time limit");
 });
 
 t.test("keys of other forms are ignored, private parts are removed, and the rest is used", async (t) => {

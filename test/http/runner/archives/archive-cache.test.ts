@@ -118,7 +118,7 @@ t.test("a pack that is damaged, of something else, or more than the commit, is n
     ["another object beside", extra, commit],
     ["without a file", lacking, withoutBlob],
     ["another file instead", exchanged, swapped],
-    ["another commit", made.bytes, made.parent],
+    ["a different commit", made.bytes, made.parent],
     ["a changed byte", flipped, made.commit],
     ["noise", randomBytes(5_000), made.commit],
     ["half of it", made.bytes.subarray(0, 5_000), made.commit],
