@@ -172,10 +172,10 @@ t.test("who waits for a mirror and is told to end does not wait on, and the next
   const waiting = mirrors.from({ ...wanted, signal: told.signal }, async () => t.fail("it never has its turn"));
   const last = mirrors.from({ ...wanted, signal }, async () => "had its turn");
   told.abort();
-  await t.rejects(waiting, { name: "GitFailed", message: /ended/ });
+  await t.rejects(waiting, { name: "GitFailed", message: /aborted/ });
   const late = mirrors.from({ ...wanted, signal: told.signal }, async () => t.fail("it never has its turn"));
   letGo();
   await first;
   t.equal(await last, "had its turn");
-  await t.rejects(late, { name: "GitFailed", message: /ended/ });
+  await t.rejects(late, { name: "GitFailed", message: /aborted/ });
 });
