@@ -33,7 +33,7 @@ const { values, positionals } = readArguments(USAGE, {
 });
 
 /** Number of files per process; loading the product takes longer than most files. */
-const TOGETHER: Dealing["together"] = { most: 30, least: 8 };
+const TOGETHER: Dealing["together"] = { most: 60, least: 8 };
 /** The slowest folders come first, so that nothing long is left for the end. */
 const FIRST = ["processes/", "http/runner/", "simulation/", "contract/", "http/"];
 const SLOWEST_SHOWN = 10;
@@ -85,7 +85,8 @@ async function runAll(names: readonly string[]): Promise<FileResult[]> {
   const options = { limitMs: Number(values.limit) * 1_000, signal: interrupted.signal };
   const work = async () => {
     for (let files = waiting.deal(); files.length > 0 && !interrupted.signal.aborted; files = waiting.deal()) {
-      const run = await runTestFiles(files, options);
+      const isStarting = files.some((file) => rules.read(file) === "starting");
+      const run = await runTestFiles(files, { ...options, isStarting });
       results.push(...run.results);
       for (const result of run.results) announce(result);
       waiting.putBack(run.left);

@@ -62,17 +62,16 @@ function refReply(status: number, name: string, sha: string): HostedReply {
 }
 
 async function answerCommit(repository: HostedRepository, sha: string, status = 200): Promise<HostedReply> {
-  const shown = await repository.git("show", "--no-patch", "--format=%H%n%T%n%P%n%cI%n%B", sha).catch(() => null);
-  if (shown === null) return NOT_FOUND;
-  const [commit = "", tree = "", parents = "", date = "", ...message] = shown.split("\n");
-  const listed = parents.split(" ").filter((parent) => parent !== "");
+  const commit = await repository.findCommit(sha);
+  if (commit === null) return NOT_FOUND;
+  const { id, tree, parents, message, date } = commit;
   return {
     status,
     json: {
-      sha: commit,
+      sha: id,
       tree: { sha: tree },
-      parents: listed.map((parent) => ({ sha: parent })),
-      message: message.join("\n"),
+      parents: parents.map((parent) => ({ sha: parent })),
+      message,
       committer: { date },
     },
   };

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { GitObjects } from "./git-objects.js";
 import type { HostedAccount } from "./hosted-account.js";
 
 /** The changes of a commit: a path's new content, or null for a removed file. */
@@ -25,6 +26,15 @@ export interface CommitWish {
   readonly on?: string;
 }
 
+/** A commit, with its time in the form of the API. */
+interface HostedCommit {
+  readonly id: string;
+  readonly tree: string;
+  readonly parents: readonly string[];
+  readonly message: string;
+  readonly date: string;
+}
+
 /** A commit's message, and its time as text. */
 interface CommitNote {
   readonly message: string;
@@ -44,6 +54,15 @@ while read before after ref; do
 done
 `;
 
+/** What `git init --bare` writes, and that a fetch may ask for any commit, like at GitHub. */
+const CONFIG = `[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = true
+[uploadpack]
+\tallowAnySHA1InWant = true
+`;
+
 /** A bare repository of the code host. */
 export class HostedRepository {
   /** The repository's number, which a rename does not change. */
@@ -59,12 +78,19 @@ export class HostedRepository {
   /** Whether listings of its trees are truncated. */
   isTreeCut = false;
 
+  readonly #objects: GitObjects;
   #indexes = 0;
 
   private constructor(name: string, folder: string) {
     this.name = name;
     this.folder = folder;
+    this.#objects = new GitObjects(folder, env);
     this.id = createHash("sha256").update(name).digest().readUInt32BE();
+  }
+
+  /** Ends the processes that it started. */
+  async close(): Promise<void> {
+    await this.#objects.close();
   }
 
   /** Renames or transfers the repository, and moves it within the root folder. */
@@ -78,10 +104,11 @@ export class HostedRepository {
   /** Creates a repository in the root folder, with a first commit on `main`. */
   static async create(root: string, name: string, files: FileChanges): Promise<HostedRepository> {
     const folder = join(root, `${name}.git`);
-    await mkdir(folder, { recursive: true });
+    for (const name of ["objects", "refs"]) await mkdir(join(folder, name), { recursive: true });
+    await writeFile(join(folder, "HEAD"), "ref: refs/heads/main\n");
+    await writeFile(join(folder, "config"), CONFIG);
     const repository = new HostedRepository(name, folder);
-    await repository.git("init", "--quiet", "--bare", "--template=", "--initial-branch=main", ".");
-    await repository.#serve();
+    await repository.#putHooks();
     await repository.commit({ branch: "main", files, message: "first" });
     return repository;
   }
@@ -89,14 +116,13 @@ export class HostedRepository {
   /** Opens an existing bare repository with its default branch. */
   static async open(root: string, name: string): Promise<HostedRepository> {
     const repository = new HostedRepository(name, join(root, `${name}.git`));
-    await repository.#serve();
+    await repository.git("config", "uploadpack.allowAnySHA1InWant", "true");
+    await repository.#putHooks();
     repository.defaultBranch = await repository.git("symbolic-ref", "--short", "HEAD");
     return repository;
   }
 
-  /** Configures it to answer over git like the code host's repositories. */
-  async #serve(): Promise<void> {
-    await this.git("config", "uploadpack.allowAnySHA1InWant", "true");
+  async #putHooks(): Promise<void> {
     await mkdir(join(this.folder, "hooks"), { recursive: true });
     await writeFile(join(this.folder, "hooks/pre-receive"), PRE_RECEIVE, { mode: 0o755 });
   }
@@ -139,7 +165,12 @@ export class HostedRepository {
   /** Returns the head commit of a branch or another ref; null if there is none. */
   async head(branch: string): Promise<string | null> {
     const ref = branch.startsWith("refs/") ? branch : `refs/heads/${branch}`;
-    return this.git("rev-parse", "--verify", "--quiet", ref).catch(() => null);
+    return (await this.#objects.read(ref))?.id ?? null;
+  }
+
+  /** Lets a ref name a commit. */
+  async point(ref: string, commit: string): Promise<void> {
+    if ((await this.head(ref)) !== commit) await this.git("update-ref", ref, commit);
   }
 
   /** Returns the head commits of all branches. */
@@ -154,7 +185,7 @@ export class HostedRepository {
     const names = (await this.git("ls-tree", "-r", "--name-only", "-z", commit))
       .split("\0")
       .filter((name) => name !== "");
-    const read = names.map(async (name) => [name, await this.git("show", `${commit}:${name}`)] as const);
+    const read = names.map(async (name) => [name, (await this.read(commit, name)).toString().trim()] as const);
     return Object.fromEntries(await Promise.all(read));
   }
 
@@ -167,17 +198,34 @@ export class HostedRepository {
 
   /** Returns the bytes of a file in a commit. */
   async read(commit: string, path: string): Promise<Buffer> {
-    return this.#show("show", `${commit}:${path}`);
+    const object = await this.#objects.read(`${commit}:${path}`);
+    if (object === null) throw new Error(`${this.name} has no ${path} at ${commit}`);
+    return object.bytes;
   }
 
   /** Returns the bytes of a blob; null if there is none. */
   async blob(sha: string): Promise<Buffer | null> {
-    return this.#show("cat-file", "blob", sha).catch(() => null);
+    const object = await this.#objects.read(sha);
+    return object?.type === "blob" ? object.bytes : null;
   }
 
-  async #show(...args: readonly string[]): Promise<Buffer> {
-    const options = { cwd: this.folder, env, maxBuffer: 64 * 1024 * 1024, encoding: "buffer" } as const;
-    return (await promisify(execFile)("git", args, options)).stdout;
+  /** Returns a commit; null if there is none. */
+  async findCommit(sha: string): Promise<HostedCommit | null> {
+    const object = await this.#objects.read(sha);
+    if (object?.type !== "commit") return null;
+    const text = object.bytes.toString();
+    const end = text.indexOf("\n\n");
+    const headers = text.slice(0, end).split("\n");
+    const valuesOf = (name: string) =>
+      headers.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1));
+    const [seconds = "0"] = valuesOf("committer")[0]?.split(" ").slice(-2) ?? [];
+    return {
+      id: object.id,
+      tree: valuesOf("tree")[0] ?? "",
+      parents: valuesOf("parent"),
+      message: text.slice(end + 2).trim(),
+      date: `${new Date(Number(seconds) * 1_000).toISOString().slice(0, 19)}Z`,
+    };
   }
 
   /** Stores bytes as a blob; returns its id. */
@@ -201,10 +249,12 @@ export class HostedRepository {
       (await promisify(execFile)("git", args, { cwd: this.folder, env: index })).stdout.trim();
     try {
       await git("read-tree", base);
-      for (const { path, mode, sha } of entries) {
-        await git("cat-file", "-e", sha);
-        await git("update-index", "--add", "--cacheinfo", `${mode},${sha},${path}`);
-      }
+      await git(
+        "update-index",
+        "--add",
+        ...entries.flatMap(({ path, mode, sha }) => ["--cacheinfo", `${mode},${sha},${path}`]),
+      );
+      // It fails if a blob does not exist.
       return await git("write-tree");
     } catch {
       return null;

@@ -53,6 +53,8 @@ export class HostedWork {
   tell: (event: HostedEvent) => void = () => undefined;
   /** The address of the code host. */
   origin = "";
+  /** Every repository that was ever here. */
+  readonly #opened: HostedRepository[] = [];
   readonly #now: () => number;
   readonly #installationOf: (repository: string) => number | null;
   #folder: Promise<string> | null;
@@ -74,21 +76,24 @@ export class HostedWork {
     return this.#folder;
   }
 
-  /** Removes the folder, unless it was given. */
+  /** Closes all repositories, and removes the folder unless it was given. */
   async remove(): Promise<void> {
+    await Promise.all(this.#opened.map((repository) => repository.close()));
     if (this.#isTemporary && this.#folder !== null) await rm(await this.#folder, { recursive: true, force: true });
   }
 
   /** Creates a repository whose `main` branch has these files. */
   async addRepository(name: string, files: FileChanges = { "README.md": "hello\n" }): Promise<HostedRepository> {
-    const repository = await HostedRepository.create(await this.folder, name, files);
-    this.repositories.set(name, repository);
-    return repository;
+    return this.#add(name, await HostedRepository.create(await this.folder, name, files));
   }
 
   /** Adopts an existing bare repository in the folder, named `<name>.git`. */
   async adopt(name: string): Promise<HostedRepository> {
-    const repository = await HostedRepository.open(await this.folder, name);
+    return this.#add(name, await HostedRepository.open(await this.folder, name));
+  }
+
+  #add(name: string, repository: HostedRepository): HostedRepository {
+    this.#opened.push(repository);
     this.repositories.set(name, repository);
     return repository;
   }
@@ -155,8 +160,6 @@ export class HostedWork {
       reviewComments: [],
     };
     this.pulls.push(pull);
-    const head = await repository.head(pull.head);
-    await repository.git("update-ref", `refs/pull/${number}/head`, head ?? "");
     await this.#changed(pull, "opened", by);
     return pull;
   }
@@ -270,7 +273,7 @@ export class HostedWork {
     pull.updated_at = this.#time();
     // The code host computes whether it can be merged only after this event.
     const pull_request = { ...(await this.show(pull)), mergeable: null, mergeable_state: "unknown" };
-    await pull.repository.git("update-ref", `refs/pull/${pull.number}/head`, pull_request.head.sha);
+    await pull.repository.point(`refs/pull/${pull.number}/head`, pull_request.head.sha);
     this.#happened(event, pull.repository, by, { action, number: pull.number, pull_request, ...more });
   }
 

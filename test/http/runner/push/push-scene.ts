@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -125,4 +126,9 @@ export class PushScene {
     const head = await this.app.head(BRANCH);
     return head === null ? null : this.app.files(head);
   }
+}
+
+/** Writes a file of a run's checkout. */
+export function putFile({ checkout }: PushedRun, path: string, text: string): void {
+  writeFileSync(join(checkout.folder, path), text);
 }
