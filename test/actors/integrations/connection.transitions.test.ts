@@ -52,9 +52,7 @@ t.test("at most one exchange and one renewal run at a time", async (t) => {
   actor.take(link("one"));
   const second = actor.take(link("two"));
   t.same([second.cancelledEffects, effectsOf(second)], [["one"], [EXCHANGE_EFFECT.name]]);
-  t.match(second.changes, [
-    { topic: "connection/int_1:usr_ada", data: { exchangeId: "one", failed: /replaced it/ } },
-  ]);
+  t.match(second.changes, [{ topic: "connection/int_1:usr_ada", data: { exchangeId: "one", failed: /replaced it/ } }]);
   actor.take(ended("one", linked(actor, { account: "late@host" })));
   t.equal(actor.value, "linking", "what was given up is not heard");
   t.match(actor.take(ended("two", linked(actor))).changes, [{ data: { exchangeId: "two", failed: null } }]);

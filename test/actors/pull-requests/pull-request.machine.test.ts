@@ -300,7 +300,9 @@ t.test("an open one is looked at every hour by its tag, and when a person asks",
 t.test("an installation that is removed in the middle is a recorded state and a line", async (t) => {
   const gone = new SteppedPullRequest();
   const why = "code.example is no longer the code host of this service.";
-  t.match(notes(gone.answer(gone.opening(), { problem: "refused", why })), [/could not be opened: .* no longer the code host/]);
+  t.match(notes(gone.answer(gone.opening(), { problem: "refused", why })), [
+    /could not be opened: .* no longer the code host/,
+  ]);
   t.equal(gone.actor.value, "failed");
 });
 

@@ -270,7 +270,7 @@ t.test("for an owner without people, approvals are answered at once and messages
   await scene.say("run_1", { type: "run.permission", id: "1-1", tool: "shell", inputs: "{}", reason: "" });
   await scene.say("run_1", { type: "run.handover", id: "1-2", to: "review", note: "" });
   t.match(scene.sent().slice(1), [
-    { type: "run.permission-answered", id: "1-1", verdict: "dismissed", reason: /nobody/ },
+    { type: "run.permission-answered", id: "1-1", verdict: "dismissed", reason: /Nobody can approve/ },
     { type: "run.handover-answered", id: "1-2", refused: /This run cannot hand over/ },
   ]);
   const speech = { type: "run.speak", by: "usr_1", text: "Use blue.", key: null } as const;
@@ -311,7 +311,10 @@ t.test("a run without a task waits in its lane for a runner with that feature, a
   await scene.connect("old", ["messages", "permissions"]);
   await scene.want("run_1", "search", { lane: "search:1" });
   t.match(scene.run("run_1"), { state: "queued", lane: "search:1" });
-  t.match(scene.waiting("run_1"), /^In the lane search:1: Every matching connected runner .* does not support such runs\.$/);
+  t.match(
+    scene.waiting("run_1"),
+    /^In the lane search:1: Every matching connected runner .* does not support such runs\.$/,
+  );
   await scene.want("run_2", "search", { lane: "search:1" });
   await scene.end("run_2", "withdrawn");
   await scene.connect("new");

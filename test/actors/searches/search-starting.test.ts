@@ -82,7 +82,10 @@ t.test("a start is refused in the order of the reference", async (t) => {
   t.match(detail, /^A search of the station is running\. Stop it first/);
   scene.stop();
   putStations(scene, [line.stations[1]]);
-  t.match(scene.start(bad, {}, "srch_2"), { refused: "conflict", detail: /^The station of the replay set was removed from/ });
+  t.match(scene.start(bad, {}, "srch_2"), {
+    refused: "conflict",
+    detail: /^The station of the replay set was removed from/,
+  });
 });
 
 function putStations(scene: SteppedSearch, stations: readonly unknown[]): void {

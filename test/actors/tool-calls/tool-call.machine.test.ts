@@ -115,7 +115,12 @@ t.test("an output that is told is stored once, whatever of the answer has no val
     scene.end(id, { output, unread });
   }
   t.match(scene.get(whole), { state: "done", message: unread, output: '"Hello"', told: undefined });
-  t.match(scene.get(without), { state: "done", message: unread, output: null, told: /^The call succeeded, but .*no value/ });
+  t.match(scene.get(without), {
+    state: "done",
+    message: unread,
+    output: null,
+    told: /^The call succeeded, but .*no value/,
+  });
 });
 
 t.test("a call is made as it was approved, whatever else of its integration is changed meanwhile", async (t) => {

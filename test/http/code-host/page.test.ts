@@ -29,7 +29,9 @@ t.test(
     t.equal(page.url(), `${service.baseUrl}/code-host/callback`, "neither code nor state is left in the address");
 
     await page.goto(`${service.baseUrl}/code-host/callback?state=nonsense&code=nonsense`);
-    await page.getByText("This link was already used, has expired, or was not started by you in this session").waitFor();
+    await page
+      .getByText("This link was already used, has expired, or was not started by you in this session")
+      .waitFor();
     const url = new URL(await beginConnecting(ada, 7));
     const denied = new URLSearchParams({ state: url.searchParams.get("state") ?? "", error: "access_denied" });
     await page.goto(`${service.baseUrl}/code-host/callback?${denied}`);

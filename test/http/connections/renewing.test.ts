@@ -46,7 +46,10 @@ t.test("a temporary failure of a renewal is tried again, and the connection stay
   host.failWith(503);
   clock.advance(55 * MINUTE_MS);
   const failing = await ownOnce(scene, mate, ({ own }) => (own as { problem: unknown }).problem !== null);
-  t.match(failing.own, { state: "refreshing", problem: /attempt to renew the access token failed: the host answered 503/ });
+  t.match(failing.own, {
+    state: "refreshing",
+    problem: /attempt to renew the access token failed: the host answered 503/,
+  });
   t.equal(failing.isReady, true, "the access is good still");
   for (const [times, waitMs] of [10_000, MINUTE_MS, 5 * MINUTE_MS].entries()) {
     clock.advance(waitMs - 1);

@@ -243,7 +243,11 @@ t.test("a set whose station left its line can be renamed, emptied and deleted, a
     ["guards-changes", undefined],
   ] as const) {
     const refused = await ada.request("POST", `${set}/${end}`, body);
-    t.match([refused.status, problemOf(refused).detail], [409, /^The station of the replay set was removed from its line/], end);
+    t.match(
+      [refused.status, problemOf(refused).detail],
+      [409, /^The station of the replay set was removed from its line/],
+      end,
+    );
   }
   t.equal((await ada.request("PATCH", set, { name: "Left" })).status, 204);
   t.equal((await ada.request("DELETE", `${set}/entries/${runId}`)).status, 204);

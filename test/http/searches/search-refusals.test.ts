@@ -185,7 +185,10 @@ t.test("a set whose station left its line is searched no more", async (t) => {
   t.equal((await replace(place.ada, line, 1, { ...sceneLine, stations: [review] })).status, 200);
   for (const path of [start, estimate]) {
     const refused = await place.ada.request("POST", path, { setId, budget, ...(path === start ? { agent } : {}) });
-    t.match([refused.status, refused.body], [409, { detail: /^The station of the replay set was removed from its line\./ }]);
+    t.match(
+      [refused.status, refused.body],
+      [409, { detail: /^The station of the replay set was removed from its line\./ }],
+    );
   }
 });
 

@@ -56,10 +56,7 @@ t.test("a search is estimated, started, watched and read to its end", async (t) 
   t.same([again.status, again.headers["idempotent-replayed"], again.body], [201, "true", started.body]);
   t.equal((await ada.request("POST", `${station}/searches`, { ...body, objective: "cost" }, key)).status, 422);
   const second = await ada.request("POST", `${station}/searches`, body);
-  t.match(
-    [second.status, second.body],
-    [409, { detail: /^A search of the station is running\. Stop it first/ }],
-  );
+  t.match([second.status, second.body], [409, { detail: /^A search of the station is running\. Stop it first/ }]);
   t.equal((await ada.request("DELETE", set)).status, 409, "its set is held");
 
   const one = `${team}/searches/${id}`;

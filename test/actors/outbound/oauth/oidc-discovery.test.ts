@@ -173,7 +173,12 @@ t.test("an invalid discovery document or key set gives no keys, and says why", a
       void response.writeHead(302, { location: at }).end();
   const table: readonly [what: string, path: string, answer: (url: string) => Answer, message: RegExp][] = [
     ["another's", DISCOVERY, (url) => json({ issuer: `${url}/`, jwks_uri: `${url}/keys` }), /document belongs to http/],
-    ["a lie", DISCOVERY, (url) => json({ issuer: "https://ci.example.com", jwks_uri: `${url}/keys` }), /belongs to https/],
+    [
+      "a lie",
+      DISCOVERY,
+      (url) => json({ issuer: "https://ci.example.com", jwks_uri: `${url}/keys` }),
+      /belongs to https/,
+    ],
     ["no JSON", DISCOVERY, () => json("<html>"), /does not have the required form/],
     ["no object", DISCOVERY, () => json("[]"), /does not have the required form/],
     ["empty", DISCOVERY, () => json(""), /does not have the required form/],
@@ -186,7 +191,12 @@ t.test("an invalid discovery document or key set gives no keys, and says why", a
     ["broken off", DISCOVERY, () => (request) => void request.socket.destroy(), /cannot be fetched: [A-Z_]+$/],
     ["keys missing", "/keys", () => (_request, response) => void response.writeHead(404).end(), /the key set returned/],
     ["keys no list", "/keys", () => json({ keys: {} }), /key set does not have the required form/],
-    ["too many keys", "/keys", () => json({ keys: Array(101).fill(first.jwk) }), /key set does not have the required form/],
+    [
+      "too many keys",
+      "/keys",
+      () => json({ keys: Array(101).fill(first.jwk) }),
+      /key set does not have the required form/,
+    ],
     ["keys redirecting", "/keys", (url) => to(`${url}/elsewhere`), /the request for the key set returned status 302/],
     [
       "keys too long",

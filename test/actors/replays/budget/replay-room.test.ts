@@ -89,7 +89,10 @@ t.test("the baseline and what the set's health names stay", async (t) => {
 t.test("where too few may go the start is refused, and none goes", async (t) => {
   const all = Object.fromEntries(Array.from({ length: MAX_REPLAYS }, (_, index) => [index + 1, underWay] as const));
   const { 5: _one, ...others } = all;
-  const refused = { refused: "conflict", detail: /^The set has 200 replays, the maximum. Each of them is running, or / };
+  const refused = {
+    refused: "conflict",
+    detail: /^The set has 200 replays, the maximum. Each of them is running, or /,
+  };
   t.match(room(fullSet(MAX_REPLAYS, all)), { refusal: refused, told: { length: 0 } });
   t.same(room(fullSet(MAX_REPLAYS, others)), { refusal: null, told: forget(5) });
   t.match(room(fullSet(MAX_REPLAYS, others), 2), { refusal: refused, told: { length: 0 } });
