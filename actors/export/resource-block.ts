@@ -125,7 +125,7 @@ function variableFor(kind: Kind, row: ResourceRow, path: string): Block {
     type: "variable",
     labels: [name],
     attributes: [
-      ["description", `The ${path} of the ${kind.name} ${row.address}. The service never returns it.`],
+      ["description", `The ${path} of the ${kind.name} ${row.address}, which is never read back.`],
       ["type", { expression: "string" }],
       ["sensitive", true],
     ],

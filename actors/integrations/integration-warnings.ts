@@ -32,7 +32,7 @@ export function integrationWarnings(
     ...authorizeWarnings(fields, allowList),
     ...fields.hosts.flatMap((host, index) => {
       const reason = findHostFault(host, allowList);
-      return reason === null ? [] : [warning(`hosts[${index}]`, `no request is sent to this host: ${reason}`)];
+      return reason === null ? [] : [warning(`hosts[${index}]`, `no request is sent there: ${reason}`)];
     }),
     ...secretWarnings(fields, reading, row.workspaceId),
     ...lineWarnings(fields, reading, row),

@@ -55,38 +55,14 @@ function isOver(warning: unknown): boolean {
   return ENDED_WARNINGS.some((ended) => isDeepStrictEqual(ended, warning));
 }
 
-/** Texts of the fixture's release that later releases word differently. */
-const REWORDED: readonly (readonly [then: RegExp, now: string])[] = [
-  [
-    /is not reached from here: OUTBOUND_ALLOW must name (\S+)$/,
-    "is not reachable from this service: add $1 to OUTBOUND_ALLOW",
-  ],
-  [
-    /matches only subjects of names alone; a code host that puts immutable ids into its subjects sends (.+), which needs a trust of its own$/,
-    "matches only subjects without ids; a code host that adds immutable ids to its subjects sends $1, which needs a separate trust",
-  ],
-  [/^no request is sent there: /, "no request is sent to this host: "],
-  [/, which is never read back\."$/gm, '. The service never returns it."'],
-];
-
-/** Returns a text of the fixture's release as this release words it. */
-function inTodaysWords(text: string): string {
-  return REWORDED.reduce((worded, [then, now]) => worded.replace(then, now), text);
-}
-
 /** Returns where `now` lacks or changes a part of `then`; additional parts do not count. */
 function differences(then: unknown, now: unknown, at: string): string[] {
-  if (typeof then === "string" && typeof now === "string") {
-    return inTodaysWords(then) === now ? [] : [`${at}: ${then} is ${now}`];
-  }
   if (typeof then !== "object" || then === null || typeof now !== "object" || now === null) {
     return Object.is(then, now) ? [] : [`${at}: ${JSON.stringify(then)} is ${JSON.stringify(now)}`];
   }
   if (at.endsWith(".warnings") && Array.isArray(then) && Array.isArray(now)) {
     const left = now.filter((warning) => !isLater(warning)).map(withoutSetting);
-    const lasting = then
-      .filter((warning) => !isOver(warning))
-      .map((warning) => ({ ...Object(warning), message: inTodaysWords(toMessage(warning)) }));
+    const lasting = then.filter((warning) => !isOver(warning));
     return isDeepStrictEqual(lasting, left) ? [] : [`${at}: ${JSON.stringify(then)} is ${JSON.stringify(now)}`];
   }
   if (Array.isArray(then) && Array.isArray(now) && then.length !== now.length) {

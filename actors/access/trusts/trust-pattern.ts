@@ -47,6 +47,6 @@ export function unmatchedForm(subject: string): string | null {
     return `matches no subject of a code host: those are ${byName} or ${byId}`;
   }
   return ownerHasId
-    ? `matches only subjects with ids; a code host that sends only names sends ${byName}, which needs a separate trust`
-    : `matches only subjects without ids; a code host that adds immutable ids to its subjects sends ${byId}, which needs a separate trust`;
+    ? `matches only subjects that hold ids; a code host that sends names alone sends ${byName}, which needs a trust of its own`
+    : `matches only subjects of names alone; a code host that puts immutable ids into its subjects sends ${byId}, which needs a trust of its own`;
 }

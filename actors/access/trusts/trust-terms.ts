@@ -75,7 +75,7 @@ export function termWarnings(terms: TrustTerms, allowList: AllowList): readonly 
   const isOutOfReach = !reachesIssuer(allowList, new URL(terms.issuer));
   return [
     ...(isOutOfReach
-      ? [warning("issuer", `is not reachable from this service: add ${new URL(terms.issuer).origin} to OUTBOUND_ALLOW`)]
+      ? [warning("issuer", `is not reached from here: OUTBOUND_ALLOW must name ${new URL(terms.issuer).origin}`)]
       : []),
     ...(form === null ? [] : [warning("subject", form)]),
   ];

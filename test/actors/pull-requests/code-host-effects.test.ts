@@ -136,7 +136,7 @@ t.test("limits say until when, faults are tried again, refusals are final and in
   });
   const why = /422 \(Validation Failed: PullRequest base invalid: PullRequest head invalid\)/;
   t.match(await opening(world), { problem: "refused", why, fields: ["base", "head"] });
-  t.match(await opening(world, { host: "other.example" }), { problem: "refused", why: /not set up/ });
+  t.match(await opening(world, { host: "other.example" }), { problem: "refused", why: /no longer the code host/ });
   t.match(
     await opening(world, { installationId: 8 }),
     { problem: "refused", why: /404/ },

@@ -270,7 +270,7 @@ t.test("for an owner without people, approvals are answered at once and messages
   await scene.say("run_1", { type: "run.permission", id: "1-1", tool: "shell", inputs: "{}", reason: "" });
   await scene.say("run_1", { type: "run.handover", id: "1-2", to: "review", note: "" });
   t.match(scene.sent().slice(1), [
-    { type: "run.permission-answered", id: "1-1", verdict: "dismissed", reason: /nobody/ },
+    { type: "run.permission-answered", id: "1-1", verdict: "dismissed", reason: /Nobody can approve/ },
     { type: "run.handover-answered", id: "1-2", refused: /This run cannot hand over/ },
   ]);
   const speech = { type: "run.speak", by: "usr_1", text: "Use blue.", key: null } as const;

@@ -52,9 +52,9 @@ t.test("every term of a trust is held to its rules, at its path", async (t) => {
     [{ issuer: "https://ci.example.com?x=1" }, "issuer", /no query/],
     [{ issuer: "https://ci.example.com?" }, "issuer", /no query/],
     [{ issuer: "https://ci.example.com/#x" }, "issuer", /no fragment/],
-    [{ issuer: "https://ada:pw@ci.example.com" }, "issuer", /no credentials/],
-    [{ issuer: "https://@ci.example.com" }, "issuer", /no credentials/],
-    [{ issuer: "http://localhost@evil.example" }, "issuer", /no credentials/],
+    [{ issuer: "https://ada:pw@ci.example.com" }, "issuer", /not contain credentials/],
+    [{ issuer: "https://@ci.example.com" }, "issuer", /not contain credentials/],
+    [{ issuer: "http://localhost@evil.example" }, "issuer", /not contain credentials/],
     [{ issuer: `https://${long}` }, "issuer", /at most 255/],
     [{ issuer: undefined }, "issuer", /is required/],
     [{ audience: "two words" }, "audience", /one word/],
@@ -136,7 +136,7 @@ t.test("a trust says what of it cannot be honoured as written", async (t) => {
   t.same(await warned({ subject: "project_path:acme/app:*" }), []);
   t.same(await warned({ issuer: "http://localhost:9000" }), []);
   for (const issuer of ["http://localhost:9001", "http://127.0.0.1:9000", "https://10.0.0.1", "https://localhost"]) {
-    const message = `is not reachable from this service: add ${issuer} to OUTBOUND_ALLOW`;
+    const message = `is not reached from here: OUTBOUND_ALLOW must name ${issuer}`;
     t.match(await warned({ issuer }), [{ path: "issuer", message }], issuer);
   }
 });

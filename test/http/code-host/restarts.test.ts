@@ -112,7 +112,7 @@ t.test("connections outlive the service, and without the code host are shown and
   const path = "/api/workspaces/acme/code-host/connections/7";
   t.match(await again.request("GET", `${path}/repositories`), {
     status: 409,
-    body: { detail: /No code host is set up/ },
+    body: { detail: /No code host is configured/ },
   });
   t.equal((await again.request("DELETE", path)).status, 204);
 });

@@ -280,7 +280,7 @@ t.test(
     }
     const { id } = await owner.create(team, whole({ tokenUrl: inside }, ["169.254.169.254"]));
     const answer = await owner.request("POST", `/api/integrations/${id}/connections/team`, {});
-    t.match([answer.status, toProblem(answer).detail], [409, /not asked for: must be https/]);
+    t.match([answer.status, toProblem(answer).detail], [409, /no token request: must be https/]);
   },
 );
 

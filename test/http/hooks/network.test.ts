@@ -146,7 +146,7 @@ t.test(
     const lost = await host.frame("request");
     host.cut();
     await until("a second attempt", async () => (await settled("attempting", "waiting")).attempts.length === 2);
-    t.match((await settled("waiting")).attempts.at(-1), { code: "unreachable", reason: /went away/ });
+    t.match((await settled("waiting")).attempts.at(-1), { code: "unreachable", reason: /disconnected/ });
 
     await realRunner(t, place);
     clock.advance(4_000);

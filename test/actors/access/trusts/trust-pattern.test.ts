@@ -57,8 +57,8 @@ t.test("a subject with a * names its owner before it", async (t) => {
 t.test("a code host's subject is told which of its two forms it leaves out", async (t) => {
   t.match(unmatchedForm("repo:acme/app:*"), /sends repo:acme@<owner id>\/app@<repository id>:…/);
   t.match(unmatchedForm("repo:acme/*"), /sends repo:acme@<owner id>\/<repository>@<repository id>:…/);
-  t.match(unmatchedForm("repo:acme@123/app@456:ref:refs/heads/main"), /only names sends repo:acme\/app:…/);
-  t.match(unmatchedForm("repo:acme@123/*"), /only names sends repo:acme\/<repository>:…/);
+  t.match(unmatchedForm("repo:acme@123/app@456:ref:refs/heads/main"), /names alone sends repo:acme\/app:…/);
+  t.match(unmatchedForm("repo:acme@123/*"), /names alone sends repo:acme\/<repository>:…/);
   for (const neither of ["repo:acme@123/app:*", "repo:acme/app@456:*"]) {
     t.match(unmatchedForm(neither), /no subject of a code host: those are repo:acme\/app:… or repo:acme@/);
   }

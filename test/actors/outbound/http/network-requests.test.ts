@@ -73,7 +73,7 @@ t.test("a host that disconnects fails its requests; a busy host is skipped", asy
   const had = post();
   t.same([full.handed.length, host.handed.length], [0, 1]);
   network.leave(host);
-  t.match(await had, { code: "unreachable", message: /went away/ });
+  t.match(await had, { code: "unreachable", message: /disconnected/ });
   network.answered(host, host.handed[0]?.id ?? "", { ok: true, answer });
   t.equal(full.handed.length, 0, "and it is not handed to another");
 });
@@ -113,8 +113,8 @@ t.test("a cancelled request is removed, also before it is sent", async (t) => {
   const giving = new AbortController();
   const waiting = post("ws_1", giving.signal);
   giving.abort();
-  t.match(await waiting, { message: /given up/ });
-  t.match(await post("ws_1", giving.signal), { message: /given up/ });
+  t.match(await waiting, { message: /cancelled/ });
+  t.match(await post("ws_1", giving.signal), { message: /cancelled/ });
   t.equal(join().handed.length, 0);
 });
 
