@@ -3,7 +3,7 @@ import type { Slice, Walk } from "./migrations.js";
 import type { Change, Key, KeyPart, Reading } from "./store.js";
 
 /** See {@link Walk}. */
-export type WalkOptions = Pick<Walk, "of" | "maxEntries">;
+export type WalkOptions = Pick<Walk, "of" | "maxEntries" | "skipsDamage">;
 
 /** The location of a row, and the store for other reads. */
 export interface RowLocation {

@@ -13,6 +13,7 @@
 import { findFormatCopy } from "./format-copy.js";
 import { GLOBAL_PARTITION, metaSpace } from "./keys.js";
 import { listPartitions } from "./partitions.js";
+import { readPastDamage } from "./past-damage.js";
 import { type Change, type Entry, type Key, type KeyPart, type Reading, type Store, StoreError } from "./store.js";
 import { SEALED_FORMAT } from "./stored-value.js";
 
@@ -34,6 +35,8 @@ export interface Walk {
    * Maximum number of entries in a slice. Set it if an entry may have megabytes, because a whole slice is in memory.
    */
   readonly maxEntries?: number;
+  /** Leaves damaged entries as they are, and reads past them. Without it, a damaged entry stops the migration. */
+  readonly skipsDamage?: boolean;
   /**
    * Returns the changes for a slice, only in the slice's partition. It must be pure and repeatable: it leaves migrated
    * entries unchanged, because the walk also visits entries that it writes at later keys.
@@ -216,10 +219,11 @@ async function migratePartition(
     walk = step.walks[cursor.walk]
   ) {
     const max = Math.min(limit, walk.maxEntries ?? limit);
-    const entries = nextSlice(store.reading, { partition, walk, after: cursor.after, limit: max });
+    const reading = walk.skipsDamage === true ? readPastDamage(store.reading) : store.reading;
+    const entries = nextSlice(reading, { partition, walk, after: cursor.after, limit: max });
     cursor = advance(cursor, entries, { step, limit: max });
     if (entries.length === 0) continue;
-    const changes = walk.changes({ partition, entries, reading: store.reading });
+    const changes = walk.changes({ partition, entries, reading });
     for (const { key } of changes) if (key[0] !== partition || key[1] === metaSpace) throw foreignKeyError(step, key);
     await store.commit([...changes, { op: "put", key: cursorKey(partition), value: cursor }]);
     committed(entries.length);

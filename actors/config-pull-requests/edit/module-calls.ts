@@ -121,7 +121,7 @@ function toTimes({ syntax }: Repository, { attributes, blocks }: CodeBlock): Mod
   const elements = each === undefined ? 1 : elementsIn(syntax, each);
   if (enabled === "false" || count === "0" || elements === 0) return "none";
   if (elements !== 1) return "many";
-  return count === undefined || /^1$|\?\s*[01]\s*:\s*[01]$/.test(count) ? "one" : "many";
+  return count === undefined || /^(1|[^?]*\?\s*[01]\s*:\s*[01])$/.test(count) ? "one" : "many";
 }
 
 /** Returns the number of elements in a literal object or set; null for any other expression. */
@@ -134,6 +134,8 @@ function elementsIn(syntax: Syntax, expression: string): number | null {
     const { members } = toHolder(text, inner);
     return members.some(({ name }) => name === null) ? null : members.length;
   }
-  const [list] = /^toset\s*\(/.test(toText(text, inner)) ? nodesIn(inner, "tuple") : [];
-  return list?.end === toText(text, inner).lastIndexOf("]") + 1 + inner.start ? listElements(list).length : null;
+  const given = /^toset\s*\(/.test(toText(text, inner)) ? nodesIn(inner, "function_arguments")[0] : undefined;
+  const [only, other] = given?.children.filter(({ type }) => type === "expression") ?? [];
+  const list = only === undefined || other !== undefined ? undefined : toInner(only);
+  return list?.type === "tuple" ? listElements(list).length : null;
 }

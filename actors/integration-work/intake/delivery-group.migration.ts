@@ -34,7 +34,10 @@ function toDeliveries(group: Group, place: RowLocation): readonly Change[] {
   const repeated = new Map(keys.map(([, id, times]) => [id, times]));
   return [
     ...group.members.flatMap((member) => [
-      ...toDelivery(group, place, { member, repeated: repeated.get(member[0]) ?? 0 }),
+      // A delivery that already has a row of its own keeps it.
+      ...(place.reading.get([place.partition, rowSpace, "delivery", place.id[0] ?? "", member[0]]) !== undefined
+        ? []
+        : toDelivery(group, place, { member, repeated: repeated.get(member[0]) ?? 0 })),
       ...toTakenKey(group, place, member),
     ]),
     removeRow(place, GROUPS, place.id),
@@ -81,9 +84,12 @@ function toTakenKey({ receivedAt }: Group, place: RowLocation, [id, key]: Member
   return [putRow(place, "delivery-key", at, { deliveryId: id, atMs })];
 }
 
-/** Gives the members of delivery groups rows, bodies and keys of their own, like other queued deliveries have. */
+/**
+ * Gives the members of delivery groups rows, bodies and keys of their own, like other queued deliveries have. A damaged
+ * group keeps its row for the doctor, and its deliveries leave the queue. Damaged keys count as no keys.
+ */
 export const deliveryGroupWalks: readonly Walk[] = [
-  eachRow<Group>(GROUPS, toDeliveries, { maxEntries: GROUPS_AT_ONCE }),
+  eachRow<Group>(GROUPS, toDeliveries, { maxEntries: GROUPS_AT_ONCE, skipsDamage: true }),
   // Keys without a group are left from a group that was lost to damage.
-  removeTable(GROUP_KEYS),
+  removeTable(GROUP_KEYS, { skipsDamage: true }),
 ];

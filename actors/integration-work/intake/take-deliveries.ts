@@ -32,8 +32,8 @@ export function takeAll(event: Delivered<TakeDeliveries>, before: IntakeContext)
     return before;
   }
   const keys = new TakenKeys(turn, before.keysFrom ?? null);
-  const context = withArrived({ ...before, keysFrom: keys.from }, all.length);
-  const places = countPlaces(context);
+  const context = { ...before, keysFrom: keys.from };
+  const places = countPlaces(withArrived(context, all.length));
   const ids: string[] = [];
   let bytes = 0;
   const take = (delivery: NewDelivery): DeliveryTaken | Refusal => {
@@ -48,7 +48,7 @@ export function takeAll(event: Delivered<TakeDeliveries>, before: IntakeContext)
     return { id, isRepeated: false };
   };
   turn.reply(all.map(take));
-  return ids.length === 0 ? context : count(turn, context, { ids, bytes });
+  return ids.length === 0 ? context : count(turn, withArrived(context, ids.length), { ids, bytes });
 }
 
 /** Rejects the deliveries of a removed integration. */

@@ -30,7 +30,7 @@ t.test("a runner without a connection that has nothing to report ends at once", 
         log: (line) => said.push(line),
       });
     const runner = await start();
-    await until("its attempt", () => said.some((line) => /not taken|tried again/.test(line)));
+    await until("its attempt", () => said.some((line) => /rejected|retrying/.test(line)));
     await runner.drain();
     await (await start()).drain();
     t.notOk(

@@ -69,7 +69,7 @@ t.test("two runners do not work in one folder; the next may once the first is go
   t.equal(second.code, 1);
   t.match(
     second.err,
-    new RegExp(`^error: the runner with process id ${first.child.pid} works in ${folder}.*--work-folder\\n$`),
+    new RegExp(`^error: the runner with process id ${first.child.pid} uses ${folder}.*--work-folder\\n$`),
   );
   first.child.kill("SIGTERM");
   t.equal((await first.over).code, 0);

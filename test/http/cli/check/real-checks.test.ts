@@ -110,13 +110,13 @@ t.test("a line without terms, and a station without a set, could not be asked: t
   await place.changeLine({ line: { replayCheck: null } });
   const unset = await run(place, await plan(place, { prompt }));
   t.equal(unset.code, 3);
-  t.match(unset.outcomes, [{ what: "not-asked", why: /answered 409: .*replay_?check/i }]);
+  t.match(unset.outcomes, [{ what: "not-asked", why: /responded with status 409: .*replay_?check/i }]);
   await place.changeLine();
   await place.ada.request("DELETE", `${place.set}/guards-changes`);
   const unguarded = await run(place, await plan(place, { prompt }));
-  t.match([unguarded.code, unguarded.outcomes], [3, [{ what: "not-asked", why: /answered 409: / }]]);
+  t.match([unguarded.code, unguarded.outcomes], [3, [{ what: "not-asked", why: /responded with status 409: / }]]);
   const wrong = await run(place, await plan(place, { prompt: 7 }));
-  t.match([wrong.code, wrong.outcomes], [3, [{ what: "not-asked", why: /answered 4\d\d: / }]]);
+  t.match([wrong.code, wrong.outcomes], [3, [{ what: "not-asked", why: /responded with status 4\d\d: / }]]);
 });
 
 t.test("a start whose answer is lost on the way starts one check", async (t) => {
