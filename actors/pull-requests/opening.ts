@@ -12,7 +12,7 @@ import { notifyRun } from "./vetting.js";
 
 const OPEN = "open";
 
-/** Records the pushed commit. A run at its end stops waiting. */
+/** Records the pushed commit. If the run requested the push at its end, sends the run the result. */
 export function takePushed({ turn, head }: PushedTo, context: PullRequestContext): PullRequestContext {
   const row = changePullRequest(turn, context, { head, waitsUntil: null });
   changeTaskBranch(turn, row, { head });

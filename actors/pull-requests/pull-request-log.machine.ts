@@ -10,10 +10,11 @@
  * |         |                                              |         | if the news is unclear                     |
  * | keeping | effect.ended                                 | keeping | recorded                                   |
  * | keeping | review.begun                                 | keeping | the team's row names the task that         |
- * |         |                                              |         | reviews it; an unknown one is read         |
- * | keeping | review.over                                  | keeping | the result is written there, once          |
+ * |         |                                              |         | reviews it; without a row, the pull        |
+ * |         |                                              |         | request is read                            |
+ * | keeping | review.over                                  | keeping | posts the result to the pull request, once |
  * | keeping | woken `review …`                             | keeping | the same, retried                          |
- * | keeping | woken `list`, an hour after the first news   | keeping | lists open ones; reads those with          |
+ * | keeping | woken `list`, an hour after the first news   | keeping | lists open pull requests; reads those with |
  * |         | and every hour                               |         | changes that no delivery reported          |
  */
 import { toChart } from "../../runtime/cells/chart.js";
