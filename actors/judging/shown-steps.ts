@@ -11,7 +11,7 @@ export interface JudgedStep {
   readonly tool: string | null;
 }
 
-/** Maximum number of steps to show. Callers need not load more than the last ones. */
+/** Maximum number of steps to show. Only the last steps are shown, so callers need not load earlier ones. */
 export const MAX_JUDGED_STEPS = 100;
 /** Maximum text of one step, in characters. A longer text loses its middle. */
 const MAX_STEP = 2_000;

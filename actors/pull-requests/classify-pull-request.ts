@@ -136,7 +136,7 @@ function classifyNotPushed(
   if (later?.runId === runId) return toEvent("later.lost");
   if (run?.id !== runId) return nothing;
   if (isOver(value)) return toEvent("pushed.over", { head: null });
-  // The runner is lost while hooks still decide. Nothing was pushed.
+  // In `vetting`, the runner was lost while hooks decide. Nothing was pushed.
   if (problem === "nothing" || value === "vetting") return toEvent(`left.${was}`, { why });
   const { wish, limitedUntilMs: untilMs } = run;
   // Only for a push at the run's end. A push on the agent's request fails instead: the agent continues, and its changes

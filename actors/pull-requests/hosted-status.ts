@@ -218,7 +218,7 @@ export function takeReverted(
 ): PullRequestContext {
   const row = changePullRequest(turn, context, { revertedBy: by });
   if (row.state === "merged") noteReverted(turn, context, row);
-  // The news of the merge is late or lost.
+  // The service does not know the merge yet, so read the pull request.
   else if (row.number !== null) return look({ turn }, context);
   return context;
 }

@@ -26,8 +26,8 @@ interface PushedTo extends InTurn {
 }
 
 /**
- * Starts to open the pull request. On a retry, a pull request that was opened since the first attempt counts as this
- * one.
+ * Starts to open the pull request. On a retry, the effect also accepts a closed or merged pull request that was opened
+ * since the first attempt.
  */
 export function beginOpening(
   { turn, type }: InTurn & { readonly type: "pushed.first" | "pushed.again" | "pull-request.retry" },

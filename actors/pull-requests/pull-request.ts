@@ -7,8 +7,8 @@ import type { Stored } from "../view.js";
 import { cutText } from "../well-formed.js";
 
 /**
- * The states of a pull request. It is not at the code host yet in the first three, nor in `failed`. People's pull
- * requests only have the other three.
+ * The states of a pull request. An open pull request is `vetting` or `pushing` again during a later push. People's pull
+ * requests are only `open`, `closed` or `merged`.
  */
 export const pullRequestStates = ["vetting", "pushing", "opening", "open", "closed", "merged", "failed"] as const;
 export type PullRequestState = (typeof pullRequestStates)[number];
@@ -202,6 +202,6 @@ export interface AskingRun {
   readonly repository?: string;
   /** Whether the push changes workflows of the code host; absent for no. */
   readonly workflows?: boolean;
-  /** When the code host issues tokens again, in milliseconds since 1970; absent without a limit. */
+  /** When the code host issues tokens again, in milliseconds since 1970; absent if there is no limit. */
   readonly limitedUntilMs?: number;
 }

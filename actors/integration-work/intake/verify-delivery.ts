@@ -77,8 +77,8 @@ export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }:
 }
 
 /**
- * Returns the lower-case name of the header with the signature or credential; null without `verify`. This header is not
- * stored.
+ * Returns the lower-case name of the header with the signature or credential; null if `verify` is null. This header is
+ * not stored.
  */
 export function credentialHeader(verify: Verify | null): string | null {
   if (verify?.basic) return "authorization";

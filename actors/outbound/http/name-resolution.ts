@@ -14,8 +14,8 @@ const TRIES = 2;
  */
 const OTHER_KIND_MS = 500;
 /**
- * Maximum number of names to resolve with the operating system at once. Each takes one of the process's four threads
- * for such work, which the store needs too.
+ * Maximum number of names to resolve with the operating system at once. Each lookup takes one of the process's four
+ * threads for such work, which reads and writes of stored data also need.
  */
 const SYSTEM_AT_ONCE = 2;
 /** Error codes that mean an unknown name or no name server. Other codes are failures. */

@@ -30,7 +30,7 @@ export function toModelCost(price: ModelPrice | null, usage: ModelUsage): Money 
 }
 
 /**
- * Estimates the usage of a call: all of its messages, and the longest allowed answer. The estimate counts until the
+ * Estimates the usage of a call: all of its messages, and the longest allowed answer. The estimate is used until the
  * real usage is known.
  */
 export function estimateModelUsage(messages: readonly ModelMessage[], maxTokens: number): ModelUsage {
