@@ -43,7 +43,8 @@ export function toTest(
 }
 
 /**
- * The period of events whose failed hook occurrences are to be resent, with any time offset, and optionally one hook.
+ * The period whose failed hook occurrences are resent, by the time of their events, and optionally one hook. `from` and
+ * `to` are RFC 3339 times with any offset.
  */
 export interface WantedPeriod {
   readonly from: string;
@@ -51,7 +52,7 @@ export interface WantedPeriod {
   readonly hook?: string | undefined;
 }
 
-/** Validates the period of a team to resend. */
+/** Validates the period in which a team's hook occurrences are resent. */
 export function toResendPeriod(
   reading: Reading,
   caller: Caller,

@@ -34,7 +34,7 @@ export const hookLanguage: Language = {
   },
 };
 
-/** Returns an error if a received body has too many expressions for a hook. */
+/** Returns an error if a received body exceeds the limits for a hook's expressions (count or characters). */
 export function hookSizeErrors(body: unknown): FieldError[] {
   const tooMuch = findSizeFault(hookLanguage, body);
   return tooMuch === null ? [] : [{ path: "steps", message: tooMuch }];

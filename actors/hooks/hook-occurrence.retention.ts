@@ -62,12 +62,12 @@ function latestPrunedMs(reading: Reading, workspaceId: string, teamId: string): 
 }
 
 /**
- * A callback token that is created this long after its event expires before the task can be removed. Half of the
- * shortest retention period.
+ * If a callback token is created less than this time after its event, the token expires before the task can be removed.
+ * Half of the shortest retention period, in milliseconds.
  */
 const FRESH_MS = 30 * 60 * 1_000;
 
-/** Keeps an ended task for a request on an older event, because the receiver may call back. */
+/** Pins an ended task for a hook request about an older event, because the receiver may call back. */
 export function retainTaskForReceiver(turn: Turn, { event, task: { id } }: WorkEvent): void {
   if (turn.now - Date.parse(event.at) < FRESH_MS) return;
   const task = tasks.get(turn, turn.self.partition, id);

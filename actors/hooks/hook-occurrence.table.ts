@@ -8,14 +8,14 @@ import { storedAs } from "../tables/table-declaration.js";
 import type { AttemptRow, HookOccurrence, HookOccurrenceListed, HookOccurrenceState } from "./hook-occurrence.js";
 
 /**
- * The rows of a hook occurrence. Most occurrences are delivered at the first attempt. These are written only twice: at
- * the start, with the event, and at the end, with the last attempt.
+ * The rows of a hook occurrence. Most occurrences are delivered at the first attempt. The rows of such an occurrence
+ * are written only twice: at the start, with the event, and at the end, with the last attempt.
  */
 
-/** A hook occurrence from its start on. The key holds the team and id. */
+/** The row that a hook occurrence has from its start on. The key holds the team and id. */
 type StartedRow = Omit<HookOccurrence, "id">;
 
-/** The end of a hook occurrence that made a request. This row takes precedence over the other one. */
+/** The end of a hook occurrence that made a request. These values replace those of its {@link StartedRow}. */
 interface EndedRow extends Pick<HookOccurrence, "state" | "code" | "refused" | "endedAt"> {
   /** Absent in end rows of earlier releases. */
   readonly reason?: string | null;

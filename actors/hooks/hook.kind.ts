@@ -171,7 +171,7 @@ function member(key: string): string {
 }
 
 /**
- * Returns the errors in the inputs that steps pass to tools, as far as they show before an event: unknown or missing
+ * Returns the errors in the inputs that steps pass to tools, as far as the definition shows them: unknown or missing
  * inputs, and literals of the wrong type. Values of expressions are checked when the call is made.
  */
 export function callErrors(

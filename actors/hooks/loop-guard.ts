@@ -44,8 +44,8 @@ const SWEPT_AT_ONCE = 256;
 const changesFired = table<readonly number[]>("hook-change-fired");
 
 /**
- * Key: `[firing]`. Value: the latest firing that it caused and whose requests name it. Removed with the firing in the
- * key.
+ * Key: `[firing]`. Value: the latest hook occurrence whose requests name the key's occurrence as their cause. Removed
+ * with the occurrence in the key.
  */
 export const latestCaused = table<string>("hook-firing-caused");
 
@@ -101,7 +101,7 @@ export function recordFired(turn: Turn, { work }: FireHook, { change, times }: C
   const period = toPeriod(turn.now);
   changesFired.put(turn, turn.self.partition, [period, work.task.id, change], [...times, turn.now]);
   if (turn.random() * SWEEPS_ONE_IN >= 1) return;
-  // Some times of the previous period may still count.
+  // Times of the previous period may still be within the window.
   const old = changesFired.entries(turn, turn.self.partition, [], { before: [period - 1], limit: SWEPT_AT_ONCE });
   for (const { key } of old) turn.remove(key);
 }
@@ -162,7 +162,8 @@ function listTimesFired(turn: TurnReading, taskId: string, change: string): read
   const since = turn.now - WINDOW_MS;
   const [period, before] = [toPeriod(turn.now), toPeriod(since)];
   const row = (which: number) => changesFired.get(turn, turn.self.partition, which, taskId, change);
-  // The row of this period includes the times of the previous period that still counted when the row was written.
+  // The row of this period includes the times of the previous period that were within the window when the row was
+  // written.
   const times = row(period) ?? (before === period ? undefined : row(before)) ?? [];
   return times.filter((at) => at > since);
 }

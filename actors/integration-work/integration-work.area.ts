@@ -36,7 +36,7 @@ export const integrationWorkArea = defineArea({
   subscribers: [intakeSubscriber, bindingSubscriber, pollSubscriber, scheduleSubscriber],
   effects: ({ reading, scheduler, bodies }: EvaluationOptions) => [evaluationEffect({ reading, scheduler, bodies })],
   migrations: [
-    // No rows change. The step exists because an earlier release would not see such deliveries.
+    // No rows change. The step exists because an earlier release cannot read deliveries that are stored together.
     { to: 13, title: "deliveries that wait may be stored together", walks: [] },
     { to: 15, title: "queued deliveries have rows of their own", walks: deliveryGroupWalks },
   ],

@@ -9,7 +9,7 @@ import { findSecretFor } from "../workspaces/secret-hosts.js";
 import type { ConnectionTarget } from "./connection-permissions.js";
 import { resolveEndpoint } from "./oauth-terms.js";
 
-/** The endpoint to which the user is redirected, and the issuer that the response must name. */
+/** The endpoint to which the user is redirected, and the issuer that the host's response must name. */
 export interface Destination {
   readonly authorizeUrl: string;
   /** The host's issuer, or null. */

@@ -2,7 +2,9 @@ import { countValues, readJson } from "../exact-json.js";
 
 /** Limits JSON from outside the service: each value costs memory, and a text of some megabytes may have millions. */
 
-/** How many more values may be read from one body or response. Reading them all takes some tenths of a second. */
+/**
+ * How many more values may be read from one body or response. Reading the full budget takes a few tenths of a second.
+ */
 export interface JsonBudget {
   values: number;
 }
@@ -10,8 +12,8 @@ export interface JsonBudget {
 export const createJsonBudget = (): JsonBudget => ({ values: 200_000 });
 
 /**
- * Parses a JSON text and subtracts its number of values from `room`. Returns undefined if the text is not JSON, has
- * more values than `room` allows, or nests deeper than `maxDepth`.
+ * Parses a JSON text and subtracts its number of values from `budget`. Returns undefined if the text is not JSON, has
+ * more values than `budget` allows, or nests deeper than `maxDepth`.
  */
 export function parseBounded(text: string, budget: JsonBudget, maxDepth: number): unknown {
   const values = countValues(text, { most: budget.values, maxDepth });

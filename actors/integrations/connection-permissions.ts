@@ -96,7 +96,10 @@ export function findActingConnection(
   return findIntegrationConnection(reading, workspaceId, integrationId, holder) ?? null;
 }
 
-/** Returns the tokens that requests may use now; null if the connection has none, may not exist, or has expired. */
+/**
+ * Returns the tokens that requests may use now. Null if the connection has no tokens or may not exist, if its tokens
+ * belong to another host or client than the definition, or if its access token has expired.
+ */
 export function findUsableConnection(
   reading: Reading,
   key: IntegrationConnectionKey,

@@ -2,14 +2,17 @@ import { z } from "zod";
 import type { Stored } from "../view.js";
 import type { OAuth2 } from "./oauth2.js";
 
-/** A connection as administrators see it, and users their own. Nobody can see its tokens. */
+/**
+ * A connection as the API returns it to administrators, and to a user for their own connection. Nobody can see its
+ * tokens.
+ */
 export const integrationConnectionSchema = z
   .strictObject({
     holder: z.enum(["team", "person"]),
-    /** The user who owns it, with their mail address; null for the team's connection. */
+    /** The user who owns the connection, with their mail address; null for the team's connection. */
     userId: z.string().nullable(),
     email: z.string().nullable(),
-    /** `none` is stored only for a user's settings. */
+    /** `none` only if a user has settings but no connection. */
     state: z.enum(["none", "linking", "connected", "refreshing", "broken"]),
     /** The host's name for the account, if the integration reads it. */
     account: z.string().nullable(),
@@ -54,7 +57,7 @@ type StoredConnection = Stored<
 export interface IntegrationConnectionRow extends StoredConnection {
   readonly integrationId: string;
   readonly holder: ConnectionHolder;
-  /** Null without tokens. */
+  /** Null if the connection has no tokens. */
   readonly linked: LinkedAccount | null;
   /** Tools whose calls need the user's approval. */
   readonly asks: readonly string[];

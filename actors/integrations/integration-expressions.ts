@@ -56,7 +56,10 @@ function inputsAt(definition: Definition, { path, position }: ExpressionLocation
   return running.length === 0 ? null : running.flatMap(listInputs);
 }
 
-/** Returns an error if a received body has too many expressions. They are checked at every read. */
+/**
+ * Returns an error if a received body exceeds the limits for expressions (count or characters). The limits bound the
+ * cost of checking the expressions.
+ */
 export function integrationSizeErrors(body: unknown): FieldError[] {
   const tooMuch = findSizeFault(integrationLanguage, body);
   return tooMuch === null ? [] : [{ path: "", message: tooMuch }];

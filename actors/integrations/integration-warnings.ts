@@ -71,7 +71,10 @@ function pollWarnings(reading: Reading, { id, workspaceId, fields }: ResourceRow
   ];
 }
 
-/** Warns of captures that no expression can use: those of a lookup's request, and a token outside requests. */
+/**
+ * Warns of captures in a lookup's own request, which no expression can read, and of expressions that read the token
+ * outside a request's fields, where the token is masked.
+ */
 function captureWarnings({ webhook, poll, actions, tools, on }: IntegrationFields): Warning[] {
   const events = Object.entries({ webhook, poll }).flatMap(([source, block]) =>
     (block?.events ?? []).flatMap(({ lookup }, index) =>
@@ -156,7 +159,7 @@ function lineWarnings(fields: IntegrationFields, reading: Reading, row: Resource
   });
 }
 
-/** A default of the wrong type counts as no default. */
+/** Warns of defaults that are not of their input's type. Tools ignore such a default. */
 function defaultWarnings({ tools }: IntegrationFields): Warning[] {
   return Object.entries(tools).flatMap(([tool, { inputs }]) =>
     Object.entries(inputs).flatMap(([name, input]) =>

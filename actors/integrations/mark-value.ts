@@ -1,6 +1,9 @@
 /** Maximum length of a mark, in characters. */
 const MAX_MARK = 255;
-/** How expressions write numbers that are not finite: a JSON number such as `1e400`. All of them would be one mark. */
+/**
+ * Matches the text of a number that is not finite, such as the JSON number `1e400`. Different numbers have this text,
+ * so it cannot be a mark.
+ */
 const NO_NUMBER = /^(-?Infinity|NaN)$/;
 
 /**

@@ -15,12 +15,18 @@ export function toLinkedTerms(
 /** Identifies a host and its client. */
 type OAuthServerTerms = Pick<OAuth2, "issuer" | "tokenUrl" | "clientId">;
 
-/** Returns whether tokens linked under one may be sent to the other: both have the same host and client. */
+/**
+ * Returns whether both terms have the same host and client. Only then may tokens linked under one be sent under the
+ * other.
+ */
 export function isSameServer(one: OAuthServerTerms, other: OAuthServerTerms): boolean {
   return isDeepStrictEqual([one.issuer, one.tokenUrl, one.clientId], [other.issuer, other.tokenUrl, other.clientId]);
 }
 
-/** Returns the definition's endpoint, or else the one in the issuer's metadata, or null. Rejects as `servers` does. */
+/**
+ * Returns the endpoint from the definition, or else from the issuer's metadata; null if neither has the endpoint.
+ * Rejects if the metadata is needed but unavailable.
+ */
 export async function resolveEndpoint<Name extends "authorizeUrl" | "tokenUrl" | "revokeUrl">(
   oauth2: Pick<OAuth2, "issuer" | Name>,
   name: Name,

@@ -11,7 +11,8 @@ export interface StoredBody {
 /** Minimum size to cache, in bytes. Smaller bodies are parsed within a millisecond. */
 const MIN_BYTES = 32 * 1024;
 /**
- * Maximum total size of cached bodies, in bytes: one of the largest. As parsed values they take about eight times that.
+ * Maximum total size of cached bodies, in bytes: enough for one body of maximum size. Parsed bodies take about eight
+ * times as much memory.
  */
 const MAX_BYTES = 6 * 1024 * 1024;
 

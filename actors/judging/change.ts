@@ -45,9 +45,9 @@ export interface Hunk extends ReadHunk {
 }
 
 /**
- * Limits on how much of one change is read, so that no diff blocks a turn. They are several times the maximum that a
- * question shows. Files that exceed the character limit together share it, shortest first. The bytes of binary files do
- * not count.
+ * Limits on how much of one change is read, so that no diff blocks a turn. Each limit is several times what a question
+ * shows at most. If the files of a change together exceed the character limit, they share the characters, shortest file
+ * first. The bytes of binary files do not use up the limit.
  */
 export const MAX_READ_FILES = 1_000;
 export const MAX_READ_HUNKS = 5_000;

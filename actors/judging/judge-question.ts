@@ -56,8 +56,8 @@ const MAX_GIVEN = 50_000;
 const MAX_STEPS = 40_000;
 
 /**
- * Builds the question whether a work passes. A judge with claims scores by the claims, whatever its `scale`; the
- * question also includes its rubric. A score on the scale `number` need not be an integer.
+ * Builds the question of whether a run's work passes. A judge with claims scores by the claims, whatever its `scale`;
+ * the question also includes the judge's rubric. A score on the scale `number` need not be an integer.
  */
 export function judgeQuestion(judge: Judge, work: JudgedWork, { mark, isSecond }: JudgingOptions): JudgeQuestion {
   const places = judge.claims.map((_, place) => place);

@@ -57,7 +57,7 @@ export interface PairReason {
   readonly theirHunks: readonly number[];
 }
 
-/** Maximum characters of each of the two changes: together as many as a change that is judged alone. */
+/** Maximum characters of each of the two changes. Together they may be as long as a change that is judged alone. */
 export const MAX_PAIRED_CHANGE = 100_000;
 
 const hunkNumbers = z.array(citedNumber).max(5);
@@ -67,7 +67,7 @@ export const pairAnswer = z.strictObject({
   better: z.enum(["first", "second", "tie"]),
 });
 
-/** Builds the question which of two changes is better. One model reads each pair in both orders. */
+/** Builds the question of which of two changes is better. One model reads each pair in both orders. */
 export function pairQuestion(pairing: Pairing, { mark, ownShownFirst }: ReadingOptions): PairQuestion {
   const { judge, task, own, theirs } = pairing;
   const text = new FencedText(mark);

@@ -15,7 +15,7 @@ export type Unpaired =
   | "unsettled"
   /** One of the two runs ended too early to store a change. */
   | "no-change"
-  /** The rest of the ceiling is too small for the readings. */
+  /** The rest of the replay's cost ceiling is too small for the readings. */
   | "budget";
 
 /** One side of a pair, as its replay describes it. */

@@ -1,4 +1,4 @@
-/** Increment it with every change of a prompt. Each verdict records the version that produced it. */
+/** Increment this version with every change of a prompt. Each verdict records the version that produced it. */
 export const PROMPT_VERSION = 2;
 
 /** Maximum lengths of the parts of a prompt, in characters. */

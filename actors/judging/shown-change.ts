@@ -24,7 +24,10 @@ const NAMES_SHARE = 0.1;
 const LEAST_SHARE = 400;
 /** Maximum length of a shown path, in characters. */
 const MAX_PATH = 500;
-/** Maximum characters of one of our lines besides its mark. Includes its line break and that of the text after it. */
+/**
+ * Maximum characters that one of our own lines adds, without the mark: its words, its line break, and the line break of
+ * the text after this line.
+ */
 const LINE_WORDS = 64;
 
 /**

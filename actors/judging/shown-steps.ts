@@ -11,11 +11,14 @@ export interface JudgedStep {
   readonly tool: string | null;
 }
 
-/** Maximum number of steps to show. Callers need not load more than the last ones. */
+/** Maximum number of steps to show. Only the last steps are shown, so callers need not load earlier ones. */
 export const MAX_JUDGED_STEPS = 100;
 /** Maximum text of one step, in characters. A longer text loses its middle. */
 const MAX_STEP = 2_000;
-/** Maximum characters of one of our lines besides its mark. Includes its line break and that of the text after it. */
+/**
+ * Maximum characters that one of our own lines adds, without the mark: its words, its line break, and the line break of
+ * the text after this line.
+ */
 const LINE_WORDS = 64;
 
 /** Shows the last steps in chronological order, within the character limit. Returns their indexes. */

@@ -98,7 +98,7 @@ function prompts({ stations }: LineBody): FileText[] {
   return stations.flatMap(({ key, prompt }, index) => toText(key, `stations[${index}].prompt`, prompt));
 }
 
-/** Each station's rubric. A judge with only claims has none. */
+/** Lists the rubrics of the line's judges. A judge with only claims has no rubric. */
 function rubrics({ stations }: LineBody): FileText[] {
   return stations.flatMap(({ key, judge }, index) =>
     toText(key, `stations[${index}].judge.rubric`, judge?.rubric ?? ""),

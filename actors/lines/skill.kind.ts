@@ -52,7 +52,10 @@ export const skillKind: Kind<SkillFields> = {
   validate: ({ files }) => validateFiles(files),
 };
 
-/** Compares paths without letter case, so that any file system can hold the files. */
+/**
+ * Validates the paths, the entry file and the total size. Compares paths without letter case, so that any file system
+ * can store the files.
+ */
 function validateFiles(files: SkillFields["files"]): readonly FieldError[] {
   const paths = files.map(({ path }) => path.toLowerCase());
   const first = new Map<string, number>();
@@ -76,7 +79,7 @@ function listFolders(path: string): string[] {
 }
 
 function isRelativePath(path: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the check rejects control characters
   if (/[\\:\u0000-\u001f\u007f]/.test(path)) return false;
   return path.split("/").every((part) => !/^(\.{0,2}|\.git)$/i.test(part) && part === part.trim());
 }

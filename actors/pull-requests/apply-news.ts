@@ -8,8 +8,9 @@ export interface Seen {
 }
 
 /**
- * Applies news to the row, in any order and repeatedly. Merged is final; otherwise the newest time counts. News of the
- * same time that differs has no order: `isUnclear` means that the pull request must be read. Reviews are only added.
+ * Applies news to the row. News may arrive in any order and repeatedly. A merge is final; otherwise the news with the
+ * latest time wins. If news of the same time differs from the row, `isUnclear` is true, and the pull request must be
+ * read. Reviews are only added.
  */
 export function applySeen(
   before: PullRequestRow,

@@ -30,7 +30,7 @@ interface State {
 /** The messages that a pull request receives. */
 type PullRequestMessage = MessageTo<ReturnType<typeof pullRequestRef>> | GateAnswer | EffectEnded | Woken;
 
-/** A message without effect in this state. No state handles it. */
+/** The event of a message that has no effect in this state. No state handles this event. */
 const nothing = toEvent("nothing");
 
 /** Returns the classifier of a pull request's messages. `owners` is the catalogue that reads the tasks. Reads only. */
@@ -80,7 +80,7 @@ function classifyAsk(ask: AskPullRequest, { value }: State, turn: TurnReading, o
   const { repository, taskId, changed } = ask;
   const row = pullRequests.get(turn, partition, id);
   const refused = (why: string) => toEvent(value === "none" ? "ask.refused-none" : "ask.refused", { ask, why });
-  // An earlier request of the agent is already pushed and waits for the code host's limits.
+  // The agent requested a push earlier. The commit is pushed, and the pull request waits to be opened.
   if (value === "opening" && ask.wish === null) return toEvent("ask.later", { ask });
   if (value !== "none" && value !== "open" && value !== "failed") return refused(`Its pull request is ${value}.`);
   const connection = findReachingConnection(turn, partition, repository);
@@ -136,7 +136,7 @@ function classifyNotPushed(
   if (later?.runId === runId) return toEvent("later.lost");
   if (run?.id !== runId) return nothing;
   if (isOver(value)) return toEvent("pushed.over", { head: null });
-  // The runner is lost while hooks still decide. Nothing was pushed.
+  // In `vetting`, the runner was lost while hooks decide. Nothing was pushed.
   if (problem === "nothing" || value === "vetting") return toEvent(`left.${was}`, { why });
   const { wish, limitedUntilMs: untilMs } = run;
   // Only for a push at the run's end. A push on the agent's request fails instead: the agent continues, and its changes
@@ -215,7 +215,7 @@ function classifySeen(row: PullRequestRow, seen: Seen) {
   return became(row, { row: after, reviews: seen.reviews }, isUnclear);
 }
 
-/** Returns the event of a new row. Unless the row is at the code host, the state does not change. */
+/** Returns the event for a new row. The state changes only if the row's pull request is at the code host. */
 function became(
   before: PullRequestRow,
   { row, reviews }: { readonly row: PullRequestRow; readonly reviews: readonly HostedReview[] },

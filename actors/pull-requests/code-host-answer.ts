@@ -31,8 +31,7 @@ export async function askHost<Answer>(
 }
 
 /**
- * Builds an effect that sends a request to the code host. In the lane, effects of one installation run one after
- * another.
+ * Builds an effect that sends a request to the code host. The lane limits the concurrent effects of each installation.
  */
 export function hostEffect<Input extends Asked, Answer>(
   type: EffectType<Input, Answer | CodeHostProblem>,

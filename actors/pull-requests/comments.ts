@@ -1,8 +1,8 @@
 /**
  * Comments that the service keeps up to date, one for each purpose. A change waits for {@link DEBOUNCE_MS}, so that
  * several changes need one request. The service writes one comment at a time. If the code host refuses a comment, or
- * {@link MAX_ATTEMPTS} attempts fail, the service stops until the text changes. The comment's `problem` and a note on
- * the task give the reason.
+ * {@link MAX_ATTEMPTS} attempts fail, the service leaves the comment unchanged until its text changes. The comment's
+ * `problem` and a note on the task give the reason.
  */
 import type { InTurn } from "../../runtime/cells/chart.js";
 import type { Delivered, EffectEnded, Turn } from "../../runtime/turns/turn.js";

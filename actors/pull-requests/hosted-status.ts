@@ -1,4 +1,7 @@
-/** A pull request at the code host: looks, merge or close, and reverts. */
+/**
+ * Handles a pull request that is at the code host: reads its state regularly, and records that it was merged, closed or
+ * reverted.
+ */
 import type { InTurn } from "../../runtime/cells/chart.js";
 import type { Fact, Turn } from "../../runtime/turns/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
@@ -60,7 +63,7 @@ export function takeSeen({ turn, row, reviews, asks, etag }: SeenRow, context: P
   return asks && after.number !== null ? look({ turn }, seen) : seen;
 }
 
-/** Sends the log the repository's name if it is new. */
+/** If the code host shows a new repository name, sends the name to the repository's log. */
 function reportName(turn: Turn, { repository: askedAs }: PullRequestRow, shown: PullRequestRow): void {
   const { partition } = turn.self;
   const found = toNameNews(turn, partition, { ...shown, askedAs });
@@ -152,7 +155,7 @@ export function endPushing({ turn }: InTurn, context: PullRequestContext): void 
 
 /**
  * Handles the end of a push to a closed or merged pull request. A commit that came too late for the merge stays on the
- * branch without a pull request, with a note on the task. The branch of a closed one stays in use.
+ * branch without a pull request, and a note on the task says so. The branch of a closed pull request stays in use.
  */
 export function takePushedOver(
   { turn, head }: InTurn & { readonly head: string | null },
@@ -215,7 +218,7 @@ export function takeReverted(
 ): PullRequestContext {
   const row = changePullRequest(turn, context, { revertedBy: by });
   if (row.state === "merged") noteReverted(turn, context, row);
-  // The news of the merge is late or lost.
+  // The service does not know the merge yet, so read the pull request.
   else if (row.number !== null) return look({ turn }, context);
   return context;
 }

@@ -1,7 +1,8 @@
 /**
- * Finds changes that deliveries did not report, for people's pull requests and for those that were open before the
- * service knew the repository. Every hour the service lists the open ones, and reads those whose list entry differs. An
- * unchanged list does not count against the code host's rate limit. Pull requests of tasks check themselves.
+ * Finds changes that no delivery reported, in people's pull requests and in pull requests that were open before the
+ * service knew the repository. Every hour the service lists the repository's open pull requests, and reads those that
+ * changed since their last read. An unchanged list does not count against the code host's rate limit. Pull requests of
+ * tasks check themselves.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { InTurn } from "../../runtime/cells/chart.js";
@@ -19,13 +20,13 @@ import { isNamedByLine, listNewTo, listOpenIn, listTeams } from "./pull-request-
 
 /** The stored state of a log between turns. */
 export interface PullRequestLogContext {
-  /** The repository by its number; null or absent while unknown. */
+  /** The repository's key at the code host (host and repository id); null or absent while unknown. */
   readonly of?: HostedKey | null;
-  /** Whether the open ones are listed every hour; absent for no. */
+  /** Whether the repository's open pull requests are listed every hour; absent if not. */
   readonly isListed?: boolean;
-  /** The ETag of the last list if the list had no news; null or absent for none. */
+  /** The ETag of the last list if no listed pull request had to be read; otherwise null or absent. */
   readonly etag?: string | null;
-  /** The teams at the time of the last list; absent for none. */
+  /** The teams that had a line on the repository at the last list; absent before the first list. */
   readonly teams?: readonly string[];
 }
 
@@ -66,7 +67,7 @@ export function listNow(turn: Turn, context: PullRequestLogContext): PullRequest
   return { ...context, teams };
 }
 
-/** Reads the pull requests whose list entry differs. */
+/** Reads the pull requests that changed without a delivery, by the new list. */
 export function takeList(turn: Turn, context: PullRequestLogContext, answer: ListOpenResult): PullRequestLogContext {
   if (answer.problem !== null || answer.listed === "same") return context;
   const named = toNamed(context, turn);
@@ -85,8 +86,9 @@ export function takeList(turn: Turn, context: PullRequestLogContext, answer: Lis
 }
 
 /**
- * Returns first the numbers of new pull requests and of those that changed at the code host, then of those that are
- * only open here. The latter can stay unreadable forever, so they come last and block none of the others.
+ * Returns the numbers of the pull requests to read: first new ones and those that changed at the code host, then those
+ * that are open in the service's rows but not at the code host. The last kind can stay unreadable forever, so it comes
+ * last and does not delay the others.
  */
 function findMissed(
   turn: Turn,
@@ -106,8 +108,8 @@ function findMissed(
 }
 
 /**
- * Whether the pull request has changed since the last read. Deliveries since then do not count, because they may be
- * incomplete.
+ * Whether the pull request may have changed since the last read. Ignores what deliveries reported since then, because
+ * they may be incomplete.
  */
 function isOlder({ lookedUpTo = null, state }: PullRequestRow, updatedAtMs: number): boolean {
   return lookedUpTo === null || Date.parse(lookedUpTo) < updatedAtMs || state === "closed";

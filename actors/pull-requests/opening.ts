@@ -12,7 +12,7 @@ import { notifyRun } from "./vetting.js";
 
 const OPEN = "open";
 
-/** Records the pushed commit. A run at its end stops waiting. */
+/** Records the pushed commit. If the run requested the push at its end, sends the run the result. */
 export function takePushed({ turn, head }: PushedTo, context: PullRequestContext): PullRequestContext {
   const row = changePullRequest(turn, context, { head, waitsUntil: null });
   changeTaskBranch(turn, row, { head });
@@ -26,8 +26,8 @@ interface PushedTo extends InTurn {
 }
 
 /**
- * Starts to open the pull request. On a retry, a pull request that was opened since the first attempt counts as this
- * one.
+ * Starts to open the pull request. On a retry, the effect also accepts a closed or merged pull request that was opened
+ * since the first attempt.
  */
 export function beginOpening(
   { turn, type }: InTurn & { readonly type: "pushed.first" | "pushed.again" | "pull-request.retry" },

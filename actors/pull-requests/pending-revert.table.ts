@@ -30,7 +30,7 @@ export const pendingRevertRetention = retain(pendingReverts, {
   },
 });
 
-/** Stores a revert until the service learns of the reverted item. The first revert of an item counts. */
+/** Stores a revert until the service learns of the reverted item. Keeps an item's first stored revert. */
 export function storePendingRevert(
   turn: Turn,
   { named, ...revert }: Omit<PendingRevert, "atMs" | "repository"> & { readonly named: NamedRepository },
@@ -42,7 +42,10 @@ export function storePendingRevert(
   pendingReverts.insert(turn, partition, row);
 }
 
-/** Returns the row, with an earlier stored revert of its new number or merge. `before` is null for a new row. */
+/**
+ * Returns the row. If its number or merge commit is new and a stored revert names that item, sets `revertedBy`.
+ * `before` is null for a new row.
+ */
 export function withPendingRevert(turn: Turn, before: PullRequestRow | null, row: PullRequestRow): PullRequestRow {
   const { number, mergeCommit, revertedBy } = row;
   if (revertedBy !== null) return row;

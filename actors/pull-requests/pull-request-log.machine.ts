@@ -1,8 +1,8 @@
 /**
  * Processes the code host's news about pull requests in a repository, `pull-request-log/<id>`. The id is the name, in
- * lower case, that the repository had when a line first named it; renames do not change it. The log passes news about
- * a task's pull request to that actor, and writes the rows of people's pull requests: one for each team with a line on
- * the repository. It also stores the repository's name at the code host.
+ * lower case, that the repository had when a line first named it; renames do not change the id. The log passes news
+ * about a task's pull request to the pull request's actor, and writes the rows of people's pull requests: one for each
+ * team with a line on the repository. It also stores the repository's current name.
  *
  * | state   | moved by                                     | next    | also                                       |
  * |---------|----------------------------------------------|---------|--------------------------------------------|
@@ -10,10 +10,11 @@
  * |         |                                              |         | if the news is unclear                     |
  * | keeping | effect.ended                                 | keeping | recorded                                   |
  * | keeping | review.begun                                 | keeping | the team's row names the task that         |
- * |         |                                              |         | reviews it; an unknown one is read         |
- * | keeping | review.over                                  | keeping | the result is written there, once          |
+ * |         |                                              |         | reviews it; without a row, the pull        |
+ * |         |                                              |         | request is read                            |
+ * | keeping | review.over                                  | keeping | posts the result to the pull request, once |
  * | keeping | woken `review …`                             | keeping | the same, retried                          |
- * | keeping | woken `list`, an hour after the first news   | keeping | lists open ones; reads those with          |
+ * | keeping | woken `list`, an hour after the first news   | keeping | lists open pull requests; reads those with |
  * |         | and every hour                               |         | changes that no delivery reported          |
  */
 import { toChart } from "../../runtime/cells/chart.js";

@@ -53,8 +53,9 @@ export function recordNews(turn: Turn, { host, news }: ReportedNews): boolean {
 }
 
 /**
- * Stores the repository's name at the code host, if a line names the repository by its current or a former name. A new
- * name is copied to its open pull requests.
+ * Stores the repository's current name, if a line refers to the repository by id, current name or former name. After a
+ * rename, also updates the name in the rows of the open pull requests. Returns the repository's key; null if no name is
+ * stored.
  */
 export function recordName(turn: Turn, { host, news }: ReportedNews): HostedKey | null {
   const { repository: name, installationId, namedAtMs = null, about } = news;
@@ -159,7 +160,9 @@ function insert(turn: Turn, teamId: string, { at, seen }: Omit<Peoples, "rows"> 
   storePeoples(turn, null, applyAnswer(beginPeoples(turn, teamId, at), seen), seen.reviews);
 }
 
-/** Creates the row of a person's pull request of which only the number is known, and makes its id addressable. */
+/**
+ * Creates the row of a person's pull request when only its number is known. Makes the pull request's id addressable.
+ */
 export function beginPeoples(turn: Turn, teamId: string, { repositoryId, ...at }: Peoples["at"]): PullRequestRow {
   const id = turn.newId("pr");
   turn.direct(pullRequestEntry(turn.self.partition, id));
@@ -235,7 +238,7 @@ export function takeLook(turn: Turn, answer: LookResult): void {
   }
 }
 
-/** Lists the teams with a line on the repository that have none of the rows. */
+/** Lists the teams that have a line on the repository but own none of these rows. */
 export function listNewTo(turn: Turn, named: NamedRepository, rows: readonly PullRequestRow[]): readonly string[] {
   return listTeams(turn, named).filter((teamId) => !rows.some((row) => row.teamId === teamId));
 }

@@ -5,7 +5,7 @@ import type { PullRequestNote, TaskPullRequestChanged } from "./pull-request.mes
 import { pullRequests } from "./pull-request.table.js";
 import { recordPullRequestFact } from "./pull-request-fact.js";
 
-/** Returns the row of a pull request. It exists from the first vetting on. */
+/** Returns the pull request's row. The row exists from the first vetting on. */
 export function getPullRequest(turn: TurnReading): PullRequestRow {
   const row = pullRequests.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a pull request without its row");

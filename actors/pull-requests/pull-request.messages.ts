@@ -63,8 +63,8 @@ export interface ReviewStarted extends Message {
 }
 
 /**
- * A run of the task has reviewed the pull request. The log writes the review there once, and reports the result in
- * notes on the task.
+ * A run of the task has reviewed the pull request. The log posts the review to the pull request once, and reports the
+ * result in notes on the task.
  */
 export interface ReviewOver extends Message {
   readonly type: "review.over";

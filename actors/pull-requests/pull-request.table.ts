@@ -23,7 +23,9 @@ const pullRequestTopic = topic<{
   readonly pullRequest: Pick<PullRequestView, "id"> & Partial<PullRequestView>;
 }>("pull-request");
 
-/** A new pull request or a new state, as the team's stream publishes it. Only readers of outcomes may see the rest. */
+/**
+ * A new pull request or a new state, as the team's stream publishes it. Other fields are only for readers of outcomes.
+ */
 const teamTopic = topic<{
   readonly type: "pull-request";
   readonly id: string;
@@ -82,7 +84,8 @@ export function pullRequestEntry(workspaceId: string, pullRequestId: string): Di
 export const pullRequestSource = rowSource(pullRequests, ({ id }, { partition }) => [pullRequestEntry(partition, id)]);
 
 /**
- * Retention of ended pull requests. Open ones of tasks stay forever; open ones of people count from their last change.
+ * Retention of ended pull requests. Open pull requests of tasks are never removed. The retention period of an open pull
+ * request of a person starts at its last change.
  */
 export const pullRequestRetention = retain(pullRequests, {
   period: "work",
@@ -132,7 +135,7 @@ export function listByBranch(reading: Reading, workspaceId: string, of: Reposito
   return listFrom(reading, workspaceId, of).filter(({ role }) => role === "own");
 }
 
-/** Finds an open pull request with this branch as its head, of any author; undefined if there is none. */
+/** Finds an open pull request from this branch, of a task or a person; undefined if there is none. */
 export function findOpenFrom(
   reading: Reading,
   workspaceId: string,

@@ -7,8 +7,8 @@ import type { Stored } from "../view.js";
 import { cutText } from "../well-formed.js";
 
 /**
- * The states of a pull request. It is not at the code host yet in the first three, nor in `failed`. People's pull
- * requests only have the other three.
+ * The states of a pull request. An open pull request is `vetting` or `pushing` again during a later push. People's pull
+ * requests are only `open`, `closed` or `merged`.
  */
 export const pullRequestStates = ["vetting", "pushing", "opening", "open", "closed", "merged", "failed"] as const;
 export type PullRequestState = (typeof pullRequestStates)[number];
@@ -122,7 +122,7 @@ export function withRepository(
   };
 }
 
-/** Maximum number of reviewed commits to record. Later ones do not count. */
+/** Maximum number of reviewed commits to record. Further commits are not recorded. */
 export const MAX_ROUNDS = 100;
 
 /** Maximum length of a pull request title on GitHub, in characters. */
@@ -161,7 +161,7 @@ export function changesWorkflows(paths: readonly string[]): boolean {
   return paths.some((path) => path.startsWith(".github/workflows/"));
 }
 
-/** Whether a review counts: its author is a person, and not the author of the pull request. */
+/** Whether a review counts as a review by people: its author is a person, and not the author of the pull request. */
 export function isPeoplesReview({ by }: HostedReview, author: PullRequestRow["author"]): boolean {
   return by.isPerson && by.login !== author?.login;
 }
@@ -184,7 +184,7 @@ export interface PullRequestContext {
   readonly etag: string | null;
   /** The number of the last look. Results of earlier looks are ignored. */
   readonly look: number;
-  /** Number of looks in a row without an answer from the code host; absent for none. */
+  /** Number of consecutive looks without an answer from the code host; absent for none. */
   readonly unanswered?: number;
   /** Number of attempts to read the paths after the merge. */
   readonly reads: number;
@@ -202,6 +202,6 @@ export interface AskingRun {
   readonly repository?: string;
   /** Whether the push changes workflows of the code host; absent for no. */
   readonly workflows?: boolean;
-  /** When the code host issues tokens again, in milliseconds since 1970; absent without a limit. */
+  /** When the code host issues tokens again, in milliseconds since 1970; absent if there is no limit. */
   readonly limitedUntilMs?: number;
 }

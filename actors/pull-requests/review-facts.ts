@@ -39,7 +39,7 @@ function toFact(
   };
 }
 
-/** Merges two versions of a review. A verdict that was dismissed later still counts. */
+/** Merges two versions of a review. Keeps the first verdict, even if it was dismissed later. */
 function joined(known: ReviewFact, received: ReviewFact): ReviewFact {
   return {
     ...known,

@@ -1,6 +1,6 @@
 /**
- * Reviews by tasks. The pull request's row names the task. Each run's result is written there as one review that
- * neither approves nor requests changes.
+ * Posts the reviews that tasks write. The pull request's row names the task. The service posts each run's result to the
+ * pull request as one review, which neither approves nor requests changes.
  */
 import type { EffectEnded, Turn, Woken } from "../../runtime/turns/turn.js";
 import type { CodeHostConnection } from "../code-host/connection.js";
@@ -20,7 +20,8 @@ import { findWait } from "./waits.js";
 const REVIEW = "review";
 
 /**
- * Records on the team's row that the task reviews the pull request. Reads an unknown pull request from the code host.
+ * Records on the team's row that the task reviews the pull request. If the team has no row for the pull request,
+ * creates one and reads the pull request from the code host.
  */
 export function beginReview(turn: Turn, { teamId, lineId, taskId, repository, number, url }: ReviewStarted): void {
   const { partition } = turn.self;

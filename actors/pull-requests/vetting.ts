@@ -1,6 +1,6 @@
 /**
- * A run asks, hooks decide about its changes, and its runner pushes. The service pushes nothing that hooks did not see,
- * and issues no token before they have answered.
+ * A run requests a push, hooks decide about the changed paths, and the run's runner pushes. The service pushes no path
+ * that hooks did not see, and issues no token before the hooks have answered.
  */
 import type { InTurn } from "../../runtime/cells/chart.js";
 import type { Turn } from "../../runtime/turns/turn.js";
@@ -208,7 +208,7 @@ export function sendAllowed(turn: Turn, { run }: PullRequestContext, row: PullRe
     repository,
     host,
     installationId,
-    // At the code host, people can change both to values that a runner does not accept.
+    // People can change the base and the title at the code host to values that a runner does not accept.
     branch,
     base: toTakenBranch(row.base),
     title: toTitle(row.title),

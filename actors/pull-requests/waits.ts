@@ -13,7 +13,7 @@ export function isOpenedAgain(problem: CodeHostProblem, attempts: number): boole
   return attempts < MAX_ATTEMPTS;
 }
 
-/** Returns the time of the next attempt: the end of the rate limit, or after the wait of the attempt. */
+/** Returns the time of the next attempt: the end of the rate limit, or now plus the wait after this attempt. */
 export function findWait(problem: CodeHostProblem, attempt: number, nowMs: number): number {
   return problem.problem === "limited" ? problem.untilMs : nowMs + retryWaitMs(Math.max(1, attempt));
 }

@@ -5,7 +5,7 @@ import type { CallbackSubject } from "./callback.queries.js";
 /** Maximum length of a receiver's note, in characters. */
 const MAX_NOTE = 20_000;
 
-/** Returns the note that a receiver adds to its task. A key adds the note only once; a null key adds it each time. */
+/** Returns the note that a receiver adds to its task. With a key, the note is added only once; with null, each time. */
 export function toCallbackNote(
   { hookOccurrence }: CallbackSubject,
   { text, key }: { readonly text: string; readonly key: string | null },

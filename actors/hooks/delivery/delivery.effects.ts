@@ -21,7 +21,10 @@ import type { DeliveryResult } from "./delivery-result.js";
 import { INTERRUPTED, NO_PLACE, NOT_RUNNING } from "./failure-codes.js";
 import { MAX_OUTPUT_BYTES, readHookAnswer } from "./hook-answer.js";
 
-/** Makes the request of one step of a hook occurrence. The memo is the event, which then need not be read. */
+/**
+ * Makes the request of one step of a hook occurrence. The memo is the event; without it, the effect reads the event's
+ * row.
+ */
 export const DELIVERY_EFFECT = effect<DeliveryInput, DeliveryResult, WorkEvent>("hook-delivery");
 
 /**

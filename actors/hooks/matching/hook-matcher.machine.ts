@@ -8,8 +8,8 @@
  * | judging | hook.judge, not waiting yet         | judging | the event waits; wake-up at once                 |
  * | judging | woken, hooks or events left         | judging | fires matching hooks; wake-up at once            |
  * | judging | woken, none left                    | judging | fires matching hooks; answers its gate; stops    |
- * | judging | keeper.late, its event waits        | judging | from now on only match lists count, and a match  |
- * |         |                                     |         | that blocks on failure refuses                   |
+ * | judging | keeper.late, its event waits        | judging | then evaluates only match lists; a match that    |
+ * |         |                                     |         | blocks on failure refuses the event              |
  */
 import type {
   CallGatekeepers,

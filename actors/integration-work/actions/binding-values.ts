@@ -24,9 +24,9 @@ export interface BoundRequest extends Pick<IntegrationFields["on"][number], "to"
 }
 
 /**
- * Returns the values for a binding's request about a task. Returns null when the binding does not apply to the task: a
- * value of `to` is empty, or the binding has no `to`, its request needs a channel, and no route opened the task. In
- * `to`, the link of a question is a path without the service's base URL.
+ * Returns the values for a binding's request about a task. Returns null when the binding does not apply to the task:
+ * when a value of `to` is empty, or when a binding without `to` needs a channel but no route opened the task. In `to`,
+ * the link of a question is a path without the service's base URL.
  */
 export function toBindingValues(
   reading: Reading,

@@ -74,7 +74,10 @@ function hasCome(row: Pick<DeliveryRow, Later>): boolean {
   return isEmpty && isNew && row.attempts === 0 && row.repeated === 0 && row.skipped === 0;
 }
 
-/** Key: `[integration, delivery]`. Ids increase with time. The index omits the states that most deliveries have or pass. */
+/**
+ * Key: `[integration, delivery]`. Ids increase with time. The index by state omits the states that most deliveries pass
+ * through or end in.
+ */
 export const deliveries = indexedTable<DeliveryRow>("delivery", {
   under: ["integrationId"],
   order: ["id"],

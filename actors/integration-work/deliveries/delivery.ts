@@ -67,7 +67,7 @@ export interface DeliveryRow extends Stored<typeof deliveryItemSchema, "keyProbl
   readonly keyProblem?: string;
   /** By lower-case name, without credentials and signatures. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Null if the body was dropped to store newer ones. */
+  /** Null if the body was dropped to make space for newer bodies. */
   readonly body: DeliveryBody | null;
   /** The cursor of the poll; null for a webhook. */
   readonly cursor: string | null;

@@ -30,7 +30,7 @@ export interface RaiseScene {
   readonly names: (field: string) => Names;
   readonly budget: Budget;
   readonly places: EventPlaces;
-  /** The line and station that the webhook's route selects; null without a route. */
+  /** The line and station that the webhook's route selects; null if no route selects any. */
   readonly routed: RoutedPlace | null;
   /** The values for the expressions of files, except the body, as JSON text. */
   readonly values: () => string;

@@ -21,7 +21,7 @@ export interface RefusedDelivery {
 /** The deliveries of an integration whose verification failed. */
 export interface RefusedDeliveries {
   readonly count: number;
-  /** The latest ones, newest first. */
+  /** The latest rejected deliveries, newest first. */
   readonly latest: readonly RefusedDelivery[];
 }
 

@@ -4,13 +4,13 @@ import type { RedeliveryPeriod } from "../deliveries/delivery.messages.js";
 export interface IntakeContext {
   /** Number of unfinished deliveries. */
   readonly backlog: number;
-  /** Total size of their bodies, in bytes. */
+  /** Total size of the bodies of unfinished deliveries, in bytes. */
   readonly backlogBytes: number;
   /** Number of finished deliveries in the store. */
   readonly ended: number;
   /** Total size of all stored bodies, in bytes. */
   readonly bytes: number;
-  /** No delivery up to this id has a body any longer; null for none. */
+  /** The bodies of all deliveries up to this id are dropped; null if none is dropped. */
   readonly bodiesAfter: string | null;
   /** The deliveries with a slot, in order of arrival. */
   readonly working: readonly WorkingDelivery[];
@@ -54,8 +54,8 @@ export const emptyIntake: IntakeContext = {
 };
 
 /**
- * Maximum number of an integration's deliveries that are processed concurrently. As many deliveries in one message are a
- * burst.
+ * Maximum number of an integration's deliveries that are processed concurrently. As many deliveries in one message are
+ * a burst.
  */
 const PLACES = 8;
 /**

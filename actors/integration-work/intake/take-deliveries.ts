@@ -20,8 +20,8 @@ const crowded: Refusal = {
 };
 
 /**
- * Accepts deliveries in order of arrival, with the same result as if each had arrived alone. Rejects all if the
- * integration was removed: deliveries may still be in flight, and nothing would clear them from the store.
+ * Accepts deliveries in order of arrival, with the same result as if each had arrived alone. Rejects all deliveries if
+ * the integration was removed: some may still arrive, and nothing would remove their rows later.
  */
 export function takeAll(event: Delivered<TakeDeliveries>, before: IntakeContext): IntakeContext {
   const { turn, deliveries: all } = event;

@@ -134,7 +134,7 @@ export function findResponseProblem({ webhook: { respond } }: DeliveryReceiver, 
   return "error" in body ? `\`body\` has no value: ${body.error}` : null;
 }
 
-/** A response; null without a body. */
+/** A response. `body` is null if the response has none. */
 export interface Response {
   readonly body: Json;
 }

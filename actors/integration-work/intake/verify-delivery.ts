@@ -1,7 +1,7 @@
 /**
  * Verifies the sender of a delivery by a signature, with a freshness check if the definition requires one, or by a
- * token or password. Writes nothing. The time does not depend on which part of a signature or credential is wrong.
- * Freshness is checked after the signature.
+ * token or password. Writes nothing. The verification time does not depend on which part of a signature or credential
+ * is wrong. Freshness is checked after the signature.
  */
 import {
   createHmac,
@@ -41,10 +41,10 @@ export const deliveryFaults = [
   "no-verify",
   "no-secret",
   "no-signature",
-  // Lacks the prefix, or has another encoding than the definition says.
+  // The signature lacks the prefix, or does not have the definition's encoding.
   "unreadable-signature",
   "wrong-signature",
-  // The same faults of a token or password.
+  // The faults of a missing, unreadable or wrong token or password.
   "no-credential",
   "unreadable-credential",
   "wrong-credential",
@@ -77,8 +77,8 @@ export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }:
 }
 
 /**
- * Returns the lower-case name of the header with the signature or credential; null without `verify`. This header is not
- * stored.
+ * Returns the lower-case name of the header with the signature or credential; null if `verify` is null. This header is
+ * not stored.
  */
 export function credentialHeader(verify: Verify | null): string | null {
   if (verify?.basic) return "authorization";

@@ -97,7 +97,7 @@ export function readAnswer(answer: Answer, { found, input, names, mask }: Readin
 /** Maximum length of the text about expressions without a value, in characters. */
 const MAX_UNREAD = 1_000;
 
-/** The budget for expressions, and the list that collects the reasons of failed ones. */
+/** The budget for expressions, and the list that collects why expressions failed. */
 interface Evaluation {
   readonly allowance: Budget;
   readonly unread: string[];

@@ -80,7 +80,10 @@ const REQUEST_TIMEOUT_MS = 10_000;
 
 export interface CodeHostRequestsOptions {
   readonly outbound: Pick<Outbound, "send">;
-  /** Base address of the API, without a trailing slash. Redirects are followed only below it; without it, none is. */
+  /**
+   * Base address of the API, without a trailing slash. Only redirects below this address are followed; if it is absent,
+   * no redirect is followed.
+   */
   readonly apiUrl?: string;
   /** Name of the code host in messages. */
   readonly name: string;
@@ -95,8 +98,8 @@ export interface CodeHostRequestsOptions {
  * Creates a function that sends requests to the code host through `outbound`.
  *
  * `@octokit/core` would replace only the headers and the JSON parser. It takes a redirect's status for success, and
- * parses JSON only if the type is `application/json`. Its plugins wait in memory by the wall clock instead of in durable
- * wake-ups: `plugin-retry` repeats a POST three times after a 5xx, which may write a comment twice, and
+ * parses JSON only if the type is `application/json`. Its plugins wait in memory by the wall clock instead of in
+ * durable wake-ups: `plugin-retry` repeats a POST three times after a 5xx, which may write a comment twice, and
  * `plugin-throttling` misses limits with status 429, with a date in `retry-after`, or stated only in the text of a 403.
  */
 export function createCodeHostRequests(options: CodeHostRequestsOptions): AskCodeHost {

@@ -28,7 +28,7 @@ export interface InstallationTokens {
     repository: string | number,
     permissions: Readonly<Record<string, string>>,
   ): Promise<{ readonly token: string; readonly name: string | null }>;
-  /** Drops a token that the code host rejected. The next call of `of` fetches a new one. */
+  /** Drops a token that the code host rejected. The next call of `read` fetches a new token. */
   forget(installationId: number): void;
 }
 

@@ -30,8 +30,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Returns why JSON is not read although it is valid: its nesting or its numbers are beyond what this service reads. Null
- * for text that is not JSON. Call it for text that a bounded parser has refused.
+ * Returns why JSON is not read although it is valid: its nesting or its numbers are beyond what this service reads.
+ * Null for text that is not JSON. Call it for text that a bounded parser has refused.
  */
 export function whyJsonIsUnread(text: string): string | null {
   try {

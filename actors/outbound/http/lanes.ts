@@ -30,9 +30,9 @@ export const mailLane: LaneLimits = { name: "mail", places: 128, kept: 96, perPa
 export const accountLane: LaneLimits = { name: "accounts", places: 256, kept: 128, perParty: 32, perTarget: 16 };
 
 /**
- * Requests to the code host. Two separate lanes have these limits, so that neither takes the other's places. In one,
- * effects wait in turn, per workspace. In the other, requests that a caller waits for are refused at once if no place
- * is free, per installation.
+ * Requests to the code host. Two separate lanes have these limits, so that neither takes the other's places. Effects
+ * wait in one lane, with limits per workspace. Requests that a caller waits for use the other lane, with limits per
+ * installation; the lane refuses such a request at once if no place is free.
  */
 export const codeHostLane: LaneLimits = { name: "code-host", places: 128, kept: 96, perParty: 4, perTarget: 4 };
 

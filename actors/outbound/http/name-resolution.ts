@@ -14,8 +14,8 @@ const TRIES = 2;
  */
 const OTHER_KIND_MS = 500;
 /**
- * Maximum number of names to resolve with the operating system at once. Each takes one of the process's four threads
- * for such work, which the store needs too.
+ * Maximum number of names to resolve with the operating system at once. Each lookup takes one of the process's four
+ * threads for such work, which reads and writes of stored data also need.
  */
 const SYSTEM_AT_ONCE = 2;
 /** Error codes that mean an unknown name or no name server. Other codes are failures. */
@@ -40,15 +40,14 @@ interface Answer {
 
 /**
  * Creates a resolver in which a name with unresponsive name servers cannot delay other names. It uses the system's
- * usual order: the hosts file, then name servers, which need no thread.
+ * usual order: the hosts file, then name servers, which need no thread. If neither knows a name of the local network
+ * ({@link isLocalName}), the resolver asks the operating system, about a few names at a time. Concurrent lookups of one
+ * name share the result. Addresses of the preferred family come first. Once such an address is known, the resolver
+ * waits only briefly for the other family.
  *
  * undici's `interceptors.dns` replaces none of this, because it only caches what a `lookup` function finds. It is not
  * used as a cache either: if its cache is full, it passes on names unresolved and unchecked, and after `ETIMEDOUT` it
  * sends a POST again to an address of the other family.
- *
- * If both fail, only names of the local network ({@link isLocalName}) are passed to the operating system, a few at a
- * time. Concurrent lookups of one name share the result. Addresses of the preferred family come first. Once there is
- * one, the resolver waits only briefly for the other family.
  */
 export function createResolve({ configuration, ask, askSystem, usedKind = () => 4 }: NameSources): Resolve {
   const readAnswer = async (host: string, family: 4 | 6): Promise<Answer> => {

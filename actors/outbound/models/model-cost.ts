@@ -30,7 +30,7 @@ export function toModelCost(price: ModelPrice | null, usage: ModelUsage): Money 
 }
 
 /**
- * Estimates the usage of a call: all of its messages, and the longest allowed answer. The estimate counts until the
+ * Estimates the usage of a call: all of its messages, and the longest allowed answer. The estimate is used until the
  * real usage is known.
  */
 export function estimateModelUsage(messages: readonly ModelMessage[], maxTokens: number): ModelUsage {
@@ -38,7 +38,7 @@ export function estimateModelUsage(messages: readonly ModelMessage[], maxTokens:
   return { in: tokens.reduce((sum, count) => sum + count, 0), out: maxTokens };
 }
 
-/** Adds two sums. The cost is null if one has none, or if the prices' currency has changed in between. */
+/** Adds two sums. The cost is null if one of the sums has no cost, or if their currencies differ. */
 export function addModelSpent(first: ModelSpent, second: ModelSpent): ModelSpent {
   return {
     calls: first.calls + second.calls,
@@ -62,8 +62,8 @@ export class ModelTally {
   }
 
   /**
-   * Counts a call. `usage` is null if it is unknown: the answer does not give it, a killed process had asked, or the
-   * connection broke or timed out after the request was sent. The estimate then counts instead.
+   * Counts a call. `usage` is null if it is unknown: the answer does not give it, a process was killed during the call,
+   * or the connection broke or timed out after the request was sent. The estimate is then used instead.
    */
   count(usage: ModelUsage | null, estimate: ModelUsage): void {
     this.#calls += 1;

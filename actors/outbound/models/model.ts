@@ -59,8 +59,8 @@ export function createModel(options: ModelOptions): Model {
     for (;;) {
       const sent = await send(options, toModelBody(request, without), signal);
       if (sent.kind === "completion") known.add(request.model, without);
-      // If the refusals named no part, only a successful retry proves that the dropped part was the cause. There was
-      // none, so remember only the parts that refusals named.
+      // If the refusals named no part, only a successful retry would prove that the dropped part was the cause. This
+      // retry did not succeed, so remember only the parts that refusals named.
       if (sent.kind === "unavailable") known.add(request.model, named);
       if (sent.kind !== "rejected") return sent;
       const part = findNamedPart(without, sent.body);

@@ -11,7 +11,7 @@ export const keySetSchema = z.object({ keys: z.array(z.unknown()).max(MAX_KEYS) 
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null || value === "" ? undefined : value), schema.optional());
 
-/** The operations without repetitions. An empty list restricts nothing, like an absent one. */
+/** Removes repeated operations. An empty list restricts nothing, like an absent one. */
 function toOperations(operations: readonly string[]): string[] | undefined {
   return operations.length === 0 ? undefined : [...new Set(operations)];
 }
@@ -44,7 +44,7 @@ export async function toKeySet(published: readonly unknown[]): Promise<KeySet> {
   return createLocalJWKSet({ keys: keys.filter((_, at) => usable[at]) });
 }
 
-/** Algorithms that only serve to import a key that names none. */
+/** The algorithm with which an EC key is imported to test it, by curve. */
 const importAlgorithms: Readonly<Record<string, string>> = { "P-256": "ES256", "P-384": "ES384" };
 /** Minimum size of an RSA key, in bits (RFC 7518, 3.3). */
 const MIN_RSA_BITS = 2_048;

@@ -87,8 +87,8 @@ const metadataSchema = z.object({
 });
 
 /**
- * Returns the addresses of the metadata. RFC 8414 puts its path before the issuer's path; OpenID Connect Discovery puts
- * it after.
+ * Returns the addresses of the metadata. RFC 8414 puts the well-known path before the issuer's path; OpenID Connect
+ * Discovery puts it after the issuer's path.
  */
 function listAddresses(issuer: string): readonly URL[] {
   const { origin, pathname } = new URL(issuer);

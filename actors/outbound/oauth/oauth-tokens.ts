@@ -84,9 +84,10 @@ const FINAL: readonly string[] = ["invalid_grant", "bad_verification_code", "bad
 /**
  * Requests tokens from a token endpoint (RFC 6749, 4.1.3 and 6). Never rejects.
  *
- * The library oauth4webapi would add more lines than it replaces: it accepts an answer only after a rewrite (status 200, a
- * known `token_type`, no null members, no `id_token`, no `www-authenticate` header beside an error). It also encodes `-`,
- * `_` and `.` in Basic credentials, which some hosts do not decode, and it accepts the type `dpop` without a DPoP proof.
+ * The library oauth4webapi would add more lines than it replaces: it accepts an answer only after a rewrite (status
+ * 200, a known `token_type`, no null members, no `id_token`, no `www-authenticate` header beside an error). It also
+ * encodes `-`, `_` and `.` in Basic credentials, which some hosts do not decode, and it accepts the type `dpop` without
+ * a DPoP proof.
  */
 export async function askForTokens(outbound: Pick<Outbound, "post">, asking: Asking): Promise<TokenAnswer> {
   let answer: OutboundAnswer;

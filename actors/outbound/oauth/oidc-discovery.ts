@@ -63,7 +63,7 @@ interface Known {
   keys: KeySet | null;
   fetchedMs: number;
   askedMs: number;
-  /** When all lookups are available again. */
+  /** When the issuer has {@link MAX_LOOK_UPS} lookups available again, in milliseconds since 1970. */
   lookUpsFullMs: number;
   failure: KeysUnavailable | null;
   asking: Promise<void> | null;
@@ -73,7 +73,10 @@ function newIssuer(): Known {
   return { keys: null, fetchedMs: 0, askedMs: 0, lookUpsFullMs: 0, failure: null, asking: null };
 }
 
-/** Whether the keys may be requested now; counts a lookup. A time in the future means that the clock was ahead. */
+/**
+ * Whether the keys may be requested now. If keys are cached, a request uses up one lookup. A stored time that is too
+ * late means that the clock was ahead.
+ */
 function mayAsk(known: Known, nowMs: number): boolean {
   const agedMs = nowMs - known.askedMs;
   if (known.failure !== null) return agedMs < 0 || agedMs >= TRY_AGAIN_MS;
