@@ -1,5 +1,5 @@
 /**
- * What follows from the list of areas: each function or list gathers one part of all manifests, in the order of the
+ * Collects the definitions of all areas: each function or list gathers one part of all manifests, in the order of the
  * areas. Only the edge and tests import it. Engines get what they need as arguments.
  */
 import type { ActorType, Effect, Gate, Subscriber } from "../runtime/cells/actor-type.js";

@@ -15,7 +15,7 @@ export interface ArchiveRow {
    * is stored. `kept`: its pack is stored. `refused`: final.
    */
   readonly standing: "pending" | "served" | "kept" | "refused";
-  /** The reason for a refusal. For a pending commit, the current obstacle. */
+  /** The reason for a refusal; for a pending commit, the current obstacle. Null if there is none. */
   readonly refusal: ArchiveRefusal | null;
   /** Start of the pending time, in milliseconds since 1970; null in other states. */
   readonly pendingSinceMs: number | null;

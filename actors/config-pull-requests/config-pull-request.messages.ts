@@ -23,7 +23,7 @@ export interface PickCandidate extends Answered<CandidatePicked | Refusal>, Keye
   readonly candidate: PickedCandidate;
 }
 
-/** Its search, team or workspace was deleted, or its retention period has passed. */
+/** The pull request's search, team or workspace was deleted, or its retention period has passed. */
 export interface ForgetPullRequest extends Message {
   readonly type: "pull-request.forget";
 }

@@ -50,12 +50,12 @@ export interface Program {
   /** Evaluates the expression. Never throws. Its cost is limited (see `meter.ts`). */
   evaluate(names: Names, allowance?: Budget): Outcome;
   /**
-   * Evaluates the expression as a list, of which the caller wants at most `most` elements. Never throws. Each element
+   * Evaluates the expression as a list, of which the caller wants at most `max` elements. Never throws. Each element
    * has its own size limit.
    */
   list(names: Names, allowance: Budget, max: number): ValueList | EvaluationFault;
   /**
-   * Evaluates the expression as a condition. Returns false if the value is not `true`, or if there is none. Takes the
+   * Evaluates the expression as a condition. Returns false if the result is not `true` or is an error. Takes the
    * cost from `work`. Returns null if `work` was less than {@link MAX_UNITS} and was not enough.
    */
   holds(names: Names, work?: Work): boolean | null;

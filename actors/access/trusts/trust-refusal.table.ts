@@ -34,7 +34,7 @@ export function recordRefusal(turn: Turn, trustId: string, fault: WorkloadFault)
   refusals.put(turn, partition, [trustId, turn.newId("refusal")], refusal);
 }
 
-/** Removes refusals that are too old, or all. Returns when to sweep again; null if none is left. */
+/** Removes a trust's refusals, old ones or all. Returns when to sweep again; null if no refusal is left. */
 export function sweepRefusals(turn: Turn, trustId: string, which: "old" | "all"): number | null {
   const stored = refusals.entries(readPastDamage(turn), turn.self.partition, [trustId]);
   const staying = stored.filter(

@@ -98,7 +98,7 @@ function findTrust(turn: Turn, { trustKind }: Minting, trustId: string): Resourc
   return isOpen ? findResource(turn, partition, trustKind, trustId) : undefined;
 }
 
-/** Removes expired rows and sets the next wake-up. If none is left, the actor stops until its next message. */
+/** Removes expired rows and sets the next wake-up. If no rows are left, the actor stops until its next message. */
 function sweep(context: TrustContext, turn: Turn, minting: Minting): TrustContext {
   const trust = findTrust(turn, minting, context.trustId);
   const { removed, nextMs } = sweepCredentials(turn, context.trustId, trust);
