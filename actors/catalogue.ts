@@ -134,7 +134,7 @@ function hasDependents(table: StoredTable): table is StoredTable & DependentSour
   return (table.dependentTables ?? []).length > 0 && table.dependents !== undefined;
 }
 
-/** Orders items so that each comes after those that it names, and otherwise as they are given. */
+/** Orders items so that each comes after the items that it names. Otherwise keeps the given order. */
 function inOrder<Item extends { readonly name: string }>(
   items: readonly Item[],
   after: (item: Item) => readonly string[],

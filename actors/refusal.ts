@@ -10,7 +10,7 @@ export interface FieldError {
 
 /**
  * An expected rejection. Each is one of the reference's problems, by its slug; only the edge knows the HTTP status. A
- * bug is thrown instead.
+ * bug throws an error instead.
  */
 export type Refusal =
   | { readonly refused: "bad-request"; readonly detail: string }
@@ -28,7 +28,7 @@ export type Refusal =
       readonly basicRealm?: string;
     }
   | { readonly refused: "forbidden"; readonly title: string; readonly detail: string; readonly permission?: Permission }
-  /** `hint` says which form the path accepts, if an id in it has another form. */
+  /** `hint` says what the path accepts, if the path contains a value of another form in place of an id. */
   | { readonly refused: "not-found"; readonly detail?: string; readonly hint?: string }
   | { readonly refused: "already-exists"; readonly detail: string }
   | { readonly refused: "moved-on"; readonly detail: string; readonly currentVersion: number }

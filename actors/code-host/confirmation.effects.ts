@@ -40,7 +40,7 @@ export interface ConfirmedInstallation extends Pick<Installation, "isSuspended" 
 }
 
 export interface ConfirmationOptions {
-  /** Null if no code host is configured, or none is configured any longer. */
+  /** Null if no code host is currently configured. */
   readonly codeHost: CodeHost | null;
   readonly sealer: Pick<Sealer, "open">;
 }

@@ -109,7 +109,7 @@ function toPullRequestNews(json: unknown): HostedNews[] {
   return [{ ...toPlace(read.data), about }];
 }
 
-/** Returns the first comment of a thread that was resolved or unresolved. `atMs` is the default for the time. */
+/** Returns the first comment of a thread that was resolved or unresolved. `atMs` is used if the event has no time. */
 function toResolved(
   { action, thread, updated_at }: z.output<typeof pullRequestEvent>,
   atMs: number | undefined,

@@ -55,8 +55,8 @@ export function toRepositoryKey({ repository, host, repositoryId }: NamedReposit
 }
 
 /**
- * Returns the id of the repository's pull request log: the repository's first name that the service learned, or
- * `<number>@<host>` if another repository had that name.
+ * Returns the id of the repository's pull request log: the repository's first name that the service learned. If another
+ * repository had that name and this repository's number is known, the id is `<number>@<host>`.
  */
 export function findLogId(reading: Reading, workspaceId: string, named: NamedRepository): string {
   const known = findHosted(reading, workspaceId, named);

@@ -54,7 +54,7 @@ export const COMMIT_CONFIG = effect<CommitInput, CommitResult>("config-commit");
 
 /** The services that the effect uses. */
 export interface CommitEffectOptions {
-  /** Null if no code host is configured, or none is configured any longer. */
+  /** Null if no code host is currently configured. */
   readonly codeHost: CodeHost | null;
   readonly reading: () => Reading;
   readonly findPicked: FindPickedConfig;

@@ -38,7 +38,7 @@ export const OPEN_CONFIG_PULL_REQUEST = effect<OpenConfigInput, OpenConfigResult
 
 /** The services that the effect uses. */
 export interface OpenEffectOptions {
-  /** Null if no code host is configured, or none is configured any longer. */
+  /** Null if no code host is currently configured. */
   readonly codeHost: CodeHost | null;
   readonly reading: () => Reading;
   readonly findPicked: FindPickedConfig;

@@ -15,7 +15,7 @@ const changeable = [
 
 /**
  * Returns the wanted station: the current live station with the fields that the candidate changed. Refuses if the live
- * values of these fields have changed since the search began, unless all changed ones now have the candidate's values.
+ * values of these fields have changed since the search began, unless these new values are the candidate's.
  * Also refuses if the live station already has all of the candidate's values.
  */
 export function findWanted(

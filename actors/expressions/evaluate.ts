@@ -42,7 +42,7 @@ export const createBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createS
 export const createRawBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createRawSizeBudget() });
 /** Maximum number of expressions in one definition, so that a request's budget covers all of them. */
 export const MAX_EXPRESSIONS = 250;
-/** Cost of starting an evaluation, in units. Its program may have to be compiled. */
+/** Cost of starting an evaluation, in units. The evaluation may have to compile its program first. */
 const UNITS_TO_BEGIN = 300;
 
 /** A compiled expression, which can be evaluated any number of times. */

@@ -57,7 +57,7 @@ function lastName(node: Node, tree: Tree): string | null {
   return index.op === "value" && typeof index.args === "string" ? index.args : null;
 }
 
-/** Returns a path such as `a.b["c"]`. Returns null for a field of anything but names, such as of a call's result. */
+/** Returns a path such as `a.b["c"]`. Returns null if it contains anything but names, for example a call. */
 function findPath(node: Node, tree: Tree): string | null {
   if (node.op === "id") return node.args;
   const name = lastName(node, tree);

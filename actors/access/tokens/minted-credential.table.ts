@@ -93,7 +93,10 @@ function credentialEntry(workspaceId: string, { id, hash, trustId }: MintedCrede
   return mintedHashes.entry(hash, { workspaceId, trustId, id });
 }
 
-/** The number of removed credentials, and the expiry of the next one: now if more are due, null if none is left. */
+/**
+ * The number of removed credentials, and when to remove the next one: now if more credentials are due, null if none is
+ * left.
+ */
 export interface SweepResult {
   readonly removed: number;
   readonly nextMs: number | null;

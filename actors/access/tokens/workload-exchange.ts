@@ -24,7 +24,7 @@ export interface ExchangeRequest {
 /** Credentials, and the trust through which they were minted. */
 export interface Exchanged<Fields> {
   readonly trust: ResourceRow<Fields>;
-  /** In the order of their values. */
+  /** In the order in which their values were created. */
   readonly credentials: readonly { readonly id: string; readonly value: string }[];
   readonly expiresAt: string;
 }

@@ -5,7 +5,7 @@ import type { WorkloadFault } from "../tokens/workload-token.js";
 
 /** An exchange that a trust refused, as users who manage the trust see it. */
 export interface TrustRefusal extends WorkloadFault {
-  /** When it last occurred. */
+  /** When this refusal last occurred. */
   readonly at: string;
   /** How often this refusal has occurred. */
   readonly times: number;

@@ -15,7 +15,7 @@ export interface LocalValue {
 /** Returns the value of a local in a module; null if it is unknown. */
 export type Names = (local: string) => LocalValue | null;
 
-/** Names without any known local. */
+/** Finds no local, so that every local is unknown. */
 export const noNames: Names = () => null;
 
 /** Returns the parts of the text that an expression gives, in order. Unknown parts are null. */
