@@ -12,7 +12,7 @@ import { NO_CHUNKS, type Pack } from "./pack.js";
 type EventOf<Type extends ArchiveEvent["type"]> = Delivered<Extract<ArchiveEvent, { readonly type: Type }>>;
 
 const MINUTE_MS = 60_000;
-/** Waits between requests to runners for a pending commit, in milliseconds. The last one repeats. */
+/** Waits between requests to runners for a pending commit, in milliseconds. The last wait repeats. */
 const ASK_AGAIN_MS = [1, 5, 10, 30, 60].map((minutes) => minutes * MINUTE_MS);
 /** Interval between checks of a commit that a branch holds, in milliseconds. */
 const LOOK_AGAIN_MS = 6 * 60 * MINUTE_MS;

@@ -11,8 +11,8 @@ export interface ArchiveRow {
   readonly repository: string;
   readonly commit: string;
   /**
-   * `pending`: runners look for the commit, or one sends it. `served`: a branch of the repository holds it, so nothing
-   * is stored. `kept`: its pack is stored. `refused`: final.
+   * `pending`: runners look for the commit, or a runner sends it. `served`: a branch of the repository holds the
+   * commit, so nothing is stored. `kept`: the commit's pack is stored. `refused`: final.
    */
   readonly standing: "pending" | "served" | "kept" | "refused";
   /** The reason for a refusal; for a pending commit, the current obstacle. Null if there is none. */

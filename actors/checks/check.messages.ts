@@ -14,7 +14,7 @@ export type Parsed<Part> = { readonly data: Part } | { readonly errors: readonly
 /** A planned change of a station. */
 export interface PlannedChange {
   readonly station: ProposedBlock;
-  /** The line's repositories in the plan; null for the live ones. */
+  /** The line's repositories in the plan; null for the live repositories. */
   readonly repositories: LineFields["repositories"] | null;
 }
 

@@ -123,7 +123,9 @@ async function edit(
   }
 }
 
-/** Whether an earlier attempt's commit has the same content and the same first parent. The branch then stays there. */
+/**
+ * Whether an earlier attempt's commit has the same content and first parent as the new commit. The branch then stays.
+ */
 async function isSame(
   { sources }: CodeHost,
   there: RepositoryThere,

@@ -101,7 +101,7 @@ const functions: Readonly<Record<string, readonly Overload[]>> = {
   getMilliseconds: clock,
 };
 
-/** Functions and types in scope, in addition to the declared names. Positions declare only the standard ones. */
+/** Functions and types in scope, in addition to the declared names. Positions declare only standard ones. */
 export interface Declarations {
   /** Overloads by the function's name, including dots, or by the operator. */
   readonly functions: ReadonlyMap<string, readonly Overload[]>;

@@ -83,7 +83,7 @@ export function createWorkloadVerifier(options: {
 
 /**
  * Returns the claims of a token that one of the matching keys verifies. A key set may have several keys with the same
- * `kid`, or keys without one.
+ * `kid`, or keys without a `kid`.
  */
 async function verifyWithEach(token: string, keys: JWTVerifyGetKey, checks: JWTVerifyOptions): Promise<JWTPayload> {
   try {

@@ -68,7 +68,9 @@ function passesOn(caller: Caller, scopes: TokenTrustFields["scopes"]): Refusal |
   return caller.kind === "person" || holdsScopes(caller.scopes, scopes) ? null : forbid(PERMISSION, KIND);
 }
 
-/** Returns the user that minted tokens act for: the one who first defined the trust, even if others change it later. */
+/**
+ * Returns the user that minted tokens act for: the user who first created the trust, even if others change it later.
+ */
 function toDefiner({ previous, caller }: WriteScope<TokenTrustFields>): unknown {
   return previous?.added.definedBy ?? (caller.kind === "person" ? caller.userId : caller.issuedBy);
 }

@@ -14,7 +14,7 @@ export interface TrustRefusal extends WorkloadFault {
 /** Key: `[trust, id]`, in the order of the last occurrence. */
 export const refusals = table<TrustRefusal>("trust-refusal");
 
-/** Maximum number of stored refusals per trust. The one with the oldest last occurrence is removed first. */
+/** Maximum number of stored refusals per trust. The refusal with the oldest last occurrence is removed first. */
 export const MAX_REFUSALS = 20;
 /** How long a refusal is stored, in milliseconds. */
 export const REFUSAL_RETENTION_MS = 7 * 24 * 60 * 60 * 1_000;

@@ -74,8 +74,8 @@ function findVisibleMade(kind: Kind, reading: Reading, caller: Caller, id: strin
 }
 
 /**
- * Identifies a resource by its workspace and its address there, or a workspace by its slug. `workspaceId` is undefined
- * for a workspace.
+ * Identifies a resource by its workspace and its address in the workspace, or a workspace by its slug. `workspaceId` is
+ * undefined for a workspace.
  */
 export interface ResourceName {
   readonly workspaceId: string | undefined;

@@ -71,7 +71,7 @@ function collect(text: string, node: SyntaxNode, context: Context, found: Writte
   }
 }
 
-/** Returns the context within a block, or within an attribute that is written in the place of one. */
+/** Returns the context within a block, or within an attribute that is written in place of a block. */
 function contextIn(text: string, node: SyntaxNode, context: Context): Context {
   if (!/^(block|attribute|object_elem)$/.test(node.type)) return context;
   const [name = "", label = ""] = node.children.slice(0, 2).map((each) => toText(text, each).replace(/"/g, "").trim());
