@@ -10,32 +10,33 @@ import type { RetentionRule } from "./tables/retention.js";
 import type { RetentionCatalogue } from "./tables/retention-sweeper.machine.js";
 import type { CachedTable, StoredTable } from "./tables/stored-table.js";
 
-/** A table, or what declares when its rows end or that they are cached: each names its table once. */
+/** A table, or a declaration that contains the table: of its retention, of its row owners, or of its cache. */
 export type AreaTable = StoredTable | RetentionRule | OwnedRows | CachedTable;
 
-/** What the actors of an area may take of the catalogue (`catalogue.ts`), besides the settings that the area names. */
+/** The parts of the catalogue (`catalogue.ts`) that an area's actors may use, besides the area's own settings. */
 export interface ActorParts {
   /** All resource kinds. */
   readonly kinds: readonly Kind[];
   /** All kinds of run owners. */
   readonly runOwners: readonly RunOwner[];
-  /** All tables whose rows end. */
+  /** All tables whose rows the service removes some time after they end. */
   readonly retained: RetentionCatalogue;
 }
 
 /**
- * The manifest of an area, `actors/<name>/<name>.area.ts`: everything that others find the area by. Each type parameter
- * is what the functions of one part take. The edge must provide what all areas together take (`catalogue.ts`).
+ * The manifest of an area, `actors/<name>/<name>.area.ts`: all definitions through which other code uses the area. Each
+ * type parameter is the argument type of the functions in one part. The edge must provide the arguments of all areas
+ * together (`catalogue.ts`).
  */
 export interface Area<in Deployment = unknown, in Actors = unknown, in Effects = unknown, in Topics = unknown> {
   /** The name of the area's folder. */
   readonly name: string;
-  /** Resource kinds. An area lists a kind after the kinds that it refers to. {@link Kind.listedAfter} */
+  /** Resource kinds. An area lists a kind after the kinds that it refers to; see {@link Kind.listedAfter}. */
   readonly kinds?: (deployment: Deployment) => readonly Kind[];
   /** Why resources of other areas' kinds cannot be deleted, by kind. Reasons of later areas come first. */
   readonly inUse?: Readonly<Record<string, NonNullable<Kind["inUse"]>>>;
   readonly actors?: (parts: Actors) => readonly ActorType[];
-  /** All tables, each once: their indexes, references to bodies, and ends follow from their declarations. */
+  /** All tables, each once. A table's declaration also defines its indexes, references to bodies, and retention. */
   readonly tables?: readonly AreaTable[];
   /** Indexes that depend on the resource kinds. */
   readonly kindIndexes?: (kinds: readonly Kind[]) => readonly DependentSource[];
@@ -63,14 +64,14 @@ export interface Area<in Deployment = unknown, in Actors = unknown, in Effects =
    *
    * Read rows of megabytes (diffs) a few at a time: `eachRow("run-checkout", …, { maxEntries: 4 })`.
    *
-   * Test a step with handwritten rows (`test/support/migrating.ts`). All steps are also tested on the store of the first
-   * release: killed after every slice, run twice, and read as before (`test/actors/migrations.test.ts`,
-   * `test/processes/fixture-store.test.ts`). Never change a released step.
+   * Test a step with handwritten rows (`test/support/migrating.ts`). All steps are also tested on the store of the
+   * first release: it is killed after every slice, runs twice, and must give the same reads as before
+   * (`test/actors/migrations.test.ts`, `test/processes/fixture-store.test.ts`). Never change a released step.
    */
   readonly migrations?: readonly MigrationStep[];
 }
 
-/** Declares an area. The types of what its functions take follow from their parameters. */
+/** Declares an area. TypeScript infers the type arguments from the parameters of the area's functions. */
 export function defineArea<Deployment = unknown, Actors = unknown, Effects = unknown, Topics = unknown>(
   area: Area<Deployment, Actors, Effects, Topics>,
 ): Area<Deployment, Actors, Effects, Topics> {

@@ -25,8 +25,8 @@ import { workspacesArea } from "./workspaces/workspaces.area.js";
 
 /**
  * The areas of the domain, in lines. An area imports, types included, only from earlier lines. Lint reads this list
- * (`.dependency-cruiser.cjs`), and everything that names areas follows from it (`catalogue.ts`). To add an area, add its
- * manifest to a line. A folder that declares nothing, with functions or views alone, stands here by its name.
+ * (`.dependency-cruiser.cjs`), and `catalogue.ts` collects the definitions of all areas from it. To add an area, add
+ * its manifest to a line. A folder with only functions or views has no manifest and is listed by its name.
  */
 export const areaLines = [
   [tablesArea, defineArea({ name: "expressions" }), defineArea({ name: "statistics" })],
@@ -45,7 +45,7 @@ export const areaLines = [
   [checksArea, searchesArea],
 ] as const;
 
-/** What the functions of all areas together take. */
+/** The argument types of the functions of all areas together. */
 type PartsOf<Areas> = [Areas] extends [Area<infer Deployment, infer Actors, infer Effects, infer Topics>]
   ? { readonly deployment: Deployment; readonly actors: Actors; readonly effects: Effects; readonly topics: Topics }
   : never;
@@ -53,11 +53,11 @@ type Parts = PartsOf<(typeof areaLines)[number][number]>;
 
 /** The settings of the deployment that the rules of kinds depend on. */
 export type Deployment = Parts["deployment"];
-/** What actors take: parts of the catalogue, and settings of the deployment. */
+/** The arguments of the functions that create actors: parts of the catalogue, and settings of the deployment. */
 export type AllActorParts = Parts["actors"];
 /** The services that effects use. */
 export type EffectParts = Parts["effects"];
-/** What topics of the stream take. */
+/** The arguments of the functions that create stream topics. */
 export type TopicParts = Parts["topics"];
 
 /** The areas, in the order of their lines. */

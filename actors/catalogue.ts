@@ -1,5 +1,5 @@
 /**
- * What follows from the list of areas: each function or list gathers one part of all manifests, in the order of the
+ * Collects the definitions of all areas: each function or list gathers one part of all manifests, in the order of the
  * areas. Only the edge and tests import it. Engines get what they need as arguments.
  */
 import type { ActorType, Effect, Gate, Subscriber } from "../runtime/cells/actor-type.js";
@@ -134,7 +134,7 @@ function hasDependents(table: StoredTable): table is StoredTable & DependentSour
   return (table.dependentTables ?? []).length > 0 && table.dependents !== undefined;
 }
 
-/** Orders items so that each comes after those that it names, and otherwise as they are given. */
+/** Orders items so that each comes after the items that it names. Otherwise keeps the given order. */
 function inOrder<Item extends { readonly name: string }>(
   items: readonly Item[],
   after: (item: Item) => readonly string[],

@@ -17,7 +17,7 @@ const LONG_NUMBER = /(?:^|[:,[\s])-?\d{16}/;
 const WHOLE_NUMBER = /^-?\d+$/;
 /** Maximum number of digits in an integer. Reading or writing longer ones takes more than linear time. */
 export const MAX_DIGITS = 1_000;
-/** Maximum nesting of a text with such integers, because their parser is recursive. */
+/** Maximum nesting depth of a text with integers beyond 2^53, because the parser for such texts is recursive. */
 export const MAX_DEPTH = 1_000;
 
 /**
@@ -75,8 +75,8 @@ const [QUOTE, BACKSLASH, COMMA] = ['"', "\\", ","].map((one) => one.charCodeAt(0
 const [LIST, MAP, LIST_END, MAP_END] = ["[", "{", "]", "}"].map((one) => one.charCodeAt(0));
 
 /**
- * Counts the values of a JSON text approximately. Returns null if there are more than `most`, or if they nest too deep.
- * Linear, and fast for any text.
+ * Counts the values of a JSON text approximately. Returns null if there are more than `most`, or if they nest deeper
+ * than `maxDepth`. Linear, and fast for any text.
  */
 export function countValues(
   text: string,

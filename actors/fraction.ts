@@ -62,12 +62,12 @@ export function multiply(a: Fraction, b: Fraction): Fraction {
   return fraction(a.numerator * b.numerator, a.denominator * b.denominator);
 }
 
-/** Throws RangeError if `b` is 0. */
+/** Returns `a / b`. Throws RangeError if `b` is 0. */
 export function divide(a: Fraction, b: Fraction): Fraction {
   return fraction(a.numerator * b.denominator, a.denominator * b.numerator);
 }
 
-/** Negative if `a` is less, 0 if both are equal, positive if `a` is greater. For sorting and for thresholds. */
+/** Returns a number below 0 if `a` is less than `b`, 0 if both are equal, and a number above 0 if `a` is greater. */
 export function compare(a: Fraction, b: Fraction): number {
   const difference = a.numerator * b.denominator - b.numerator * a.denominator;
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
@@ -84,7 +84,7 @@ export function sum(fractions: readonly Fraction[]): Fraction {
   return fraction(numerator, denominator);
 }
 
-/** Null for an empty list. */
+/** Returns the mean of the fractions; null for an empty list. */
 export function mean(fractions: readonly Fraction[]): Fraction | null {
   return fractions.length === 0 ? null : divide(sum(fractions), fraction(fractions.length));
 }

@@ -32,7 +32,7 @@ export function toAmount(total: Fraction): number {
   return Math.min(MAX_AMOUNT, toNumber(total));
 }
 
-/** The amount of money in a currency, or 0 if the money is in another. Never throws, whatever the row contains. */
+/** The amount of the money, or 0 if it is null or in another currency. Never throws, whatever the row contains. */
 export function amountIn(money: Money | null, currency: string): Fraction {
   return money?.currency === currency ? decimal(boundAmount(money.amount)) : ZERO;
 }

@@ -10,7 +10,7 @@ export interface FieldError {
 
 /**
  * An expected rejection. Each is one of the reference's problems, by its slug; only the edge knows the HTTP status. A
- * bug is thrown instead.
+ * bug throws an error instead.
  */
 export type Refusal =
   | { readonly refused: "bad-request"; readonly detail: string }
@@ -18,8 +18,8 @@ export type Refusal =
   | { readonly refused: "malformed-if-match"; readonly detail: string }
   | { readonly refused: "unsupported-api-version"; readonly detail: string }
   /**
-   * Has a title if the credentials are valid, but of the wrong kind. `basicRealm` is the realm of a
-   * resource that takes HTTP Basic (RFC 7617). Any other resource takes a bearer token.
+   * Has a title if the credentials are valid but of the wrong kind. `basicRealm` is the realm of a resource that
+   * accepts HTTP Basic (RFC 7617). Any other resource accepts a bearer token.
    */
   | {
       readonly refused: "unauthenticated";
@@ -28,7 +28,7 @@ export type Refusal =
       readonly basicRealm?: string;
     }
   | { readonly refused: "forbidden"; readonly title: string; readonly detail: string; readonly permission?: Permission }
-  /** `hint` says what the path accepts, if it got another form. */
+  /** `hint` says what the path accepts, if the path contains a value of another form in place of an id. */
   | { readonly refused: "not-found"; readonly detail?: string; readonly hint?: string }
   | { readonly refused: "already-exists"; readonly detail: string }
   | { readonly refused: "moved-on"; readonly detail: string; readonly currentVersion: number }

@@ -6,7 +6,7 @@ import { readJson } from "./exact-json.js";
  * stored or sent.
  */
 
-/** Returns the first `most` UTF-16 code units of a text, well-formed, and without half a pair at the end. */
+/** Returns the first `max` UTF-16 code units of a text, well-formed, and without half a pair at the end. */
 export function cutText(text: string, max: number): string {
   const cut = text.length <= max ? text : text.slice(0, max).replace(/[\ud800-\udbff]$/, "");
   return cut.toWellFormed();

@@ -16,7 +16,7 @@ import { refusals } from "./trusts/trust-refusal.table.js";
 import { resourceTopic } from "./visibility/resource-topic.view.js";
 import { refuseInTurn } from "./visibility/write-permission.js";
 
-/** Who may do what: accounts, tokens, trusts and invites. The workspace needs its permissions to write. */
+/** Accounts, tokens, trusts and invites. Also defines the workspace actor, which checks permissions of writes. */
 export const accessArea = defineArea({
   name: "access",
   kinds: (deployment: { readonly allowList: AllowList }) => [workspaceTokenKind, tokenTrustKind(deployment)],

@@ -88,7 +88,7 @@ export interface WantedCommit {
 }
 
 /**
- * Published to the edge, by workspace: a runner that has the commit should take it. The runner `runnerId` should fetch
- * it from its repository if it does not have it.
+ * Published to the edge, by workspace. A runner that has the commit should take this request. If the runner `runnerId`
+ * does not have the commit, this runner should fetch the commit from its repository.
  */
 export const wantedTopic = topic<WantedCommit & { readonly runnerId: string | null }>("archive-wanted");

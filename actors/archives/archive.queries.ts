@@ -5,8 +5,8 @@ import { archiveChunks, archives } from "./archive.table.js";
 import { countChunks, type Pack } from "./pack.js";
 
 /**
- * Maximum number of wanted commits sent to a runner when it connects. It learns of later ones when they are asked for
- * again.
+ * Maximum number of wanted commits to send to a runner when it connects. The runner learns of the others when the
+ * service asks the runners for them again.
  */
 const MAX_LISTED = 200;
 
@@ -54,7 +54,7 @@ export function findChunk(
   return archiveChunks.get(reading, workspaceId, id, n);
 }
 
-/** Lists the commits that runners should look for now. */
+/** Lists commits that runners should look for now, at most {@link MAX_LISTED}. */
 export function listWanted(reading: Reading, workspaceId: string): readonly WantedCommit[] {
   const { rows } = archives.page(reading, workspaceId, { standing: "pending" }, { limit: MAX_LISTED });
   return rows.map(({ id, repository, commit }) => ({ archiveId: id, repository, commit }));
@@ -69,8 +69,8 @@ export function findRefusal(reading: Reading, workspaceId: string, commits: Comm
 }
 
 /**
- * Returns the combined archive state of needed commits. Null if all are in their repositories, if one is refused, or if
- * there are none. A commit without an archive counts as pending.
+ * Returns the combined archive state of needed commits. Null if branches hold all commits, if a commit is refused, or
+ * if there are no commits. A commit without an archive counts as pending.
  */
 export function findKeeping(reading: Reading, workspaceId: string, commits: Commits): "pending" | "kept" | null {
   const standings = commits.map((commit) => findArchive(reading, workspaceId, commit)?.standing ?? "pending");

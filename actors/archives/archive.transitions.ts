@@ -12,7 +12,7 @@ import { NO_CHUNKS, type Pack } from "./pack.js";
 type EventOf<Type extends ArchiveEvent["type"]> = Delivered<Extract<ArchiveEvent, { readonly type: Type }>>;
 
 const MINUTE_MS = 60_000;
-/** Waits between requests to runners for a pending commit, in milliseconds. The last one repeats. */
+/** Waits between requests to runners for a pending commit, in milliseconds. The last wait repeats. */
 const ASK_AGAIN_MS = [1, 5, 10, 30, 60].map((minutes) => minutes * MINUTE_MS);
 /** Interval between checks of a commit that a branch holds, in milliseconds. */
 const LOOK_AGAIN_MS = 6 * 60 * MINUTE_MS;
@@ -142,7 +142,7 @@ export function dropFalsePack({ turn, row, why }: EventOf<"chunk.false">, contex
   return awaitRunners(turn, putRow(turn, row, { pack: null }), next);
 }
 
-/** Ends the runner's turn. The stored chunks stay, and the same runner continues with them when it returns. */
+/** Ends the runner's turn. The stored chunks stay, so that the same runner can continue when it returns. */
 export function runnerSilent({ turn, row }: EventOf<"runner.silent">, context: ArchiveContext): ArchiveContext {
   return awaitRunners(turn, row, context);
 }
@@ -172,7 +172,7 @@ function toPending(turn: Turn, row: ArchiveRow, pack: Pack | null = row.pack): A
   return putRow(turn, row, { standing: "pending", pendingSinceMs, pack });
 }
 
-/** Waits until the next request to runners. */
+/** Schedules the next request to runners, and removes the runner that looked for the commit. */
 function awaitRunners(turn: Turn, row: ArchiveRow, context: ArchiveContext): ArchiveContext {
   wakeToAsk(turn, row, context.asked);
   return { ...context, runnerId: null };
@@ -194,8 +194,8 @@ function wakeToAsk(turn: Turn, { pendingSinceMs }: ArchiveRow, asked: number): v
 }
 
 /**
- * Returns the runner that should fetch the commit from its repository: each connected one in turn. Null in the first
- * round, which is for runners that have the commit.
+ * Returns the runner that should fetch the commit from its repository. Each connected runner gets a turn. Null in the
+ * first round, which is for runners that have the commit.
  */
 function nextRunner(turn: Turn, asked: number): string | null {
   if (asked === 0) return null;

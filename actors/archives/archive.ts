@@ -11,11 +11,11 @@ export interface ArchiveRow {
   readonly repository: string;
   readonly commit: string;
   /**
-   * `pending`: runners look for the commit, or one sends it. `served`: a branch of the repository holds it, so nothing
-   * is stored. `kept`: its pack is stored. `refused`: final.
+   * `pending`: runners look for the commit, or a runner sends it. `served`: a branch of the repository holds the
+   * commit, so nothing is stored. `kept`: the commit's pack is stored. `refused`: final.
    */
   readonly standing: "pending" | "served" | "kept" | "refused";
-  /** The reason for a refusal. For a pending commit, the current obstacle. */
+  /** The reason for a refusal; for a pending commit, the current obstacle. Null if there is none. */
   readonly refusal: ArchiveRefusal | null;
   /** Start of the pending time, in milliseconds since 1970; null in other states. */
   readonly pendingSinceMs: number | null;

@@ -29,7 +29,7 @@ export interface ArchiveLimits {
   readonly bytesPerWorkspace: number;
 }
 
-/** Enough for many packs of ordinary repositories, and for 16 of the largest. */
+/** Enough for many packs of ordinary repositories, and for 16 packs of the maximum size. */
 export const defaultArchiveLimits: ArchiveLimits = { bytesPerWorkspace: 4 * 1024 ** 3 };
 
 /** Classifies each message to an archive as an event of its machine. Reads only. */
@@ -128,7 +128,7 @@ function isRepeat(message: ReportArchive | OfferPack | TakeChunk, row: ArchiveRo
   return stored !== undefined && Buffer.compare(stored, message.chunk) === 0;
 }
 
-/** Whether it offers the pack that is stored or incoming. */
+/** Whether the message offers the pack that is stored or incoming. */
 function isOffered(message: ReportArchive | OfferPack, { pack }: ArchiveRow): boolean {
   if (message.type !== "archive.offer" || pack === null) return false;
   return pack.digest === message.pack.digest && pack.bytes === message.pack.bytes;
@@ -157,7 +157,7 @@ function classifyWakeUp({ name }: Woken, row: ArchiveRow, now: number) {
   return toEvent(isOver ? "time.over" : "asked.again", { row });
 }
 
-/** Returns the end of a pending archive's time. */
+/** Returns when the search for a pending archive's commit ends, in milliseconds since 1970. */
 export function toDeadline(pendingSinceMs: number): number {
   return pendingSinceMs + PENDING_MS;
 }

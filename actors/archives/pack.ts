@@ -17,7 +17,7 @@ export const NO_CHUNKS = "";
 
 /**
  * Extends a chained digest (hex) by one chunk: the SHA-256 of both digests' text, concatenated. Each chunk is checked
- * when it arrives, the last one yields the digest of the pack, and no data is read again.
+ * when it arrives, the last chunk completes the digest of the pack, and no data is read again.
  */
 export function chainDigest(before: string, chunk: Uint8Array): string {
   const own = createHash("sha256").update(chunk).digest("hex");

@@ -85,7 +85,7 @@ function collectReasons(reading: Reading, workspaceId: string, copy: SideCopy): 
   return [{ code, detail: printed === "" ? firstBytes(text, REASON_BYTES) : lastBytes(printed, REASON_BYTES) }];
 }
 
-/** Returns the judge's reasons. With claims, only those about unmet claims. */
+/** Returns the judge's reasons, without those about claims that are met. */
 function judgedReasons(
   reading: Reading,
   workspaceId: string,

@@ -13,7 +13,7 @@
  * | any             | start.refused (check.start)      | same      | refused                                     |
  * | running         | moved.on (replay.moved)          | running   | counts regressed and compared tasks         |
  * | running         | moved.failed (replay.moved)      | failed    | too many regressions; replays may continue  |
- * | running         | moved.passed (replay.moved)      | passed    | both ended, with enough scored              |
+ * | running         | moved.passed (replay.moved)      | passed    | both ended, with enough scored tasks        |
  * | running         | moved.undecided (replay.moved)   | undecided | both ended or are gone; stores why          |
  * | failed, passed, | moved.on (replay.moved)          | same      | updates the results until the replays end   |
  * | undecided       |                                  |           |                                             |

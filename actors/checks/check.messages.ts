@@ -8,13 +8,13 @@ import type { ProposedBlock } from "../replays/starting/live-block.js";
 import type { Keyed } from "../resources/repeated-request.js";
 import type { ReplayCheckRow } from "./check.js";
 
-/** A parsed part of a request, or the faults in its form. The turn refuses faults in order with the other refusals. */
+/** A parsed part of a request, or its format errors. The turn decides whether another refusal precedes these errors. */
 export type Parsed<Part> = { readonly data: Part } | { readonly errors: readonly FieldError[] };
 
 /** A planned change of a station. */
 export interface PlannedChange {
   readonly station: ProposedBlock;
-  /** The line's repositories in the plan; null for the live ones. */
+  /** The line's repositories in the plan; null for the live repositories. */
   readonly repositories: LineFields["repositories"] | null;
 }
 

@@ -37,8 +37,8 @@ export function findStoredCheck(reading: Reading, workspaceId: string, checkId: 
 type ReadChecks = (reading: Reading, cursor: Cursor<ReplayCheckRow> | null) => Slice<ReplayCheckRow>;
 
 /**
- * Reads the checks over a set; `before` limits them to those older than that check. Empty if that check is of another
- * set.
+ * Reads the checks of a set; `before` limits them to those older than the given check. Empty if the given check belongs
+ * to another set.
  */
 export function checksOfSet(
   { workspaceId, setId }: { readonly workspaceId: string; readonly setId: string },

@@ -12,7 +12,7 @@ export const replayChecks = indexedTable<ReplayCheckRow>("replay-check", {
   },
 });
 
-/** Whether its verdict is final. */
+/** Whether the check's verdict is final. */
 export function isDecided({ verdict }: Pick<ReplayCheckRow, "verdict">): boolean {
   return verdict !== "running";
 }

@@ -29,13 +29,13 @@ export interface ReplayCheckRow extends StoredCheck {
   readonly candidateRunning: string;
   /** The scoring fingerprint of both sides. */
   readonly scoring: string;
-  /** Digest of the ids of the runs that it replays. */
+  /** Digest of the ids of the runs that the check replays. */
   readonly runsDigest: string;
   readonly threshold: CheckThreshold;
   /** The kinds of warnings about its replay at the start. */
   readonly warned: readonly StartWarning["kind"][];
   /** The number of tasks that regressed so far. */
   readonly regressed: number;
-  /** When both replays were over or gone after that; null before. */
+  /** When the check had its verdict and both replays were over or gone; null before. */
   readonly endedAt: string | null;
 }

@@ -110,10 +110,9 @@ function falseFailureText(chance: number | null): string {
 }
 
 /**
- * Returns what a running check waits for at the time of a read: it waits only if each of its replays in progress waits;
- * otherwise null. A wait for runners takes precedence over a wait for the model. If `latest` is null, it ignores
- * runners and finds only waits for the model, which are in rows. `latest` should cache pictures, as for {@link
- * findWait}.
+ * Returns what a running check waits for, or null. A check waits only if each of its replays in progress waits. A wait
+ * for runners takes precedence over a wait for the model. If `latest` is null, the function ignores runners and finds
+ * only waits for the model, which rows store. `latest` should cache pictures of rows, as for {@link findWait}.
  */
 export function whatCheckWaitsFor(
   latest: Reading | null,

@@ -30,7 +30,7 @@ export interface PreparedChange {
 
 /**
  * Prepares a change to be replayed. Refuses planned blocks and repositories that the line would not accept, with the
- * path of each problem. Also refuses a change that does not affect how runs go.
+ * path of each problem. Also refuses a change that does not affect how runs work.
  */
 export function prepareChange(
   turn: TurnReading,

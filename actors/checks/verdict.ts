@@ -37,7 +37,7 @@ export interface CheckSides {
 /** The result of deciding a check. */
 export interface Decision {
   readonly verdict: CheckVerdict;
-  /** Null unless undecided. */
+  /** Null unless the verdict is `undecided`. */
   readonly undecidedBecause: UndecidedReason | null;
   /** The number of tasks that regressed so far, and of tasks that both sides scored so far. */
   readonly regressed: number;

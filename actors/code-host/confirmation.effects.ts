@@ -27,7 +27,7 @@ export function sealSignInGrant(sealer: Pick<Sealer, "seal">, signedIn: SignInGr
 /** The code host's answer about a person and an installation. */
 export type Confirmation =
   | { readonly confirmed: "yes"; readonly installation: ConfirmedInstallation }
-  /** The user does not administer it, or it does not exist. */
+  /** The user does not administer the installation, or the installation does not exist. */
   | { readonly confirmed: "no" }
   | { readonly confirmed: "unknown" }
   /** The code host refused. `why` may be shown to users. */
@@ -40,7 +40,7 @@ export interface ConfirmedInstallation extends Pick<Installation, "isSuspended" 
 }
 
 export interface ConfirmationOptions {
-  /** Null if no code host is configured, or none is configured any longer. */
+  /** Null if no code host is currently configured. */
   readonly codeHost: CodeHost | null;
   readonly sealer: Pick<Sealer, "open">;
 }

@@ -19,7 +19,7 @@ export function listCodeHostConnections(reading: Reading, workspaceId: string): 
 
 /**
  * Finds the connection that reaches the repository (current or former `owner/name`): the connected installation of the
- * owner, or the one that last reported the repository. Undefined if none is connected.
+ * owner, or the installation that last reported the repository. Undefined if none is connected.
  */
 export function findReachingConnection(
   reading: Reading,

@@ -15,7 +15,7 @@ import { installationClaimsRef, toName } from "./installation-claims.machine.js"
 
 /** The stored state of a connection between turns. */
 export interface CodeHostConnectionContext extends InstallationKey {
-  /** Null if it is not connected. */
+  /** Null if the installation is not connected to the workspace. */
   readonly connection: CodeHostConnection | null;
   /** Confirmations in progress. */
   readonly attempts: readonly Attempt[];

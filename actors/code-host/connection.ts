@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Stored } from "../view.js";
 
-/** A connection as callers see it who can see the workspace. */
+/** A connection, as shown to callers who can see the workspace. */
 export const codeHostConnectionSchema = z
   .strictObject({
     installationId: z.int().describe("The installation's number on the code host."),

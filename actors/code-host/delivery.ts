@@ -42,7 +42,7 @@ const changes: Readonly<Record<string, InstallationChanged["change"]>> = {
   unsuspend: "unsuspended",
 };
 
-/** The action when the owner has accepted new permissions of the app. */
+/** The event's action after the account's owner accepted new permissions of the app. */
 const ACCEPTED = "new_permissions_accepted";
 
 /** Returns the message for the installation's connection; null if the event has no effect. */

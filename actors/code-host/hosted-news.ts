@@ -25,7 +25,7 @@ export interface HostedNews {
       }
     /** A push changed the branch. */
     | { readonly branch: string }
-    /** A response or event shows that the repository was renamed or transferred: its previous name. */
+    /** The repository's previous name: a response or event shows that the repository was renamed or transferred. */
     | { readonly formerName: string }
     /** The installation lost or regained access to the repository. */
     | "reach";
@@ -109,7 +109,7 @@ function toPullRequestNews(json: unknown): HostedNews[] {
   return [{ ...toPlace(read.data), about }];
 }
 
-/** Returns the first comment of a thread that was resolved or unresolved. `atMs` is the pull request's time. */
+/** Returns the first comment of a thread that was resolved or unresolved. `atMs` is used if the event has no time. */
 function toResolved(
   { action, thread, updated_at }: z.output<typeof pullRequestEvent>,
   atMs: number | undefined,

@@ -6,7 +6,7 @@ export interface NamedRepository {
   /** The current or a former `owner/name`, in any case. */
   readonly repository: string;
   readonly host?: string;
-  /** Its number at the host. */
+  /** The repository's number at the host. */
   readonly repositoryId?: number | undefined;
 }
 
@@ -54,12 +54,15 @@ export function toRepositoryKey({ repository, host, repositoryId }: NamedReposit
   return repositoryId === undefined ? repository.toLowerCase() : `${repositoryId}@${host}`;
 }
 
-/** Returns the id of the repository's log: the first name that the service knew the repository by. */
+/**
+ * Returns the id of the repository's pull request log: the repository's first name that the service learned. If another
+ * repository had that name and this repository's number is known, the id is `<number>@<host>`.
+ */
 export function findLogId(reading: Reading, workspaceId: string, named: NamedRepository): string {
   const known = findHosted(reading, workspaceId, named);
   if (known !== undefined) return known.log;
   const { repository, repositoryId } = named;
   const taken = hostedNames.get(reading, workspaceId, repository.toLowerCase());
-  // The name belongs to another repository now. The renamed repository's log already uses it as its id.
+  // Another repository has or had the name, and the log of that repository may use the name as its id.
   return taken === undefined || repositoryId === undefined ? repository.toLowerCase() : toRepositoryKey(named);
 }

@@ -6,11 +6,11 @@ export interface HostedRepository {
   readonly name: string;
   /** The previous names, newest first, at most {@link MAX_FORMER_NAMES}. */
   readonly formerNames: readonly string[];
-  /** The id of the actor that stores its pull requests. A rename does not change it. */
+  /** The id of the actor that stores the repository's pull requests. A rename does not change the id. */
   readonly log: string;
   /** The installation that last reported the repository. */
   readonly installationId: number;
-  /** The code host's time of the name, in milliseconds since 1970. */
+  /** When the code host reported the name, by the code host's clock, in milliseconds since 1970. */
   readonly asOfMs: number;
 }
 

@@ -17,7 +17,7 @@ export type InstallationStatus =
   | { readonly seen: "gone" }
   | { readonly seen: "unknown" };
 
-/** Reads the status of an installation. `codeHost` is null if none is configured, or none is configured any longer. */
+/** Reads the status of an installation. `codeHost` is null if none is currently configured. */
 export function installationCheckEffect(codeHost: CodeHost | null): Effect {
   return INSTALLATION_CHECK_EFFECT.implement(codeHostLane, async (input) => {
     const { host, installationId } = nameSchema.parse(input);

@@ -13,7 +13,7 @@ export function notAWorkspaceAdministrator(host: string): Refusal {
   };
 }
 
-/** The caller does not administer the installation. The same refusal applies if it does not exist. */
+/** The caller does not administer the installation. The same refusal applies if the installation does not exist. */
 export function notAnAdministratorThere(host: string): Refusal {
   return {
     refused: "forbidden",
@@ -22,7 +22,7 @@ export function notAnAdministratorThere(host: string): Refusal {
   };
 }
 
-/** The code host does not confirm that the caller administers it. */
+/** The code host does not confirm that the caller administers the installation. */
 export function notConfirmed(host: string): Refusal {
   return {
     refused: "forbidden",

@@ -17,29 +17,29 @@ import type { FindPickedConfig } from "./picked-config.js";
 import { toCommitMessage } from "./pull-request-text.js";
 import { findWanted } from "./wanted-station.js";
 
-/** What is to be committed: the candidate's config, where the line's source has the live one. */
+/** The commit to make: it replaces the live config in the line's source by the candidate's config. */
 export interface CommitInput extends RepositoryThere {
   readonly host: string;
-  /** The file in the repository. */
+  /** The path of the line's source in the repository. */
   readonly path: string;
   readonly row: Pick<
     ConfigPullRequestRow,
     "teamId" | "searchId" | "candidateId" | "candidateName" | "lineId" | "stationId" | "stationKey" | "branch"
   >;
-  /** Commits of earlier attempts, one of which its branch may be at. */
+  /** The commits of earlier attempts. The pull request's branch may point to one of them. */
   readonly made: readonly string[];
 }
 
-/** A commit, and what it is made for. */
+/** A commit, with the branches of its pull request. */
 export interface MadeCommit {
   readonly commit: string;
   /** The branch to merge into. */
   readonly base: string;
-  /** Where its branch was; null where there was none. */
+  /** The commit that the pull request's branch pointed to; null if there was no such branch. */
   readonly before: string | null;
   /**
-   * When it was made by the code host's clock, in milliseconds since 1970: after the pick. Absent where the code host does
-   * not say, and in what earlier releases stored.
+   * When the commit was made, by the code host's clock, in milliseconds since 1970. It was made after the pick. Absent
+   * if the code host does not report the time, and in data of earlier releases.
    */
   readonly madeAtMs?: number;
 }
@@ -49,12 +49,12 @@ export type CommitResult =
   | { readonly problem: "unfit"; readonly reason: OpeningRefusal }
   | CodeHostProblem;
 
-/** Reads the source, edits it and makes the commit, which no branch has yet. */
+/** The effect: reads the line's source, edits it and makes a commit. No branch points to the commit yet. */
 export const COMMIT_CONFIG = effect<CommitInput, CommitResult>("config-commit");
 
-/** What the effect needs. */
+/** The services that the effect uses. */
 export interface CommitEffectOptions {
-  /** Null when none is set up (any longer). */
+  /** Null if no code host is currently configured. */
   readonly codeHost: CodeHost | null;
   readonly reading: () => Reading;
   readonly findPicked: FindPickedConfig;
@@ -63,8 +63,8 @@ export interface CommitEffectOptions {
 }
 
 /**
- * Commits the config. It may run again after a crash: a commit that no branch has is seen by nobody, and one that the
- * branch of the pull request is at is kept where it still fits.
+ * Implements the effect. It may run again after a crash, because nobody sees a commit without a branch. If the pull
+ * request's branch already points to a commit with the same content and parent, the effect keeps that commit.
  */
 export function commitEffect(options: CommitEffectOptions): Effect {
   return COMMIT_CONFIG.implement(
@@ -123,7 +123,9 @@ async function edit(
   }
 }
 
-/** Whether the commit of an earlier attempt makes the same of the same commit: nothing is to be moved. */
+/**
+ * Whether an earlier attempt's commit has the same content and first parent as the new commit. The branch then stays.
+ */
 async function isSame(
   { sources }: CodeHost,
   there: RepositoryThere,

@@ -26,9 +26,9 @@
  * |                 | under a key used before)         |         |                                             |
  * | any             | pull-request.forget              | none    | the row is removed                          |
  *
- * 1. A candidate has at most one, because the candidate's id names the actor.
- * 2. A branch is only created at, or moved to, a commit that is stored here. So after a crash or a lost answer, a
- *    branch at such a commit is known to be its own, and any other branch is never changed.
+ * 1. A candidate has at most one config pull request, because the candidate's id is the actor's id.
+ * 2. The service creates or moves the branch only to a commit that this actor has already stored. So after a crash or a
+ *    lost answer, the service recognizes its own branch by that commit, and never changes another branch.
  */
 import { type InTurn, toChart, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
@@ -95,7 +95,7 @@ function toPick(message: PickCandidate, turn: TurnReading) {
   return pullRequest === undefined ? message : toEvent("pick.repeated", { ...message, pullRequest });
 }
 
-/** Checks again in the turn, because the caller may have lost access while the message waited. */
+/** Checks the caller again in the turn, because they may have lost access while the message waited. */
 function refuseCaller(turn: TurnReading, { caller, candidate: { teamId } }: PickCandidate): Refusal | null {
   const { partition } = turn.self;
   if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
@@ -112,7 +112,7 @@ function toStep({ context }: State, row: ConfigPullRequestRow, turn: TurnReading
   return toEvent(context.made === null ? "commit.due" : "opening.due", { row, ...found });
 }
 
-/** Finds the repository and the connection to open it with, by the current connections. */
+/** Finds the repository of the line's source and the connection that currently reaches it; otherwise refuses. */
 function findPlace({ source }: ConfigPullRequestRow, turn: TurnReading) {
   if (source === null) return noSource;
   const connection = findReachingConnection(turn, turn.self.partition, source.repository);

@@ -14,7 +14,7 @@ interface CandidatePicked {
   readonly replayed: boolean;
 }
 
-/** A person picks a candidate. Its search has allowed the pick. */
+/** A person picks a candidate. The candidate's search has already allowed the pick. */
 export interface PickCandidate extends Answered<CandidatePicked | Refusal>, Keyed {
   readonly type: "candidate.pick";
   readonly caller: Caller;
@@ -23,7 +23,7 @@ export interface PickCandidate extends Answered<CandidatePicked | Refusal>, Keye
   readonly candidate: PickedCandidate;
 }
 
-/** Its search, team or workspace was deleted, or its retention period has passed. */
+/** The pull request's search, team or workspace was deleted, or its retention period has passed. */
 export interface ForgetPullRequest extends Message {
   readonly type: "pull-request.forget";
 }

@@ -145,7 +145,7 @@ export function noteOpened(turn: Turn, { url, named }: OpenedConfig): void {
   reportName(turn, named);
 }
 
-/** Sends the log the repository's name at the code host, if the line's source uses another name. */
+/** Reports the repository's name at the code host to its pull request log, if the line's source uses another name. */
 function reportName(turn: Turn, named: OpenedConfig["named"]): void {
   const { partition, id } = turn.self;
   const askedAs = findPullRequestOf(turn, partition, id)?.source?.repository;

@@ -4,7 +4,7 @@ import type { Shown, Stored } from "../view.js";
 /** The states of a config pull request (replays, States and transitions). */
 export const configPullRequestStates = ["opening", "opened", "refused"] as const;
 
-/** The reasons why none could be opened. */
+/** The reasons why no pull request could be opened. */
 export const openingRefusals = [
   ...(["no-source", "no-connection", "not-found", "not-hcl", "ambiguous", "computed"] as const),
   ...(["changed-meanwhile", "no-access", "branch-taken", "not-proven"] as const),
@@ -81,8 +81,8 @@ export const configPullRequestSchema = z
   .meta({ title: "config-pull-request" });
 
 /**
- * The reason why none was opened, for people. The last three members name the value to set manually; they are null if
- * the reason is not about a single value.
+ * The reason why no pull request was opened, for people. The last three members name the value to set manually; they
+ * are null if the reason does not concern a single value.
  */
 export type OpeningRefusal = NonNullable<ConfigPullRequestRow["reason"]>;
 
@@ -105,14 +105,14 @@ export type PickedCandidate = Pick<
 export type CandidatePullRequest = Shown<typeof candidatePullRequestSchema>;
 
 /**
- * Maximum length of a branch name before the end of its id, in characters. The host stores a ref as a file, whose name
+ * Maximum length of a branch name without the id at its end, in characters. The host stores a ref as a file, whose name
  * has at most 255 bytes.
  */
 const MAX_NAME_LENGTH = 200;
 
 /**
- * Returns the branch name: `config/<line>-<station>-<candidate>-<last 8 of its id>`. Invalid characters become hyphens,
- * and long names are cut.
+ * Returns the branch name: `config/<line>-<station>-<candidate>-<last 8 characters of the pull request's id>`. Invalid
+ * characters become hyphens, and long names are cut.
  */
 export function toBranch({
   lineKey,

@@ -13,8 +13,8 @@ export interface HostedSource extends SourceTree {
 /** Maximum number of files that one edit reads. An edit that needs more fails with {@link TooManyReads}. */
 const MAX_READS = 500;
 /**
- * Maximum total length of these files, in UTF-16 code units. They stay in memory until the edit ends. The file that
- * crosses the limit is still read; the next one is not.
+ * Maximum total length of the files that one edit reads, in UTF-16 code units. They stay in memory until it ends. The
+ * file that crosses the limit is still read; the next one is not.
  */
 const MAX_READ_LENGTH = 16 * 1024 * 1024;
 

@@ -13,18 +13,18 @@ import { branchTaken, refuseOpening } from "./opening-refusals.js";
 import type { FindPickedConfig } from "./picked-config.js";
 import { toBody, toTitle } from "./pull-request-text.js";
 
-/** What is to be opened. */
+/** The pull request to open. */
 export interface OpenConfigInput extends Omit<CommitInput, "path" | "made">, MadeCommit {
-  /** When it was picked, by our clock, in milliseconds since 1970. */
+  /** When a person picked the candidate, by the service's clock, in milliseconds since 1970. */
   readonly sinceMs: number;
 }
 
-/** It is at the code host. */
+/** The pull request exists at the code host. */
 export interface OpenedConfig {
   readonly problem: null;
-  /** Its address for people. */
+  /** The pull request's URL for people. */
   readonly url: string;
-  /** What the code host calls the repository, with its number there; absent in answers that earlier releases stored. */
+  /** The repository's name and number at the code host; absent in results that earlier releases stored. */
   readonly named?: Pick<HostedPullRequest, "repository" | "repositoryId">;
 }
 
@@ -33,12 +33,12 @@ export type OpenConfigResult =
   | { readonly problem: "unfit"; readonly reason: OpeningRefusal }
   | CodeHostProblem;
 
-/** Makes the branch of a commit, and opens the pull request. */
+/** The effect: creates or advances the branch for a commit, and opens the pull request. */
 export const OPEN_CONFIG_PULL_REQUEST = effect<OpenConfigInput, OpenConfigResult>("config-pull-request-open");
 
-/** What the effect needs. */
+/** The services that the effect uses. */
 export interface OpenEffectOptions {
-  /** Null when none is set up (any longer). */
+  /** Null if no code host is currently configured. */
   readonly codeHost: CodeHost | null;
   readonly reading: () => Reading;
   readonly findPicked: FindPickedConfig;
@@ -46,9 +46,9 @@ export interface OpenEffectOptions {
 }
 
 /**
- * Opens the pull request of a commit. What an earlier attempt did, whatever its answer was, is found: first a pull request
- * of the branch, which may be merged and its branch deleted by now, then a branch that holds the commit. So it may run
- * again after a crash.
+ * Implements the effect. It may run again after a crash, because it first looks for the work of an earlier attempt: a
+ * pull request from the branch, then a branch that contains the commit. The pull request may already be merged and its
+ * branch deleted.
  */
 export function openConfigEffect(options: OpenEffectOptions): Effect {
   return OPEN_CONFIG_PULL_REQUEST.implement(
@@ -91,7 +91,10 @@ function readTexts({ reading, partition, findPicked }: Opening, { row }: OpenCon
   return picked === null ? null : { picked, lineKey: line?.key ?? row.lineId };
 }
 
-/** Makes the branch, or moves it on from a commit of an earlier attempt. False where it holds something else. */
+/**
+ * Creates the branch, or advances it from a commit of an earlier attempt. Returns false if the branch exists and does
+ * not contain the commit.
+ */
 async function placeBranch({ sources }: CodeHost, input: OpenConfigInput): Promise<boolean> {
   const { row, commit, before } = input;
   const at = { branch: row.branch, commit };
@@ -102,8 +105,8 @@ async function placeBranch({ sources }: CodeHost, input: OpenConfigInput): Promi
 }
 
 /**
- * The pull request of the branch: an open one, else one that was opened since the pick by the code host's own times. The
- * commit's is one of these, and earlier than that of any pull request of this attempt.
+ * Finds the branch's pull request: an open one, or else one that was opened after the commit was made, by the code
+ * host's clock. If the time of the commit is unknown, the time of the pick replaces it.
  */
 async function find(
   { pullRequests }: CodeHost,

@@ -1,16 +1,16 @@
 import { cutText } from "../well-formed.js";
 import { MAX_WANTED_CHARACTERS, type OpeningRefusal } from "./config-pull-request.js";
 
-/** Longest expression that a refusal names, in characters. */
+/** Maximum length of an expression in a refusal, in characters. */
 const MAX_EXPRESSION_CHARACTERS = 500;
 const MAX_MESSAGE_CHARACTERS = 1_000;
 
-/** A refusal that is about no single attribute. */
+/** Creates a refusal that does not concern a single attribute. */
 export function refuseOpening(code: OpeningRefusal["code"], message: string): OpeningRefusal {
   return boundRefusal({ code, message, attribute: null, expression: null, wanted: null });
 }
 
-/** The refusal as it is stored: streams publish it whole. */
+/** Shortens a refusal for storage, because streams publish it completely. */
 export function boundRefusal({ code, message, attribute, expression, wanted }: OpeningRefusal): OpeningRefusal {
   const isLong = wanted !== null && wanted.length > MAX_WANTED_CHARACTERS;
   const more = isLong ? " The value to set is in the config of each run of the candidate's replays." : "";
@@ -23,7 +23,7 @@ export function boundRefusal({ code, message, attribute, expression, wanted }: O
   };
 }
 
-/** The beginning of a text; half of a character is none. */
+/** Cuts a text to a maximum length, without half a surrogate pair at the end. */
 function cut(text: string, characters: number): string {
   return text.length <= characters ? text : `${cutText(text, characters - 1)}…`;
 }
@@ -41,12 +41,12 @@ export function noConnection(repository: string): OpeningRefusal {
   );
 }
 
-/** The code host did not answer, time and again. */
+/** The code host did not answer any of the attempts. */
 export function notAnswered(why: string): OpeningRefusal {
   return refuseOpening("no-connection", `${why} Pick the candidate again later.`);
 }
 
-/** The code host will not do it. */
+/** The code host rejected the request. */
 export function noAccess(repository: string, why: string): OpeningRefusal {
   return refuseOpening("no-access", `The code host rejected it in ${repository}: ${why}`);
 }

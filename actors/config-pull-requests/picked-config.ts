@@ -5,64 +5,66 @@ import type { Gain } from "../statistics/gain.js";
 import type { Interval } from "../statistics/success.js";
 import type { PickedCandidate } from "./config-pull-request.js";
 
-/** What a search knows of a candidate that was picked. Its area reads it; this one is given {@link FindPickedConfig}. */
+/**
+ * A search's data about a picked candidate. The area of searches implements {@link FindPickedConfig}, which reads it.
+ */
 export interface PickedConfig {
-  /** The live config of the station when the search began, which the candidate was measured against. */
+  /** The station's live config when the search began. The search compared the candidate with it. */
   readonly was: StationBody;
   readonly wanted: StationBody;
   readonly changes: readonly ShownChange[];
-  /** What its agent said of it; null for nothing. */
+  /** The search agent's hypothesis about the candidate; null if the agent gave none. */
   readonly hypothesis: string | null;
   readonly evidence: Evidence;
 }
 
-/** A difference of the two configs as the API shows it. */
+/** A difference between the two configs, as the API shows it. */
 export interface ShownChange {
   readonly part: string;
-  /** Which of several; null when the part is a single value. */
+  /** The name of the changed element if the part has several elements; null if the part is a single value. */
   readonly name: string | null;
   readonly kind: "added" | "removed" | "changed";
-  /** Null when the value is hidden, and when there is none. */
+  /** Null if the value is hidden, or if there is no value. */
   readonly was: unknown;
   readonly now: unknown;
 }
 
-/** How a config did on some tasks. */
+/** The results of a config on some tasks. */
 export interface SideFigures {
   readonly success: Interval | null;
-  /** Copies that were scored, and of how many tasks. */
+  /** The number of scored copies, and the number of their tasks. */
   readonly scored: number;
   readonly tasks: number;
-  /** Of a scored copy; null where it is not known. */
+  /** The cost of a scored copy; null if unknown. */
   readonly cost: CostFigures | null;
 }
 
-/** What a scored copy cost, with its 95 % interval over the tasks whose cost is known. */
+/** The mean cost of a scored copy, with its 95 % confidence interval over the tasks whose cost is known. */
 export interface CostFigures extends Money {
-  /** In the same currency. */
+  /** The bounds of the interval, in the same currency. */
   readonly low: number;
   readonly high: number;
 }
 
-/** Both sides on the same tasks. */
+/** The results of both configs on the same tasks. */
 export interface ComparedFigures {
   readonly live: SideFigures;
   readonly candidate: SideFigures;
   readonly gain: Gain | null;
-  /** Tasks that succeeded less often than under the live config, of those scored on both sides; null where not known. */
+  /** How many tasks succeeded less often than under the live config, of those scored on both sides; null if unknown. */
   readonly worse: { readonly tasks: number; readonly of: number } | null;
-  /** Tasks that the judge found worse side by side with the live config, of those it compared; null where not known. */
+  /** How many tasks the judge found worse than under the live config, of those that it compared; null if unknown. */
   readonly judgedWorse: { readonly tasks: number; readonly of: number } | null;
 }
 
-/** Why a candidate is believed: figures alone. */
+/** The measured results of a candidate. It contains figures only. */
 export interface Evidence {
   readonly objective: "success" | "cost";
-  /** On the tasks that it was chosen by. */
+  /** The results on the tasks that the candidate was selected on. */
   readonly searched: ComparedFigures | null;
-  /** On those that nothing was chosen by; null until it was held out. */
+  /** The results on held-out tasks, which were not used for selection; null until they are measured. */
   readonly heldOut: ComparedFigures | null;
-  /** Whether a run on held-out tasks costs less beyond chance, and on how many tasks that is known. */
+  /** Whether a run on held-out tasks costs significantly less, and the number of tasks with known costs. */
   readonly heldOutCost: { readonly tasks: number; readonly cheaper: boolean } | null;
   readonly onlyOnSeenTasks: "marked" | "too-few-held-out" | null;
   readonly replays: {
@@ -72,7 +74,7 @@ export interface Evidence {
   };
 }
 
-/** Finds what is known of a candidate; null when its search is gone. */
+/** Finds a search's data about a candidate; null if the search was removed. */
 export type FindPickedConfig = (
   reading: Reading,
   workspaceId: string,

@@ -5,24 +5,23 @@ import type { ConfigPullRequestRow } from "./config-pull-request.js";
 import type { ComparedFigures, Evidence, PickedConfig, ShownChange, SideFigures } from "./picked-config.js";
 
 /**
- * The texts of a config pull request: what changes and why it is believed, in figures, as far as everybody may know who
- * reads the repository. They are made of the config's differences as the API shows them and of figures alone; what an
- * agent wrote is disarmed.
+ * The texts of a config pull request: the changes, and the measured results. Everyone who can read the repository may
+ * read them. So they contain only config differences as the API shows them, figures, and disarmed texts of agents.
  */
 
-/** What the texts are made of. */
+/** The data that the texts contain. */
 export interface TextOf {
   readonly row: Pick<ConfigPullRequestRow, "candidateName" | "stationKey" | "teamId" | "searchId">;
   readonly lineKey: string;
   readonly picked: Pick<PickedConfig, "changes" | "hypothesis" | "evidence">;
-  /** The address of the service. */
+  /** The base URL of the service. */
   readonly baseUrl: string;
 }
 
-/** Longest value of the table, in characters. */
+/** Maximum length of a value in the table of changes, in characters. */
 const MAX_VALUE_CHARACTERS = 200;
 const MAX_NAME_CHARACTERS = 100;
-/** Longest table of changes, in characters: GitHub takes 65,536 for the whole text. */
+/** Maximum length of the table of changes, in characters. GitHub accepts 65,536 for the whole text. */
 const MAX_TABLE_CHARACTERS = 40_000;
 
 /** The title of the pull request. */
@@ -122,7 +121,7 @@ function showCost({ cost, scored, tasks }: SideFigures): string {
 }
 
 const CHEAPER = "A run on held-out tasks costs significantly less";
-/** It may cost more: that is not asked. */
+/** Does not say whether a run costs more, because that is not tested. */
 const NOT_CHEAPER = "A run on held-out tasks does not cost significantly less";
 
 function gainList({ searched, heldOut, heldOutCost, onlyOnSeenTasks }: Evidence): string {
@@ -153,7 +152,7 @@ function showGain({ gain, low, high, verdict, minGain, tasks, few }: Gain): stri
     : `${shown}: ${verdicts[verdict]}, where ${points(minGain)} count as real`;
 }
 
-/** What is worse than under the live config, a sentence each. */
+/** Returns a sentence for each result that is worse than under the live config. */
 function listWorse({ searched, heldOut }: Evidence): readonly string[] {
   const found = [
     ...toWorse("tasks it was selected on", searched),
@@ -204,22 +203,23 @@ function points(share: number): string {
   return `${(100 * share).toFixed(1)} points`;
 }
 
-/** An amount with 4 digits behind the point at most. */
+/** Formats an amount with at most 4 decimal places. */
 function toAmount(amount: number): string {
   return amount.toFixed(4).replace(/(\.\d\d\d*?)0+$/, "$1");
 }
 
 /**
- * What others wrote, for a text at the code host. There a text may notify people, close issues, link, skip checks or end
- * up in a commit message, so what does that is taken out, also where Markdown would hide it from a reader.
+ * Disarming prepares a text by an agent or a user for the code host. There a text can notify people, close issues,
+ * create links or skip checks, also in a commit message. So disarming replaces everything with such an effect, even if
+ * Markdown would hide it from readers.
  */
 
-/** Longest text of an agent that is shown, in characters. */
+/** Maximum length of an agent's text to show, in characters. */
 const MAX_AGENT_CHARACTERS = 500;
 
-/** Each is replaced in turn. */
+/** The patterns and their replacements, in the order in which they are applied. */
 const disarmed: readonly (readonly [RegExp, string])[] = [
-  // Control and format characters, line ends among them.
+  // Control and format characters, including line breaks.
   [/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " "],
   // Compatibility forms of the characters below.
   [/[\uFF20\uFE6B]/gu, "@"],
@@ -235,20 +235,23 @@ const disarmed: readonly (readonly [RegExp, string])[] = [
   [/#/gu, "no. "],
   // `GH-1`, `ABC-1`: issues of the code host and of trackers.
   [/(?<=\b(?:GH|gh|Gh|gH|[A-Z][A-Z0-9]+))-(?=\d)/gu, "\u2011"],
-  // `[skip ci]`, and commands in brackets like it.
+  // `[skip ci]` and similar commands in brackets.
   [/\[/gu, "("],
   [/\]/gu, ")"],
   [/\bskip-checks\b/giu, "skip checks"],
 ];
 
-/** A text of one line that notifies, closes, links and skips nothing, also as a commit message; cut to so many characters. */
+/**
+ * Converts a text to one line that cannot notify people, close issues, create links or skip checks, and cuts it to a
+ * number of characters.
+ */
 export function disarm(text: string, characters = MAX_AGENT_CHARACTERS): string {
-  // What is not shown is not looked at; what is replaced is at most twice as long.
+  // Process only a limited prefix. The rest would be cut, unless the replacements shorten the prefix very much.
   const whole = disarmed.reduce((of, [what, by]) => of.replace(what, by), text.slice(0, 8 * characters)).trim();
   return whole.length <= characters ? whole : `${cutText(whole, characters - 1)}…`;
 }
 
-/** A disarmed text for a line of Markdown, which shows it as it is. */
+/** Escapes a disarmed text so that a line of Markdown shows the text unchanged. */
 export function escapeMarkdown(text: string): string {
   return text
     .replace(/&/g, "&amp;")

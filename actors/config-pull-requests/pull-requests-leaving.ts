@@ -5,7 +5,7 @@ import type { WorkspaceClosed } from "../workspaces/workspace.machine.js";
 import { configPullRequestRef } from "./config-pull-request.messages.js";
 import { configPullRequests } from "./config-pull-request.table.js";
 
-/** Forgets the config pull requests of a team that was deleted, and of a workspace that was closed. */
+/** Removes the config pull requests of a deleted team or a closed workspace. */
 export const pullRequestsLeavingSubscriber: Subscriber<ResourceChanged<"team"> | WorkspaceClosed> = {
   name: "config pull requests go with their team and their workspace",
   facts: ["team.changed", "workspace.closed"],

@@ -8,14 +8,15 @@ import type { WantedStation } from "./edit/station-edit.js";
 import { refuseOpening } from "./opening-refusals.js";
 import type { FindPickedConfig } from "./picked-config.js";
 
-/** The parts of a station that a candidate may change: those of how runs go. The rest stays as the line has it. */
+/** The fields of a station that a candidate may change, because they affect how runs work. Other fields stay live. */
 const changeable = [
   ...(["harness", "model", "effort", "profile", "prompt", "skills", "tools", "decisions", "timeoutMinutes"] as const),
 ] as const;
 
 /**
- * What a station is to become: the live one of now with what the candidate changed. Refused where one of these parts is
- * not any more what the candidate was measured against, and where nothing is left to change.
+ * Returns the wanted station: the current live station with the fields that the candidate changed. Refuses if the live
+ * values of these fields have changed since the search began, unless these new values are the candidate's.
+ * Also refuses if the live station already has all of the candidate's values.
  */
 export function findWanted(
   reading: Reading,

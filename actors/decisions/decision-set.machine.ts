@@ -16,7 +16,7 @@
  * | discarded | decisions.merged, decisions.closed          | discarded |                                           |
  * | stands    | any                                         | stands    | the task's set no longer changes          |
  *
- * Its rows do not store the state. In `none` there are no rows. Lists find the rows only in `stands`.
+ * The rows of a set do not store the state. In `none` there are no rows. Lists find the rows only in `stands`.
  */
 import { type NoContext, toChart, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";

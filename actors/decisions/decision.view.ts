@@ -70,7 +70,7 @@ const showDecision = defineView<DecisionRow, StandingDecision>()(decisionSchema,
   mergedAt: (_row, { mergedAtMs }) => timeText(mergedAtMs),
 });
 
-/** Shows a decision in a list; empty if it is gone. */
+/** Shows a decision in a list. Returns an empty array if the decision is gone. */
 export function decisionView(
   reading: Reading,
   workspaceId: string,

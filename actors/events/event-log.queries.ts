@@ -42,7 +42,7 @@ export function listLatestEvents(
     .slice(0, limit);
 }
 
-/** The retention period has removed events before this time; null if it has removed none. */
+/** Returns the time before which retention has removed events; null if it has removed none. */
 export function eventsPrunedBefore(reading: Reading, workspaceId: string, nowMs: number): string | null {
   const marks = [events, callEvents].map(({ name }) => getPrunedBefore(reading, workspaceId, { name, nowMs }));
   return marks.reduce((latest, mark) => (latest === null || (mark !== null && mark > latest) ? mark : latest));

@@ -9,7 +9,9 @@ import { MAX_STORED_EVENTS, type WorkEvent, workEvents } from "./catalogue.js";
 export const events = table<WorkEvent>("work-event");
 /** `[team]` -> the number of stored events */
 export const counts = table<number>("work-event-count");
-/** `[team]` -> the next occurrences to remove, oldest first; stored because a search for them reads whole events */
+/**
+ * `[team]` -> the next occurrences to remove, oldest first; stored because finding them requires reading whole events
+ */
 export const oldest = table<readonly string[]>("work-event-oldest");
 /** `[team, occurrence]`: tool call events. They are many, so they have their own limit and displace no other events. */
 export const callEvents = table<WorkEvent>("call-event");
@@ -31,7 +33,7 @@ interface EventLog {
 const workLog: EventLog = { events, counts, oldest };
 const callLog: EventLog = { events: callEvents, counts: callCounts, oldest: oldestCalls };
 
-/** Stores an event among the latest of its team, in the batch in which it happens. */
+/** Stores an event among its team's latest events. Call it in the batch in which the event happens. */
 export function recordEvent(writing: Writing, work: WorkEvent): void {
   const { workspaceId, teamId, occurrence } = work;
   const log = isCallEvent(work) ? callLog : workLog;

@@ -26,9 +26,9 @@ export interface Block {
 }
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_-]*$/;
-/** Names with another meaning in an expression. */
+/** Identifiers with a special meaning in an HCL expression. */
 const KEYWORDS = new Set(["true", "false", "null", "for", "if", "in", "each", "self"]);
-/** Characters to escape: control characters, and those that end or start something in a quoted template. */
+/** Characters to escape: control characters, and those with a meaning in a quoted template. */
 const ESCAPED = /["\\\p{Cc}\ufeff\u2028\u2029]|[$%](?=\{)/gu;
 const NAMED: Readonly<Record<string, string>> = {
   "\n": "\\n",

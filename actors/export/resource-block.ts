@@ -109,8 +109,8 @@ function importId(kind: Kind, row: ResourceRow): string {
 }
 
 /**
- * Writes a reference if the value is its target's key, or starts with it (a tool of an integration). Otherwise returns
- * null.
+ * Returns a reference to a block if `text` is the key of the block's resource, or starts with that key (as for a tool
+ * of an integration). Otherwise returns null.
  */
 function referenceTo(block: string | null, { address }: { readonly address: string }, text: string): HclValue | null {
   if (block === null) return null;

@@ -101,7 +101,7 @@ export function bounded(type: Type): Type {
   return toParts(type, MAX_PARTS) > 0 ? type : DYN;
 }
 
-/** Returns `most` minus the number of parts of the type. The result is below 1 if there are at least `most`. */
+/** Returns `max` minus the number of parts of the type. The result is below 1 if there are at least `max` parts. */
 function toParts(type: Type, max: number): number {
   if (max <= 0) return 0;
   switch (type.kind) {

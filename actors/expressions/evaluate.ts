@@ -42,7 +42,7 @@ export const createBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createS
 export const createRawBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createRawSizeBudget() });
 /** Maximum number of expressions in one definition, so that a request's budget covers all of them. */
 export const MAX_EXPRESSIONS = 250;
-/** Cost of starting an evaluation, in units. Its program may have to be compiled. */
+/** Cost of starting an evaluation, in units. The evaluation may have to compile its program first. */
 const UNITS_TO_BEGIN = 300;
 
 /** A compiled expression, which can be evaluated any number of times. */
@@ -50,12 +50,12 @@ export interface Program {
   /** Evaluates the expression. Never throws. Its cost is limited (see `meter.ts`). */
   evaluate(names: Names, allowance?: Budget): Outcome;
   /**
-   * Evaluates the expression as a list, of which the caller wants at most `most` elements. Never throws. Each element
+   * Evaluates the expression as a list, of which the caller wants at most `max` elements. Never throws. Each element
    * has its own size limit.
    */
   list(names: Names, allowance: Budget, max: number): ValueList | EvaluationFault;
   /**
-   * Evaluates the expression as a condition. Returns false if the value is not `true`, or if there is none. Takes the
+   * Evaluates the expression as a condition. Returns false if the result is not `true` or is an error. Takes the
    * cost from `work`. Returns null if `work` was less than {@link MAX_UNITS} and was not enough.
    */
   holds(names: Names, work?: Work): boolean | null;

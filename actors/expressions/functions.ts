@@ -88,7 +88,7 @@ export function meteredEnvironment(meter: Meter): CelEnv {
   return Object.create(standard, { funcs: { value: { find } } });
 }
 
-/** The loop functions. They append to a list in place, because nothing else refers to it. */
+/** The loop functions. They append to their list in place, because no other value refers to that list. */
 function loops(meter: Meter): CelFunc[] {
   const filling = new WeakMap<CelList, CelValue[]>();
   return [

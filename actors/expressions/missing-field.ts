@@ -32,9 +32,9 @@ export function readSelections(tree: Tree): Selections {
 }
 
 /**
- * Completes an evaluator's message about a missing value. The evaluator names the value by its last name, or not at
- * all; the result has the whole path, if it is known. `has` tests whether a name has a value. Any other message is
- * unchanged.
+ * Completes an evaluator's message about a missing value. The evaluator's message contains only the last name of the
+ * value's path, or no name. The result contains the whole path, if it is known. `has` tests whether a name has a value.
+ * Any other message is unchanged.
  */
 export function namingWhatIsMissing(
   message: string,
@@ -57,7 +57,7 @@ function lastName(node: Node, tree: Tree): string | null {
   return index.op === "value" && typeof index.args === "string" ? index.args : null;
 }
 
-/** Returns a path such as `a.b["c"]`. Returns null for a field of anything but names, such as of a call's result. */
+/** Returns a path such as `a.b["c"]`. Returns null if it contains anything but names, for example a call. */
 function findPath(node: Node, tree: Tree): string | null {
   if (node.op === "id") return node.args;
   const name = lastName(node, tree);

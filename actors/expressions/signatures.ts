@@ -30,7 +30,7 @@ const numbers = [INT, UINT, DOUBLE];
 
 const call = (gives: Type, ...takes: Type[]): Overload => ({ isMethod: false, takes, gives });
 const method = (gives: Type, ...takes: Type[]): Overload => ({ isMethod: true, takes, gives });
-/** The same type on both sides and as the result. */
+/** Creates an operator's overloads: each has one type for both sides and for the result. */
 const closed = (...types: Type[]) => types.map((type) => call(type, type, type));
 const conversions = (gives: Type, ...from: Type[]) => from.map((type) => call(gives, type));
 const calendar = [method(INT, TIMESTAMP), method(INT, TIMESTAMP, STRING)];
@@ -101,7 +101,7 @@ const functions: Readonly<Record<string, readonly Overload[]>> = {
   getMilliseconds: clock,
 };
 
-/** Functions and types in scope, in addition to the declared names. Positions declare only the standard ones. */
+/** Functions and types in scope, in addition to the declared names. Positions declare only standard ones. */
 export interface Declarations {
   /** Overloads by the function's name, including dots, or by the operator. */
   readonly functions: ReadonlyMap<string, readonly Overload[]>;

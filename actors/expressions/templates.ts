@@ -120,7 +120,7 @@ export function evaluateJson(json: Json, names: Names, allowance: Budget = creat
   return { value: Object.fromEntries(entries.map(([name], index) => [name, values[index] ?? null])) };
 }
 
-/** Returns the offset of the end of the expression that starts at `start`, or null. */
+/** Returns the end offset of the expression that starts at `start`; null if the expression has no end. */
 function findEnd(text: string, start: number): number | null {
   let depth = 0;
   SKIPPED.lastIndex = start;

@@ -74,9 +74,9 @@ function typeOfField(type: Type, name: string): Type {
 export const createRawSizeBudget = (): SizeBudget => ({ ...createSizeBudget(), isRaw: true });
 
 /**
- * Converts a result to JSON: halves of surrogate pairs become U+FFFD unless `room.isRaw` is set, integers become
+ * Converts a result to JSON: halves of surrogate pairs become U+FFFD unless `budget.isRaw` is set, integers become
  * numbers with all their digits, bytes become base64, times RFC 3339, and durations seconds ("1.5s"). It subtracts the
- * result's size from `room`, and throws if the result is larger: a small expression may repeat the same part very
+ * result's size from `budget`, and throws if the result is larger: a small expression may repeat the same part very
  * often.
  */
 export function toPlainJson(value: CelValue, budget: SizeBudget): Json {
@@ -135,7 +135,7 @@ function keyText(key: unknown): string {
   return typeof key === "object" && key !== null && isCelUint(key) ? String(key.value) : String(key);
 }
 
-/** Converts a result to text: text unchanged, null as nothing, lists and maps as JSON. */
+/** Converts a result to text: null becomes an empty text, lists and maps become JSON, and text stays unchanged. */
 export function toText(json: Json): string {
   if (json === null) return "";
   return typeof json === "object" ? writeJson(json) : String(json);

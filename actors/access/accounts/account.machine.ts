@@ -10,7 +10,7 @@
  * | either  | session.open with no live link    | same    | refused `unauthenticated`                         |
  * | known   | session.close                     | known   | the session ends at once                          |
  * | either  | woken `expire`                    | same    | removes expired links and sessions                |
- * | unknown | the same, when none is left       | (ended) | no rows remain for an address without account     |
+ * | unknown | the same, when no link is left    | (ended) | no rows remain for an address without account     |
  * | either  | effect.ended, the mail was sent   | same    | removes the mail                                  |
  * | either  | effect.ended, the mail failed     | same    | retries later, while its link is valid            |
  * | either  | woken `mail <id>`                 | same    | sends the mail again                              |

@@ -23,8 +23,8 @@ export interface InviteTerms {
 }
 
 /**
- * Returns an error for each address or team that cannot be invited, so that no invite is sent that nobody could accept;
- * or null.
+ * Returns a refusal with an error for each address that may not sign in and each unknown team; null if there are none.
+ * So the service sends no invite that nobody could accept.
  */
 export function refuseInvites(reading: Reading, terms: InviteTerms): Refusal | null {
   const { workspaceId, emails, teams, signInDomains } = terms;

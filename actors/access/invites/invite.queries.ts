@@ -44,8 +44,9 @@ export function findInvite(reading: Reading, workspaceId: string, inviteId: stri
 }
 
 /**
- * Returns whether the last mail of an invite was sent, or undefined while unknown. A resend before that sends one mail
- * that counts for both requests. False if the invite was revoked.
+ * Returns whether the last mail of an invite was sent, or undefined while this is unknown. If the invite is
+ * resent before the last mail was sent, only the new mail is sent, and its result applies to both requests. Returns
+ * false if the invite was revoked or is gone.
  */
 export function didMailGoOut(reading: Reading, workspaceId: string, inviteId: string): boolean | undefined {
   const invite = invites.get(reading, workspaceId, inviteId);

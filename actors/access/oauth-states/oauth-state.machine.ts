@@ -13,7 +13,7 @@
  * | waiting | the same with the last state                      | (ended) | the same                              |
  * | either  | link.use with any other state                     | same    | refused                               |
  * | waiting | woken `expire`                                    | waiting | removes expired states                |
- * | waiting | the same, when none is left                       | (ended) |                                       |
+ * | waiting | the same, when no state is left                   | (ended) |                                       |
  */
 import { type InTurn, toChart } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";

@@ -72,7 +72,7 @@ export function hasExpiredCredential(reading: Reading, hash: string, nowMs: numb
   return credential !== undefined && credential.hash === hash && credential.expiresAtMs <= nowMs;
 }
 
-/** Returns whether a credential of the workspace is still valid by its expiry and its trust. */
+/** Returns whether a credential of the workspace has not expired and its trust is unchanged. */
 export function isCredentialLive(
   reading: Reading,
   workspaceId: string,
@@ -93,7 +93,10 @@ function credentialEntry(workspaceId: string, { id, hash, trustId }: MintedCrede
   return mintedHashes.entry(hash, { workspaceId, trustId, id });
 }
 
-/** The number of removed credentials, and the expiry of the next one: now if more are due, null if none is left. */
+/**
+ * The number of removed credentials, and when to remove the next one: now if more credentials are due, null if none is
+ * left.
+ */
 export interface SweepResult {
   readonly removed: number;
   readonly nextMs: number | null;

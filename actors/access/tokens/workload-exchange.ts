@@ -24,7 +24,7 @@ export interface ExchangeRequest {
 /** Credentials, and the trust through which they were minted. */
 export interface Exchanged<Fields> {
   readonly trust: ResourceRow<Fields>;
-  /** In the order of their values. */
+  /** In the order in which their values were created. */
   readonly credentials: readonly { readonly id: string; readonly value: string }[];
   readonly expiresAt: string;
 }
@@ -33,8 +33,8 @@ const TRUST_ID = /^r?trust_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /**
  * Exchanges the OIDC token of a workload or host for `count` credentials. This function verifies the token outside any
- * turn. The trust's actor then mints, if the trust is still unchanged. Returns null if refused; only the log and the
- * users who manage the trust learn the reason.
+ * turn. The trust's actor then mints the credentials, if the trust is still unchanged. Returns null if refused; only
+ * the log and the users who manage the trust learn the reason.
  */
 export async function exchangeWorkloadToken<Fields extends TrustTerms>(
   options: WorkloadExchangeOptions,

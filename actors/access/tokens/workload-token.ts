@@ -83,7 +83,7 @@ export function createWorkloadVerifier(options: {
 
 /**
  * Returns the claims of a token that one of the matching keys verifies. A key set may have several keys with the same
- * `kid`, or keys without one.
+ * `kid`, or keys without a `kid`.
  */
 async function verifyWithEach(token: string, keys: JWTVerifyGetKey, checks: JWTVerifyOptions): Promise<JWTPayload> {
   try {
@@ -111,7 +111,7 @@ function mayBeReplaced(error: unknown, token: string): boolean {
   return error instanceof errors.JWSSignatureVerificationFailed && decodeProtectedHeader(token).kid === undefined;
 }
 
-/** Returns a fault that shows without the issuer's keys. The keys of such a token are not requested. */
+/** Returns a fault that can be found without the issuer's keys, or null. Such a fault avoids a request for the keys. */
 function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null {
   if (token.length > MAX_TOKEN_LENGTH) {
     return fault("token", `at most ${MAX_TOKEN_LENGTH} characters`, token.length);

@@ -25,10 +25,10 @@ const KIND = "workspace-token-trust";
 const PERMISSION = "manage-token-trusts";
 
 /**
- * Defines which workloads may exchange their platform's OIDC token for a workspace token, and with which scopes. Its
- * tokens end by expiry, by a changed term, or when the trust is deleted (configuration API, States). They stay valid if
- * the user who defined the trust changes role or leaves, because jobs rely on the trust, and it belongs to the
- * workspace.
+ * Defines which workloads may exchange their platform's OIDC token for a workspace token, and with which scopes. The
+ * minted tokens end when they expire, when a term of the trust changes, or when the trust is deleted (configuration
+ * API, States). They stay valid if the user who defined the trust changes role or leaves, because jobs rely on the
+ * trust, and it belongs to the workspace.
  */
 export function tokenTrustKind({ allowList }: { readonly allowList: AllowList }): Kind<TokenTrustFields> {
   return {
@@ -68,7 +68,9 @@ function passesOn(caller: Caller, scopes: TokenTrustFields["scopes"]): Refusal |
   return caller.kind === "person" || holdsScopes(caller.scopes, scopes) ? null : forbid(PERMISSION, KIND);
 }
 
-/** Returns the user that minted tokens act for: the one who first defined the trust, even if others change it later. */
+/**
+ * Returns the user that minted tokens act for: the user who first created the trust, even if others change it later.
+ */
 function toDefiner({ previous, caller }: WriteScope<TokenTrustFields>): unknown {
   return previous?.added.definedBy ?? (caller.kind === "person" ? caller.userId : caller.issuedBy);
 }

@@ -31,7 +31,7 @@ export const TOKEN_FIELD = "token";
 
 /**
  * A bearer credential of one workspace. Its value is returned once; only a hash is stored. It belongs to the workspace:
- * it ends by expiry or revocation (configuration API, States), not when its issuer changes role or leaves.
+ * it ends when it expires or is revoked (configuration API, States), not when its issuer changes role or leaves.
  */
 export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   name: "workspace-token",
@@ -69,7 +69,7 @@ function inUtc(text: string): string {
   return Number.isNaN(ms) ? text : new Date(ms).toISOString();
 }
 
-/** A later year would be written with a sign, which RFC 3339 does not allow. */
+/** Returns whether the year has four digits. RFC 3339 does not allow the sign before a longer year. */
 function isBeforeYear10000(text: string): boolean {
   return !text.startsWith("+");
 }

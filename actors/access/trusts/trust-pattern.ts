@@ -4,7 +4,8 @@
  */
 
 /**
- * Returns whether the pattern matches the complete `text`. The time is limited by the lengths of both, for any input.
+ * Returns whether the pattern matches the complete `text`. The running time is bounded by the product of both lengths,
+ * for any input.
  */
 export function matchesPattern(pattern: string, text: string): boolean {
   const [first = "", ...rest] = pattern.split("*");

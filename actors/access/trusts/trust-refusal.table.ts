@@ -5,7 +5,7 @@ import type { WorkloadFault } from "../tokens/workload-token.js";
 
 /** An exchange that a trust refused, as users who manage the trust see it. */
 export interface TrustRefusal extends WorkloadFault {
-  /** When it last occurred. */
+  /** When this refusal last occurred. */
   readonly at: string;
   /** How often this refusal has occurred. */
   readonly times: number;
@@ -14,7 +14,7 @@ export interface TrustRefusal extends WorkloadFault {
 /** Key: `[trust, id]`, in the order of the last occurrence. */
 export const refusals = table<TrustRefusal>("trust-refusal");
 
-/** Maximum number of stored refusals per trust. The one with the oldest last occurrence is removed first. */
+/** Maximum number of stored refusals per trust. The refusal with the oldest last occurrence is removed first. */
 export const MAX_REFUSALS = 20;
 /** How long a refusal is stored, in milliseconds. */
 export const REFUSAL_RETENTION_MS = 7 * 24 * 60 * 60 * 1_000;
@@ -34,7 +34,7 @@ export function recordRefusal(turn: Turn, trustId: string, fault: WorkloadFault)
   refusals.put(turn, partition, [trustId, turn.newId("refusal")], refusal);
 }
 
-/** Removes refusals that are too old, or all. Returns when to sweep again; null if none is left. */
+/** Removes a trust's refusals, old ones or all. Returns when to sweep again; null if no refusal is left. */
 export function sweepRefusals(turn: Turn, trustId: string, which: "old" | "all"): number | null {
   const stored = refusals.entries(readPastDamage(turn), turn.self.partition, [trustId]);
   const staying = stored.filter(

@@ -9,7 +9,7 @@
  * | serving | trust.mint, at the limit of stored credentials  | serving | refused                                   |
  * | serving | trust.refuse                                    | serving | records the refusal                       |
  * | serving | woken `sweep`                                   | serving | removes expired rows; without trust, all  |
- * | serving | the same, when nothing is left                  | (ended) |                                           |
+ * | serving | the same, when no row is left                   | (ended) |                                           |
  */
 import type { ActorType } from "../../../runtime/cells/actor-type.js";
 import { toChart } from "../../../runtime/cells/chart.js";
@@ -98,7 +98,7 @@ function findTrust(turn: Turn, { trustKind }: Minting, trustId: string): Resourc
   return isOpen ? findResource(turn, partition, trustKind, trustId) : undefined;
 }
 
-/** Removes expired rows and sets the next wake-up. If none is left, the actor stops until its next message. */
+/** Removes expired rows and sets the next wake-up. If no rows are left, the actor stops until its next message. */
 function sweep(context: TrustContext, turn: Turn, minting: Minting): TrustContext {
   const trust = findTrust(turn, minting, context.trustId);
   const { removed, nextMs } = sweepCredentials(turn, context.trustId, trust);

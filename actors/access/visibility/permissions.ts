@@ -19,7 +19,9 @@ export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
   member: memberPermissions,
 };
 
-/** The permissions of each scope, including those of the scopes it also grants (configuration API, Token scopes). */
+/**
+ * The permissions of each scope, including those of the scopes that it also grants (configuration API, Token scopes).
+ */
 const scopePermissions: Readonly<Record<Scope, readonly Permission[]>> = {
   read: ["read"],
   plan: ["read", "plan"],

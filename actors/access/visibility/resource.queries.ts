@@ -43,7 +43,7 @@ export function findVisibleResource(
   return row !== undefined && isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
 }
 
-/** Whether the workspace has an address for the id, and the caller would see the resource there if it had its row. */
+/** Returns whether the resource's row is lost but its address exists, and the caller could see the resource there. */
 function seesLost(
   kind: Kind,
   reading: Reading,
@@ -74,8 +74,8 @@ function findVisibleMade(kind: Kind, reading: Reading, caller: Caller, id: strin
 }
 
 /**
- * Identifies a resource by its workspace and its address there, or a workspace by its slug. `workspaceId` is undefined
- * for a workspace.
+ * Identifies a resource by its workspace and its address in the workspace, or a workspace by its slug. `workspaceId` is
+ * undefined for a workspace.
  */
 export interface ResourceName {
   readonly workspaceId: string | undefined;
@@ -195,7 +195,8 @@ export interface HolderName {
 }
 
 /**
- * Finds the holder; refuses with `not-found` if the caller cannot see it. Does not check whether it may hold one more.
+ * Finds the holder; refuses with `not-found` if the caller cannot see it. Does not check whether the holder may hold
+ * another resource.
  */
 export function findHolder(kind: Kind, reading: Reading, caller: Caller, name: HolderName): Holder | Refusal {
   if (kind.heldBy !== "team" && kind.heldBy !== "station") {

@@ -15,8 +15,8 @@ export interface RequestedWrite {
 }
 
 /**
- * Returns why the caller may not write the kind there, or null (configuration API, Permissions). Does not apply to
- * creating a workspace.
+ * Returns why the caller may not write this kind in the workspace, or null (configuration API, Permissions). Does not
+ * apply to creating a workspace.
  */
 export function refuseWrite(
   reading: Reading,
@@ -31,7 +31,8 @@ export function refuseWrite(
 }
 
 /**
- * Returns why a repeated create does not return its resource, or null. The caller who created it may no longer see it.
+ * Returns why a repeated create does not return its resource, or null. The caller who created the resource may no
+ * longer have access to it.
  */
 export function refuseReplay(
   reading: Reading,
@@ -49,8 +50,8 @@ export function refuseReplay(
 const actions = { "resource.create": "create", "resource.update": "update", "resource.delete": "delete" } as const;
 
 /**
- * Repeats the check within the turn of the write. While the write waited, its token may have been revoked or its
- * caller's role removed. So the change log has no entry by a token after its end.
+ * Repeats the permission check within the turn of the write. While the write waited, its token may have been revoked or
+ * its caller may have lost their role. So the change log never has an entry by a token that has ended.
  */
 export function refuseInTurn(turn: Turn, kind: Kind, { type, caller }: ResourceMessage): Refusal | null {
   const action = actions[type];

@@ -71,7 +71,7 @@ function descend({ source, found }: Editing, change: StationChange) {
 export function writesMembers({ source, found }: Pick<Editing, "source" | "found">, attribute: string): boolean {
   const member = memberNamed(found.station, attribute);
   if (member === undefined) return found.station.blocks.filter(({ type }) => type === attribute).length === 1;
-  // An expression counts too: its members are refused when they are edited.
+  // An expression with an unknown value counts as an object here. A later edit of its members is refused.
   return toInner(member.value).type === "object" || !isKnown(source, member.value);
 }
 

@@ -67,7 +67,7 @@ export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRu
   });
 }
 
-/** Calls back once its total running time reaches a limit. Time while it is stopped does not count. */
+/** Calls a function once the stopwatch's total running time reaches a limit. Excludes time while it is stopped. */
 class Stopwatch {
   readonly #clock: EditRun["clock"];
   readonly #onEnd: () => void;

@@ -13,7 +13,7 @@ import type { ModuleInstance } from "./module-instances.js";
 import type { ModuleScope, PossibleTeam } from "./module-scope.js";
 import type { WantedStation } from "./station-edit.js";
 
-/** A station that was found in its source. */
+/** A station and its position in the line's source. */
 export interface FoundStation {
   /** The line's resource, which contains the station. */
   readonly resource: SyntaxNode;
@@ -43,8 +43,8 @@ const STATIONS = "stations";
  * Finds the station in the source. The line and the station must each be written exactly once. Refuses with
  * `not-found`, `ambiguous` or `computed`.
  *
- * A line belongs to the team that its `team_id` names. A line without `team_id`, or with one that is given outside of the
- * repository, is accepted if it is the only line with this key.
+ * A line belongs to the team that its `team_id` names. A line without `team_id`, or with one that is given outside of
+ * the repository, is accepted if it is the only line with this key.
  */
 export function findStation(source: Source, sought: Sought): FoundStation {
   const { block, body, path } = findLine(source, sought);
@@ -143,8 +143,8 @@ function lineAt(source: Source, block: InnerBlock): FoundLine {
 }
 
 /**
- * Whether a line belongs to the team. `maybe`: `team_id` may also name another team, its value is unknown, or a function
- * gives another team. Null if the line names no team, or a team that is given outside of the repository.
+ * Whether a line belongs to the team. `maybe`: `team_id` may also name another team, its value is unknown, or a
+ * function gives another team. Null if the line names no team, or a team that is given outside of the repository.
  */
 function isOfTeam(
   source: Source,

@@ -13,11 +13,11 @@ import {
 
 /** The parts of an evaluation that the evaluation of a function call needs. */
 export interface Evaluator {
-  /** Returns all values of an expression, after these steps into it. */
+  /** Returns all possible values of the part of an expression to which the steps lead. */
   values(at: Expression, steps: readonly Step[]): readonly ModuleValue[];
   /** Returns an unknown value, and the teams that some part of the expression names. */
   mentioned(at: Expression): readonly ModuleValue[];
-  /** Returns the text that known parts make. */
+  /** Joins parts to one text. If a part has no single known text, returns the same as `mentioned`. */
   joined(at: Expression, parts: readonly (readonly ModuleValue[])[]): readonly ModuleValue[];
 }
 
@@ -26,7 +26,7 @@ export function toStep([value, other]: readonly ModuleValue[]): Step {
   return value !== undefined && other === undefined && "text" in value ? value.text : "*";
 }
 
-/** Returns the values of a function call, after these steps into the result. */
+/** Returns the possible values of the part of a function call's result to which the steps lead. */
 export function callValues(at: Expression, steps: readonly Step[], evaluator: Evaluator): readonly ModuleValue[] {
   const { text, node } = at;
   const name = toText(text, node).slice(0, toText(text, node).indexOf("(")).trim();
@@ -59,7 +59,7 @@ export function callValues(at: Expression, steps: readonly Step[], evaluator: Ev
   if (change === undefined || steps.length > 0 || second !== undefined) return evaluator.mentioned(at);
   return indirect(read(first, [])).flatMap((value) => {
     if ("text" in value) return indirect(textValues(change(value.text), at));
-    // An id has no space at its ends.
+    // Trimming does not change a team's id or key.
     return "unknown" in value || /^(trimspace|chomp)$/.test(name) ? [value] : evaluator.mentioned(at);
   });
 }
@@ -75,7 +75,7 @@ function listTextParts(
     each === undefined ? [unknownAt(at)] : evaluator.values({ ...at, node: each }, []);
   const [form, other] = read(first);
   if (form === undefined || other !== undefined || !("text" in form)) {
-    // `join("", …)`: an empty text is no value.
+    // For `join("", …)`, `read` returns no value, because an empty text is not a value.
     const glue = first === undefined ? "" : toText(at.text, first).trim();
     const list = given[0] === undefined ? undefined : toInner(given[0]);
     if (name !== "join" || given.length !== 1 || glue !== '""' || list?.type !== "tuple") return null;

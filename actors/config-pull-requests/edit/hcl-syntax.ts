@@ -55,7 +55,7 @@ export async function loadSyntax(): Promise<Syntax> {
   };
 }
 
-/** Parses each text once. */
+/** Returns a syntax that parses each text only once. */
 export function remembering(syntax: Syntax): Syntax {
   const roots = new Map<string, SyntaxNode>();
   return {
@@ -95,8 +95,8 @@ interface Copy {
 }
 
 /**
- * Copies the tree, because the parser's own tree must be freed. Visits each node once with a cursor: nodes and lists of
- * children of the parser are slow to create. Recursion on a deep tree could overflow the stack.
+ * Copies the tree, because the parser's own tree must be freed. Visits each node once with a cursor, because the
+ * parser's nodes and child lists are slow to create. Recursion on a deep tree could overflow the stack.
  */
 function copied(tree: Tree): SyntaxNode {
   const { hasError } = tree.rootNode;
@@ -196,7 +196,11 @@ function readBlock(text: string, node: SyntaxNode): InnerBlock {
   return { type, labels, node };
 }
 
-/** Unwraps an `expression` node to its single value, without comments. Returns any other node unchanged. */
+/**
+ * Unwraps an `expression`, `collection_value` or `template_expr` node to its only child, ignoring comments, and unwraps
+ * that child in the same way. Returns the node unchanged if it has several children or a nested expression. Returns a
+ * node of any other type unchanged.
+ */
 export function toInner(node: SyntaxNode): SyntaxNode {
   if (node.type !== "expression" && node.type !== "collection_value" && node.type !== "template_expr") return node;
   const solid = node.children.filter(({ type }) => type !== "comment");

@@ -21,9 +21,9 @@ export interface NewAttribute {
 }
 
 /**
- * Inserts an attribute into a station or object that already has others. If the holder's attributes are alphabetical,
- * so is the new one's position. Otherwise the position follows another holder of the same kind that has this attribute,
- * or else the provider's order. The new line takes its neighbours' indentation and alignment. Other lines are not
+ * Inserts an attribute into a station or object that already has others. If the holder's attributes are in alphabetical
+ * order, keeps that order. Otherwise the position follows another holder of the same kind that has this attribute, or
+ * else the provider's order. The new line takes its neighbours' indentation and alignment. Other lines are not
  * realigned.
  */
 export function insertAttribute(manner: Manner, holder: Holder, attribute: NewAttribute): Splice {

@@ -22,7 +22,7 @@ const TEXT = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
 
 /**
  * Reads a JSON file. Null if it is not one JSON object. Also null if an object repeats a name: Terraform reads both
- * blocks, `JSON.parse` only the last.
+ * values, but `JSON.parse` reads only the last.
  */
 export function readJson(text: string): Fields | null {
   try {

@@ -2,7 +2,7 @@ import type { Syntax, SyntaxNode } from "./hcl-syntax.js";
 import { isFields, LABELS, readJson, toExpression } from "./json-code.js";
 import { pathsIn, type WrittenPath } from "./read-paths.js";
 
-/** Returns the paths that a JSON file may name, as its HCL form would. */
+/** Returns the paths that a JSON file may name, by converting the file to HCL. */
 export function jsonPaths(text: string, syntax: Syntax): readonly WrittenPath[] {
   const fields = readJson(text);
   if (fields === null) return [{ from: "any", parts: [null], use: "read", node: nodeAt(text, 0) }];

@@ -18,7 +18,7 @@ export interface ModuleInstance {
   readonly problem: InstanceProblem | null;
 }
 
-/** The message is a sentence with the places. `isUnknown`: the repository could not be fully searched. */
+/** `message` is a sentence that contains the places. `isUnknown`: the repository could not be fully searched. */
 interface InstanceProblem {
   readonly code: "ambiguous" | "not-proven";
   readonly message: string;
@@ -33,8 +33,8 @@ interface InstanceProblem {
  *   or a caller that has more than one instance itself;
  * - more than one Terragrunt unit, stack unit or stack component that calls it, or two deployments of a stack;
  * - a symlink to the file or to a folder above it;
- * - a `workspaces` block without a name, a reference to `terraform.workspace`, or two files that runs take by name:
- *   variable files that Terraform does not load automatically, and backend settings;
+ * - a `workspaces` block without a name, a reference to `terraform.workspace`, or two files that are passed to runs
+ *   by name: variable files that Terraform does not load automatically, and backend settings;
  * - a call, although the module is also a root module: it has a backend, a lock file or automatically loaded variables.
  */
 export async function findInstance(
@@ -176,9 +176,10 @@ function isTelling(path: string, text: string): boolean {
 }
 
 /**
- * Returns the variable files that a run takes by name, so that each file means another run: files below the root
- * module's folder, and files below no module that set one of its variables. Files that Terraform loads automatically
- * apply to every run and do not count.
+ * Returns the variable files that must be passed to a run of the root module by name. Each file implies a separate run.
+ * A file is included if this root module is the nearest module above the file. A file with no module above it is
+ * included if it sets one of the root module's variables. Files that Terraform loads automatically are not included,
+ * because they apply to every run.
  */
 function valuesFor(files: readonly CodeBlock[], folder: string, blocks: readonly CodeBlock[]): readonly CodeBlock[] {
   const modules = moduleFolders(files.map(({ file }) => file.path));
@@ -190,8 +191,8 @@ function valuesFor(files: readonly CodeBlock[], folder: string, blocks: readonly
 }
 
 /**
- * Returns the backend settings that a run takes by name: files that are named so, and HCL files without any block if the
- * module has a backend.
+ * Returns the places of the backend settings files that must be passed to a run of the root module by name: files with
+ * the name of backend settings, and, if the module has a backend, HCL files with attributes but no blocks.
  */
 function backendsFor(
   { entries }: Repository,
@@ -214,7 +215,7 @@ function isBackend(path: string): boolean {
   return /\.tfbackend(\.json)?$|(^|\/)(backends\/[^/]*|[^/]*backend[^/]*)\.(hcl|conf|config)(\.json)?$/i.test(path);
 }
 
-/** Returns the place of a file that only the folder of a root module has. */
+/** Returns the place of a file that only a root module's folder contains; undefined if there is none. */
 function rootFile({ entries }: Repository, folder: string): string | undefined {
   const own = entries.filter(({ path }) => dirname(path) === folder);
   if (!own.some(({ path }) => isModuleFile(path))) return undefined;

@@ -73,7 +73,7 @@ export function unknownAt(at: Pick<Expression, "block"> & Partial<Expression>, n
   return { unknown: "expression" as const, place: placeIn({ ...at, ...(node !== undefined && { node }) }) };
 }
 
-/** `null` and an empty string name no team. */
+/** Returns a literal as the only value; none for `null` and an empty string. Any other expression is unknown. */
 export function literalValues(written: string, at: Expression): readonly ModuleValue[] {
   if (written === "null" || written === '""') return [];
   const plain = /^"((?:[^"\\$%]|[$%](?!\{))*)"$/.exec(written)?.[1];

@@ -16,15 +16,16 @@ import {
   unknownAt,
 } from "./module-value.js";
 
-/** Maximum number of nodes of an expression that is not understood to search for teams. */
+/** Maximum number of syntax nodes to search for teams, in an expression that the evaluation does not understand. */
 const MAX_MENTIONED = 5_000;
 /** Maximum number of expressions to evaluate for one value. */
 const MAX_EXPRESSIONS = 300;
 
 /**
  * Returns all values that an expression may have: one per branch, and one per element that an unknown index may select.
- * If a part is not understood, the result contains an unknown value and the teams mentioned in that part. The evaluation
- * follows locals, variables, module outputs, objects, lists, indexes, `for_each`, and functions on lists, objects and texts.
+ * If a part is not understood, the result contains an unknown value and the teams mentioned in that part. The
+ * evaluation follows locals, variables, module outputs, objects, lists, indexes, `for_each`, and functions on lists,
+ * objects and texts.
  */
 export function listValues(syntax: Syntax, expression: string, level: ModuleLevel): readonly ModuleValue[] {
   return new Evaluation(syntax).listValues(expression, level);
@@ -47,7 +48,7 @@ class Evaluation {
     return this.#parsed(expression, { block: null, level, each: null }, []);
   }
 
-  /** Returns the values of an expression, given as text, after these steps into it. */
+  /** Parses an expression and returns the possible values of the part to which the steps lead. */
   #parsed(expression: string, read: Names & Pick<Expression, "block">, steps: readonly Step[]): readonly ModuleValue[] {
     const at = this.#parse(expression, read);
     return at === null ? [unknownAt(read)] : this.#values(at, steps);
@@ -69,7 +70,7 @@ class Evaluation {
     return written === undefined ? null : this.#parse(written, { block, ...names });
   }
 
-  /** Returns the values of an attribute in each of the blocks that has it. */
+  /** Returns the values of an attribute in all blocks that have it. */
   #attributes(
     { blocks, name, names, at }: { blocks: readonly CodeBlock[]; name: string; names: Names; at: Expression },
     steps: readonly Step[],
@@ -154,7 +155,7 @@ class Evaluation {
       });
   }
 
-  /** Returns the text that known parts make. A single part keeps its values, which may be teams. */
+  /** Joins known parts to one text. A single part keeps its values, which may be teams. */
   #joined(at: Expression, parts: readonly (readonly ModuleValue[])[], steps: readonly Step[]): readonly ModuleValue[] {
     const [only] = parts;
     if (steps.length > 0) return [unknownAt(at)];
@@ -240,7 +241,7 @@ class Evaluation {
     return { level, each: values === null ? null : { key, values } };
   }
 
-  /** Returns the team of a resource or data block, by all of its blocks, because an override file may have another. */
+  /** Returns the team of a resource or data block. Reads all of its blocks: an override file may name another team. */
   #team(at: Expression, kind: string, [name, ...steps]: readonly Step[]): readonly ModuleValue[] {
     const blocks = at.level.named.get(`${kind} service_team ${name}`) ?? [];
     return blocks.length === 0 ? [unknownAt(at)] : blocks.flatMap((block) => this.#toTeam(at.level, block, steps));

@@ -1,11 +1,11 @@
 import { listElements, type SyntaxNode, toInner, toText } from "./hcl-syntax.js";
 
-/** Markers for the start of a path: the module's folder, and the program's folders, which a file does not reveal. */
+/** Markers for the start of a path: the module's folder, and the folders in which the program was started. */
 export const MODULE = Symbol("path.module");
 export const PROGRAM = Symbol("path.root, path.cwd");
 export type Part = string | null | typeof MODULE | typeof PROGRAM;
 
-/** A local value of a module: its expression, and the locals that this may use. */
+/** A local value of a module: its expression, and the locals that the expression may use. */
 export interface LocalValue {
   readonly text: string;
   readonly node: SyntaxNode;
@@ -15,7 +15,7 @@ export interface LocalValue {
 /** Returns the value of a local in a module; null if it is unknown. */
 export type Names = (local: string) => LocalValue | null;
 
-/** Knows no local. */
+/** Finds no local, so that every local is unknown. */
 export const noNames: Names = () => null;
 
 /** Returns the parts of the text that an expression gives, in order. Unknown parts are null. */

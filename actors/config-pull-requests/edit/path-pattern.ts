@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 
-/** Stands for any text in a pattern. No path contains this character. */
+/** Represents any text in a pattern. No path contains this character. */
 const ANY = "\0";
 
 /** The parts of a path in an expression, in order. Null for an unknown part. */

@@ -71,7 +71,7 @@ function collect(text: string, node: SyntaxNode, context: Context, found: Writte
   }
 }
 
-/** Returns the context within a block, or within an attribute that is written in the place of one. */
+/** Returns the context within a block, or within an attribute that is written in place of a block. */
 function contextIn(text: string, node: SyntaxNode, context: Context): Context {
   if (!/^(block|attribute|object_elem)$/.test(node.type)) return context;
   const [name = "", label = ""] = node.children.slice(0, 2).map((each) => toText(text, each).replace(/"/g, "").trim());
@@ -163,8 +163,8 @@ export function mayName(written: WrittenPath, file: string, of: ReadTarget): boo
 
 /**
  * Whether a text that no function reads is a path. It is one if it starts at `path.module` or a similar folder and adds
- * a name. Otherwise its last part must be known. A single text without a slash counts only if it is the target's path,
- * from the file's folder or from the root.
+ * a name. Otherwise its last part must be known. A single text without a slash is a path only if it is the target's
+ * path from the file's folder or from the root.
  */
 function isPath(
   { parts, use }: WrittenPath,
@@ -184,8 +184,8 @@ function foldersNamed({ parts, use }: WrittenPath, pattern: PathPattern, of: Rea
   if (!isRoot && !hasKnownEnd(pattern)) return [];
   const folders = [...listFolders(of.target), "."];
   if (use !== "text") return folders;
-  // A string like this may also be the source of a module call. For folders below the module's own folder, that is
-  // impossible.
+  // A text with a slash may also be the source of a module call, unless it names a folder below the module's own
+  // folder.
   const isWhole = parts.length === 1 && parts[0]?.includes("/") === true;
   return isWhole ? folders.filter((folder) => folder !== of.module && isWithin(folder, of.module)) : [];
 }

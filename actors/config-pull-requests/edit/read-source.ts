@@ -53,7 +53,8 @@ function brokenAt(root: SyntaxNode): number {
 /**
  * Parses the values of a file. HashiCorp's parser takes time proportional to the square of a heredoc's lines, so long
  * heredocs are replaced by their digests. Heredocs in `service_line` resources are kept, because the edit needs their
- * values. Other long expressions are replaced too, because an edit only compares them. For a heredoc without an end, the parser gets only the file up to its first line, which is just as broken.
+ * values. Other long expressions are replaced too, because an edit only compares them. If a heredoc has no end, the
+ * parser gets the file only up to the heredoc's first line, because the result is the same error.
  *
  * If a digest is missing from the result, the whole file is parsed.
  */

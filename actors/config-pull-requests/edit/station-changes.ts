@@ -9,9 +9,9 @@ import { isObject, toJson } from "./value-text.js";
 
 /** A changed value of a station. */
 export interface StationChange {
-  /** The provider's names, one step for each nested object: `judge`, `rubric`. */
+  /** The provider's attribute names, one for each level of nesting: `judge`, `rubric`. */
   readonly path: readonly string[];
-  /** Null if the attribute is not set. */
+  /** The live value; null if the attribute is not set. */
   readonly was: HclValue;
   readonly now: HclValue;
 }
@@ -50,7 +50,7 @@ function changesBetween(live: ObjectValue, wanted: ObjectValue, writesMembers: W
   });
 }
 
-/** Names that are not attributes of a station keep their order. */
+/** Compares two names by the provider's order. Names that are not station attributes come first, in their old order. */
 function inOrder(left: string, right: string): number {
   return attributeOrder.indexOf(left) - attributeOrder.indexOf(right);
 }

@@ -11,8 +11,8 @@ export function isReadByEachRun(path: string, folder: string): boolean {
 }
 
 /**
- * Whether a file that a run takes by name belongs to the root module in a folder: its nearest parent folder with a
- * module is this folder. Null if no parent folder has a module.
+ * Whether a file that is passed to a run by name belongs to the root module in a folder: the file's nearest parent
+ * folder with a module is this folder. Null if no parent folder has a module.
  */
 export function isValuesFor(path: string, folder: string, modules: ReadonlySet<string>): boolean | null {
   const owner = [...listFolders(path), "."].find((each) => modules.has(each));
@@ -32,7 +32,7 @@ export interface GivenValue {
 
 /**
  * Returns a function that lists the values which files may give a variable of the root module in a folder. It covers
- * files that every run loads and files that a run may take by name.
+ * files that every run loads and files that may be passed to a run by name.
  */
 export async function givenValues(
   repository: Repository,
@@ -48,12 +48,12 @@ export async function givenValues(
     });
 }
 
-/** Stands for a value that Terragrunt or a stack computes. Its names are not those of the module. */
+/** Replaces an expression that Terragrunt or a stack evaluates, because its names are not those of the module. */
 const COMPUTED = "dependency.unknown";
 
 /**
  * Returns a function that lists the values which a Terragrunt unit or a stack component gives a variable with `inputs`.
- * Null if it has no `inputs`.
+ * Null if the unit or component has no `inputs`.
  */
 export function findInputs(
   repository: Repository,

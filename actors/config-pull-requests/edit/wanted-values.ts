@@ -3,8 +3,8 @@ import type { EditRefusal, WantedStation } from "./station-edit.js";
 import { writeOnOneLine, writeWanted } from "./value-text.js";
 
 /**
- * Adds the values to set by hand to a refusal that has none. If the refusal is about a changed attribute, adds its
- * value. Otherwise adds the only changed value, or all changed values with their names.
+ * Adds the values to set by hand to a refusal that has none. If the refusal concerns a changed attribute, adds that
+ * attribute's value. Otherwise adds the only changed value, or all changed values with their names.
  */
 export function withWanted(refusal: EditRefusal, { live, wanted }: WantedStation): EditRefusal {
   if (refusal.wanted !== null) return refusal;
