@@ -150,8 +150,9 @@ export interface WriteAttempt<Fields> {
 
 /**
  * A resource kind, as data. The engine derives the six operations, references and `in-use`, the change log, routes and
- * documentation from it. A new kind is one such file and one line in the manifest of its area. The edge parses bodies
- * with `schema` (strict, with defaults) and seals hidden fields, which never reach an actor, a row or a log in plain text.
+ * documentation from the kind. A new kind needs one file with a `Kind`, and one line in the manifest of its area. The
+ * edge parses bodies with `schema` (strict, with defaults) and seals hidden fields, which never reach an actor, a row
+ * or a log in plain text.
  */
 export interface Kind<Fields = Record<string, unknown>> {
   /** `runner-pool` */
@@ -215,9 +216,9 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly added?: Readonly<Record<string, z.ZodType>>;
   /** Finds the resource of the kind that the service created for itself under this id. */
   findMade?(reading: Reading, id: string): MadeResource | undefined;
-  /** Lists at most `limit` resources that use it without a reference, because they may name it before it exists. */
+  /** Lists at most `limit` resources that use this resource without a reference. They may name it before it exists. */
   listUsers?(row: ResourceRow<Fields>, reading: Reading, limit: number): readonly ResourceUser[];
-  /** Returns the reason why it cannot be deleted although nothing refers to it (a team with open tasks), or null. */
+  /** Returns the reason why a resource to which nothing refers cannot be deleted (a team with open tasks), or null. */
   inUse?(row: ResourceRow<Fields>, reading: Reading): string | null;
   /** Returns the reason why an update cannot remove something in use (a station with tasks), or null. */
   updateInUse?(fields: Fields, previous: ResourceRow<Fields>, reading: Reading): string | null;

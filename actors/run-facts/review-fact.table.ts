@@ -9,7 +9,7 @@ export interface ReviewFact {
   readonly teamId: string;
   /** UTC day on which it was submitted or written, as `YYYY-MM-DD`. */
   readonly day: string;
-  /** `<pull request> <kind> <its number at the code host>` */
+  /** `<pull request> <kind> <number>`: the number of the review or comment at the code host. */
   readonly id: string;
   readonly pullRequestId: string;
   /** `owner/name` */
@@ -30,7 +30,7 @@ export interface ReviewFact {
 /** The state of a comment thread. */
 export interface ReviewThread {
   readonly isResolved: boolean;
-  /** The code host's time of that state, in milliseconds since 1970. */
+  /** The code host's time of the thread's state, in milliseconds since 1970. */
   readonly asOfMs: number;
 }
 

@@ -81,7 +81,7 @@ function regressionChance({ mean, likeness }: Urn, succeeded: number, copies: nu
   return chances.reduce((sum, chance, successes) => (2 * successes < copies ? sum + chance : sum), 0);
 }
 
-/** The probability that more than `most` of several independent events happen. */
+/** The probability that more than `max` of several independent events happen. */
 function chanceOfMore(chances: readonly number[], max: number): number {
   const counts = chances.reduce((before, chance) => drawOnce(before, () => chance), [1]);
   return counts.reduce((sum, chance, count) => (count > max ? sum + chance : sum), 0);

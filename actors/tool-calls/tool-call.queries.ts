@@ -12,7 +12,7 @@ import { toolCalls } from "./tool-call.table.js";
 
 /** Selects a page of calls or approvals. */
 interface Page {
-  /** Lists only those that are older than this id. */
+  /** Lists only calls or approvals that are older than the one with this id. */
   readonly before?: string | undefined;
   readonly limit: number;
 }

@@ -44,7 +44,7 @@ export interface JoinTeam extends Answered<MembershipAnswer> {
   readonly userId: string;
 }
 
-/** Removes a member from a team. The answer is the {@link Member}, or `not-found` if they are not on it. */
+/** Removes a member from a team. The answer is the {@link Member}, or `not-found` if the member is not on the team. */
 export interface LeaveTeam extends Answered<MembershipAnswer> {
   readonly type: "team.leave";
   readonly by: string;

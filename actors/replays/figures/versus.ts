@@ -7,9 +7,9 @@ import { type Interval, successInterval } from "../../statistics/success.js";
 /** One side of a comparison: a replay with its copies, in the order of its set's runs. */
 export interface Side<Each extends Copy = Copy> {
   readonly id: string;
-  /** The number of copies that it makes of each run. */
+  /** The number of copies of each run in the replay. */
   readonly repeats: number;
-  /** The scoring fingerprint of its copies. */
+  /** The scoring fingerprint of the replay's copies. */
   readonly scoringFingerprint: string;
   readonly copies: readonly Each[];
 }

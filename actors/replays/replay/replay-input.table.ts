@@ -29,7 +29,9 @@ export interface ReplayInputRow {
   readonly replayId: string;
   /** The config of its runs. */
   readonly config: RunConfig;
-  /** The name of the model that judges, fixed at the start; null without a judge, and if no model was configured. */
+  /**
+   * The name of the model that judges, fixed at the start; null if the config has no judge or no model was configured.
+   */
   readonly judgeModel: string | null;
   /** The config's tools at the start of the replay, used if the original run did not have them; absent for none. */
   readonly tools?: RunTools;

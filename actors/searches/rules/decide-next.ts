@@ -8,21 +8,21 @@ import type { Objective } from "./objective.js";
 import { type Contender, findLeader, hasGain, rankToHoldOut } from "./ranking.js";
 import { endingOfReflection, type ReflectionOutcome } from "./reflection.js";
 
-/** A candidate in the picture of a search. */
+/** A candidate in the snapshot of a search. */
 export interface SnapshotCandidate extends Contender {
-  /** The iteration that proposed it, from 1; null for the seed. */
+  /** The number of the iteration that proposed the candidate, from 1; null for the seed. */
   readonly iteration: number | null;
   /** The state of its replay on held-out runs; null until the replay starts, and for the seed. */
   readonly heldOutReplayState: ReplayState | null;
 }
 
-/** An iteration in the picture of a search. */
+/** An iteration in the snapshot of a search. */
 export interface SnapshotIteration {
   /** Starts at 1. */
   readonly number: number;
   readonly kind: "propose" | "reflect";
   readonly state: "wanted" | "running" | "ended" | "failed";
-  /** Number of candidates that it proposed and that were admitted. */
+  /** Number of the iteration's proposed candidates that were admitted. */
   readonly admitted: number;
   /** The outcome of a reflection; null until it ends, and for other iterations. */
   readonly outcome: ReflectionOutcome | null;
@@ -31,7 +31,7 @@ export interface SnapshotIteration {
 /** All data that decides the next step of a search, at one moment. */
 export interface SearchSnapshot {
   readonly state: "seeding" | "searching" | "holding-out";
-  /** Why it stopped searching; null until it holds out. */
+  /** Why the search stopped searching; null until it starts to hold out candidates. */
   readonly ending: SearchEnding | null;
   readonly budget: SearchBudget;
   readonly objective: Objective;

@@ -24,7 +24,7 @@ export interface FailedTask {
   readonly replayRunId: string;
 }
 
-/** A copy and its run; null without a run. */
+/** A copy with the id of its run. `runId` is null if the copy has no run. */
 export interface RunCopy extends Copy {
   readonly runId: string | null;
 }

@@ -39,7 +39,7 @@ export function readScene(turn: TurnReading, search: SearchRow): SearchScene {
   };
 }
 
-/** Builds the picture that decides the next step (`rules/decide-next.ts`). The search must be running. */
+/** Builds the snapshot that decides the next step (`rules/decide-next.ts`). The search must be running. */
 export function toSnapshot(turn: TurnReading, scene: SearchScene, judging: JudgingSetup): SearchSnapshot {
   const { search, input, candidates, iterations } = scene;
   const { state, ending, budget, objective } = search;

@@ -23,7 +23,7 @@ export interface SearchRow extends Stored<typeof searchItemSchema, "bestBecause"
   /** The candidate for the live config, and its replay over the whole set. */
   readonly seedCandidateId: string;
   readonly seedReplayId: string;
-  /** Why its best is the best; null if `best` is null. Absent if an earlier release stored the best. */
+  /** Why `best` is the best config; null if `best` is null. Absent if an earlier release stored `best`. */
   readonly bestBecause?: BestReason | null;
 }
 
