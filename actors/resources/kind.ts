@@ -135,9 +135,9 @@ export interface WriteScope<Fields> {
 export interface MadeResource {
   readonly workspaceId: string;
   readonly teamId: string;
-  /** The resource for reads; null if it cannot be read. */
+  /** The resource for reads; null if the resource cannot be read. */
   readonly row: ResourceRow | null;
-  /** The reason, in a sentence, why it cannot be deleted. */
+  /** The reason, in a sentence, why the resource cannot be deleted. */
   readonly use: string;
 }
 
@@ -178,9 +178,9 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly seenBy?: "outcomes";
   /** The permission that create, update and delete need. */
   readonly permission: Permission;
-  /** True if only a signed-in person may write it. A token may not, with any scope. */
+  /** True if only a signed-in person may write resources of this kind. A token may not, with any scope. */
   readonly peopleOnly?: boolean;
-  /** The body with every field, including hidden ones. Its output is stored and read. */
+  /** The schema of a body with every field, including hidden ones. The schema's output is stored and read. */
   readonly schema: z.ZodType<Fields>;
   /** Returns errors of a raw body that is too large to parse with `schema` in reasonable time. */
   findSizeErrors?(body: unknown): readonly FieldError[];

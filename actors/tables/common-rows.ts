@@ -39,7 +39,7 @@ class CommonRows<Row extends object> {
   readonly #found: number;
   /** Whether a line has no more positions. */
   #isAtEnd = false;
-  /** Rows read since the last match. */
+  /** Number of rows read without a match. {@link MAX_MISSES} of them make the lines skip. */
   #misses: number;
 
   constructor(reading: Reading, source: PageSource<Row>, cursor: Cursor<Row> | null) {

@@ -116,7 +116,9 @@ export interface ReportRaised extends Message {
 export interface RaiseTaken extends Message {
   readonly type: "raise.taken";
   readonly key: string;
-  /** The marks that the task was opened with; absent if it existed before, and in messages of earlier releases. */
+  /**
+   * The marks that the task was opened with; absent if the task existed before, and in messages of earlier releases.
+   */
   readonly marks?: readonly TaskMark[];
 }
 

@@ -31,7 +31,7 @@ const FIXED_FIELDS = ["check", "judge", "runners", "diffs"] as const;
 
 /** A candidate that may be replayed. */
 export interface Admitted extends Proposal {
-  /** The running fingerprint of its config. */
+  /** The running fingerprint of the candidate's config. */
   readonly runningFingerprint: string;
 }
 

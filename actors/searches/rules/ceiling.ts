@@ -16,11 +16,11 @@ import { type Allotments, roundDown } from "./allotments.js";
 
 /** A replay or agent run of a search that is in progress. */
 export interface UnderWay {
-  /** The allotment at its start. */
+  /** The allotment at the start of the replay or agent run. */
   readonly allotted: Money;
   /**
-   * The amount that the replay or agent run counts against the ceiling so far, as a fraction (`toText`). It is 0 for an
-   * agent run.
+   * The amount that counts against the ceiling so far for the replay or agent run, as a fraction (`toText`). It is 0
+   * for an agent run.
    */
   readonly counted: string;
 }

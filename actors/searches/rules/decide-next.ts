@@ -12,7 +12,7 @@ import { endingOfReflection, type ReflectionOutcome } from "./reflection.js";
 export interface SnapshotCandidate extends Contender {
   /** The number of the iteration that proposed the candidate, from 1; null for the seed. */
   readonly iteration: number | null;
-  /** The state of its replay on held-out runs; null until the replay starts, and for the seed. */
+  /** The state of the candidate's replay on held-out runs; null until the replay starts, and for the seed. */
   readonly heldOutReplayState: ReplayState | null;
 }
 
