@@ -32,7 +32,8 @@ export interface ReplayInputRow {
   /** The config of the replay's runs. */
   readonly config: RunConfig;
   /**
-   * The name of the model that judges, fixed at the start; null if the config has no judge or no model was configured.
+   * The name of the model that judges, fixed at the start. Null if the config has no judge, or if the judge names no
+   * model and no default model was configured.
    */
   readonly judgeModel: string | null;
   /** The config's tools at the start of the replay, used if the original run did not have them; absent for none. */

@@ -38,8 +38,8 @@ export interface SearchSnapshot {
   readonly allotments: Allotments;
   readonly spending: SearchSpending;
   /**
-   * Whether the station's current config equals the snapshot from the start; `gone` if the station, line or team is
-   * gone.
+   * Whether the station's current config still runs and scores as at the start of the search; `gone` if the station,
+   * its line or the set is gone.
    */
   readonly live: "unchanged" | "changed" | "gone";
   /** The seed first, then the candidates in the order of admission. */
@@ -112,8 +112,8 @@ function iterateNext(snapshot: SearchSnapshot): NextStep {
 }
 
 /**
- * Returns why searching ends instead of starting an iteration, apart from its budget; null if it continues. The first
- * matching reason applies.
+ * Returns why searching ends instead of starting an iteration, apart from the search's budget; null if searching
+ * continues. The first matching reason applies.
  */
 function findEnding(snapshot: SearchSnapshot): SearchEnding | null {
   const { objective, iterations, candidates, live } = snapshot;

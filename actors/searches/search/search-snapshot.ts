@@ -78,7 +78,10 @@ function toSnapshotIteration({ number, kind, state, proposed, reflection }: Sear
   return { number, kind, state, admitted: proposed.length, outcome: reflection?.outcome ?? null };
 }
 
-/** Whether the station's config still has the running and scoring fingerprints from the start of the search. */
+/**
+ * Whether the station's config still has the running and scoring fingerprints from the start of the search. Returns
+ * `gone` if the station left its line or the set is gone.
+ */
 function findLive(
   turn: TurnReading,
   search: SearchRow,
