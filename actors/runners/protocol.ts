@@ -1,6 +1,6 @@
 /**
  * The protocol between a runner and the service over one WebSocket, `GET /api/runner`, with the pool's token as bearer.
- * Frames are JSON texts, each a {@link runnerFrame} or a {@link serviceFrame}.
+ * Frames are JSON texts, each a {@link RunnerFrame} or a {@link ServiceFrame}.
  *
  * Phases:
  * 1. The runner sends `hello`: its identity, what it can run, the last service message it received, and its claims.

@@ -58,8 +58,8 @@ export function addOwnApprovals(
 }
 
 /**
- * Merges the open approvals of one more workspace whose tasks have no assignee. All team members see them and may
- * assign the task. Yields between slices, so that other work can run.
+ * Merges the open approvals of one more workspace whose tasks have no assignee. All team members see these approvals
+ * and may assign the task. Yields between slices, so that other work can run.
  */
 export function* addUnassignedApprovals(
   reading: Reading,
