@@ -8,8 +8,8 @@ export interface PlannedCheck {
 
 /**
  * The probability, from 0 to 1, that a check fails against this baseline although the change has no effect (a check's
- * `warnings`). Null ("unmeasured") if no task has two scored copies. The value is only displayed and decides nothing, so
- * it is a double.
+ * `warnings`). Null ("unmeasured") if no task has two scored copies. The value is only displayed and decides nothing,
+ * so it is a double.
  *
  * Only a task whose scored copies all succeeded can regress. Such a task's copies do not show how likely its next copy
  * fails, so the estimate uses the copies of all tasks. It models the tasks' success rates as a beta distribution, with
