@@ -51,7 +51,10 @@ interface ConfigurationChanged {
 const workspaceTopic = topic<ConfigurationChanged>("workspace");
 const teamTopic = topic<ConfigurationChanged>("team");
 
-/** Appends to the workspace's change log, in the batch of the change. Without a caller, the author is the service. */
+/**
+ * Appends a record to the workspace's change log, in the batch of the change. Without a caller, the author is the
+ * service.
+ */
 export function recordChange(
   turn: Turn,
   change: Omit<ChangeRecord, "seq" | "by" | "at"> & { readonly caller: Caller | null },

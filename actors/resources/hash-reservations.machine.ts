@@ -13,7 +13,7 @@
  * | keeping | woken        |                                     | keeping | removes the reservation                  |
  *
  * The workspace decides which of its resources has a hash. An owner whose workspace is closed, or that no longer
- * has the hash, does not count. The edge reads the owner's rows, because turns of this actor cannot.
+ * has the hash, does not count as an owner. The edge reads the owner's rows, because turns of this actor cannot.
  */
 import { type NoContext, toChart } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
@@ -32,25 +32,28 @@ export interface ReserveHash extends Answered<{ readonly beforeMs: number } | nu
   readonly kind: string;
   readonly hash: string;
   readonly workspaceId: string;
-  /** The owner in the directory if its own rows no longer have the hash, so that it does not count. */
+  /**
+   * The hash's owner in the directory, if that owner's rows no longer have the hash. The reservation ignores this
+   * owner.
+   */
   readonly formerOwner?: HashOwner | undefined;
 }
 
-/** Ends the share of one write in a reservation: the write has stored the hash, or will not. */
+/** Ends the share of one write in a reservation: the write has stored the hash, or will not store it. */
 export interface ReleaseHash extends Message {
   readonly type: "hash.release";
   readonly kind: string;
   readonly hash: string;
   readonly workspaceId: string;
-  /** The time from the answer to the reservation. */
+  /** The `beforeMs` in the answer to {@link ReserveHash}. */
   readonly beforeMs: number;
 }
 
 /** Lifetime of a reservation, in milliseconds. */
 export const RESERVED_MS = 60_000;
 /**
- * The last part of that time, in which the hash may no longer be stored. It is the maximum clock difference between two
- * nodes.
+ * The last part of a reservation's lifetime, in milliseconds, in which the hash may no longer be stored: the maximum
+ * clock difference between two nodes.
  */
 const MARGIN_MS = 10_000;
 

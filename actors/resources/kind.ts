@@ -135,9 +135,9 @@ export interface WriteScope<Fields> {
 export interface MadeResource {
   readonly workspaceId: string;
   readonly teamId: string;
-  /** The resource for reads; null if it cannot be read. */
+  /** The resource for reads; null if the resource cannot be read. */
   readonly row: ResourceRow | null;
-  /** The reason, in a sentence, why it cannot be deleted. */
+  /** The reason, in a sentence, why the resource cannot be deleted. */
   readonly use: string;
 }
 
@@ -150,8 +150,9 @@ export interface WriteAttempt<Fields> {
 
 /**
  * A resource kind, as data. The engine derives the six operations, references and `in-use`, the change log, routes and
- * documentation from it. A new kind is one such file and one line in the manifest of its area. The edge parses bodies
- * with `schema` (strict, with defaults) and seals hidden fields, which never reach an actor, a row or a log in plain text.
+ * documentation from the kind. A new kind needs one file with a `Kind`, and one line in the manifest of its area. The
+ * edge parses bodies with `schema` (strict, with defaults) and seals hidden fields, which never reach an actor, a row
+ * or a log in plain text.
  */
 export interface Kind<Fields = Record<string, unknown>> {
   /** `runner-pool` */
@@ -177,9 +178,9 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly seenBy?: "outcomes";
   /** The permission that create, update and delete need. */
   readonly permission: Permission;
-  /** True if only a signed-in person may write it. A token may not, with any scope. */
+  /** True if only a signed-in person may write resources of this kind. A token may not, with any scope. */
   readonly peopleOnly?: boolean;
-  /** The body with every field, including hidden ones. Its output is stored and read. */
+  /** The schema of a body with every field, including hidden ones. The schema's output is stored and read. */
   readonly schema: z.ZodType<Fields>;
   /** Returns errors of a raw body that is too large to parse with `schema` in reasonable time. */
   findSizeErrors?(body: unknown): readonly FieldError[];
@@ -215,9 +216,9 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly added?: Readonly<Record<string, z.ZodType>>;
   /** Finds the resource of the kind that the service created for itself under this id. */
   findMade?(reading: Reading, id: string): MadeResource | undefined;
-  /** Lists at most `limit` resources that use it without a reference, because they may name it before it exists. */
+  /** Lists at most `limit` resources that use this resource without a reference. They may name it before it exists. */
   listUsers?(row: ResourceRow<Fields>, reading: Reading, limit: number): readonly ResourceUser[];
-  /** Returns the reason why it cannot be deleted although nothing refers to it (a team with open tasks), or null. */
+  /** Returns the reason why a resource to which nothing refers cannot be deleted (a team with open tasks), or null. */
   inUse?(row: ResourceRow<Fields>, reading: Reading): string | null;
   /** Returns the reason why an update cannot remove something in use (a station with tasks), or null. */
   updateInUse?(fields: Fields, previous: ResourceRow<Fields>, reading: Reading): string | null;

@@ -10,7 +10,7 @@ import type { Idempotency } from "./resource.messages.js";
  * go to different actors.
  */
 
-/** A message whose request may have a key; absent without one. */
+/** A message whose request may have an idempotency key. `idempotency` is absent if the request has none. */
 export interface Keyed {
   readonly idempotency?: Idempotency | undefined;
 }

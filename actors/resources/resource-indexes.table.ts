@@ -104,7 +104,7 @@ function declareResources(kind: Kind) {
       derivedRows(lookupKeys, (row) =>
         getLookupKeys(kind, row.fields).map((key) => [[kind.name, row.teamId ?? "", key, row.id], true]),
       ),
-      // After the addresses, because a resource may refer to itself.
+      // The referrer rows come after the addresses, because a resource may refer to itself.
       { listRows: (reading, partition, row) => listReferrerRows(reading, partition, kind, row) },
     ],
   });

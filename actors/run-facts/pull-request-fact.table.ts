@@ -5,13 +5,13 @@ import { retain } from "../tables/retention.js";
 export const OPEN_DAY = "open";
 
 /**
- * The data of a pull request that figures need, in one row. Each change of the pull request updates it. It outlives the
- * pull request, and needs no other row to be read.
+ * The data of a pull request that figures need, in one row. Each change of the pull request updates the row. The row
+ * outlives the pull request. Readers of the row need no other row.
  */
 export interface PullRequestFact {
   readonly id: string;
   readonly teamId: string;
-  /** UTC day on which it was merged or closed, as `YYYY-MM-DD`; {@link OPEN_DAY} while it is open. */
+  /** UTC day on which the pull request was merged or closed, as `YYYY-MM-DD`; {@link OPEN_DAY} while it is open. */
   readonly endedDay: string;
   readonly role: "own" | "review" | "people";
   /** The author of the pull request. */

@@ -2,14 +2,14 @@ import { indexedTable } from "../tables/indexed-table.js";
 import { retain } from "../tables/retention.js";
 
 /**
- * A review of a pull request, or a review comment, by people or bots, as the code host reported it. It outlives the
- * pull request, and needs no other row to be read.
+ * A review of a pull request, or a review comment, by people or bots, as the code host reported it. The row outlives
+ * the pull request. Readers of the row need no other row.
  */
 export interface ReviewFact {
   readonly teamId: string;
-  /** UTC day on which it was submitted or written, as `YYYY-MM-DD`. */
+  /** UTC day on which the review was submitted or the comment was written, as `YYYY-MM-DD`. */
   readonly day: string;
-  /** `<pull request> <kind> <its number at the code host>` */
+  /** `<pull request> <kind> <number>`: the number of the review or comment at the code host. */
   readonly id: string;
   readonly pullRequestId: string;
   /** `owner/name` */
@@ -21,7 +21,7 @@ export interface ReviewFact {
   readonly isAuthor: boolean;
   /** The code host's time, in milliseconds since 1970. */
   readonly atMs: number;
-  /** The review's decision at its submission; null if it made none, and for a comment. */
+  /** The review's decision at its submission; null if the review made none, and for a comment. */
   readonly verdict: "approved" | "changes-requested" | null;
   /** The thread that a comment started; null for a reply in a thread, and for a review. */
   readonly thread: ReviewThread | null;
@@ -30,7 +30,7 @@ export interface ReviewFact {
 /** The state of a comment thread. */
 export interface ReviewThread {
   readonly isResolved: boolean;
-  /** The code host's time of that state, in milliseconds since 1970. */
+  /** The code host's time of the thread's state, in milliseconds since 1970. */
   readonly asOfMs: number;
 }
 

@@ -11,8 +11,8 @@ import { toDay } from "./stay.table.js";
 export const DEFAULT_MODEL = "~default";
 
 /**
- * The data of a task's ended run that figures need, in one row. The turn that ends the run writes it. It outlives the
- * run, and needs no other row to be read. Only `taskOutcome` and `next` change later.
+ * The data of a task's ended run that figures need, in one row. The turn that ends the run writes the row. The row
+ * outlives the run. Readers of the row need no other row. Only `taskOutcome` and `next` change later.
  */
 export interface RunFact extends CallTally {
   readonly runId: string;

@@ -16,7 +16,7 @@ export type RepositoryCommit = z.infer<typeof repositoryCommit>;
 export const archiveSchema = z.object({
   id: z.string().max(100),
   bytes: z.int().min(1),
-  /** The chained digest of its chunks (`actors/archives/pack.ts`). */
+  /** The chained digest of the pack's chunks (`actors/archives/pack.ts`). */
   digest: z.string().max(100),
 });
 export type JobArchive = z.infer<typeof archiveSchema>;

@@ -13,7 +13,7 @@
  * | placing| pools.changed    | placing| places runs                                                       |
  *
  * A placed run gets `run.claim`, once, and decides whether it accepts the claim. There is one state, because all data
- * is in rows, and in a view of them in memory (`dispatcher-picture.ts`).
+ * is in rows, and in a view of them in memory (`dispatcher-view.ts`).
  */
 import { type InTurn, type NoContext, toChart } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";

@@ -29,7 +29,10 @@ import { claims, runners } from "./runner.table.js";
 
 /** The transition functions of the dispatcher. Each change of a row is also applied to the view in memory. */
 
-/** Adds a run to the end of the queue. A new era keeps the order if the clock has moved back since. */
+/**
+ * Adds a run to the end of the queue. If the clock has moved back since the youngest run was queued, a new era keeps
+ * the order.
+ */
 export function queueRun({ turn, run }: Delivered<QueueRun>): void {
   const { queue } = turn.rowView(dispatcherView);
   const key = toLineKey(run);

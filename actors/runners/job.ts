@@ -40,7 +40,7 @@ const offeredToolSchema = z.object({
   /** Unique within the server. */
   name: z.string(),
   description: z.string(),
-  /** JSON Schema of its inputs; `type` is `object`. */
+  /** JSON Schema of the tool's inputs; `type` is `object`. */
   schema: z.record(z.string(), z.unknown()),
 });
 export type OfferedTool = z.infer<typeof offeredToolSchema>;

@@ -12,7 +12,7 @@ export interface PlacementPool {
   readonly key: string;
   /** Labels that all runners of the pool have in addition to their own. */
   readonly labels: readonly string[];
-  /** Maximum number of simultaneous runs of all its runners; null for no limit. */
+  /** Maximum number of simultaneous runs of all runners of the pool; null for no limit. */
   readonly concurrency: number | null;
 }
 
@@ -30,11 +30,11 @@ export interface PlacementRules {
 /** A pool with sums over its runners. */
 interface PoolLoad {
   readonly pool: PlacementPool;
-  /** The groups of its connected runners, by signature. */
+  /** The groups of the pool's connected runners, by signature. */
   readonly groups: Map<string, RunnerGroup>;
-  /** Total slots of its connected runners. */
+  /** Total slots of the pool's connected runners. */
   slots: number;
-  /** Number of its runners' claims, connected or away. */
+  /** Number of claims of the pool's runners, connected or away. */
   held: number;
   /** Number of claims of lanes other than `work`. */
   heldBesideWork: number;
@@ -43,9 +43,9 @@ interface PoolLoad {
 /** A runner with its claims and its group. */
 interface KnownRunner extends RunnerLoad {
   heldBesideWork: number;
-  /** {@link toSignature} of its row. */
+  /** {@link toSignature} of the runner's row. */
   readonly signature: string;
-  /** Null while the runner is away, or if its pool does not exist. */
+  /** The group of the runner; null while the runner is away, or if its pool does not exist. */
   group: RunnerGroup | null;
 }
 

@@ -11,8 +11,8 @@ export interface PoolBearer {
 
 /**
  * Finds the pool of a token by the token's SHA-256 (hex): the pool's own token, or one minted through a runner trust.
- * Returns null for an unknown, replaced or expired token, if the trust has changed since, and if the workspace is
- * closed.
+ * Returns null for an unknown, replaced or expired token, if the trust has changed since the minting, and if the
+ * workspace is closed.
  */
 export function findPoolByToken(reading: Reading, tokenHash: string, nowMs: number): PoolBearer | null {
   const own = findResourceByHash(reading, "runner-pool", tokenHash);

@@ -1,6 +1,6 @@
 /**
  * The protocol between a runner and the service over one WebSocket, `GET /api/runner`, with the pool's token as bearer.
- * Frames are JSON texts, each a {@link runnerFrame} or a {@link serviceFrame}.
+ * Frames are JSON texts, each a {@link RunnerFrame} or a {@link ServiceFrame}.
  *
  * Phases:
  * 1. The runner sends `hello`: its identity, what it can run, the last service message it received, and its claims.
@@ -206,7 +206,7 @@ export const endingSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("handover"), to: z.string(), note: z.string().max(20_000) }),
   /** A question to the assignee; the task moves to the inbox. */
   z.object({ kind: z.literal("ask"), question: z.string().min(1).max(20_000) }),
-  /** Neither of them: the station hands over to no other, or the handover was refused. */
+  /** Neither a handover nor a question: the station hands over to no other station, or the handover was refused. */
   z.object({ kind: z.literal("finish"), note: z.string().max(20_000) }),
 ]);
 export type RunEnding = z.infer<typeof endingSchema>;

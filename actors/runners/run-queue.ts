@@ -15,7 +15,7 @@ export interface Line {
   readonly key: string;
   readonly lane: string;
   readonly fitting: FittingRunners;
-  /** Its oldest runs, oldest first. */
+  /** The oldest runs of the line, oldest first. */
   readonly oldest: QueuedRow[];
   /** Whether `oldest` holds all runs of the line. */
   areAll: boolean;

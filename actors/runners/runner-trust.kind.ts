@@ -7,7 +7,7 @@ import type { Kind, WriteScope } from "../resources/kind.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { RunnerPoolFields } from "./runner-pool.kind.js";
 
-/** Maximum number of pools of one trust. A host gets a token for each. */
+/** Maximum number of pools of one trust. A host gets a token for each pool. */
 const MAX_POOLS = 20;
 
 const schema = z.strictObject({

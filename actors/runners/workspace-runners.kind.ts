@@ -45,7 +45,7 @@ export const workspaceRunnersKind: Kind<WorkspaceRunnersFields> = {
     defaultPool === null ? [] : [{ path: "defaultPool", kind: "runner-pool", address: defaultPool }],
 };
 
-/** Returns the workspace's settings; null for each unset one. */
+/** Returns the workspace's settings. A setting that is not set is null. */
 export function workspaceRunners(reading: Reading, workspaceId: string): WorkspaceRunnersFields {
   const [id] = resourceAddresses.list(reading, workspaceId, [KIND], { limit: 1 });
   const row = id === undefined ? undefined : findResource<WorkspaceRunnersFields>(reading, workspaceId, KIND, id);

@@ -13,7 +13,7 @@ export interface AskPullRequest extends Message {
   readonly type: "pull-request.ask";
   readonly runId: string;
   readonly taskId: string;
-  /** The address that the pull request sends its news to: the task. */
+  /** The address that the pull request reports to: the task. */
   readonly taskAddress: Address;
   readonly teamId: string;
   readonly lineId: string;

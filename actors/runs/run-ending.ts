@@ -39,7 +39,7 @@ export function endByReport(turn: Turn, context: RunContext, report: EndReport, 
   finish(turn, context, { outcome, reason: failure?.message ?? null }, owner);
 }
 
-/** Records the runner's end report. Returns the outcome that counts. */
+/** Records the runner's end report. Returns the outcome to end the run with. */
 function recordReport(
   turn: Turn,
   report: Omit<EndReport, "type" | "runId" | "fence">,
@@ -58,7 +58,7 @@ function recordReport(
   return { outcome, failure };
 }
 
-/** Asks for a check of the branches that hold the run's starting commits: do they still hold them? */
+/** Asks the archives of the run's starting commits to check whether the branches still contain these commits. */
 function lookForCommits(turn: Turn): void {
   const { partition, id } = turn.self;
   for (const { repository, base } of getRunInput(turn, partition, id).beginning?.checkouts ?? []) {
@@ -105,7 +105,8 @@ function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
   // Earlier releases' runners report commits only at the end. So does any runner whose setup failed.
   recordBases(turn, checkouts);
   const { repositories } = getRunInput(turn, partition, runId).config;
-  // Of two reports about a repository the last counts. Reports about repositories outside the run's config are ignored.
+  // If a repository is reported twice, the last report applies. Reports about repositories outside the run's config are
+  // ignored.
   const last = new Map(checkouts.map((checkout) => [checkout.repository, checkout]));
   for (const { repository, base, diff, own } of last.values()) {
     if (!repositories.some(({ name }) => name === repository)) continue;
@@ -118,7 +119,8 @@ function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
 }
 
 /**
- * Returns the outcome that counts. A handover counts only if it was accepted before: no runner report can skip a gate.
+ * Returns the outcome to end the run with. A reported handover that was not accepted before becomes a failure, so that
+ * no runner report can skip a gate.
  */
 export function acceptedOutcome(
   row: RunRow,

@@ -6,8 +6,9 @@ import type { Slice, Walk } from "../../storage/migrations.js";
 import type { Change, Entry, Reading } from "../../storage/store.js";
 
 /**
- * Gives runs an owner and an input row, and turns diffs and skills into bodies. For an ended run only its config is
- * stored. For an active run the input is what its job was built from, as far as today's rows still hold it.
+ * Gives runs an owner and an input row, and turns diffs and skills into bodies. The input row of an ended run holds
+ * only the run's config. The input row of an active run holds the data that the run's job was built from, as far as the
+ * current rows still have that data.
  */
 
 interface Checkout {
@@ -61,7 +62,7 @@ interface Skill {
   readonly files: readonly { readonly path: string; readonly content: string }[];
 }
 
-/** The number of notes that a run received: the latest ones. */
+/** Maximum number of notes that a run received: the latest ones. */
 const NOTES_GIVEN = 200;
 /** Entries in a slice if an entry can take megabytes. */
 const HEAVY = 8;

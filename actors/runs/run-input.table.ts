@@ -46,7 +46,7 @@ export interface RunBeginning {
   readonly checkouts: readonly InputCheckout[];
   /** The tools that the agent may call; absent for none. */
   readonly tools?: RunTools;
-  /** Whether the runner may be asked to push its changes; absent for no. */
+  /** Whether the runner may be asked to push the run's changes; absent for no. */
   readonly push?: true;
   /** Absent unless the run belongs to a replay. */
   readonly replay?: ReplayTerms;
@@ -82,7 +82,7 @@ export interface ClaimedInput {
 }
 
 export interface InputBrief extends Omit<RunBrief, "notes"> {
-  /** Digest of the notes, as JSON; null for none. */
+  /** Digest of the body that contains the notes as JSON; null if there are no notes. */
   readonly notes: string | null;
 }
 

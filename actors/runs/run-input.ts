@@ -24,8 +24,8 @@ export function recordBrief(turn: Turn, run: OwnedRun, owner: RunOwner): void {
 }
 
 /**
- * Records the starting commits that the runner reports, if the input left them open. Ignores all others. Of two reports
- * about a repository the last counts.
+ * Records the starting commits that the runner reports, if the input left them open. Ignores all others. If a
+ * repository is reported twice, the last report applies.
  */
 export function recordBases(turn: Turn, bases: readonly CheckoutBase[]): void {
   const { partition, id } = turn.self;

@@ -73,7 +73,9 @@ export interface RunOwner {
    * figures.
    */
   readonly opener: ((reading: Reading, workspaceId: string, run: OwnedRun) => Opener | null) | null;
-  /** Returns the task as events show it; null without a task. An owner with a gate or hooks never returns null. */
+  /**
+   * Returns the task as events show it; null if the run has no task. An owner with a gate or hooks never returns null.
+   */
   eventSubject(reading: Reading, workspaceId: string, run: OwnedRun): EventSubject | null;
 }
 

@@ -198,8 +198,8 @@ export function forwardPush(
 }
 
 /**
- * Finds the push that the runner's message is about; undefined for a push that the runner does not have, or no longer
- * has.
+ * Finds the pending push that the runner's message is about; undefined if the run does not wait for this push, or no
+ * longer waits for it.
  */
 export function findPush({ pushes }: RunContext, { id }: PushReport): PendingPush | undefined {
   return pushes.find(({ push }) => push === id);
@@ -222,7 +222,8 @@ export function processResult(turn: Turn, context: RunContext, result: PullReque
   const pushes = context.pushes.filter((one) => one !== pending);
   const { [repository]: _last, ...others } = context.unmet ?? {};
   const unmet = wish !== null && refused !== null ? { ...others, [repository]: refused } : others;
-  // The result may arrive before the runner's report. Then nothing waits for the report any more.
+  // The pull request's result may arrive before the runner's push report. If no other push awaits a report, cancel the
+  // timeout.
   if (pending.push !== null && pushes.every(({ push }) => push === null)) turn.cancelWake(PUSH);
   return askNext(turn, { ...context, pushes, unmet });
 }

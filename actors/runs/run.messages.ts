@@ -80,7 +80,7 @@ export interface AnswerApproval extends Answered<ApprovalResult | Refusal>, Keye
 
 export interface ApprovalResult {
   readonly approval: ApprovalRow;
-  /** Whether it was answered before, under the same key. */
+  /** Whether the approval was answered before, under the same key. */
   readonly replayed: boolean;
 }
 

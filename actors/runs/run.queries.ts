@@ -18,7 +18,7 @@ export function seesRun(reading: Reading, caller: Caller, workspaceId: string, r
   return run !== undefined && seesOutcomes(reading, caller, workspaceId, run.teamId);
 }
 
-/** The id of no team: only callers who read the outcomes of all teams read its. */
+/** A team id that no team has. Only callers who may read the outcomes of all teams may read outcomes under this id. */
 const NO_TEAM = "";
 
 /** A run whose outcomes the caller may read. */
@@ -115,7 +115,7 @@ export function isCommitNeeded(
 
 /** Selects a page of a run's approvals. */
 export interface ApprovalPage {
-  /** Lists only approvals that are older than this id. */
+  /** Lists only approvals that are older than the approval with this id. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
@@ -123,7 +123,7 @@ export interface ApprovalPage {
 /** Lists the approvals of a run, newest first. */
 export function listApprovals(reading: Reading, { workspaceId, run }: VisibleRun, page: ApprovalPage): ApprovalRow[] {
   const { before, limit } = page;
-  // Refuses the list when the row of an open approval is lost: the rows alone do not show that.
+  // Throws `damaged` if the row of an open approval is lost. The list below would omit that approval.
   if (before === undefined) listOpenApprovals(reading, workspaceId, run.id);
   const place = before === undefined ? undefined : [before];
   return approvals.all(reading, workspaceId, { runId: run.id }, { limit, before: place });

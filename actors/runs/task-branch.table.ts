@@ -8,7 +8,8 @@ import { listNames } from "../code-host/hosted-repository.queries.js";
  */
 export interface TaskBranch {
   /**
-   * The pull request that runs of the task ask. Null after that pull request has ended: the next run starts another.
+   * The pull request that the task's runs send requests to. Null after that pull request has ended: the next run starts
+   * another one.
    */
   readonly pullRequestId: string | null;
   readonly branch: string;

@@ -66,7 +66,7 @@ export function endToolCalls(
   }
 }
 
-/** Counts an ended call. Updates the fact too if the run has already ended. */
+/** Counts an ended call. Also updates the run's fact if the run has already ended. */
 export function countToolCall(turn: Turn, { call, isRecorded = false }: Omit<ToolCallOver, "type">): void {
   const { partition } = turn.self;
   const row = getRunRow(turn);

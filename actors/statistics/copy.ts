@@ -1,8 +1,8 @@
 import { type Fraction, fraction, mean } from "../fraction.js";
 
 /**
- * "unscored" says nothing about the configuration (for example, a runner was lost). Null until the copy has settled
- * and, if there is a judge, is judged.
+ * The result of a copy. An `unscored` copy says nothing about the configuration (for example, a runner was lost). Null
+ * until the copy has settled and, if there is a judge, is judged.
  */
 export type CopyResult = "succeeded" | "failed" | "unscored" | null;
 
@@ -17,7 +17,8 @@ export interface Copy {
 }
 
 /**
- * Figures over fewer tasks than this are unreliable, and say `few` (document 2, `roomToImprove` and `onlyOnSeenTasks`).
+ * Minimum number of tasks for a reliable figure. Figures over fewer tasks are marked as `few` (document 2,
+ * `roomToImprove` and `onlyOnSeenTasks`).
  */
 export const FEW = 5;
 

@@ -8,8 +8,8 @@ export interface PlannedCheck {
 
 /**
  * The probability, from 0 to 1, that a check fails against this baseline although the change has no effect (a check's
- * `warnings`). Null ("unmeasured") if no task has two scored copies. It is display only and decides nothing, so it is a
- * double.
+ * `warnings`). Null ("unmeasured") if no task has two scored copies. The value is only displayed and decides nothing,
+ * so it is a double.
  *
  * Only a task whose scored copies all succeeded can regress. Such a task's copies do not show how likely its next copy
  * fails, so the estimate uses the copies of all tasks. It models the tasks' success rates as a beta distribution, with
@@ -81,7 +81,7 @@ function regressionChance({ mean, likeness }: Urn, succeeded: number, copies: nu
   return chances.reduce((sum, chance, successes) => (2 * successes < copies ? sum + chance : sum), 0);
 }
 
-/** The probability that more than `most` of several independent events happen. */
+/** The probability that more than `max` of several independent events happen. */
 function chanceOfMore(chances: readonly number[], max: number): number {
   const counts = chances.reduce((before, chance) => drawOnce(before, () => chance), [1]);
   return counts.reduce((sum, chance, count) => (count > max ? sum + chance : sum), 0);

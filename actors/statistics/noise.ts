@@ -8,7 +8,7 @@ import { neededRepeats, suggestedRepeats } from "./minimum-gain.js";
 export interface Noise {
   /** Success of the first copies, of the second copies and so on, each from 0 to 1; null if none of them was scored. */
   readonly perRepeat: readonly (number | null)[];
-  /** The highest of these rates minus the lowest. */
+  /** The highest rate in `perRepeat` minus the lowest. */
   readonly spread: number;
   /** Tasks with both a succeeded and a failed copy, ordered by id. */
   readonly flippedTasks: readonly string[];

@@ -4,7 +4,7 @@ import { type Copy, isScored } from "./copy.js";
 
 /** A copy with its cost. */
 export interface PricedCopy extends Copy {
-  /** The cost that its attempts reported, including the first judging; null if nothing was reported. */
+  /** The cost that the copy's attempts reported, including the first judging; null if nothing was reported. */
   readonly spent: Money | null;
   /** Whether every attempt that started its agent reported its cost, in the currency of the replay's ceiling. */
   readonly priced: boolean;
@@ -44,7 +44,7 @@ export interface CeilingOf {
 }
 
 /**
- * The amount that an unpriced copy counts against the ceiling (document 2, "Replay check (record)":
+ * The amount that counts against the ceiling for each unpriced copy (document 2, "Replay check (record)":
  * `threshold.unpricedRun`).
  */
 export function unpricedRun({ ceiling, runs, repeats }: CeilingOf): Fraction {

@@ -38,7 +38,7 @@ export interface RecountFinding {
   readonly isMissing: boolean;
 }
 
-/** A finding with its correction. Without changes if only the body is missing. */
+/** A finding with its correction. `changes` is empty if only the body is missing. */
 export interface Recount extends RecountFinding {
   readonly changes: readonly Change[];
 }
@@ -107,7 +107,10 @@ function* getRecount(reading: Reading, found: Omit<RecountFinding, "counted">, u
   if (changes.length > 0 || isMissing) yield { ...found, counted: was?.count ?? null, changes };
 }
 
-/** Returns changes that notify the sweeper of unused bodies. None if there is no unused body or the sweeper knows. */
+/**
+ * Returns the changes that notify the sweeper of unused bodies; none if there is no unused body, or if the sweeper was
+ * already notified.
+ */
 function notifySweeper(reading: Reading, workspaceId: string): Change[] {
   const sweeper = blobSweeperRef(workspaceId);
   if (unused.entries(reading, workspaceId, [], { limit: 1 }).length === 0 || isStored(reading, sweeper)) return [];

@@ -6,7 +6,7 @@
  * row: tables declare which bodies their rows refer to. {@link holdBlob} stores a body for a row of a later turn.
  * 2. A body without references is stored for {@link UNUSED_MS}, so that a body that returns is not written again. Then
  * the workspace's sweeper removes it (`blob-sweeper.machine.ts`).
- * 3. A body exists while rows refer to it: the sweeper never removes one with a count.
+ * 3. A body exists while rows refer to it: the sweeper never removes a body with references.
  *
  * Operators can recount the references (`blob-recount.ts`).
  */

@@ -11,7 +11,7 @@ import { type Cursor, type Line, type PageSource, ROWS_BEGIN, type Slice, SliceR
 /** Limits of the number of keys to read from a line in one batch. The number is twice the rows still wanted. */
 const LONGEST_READ = 32;
 const SHORTEST_READ = 4;
-/** Number of rows without a match before lines skip. Half as many after a match by skipping. */
+/** Number of rows without a match before the lines skip. After a skip that found a match, half as many are enough. */
 const MAX_MISSES = 16;
 
 /** A line of one index with its next positions, newest last. `before` is null if `ahead` holds all of them. */
@@ -39,7 +39,7 @@ class CommonRows<Row extends object> {
   readonly #found: number;
   /** Whether a line has no more positions. */
   #isAtEnd = false;
-  /** Rows read since the last match. */
+  /** Number of rows read without a match. {@link MAX_MISSES} of them make the lines skip. */
   #misses: number;
 
   constructor(reading: Reading, source: PageSource<Row>, cursor: Cursor<Row> | null) {

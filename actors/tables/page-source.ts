@@ -38,13 +38,16 @@ export interface Cursor<Row> {
   /** The last line found; null after all lines are known. */
   readonly lastLine: Key | null;
   readonly lines: readonly Line<Row>[];
-  /** Number of rows read since the last match, if the page is the common rows of several lines; otherwise 0. */
+  /**
+   * Number of rows read without a match (`common-rows.ts`), if the page is the common rows of several lines; otherwise
+   * 0.
+   */
   readonly misses: number;
 }
 
 /** The entries of an index with the same first fields, in order. */
 export interface Line<Row> {
-  /** The values of these fields. */
+  /** The values of the index's first fields. */
   readonly under: Key;
   /** The next entries of the line, newest last. */
   readonly ahead: readonly Ahead<Row>[];

@@ -57,7 +57,7 @@ interface SweeperContext {
   readonly at: PassPlace | null;
   /** Whether a slice ran since the last wake-up. */
   readonly isMoving: boolean;
-  /** The id of the effect that waits for the next turn, or of the last one. */
+  /** The id of the effect that waits for the next turn, or of the last such effect. */
   readonly turnId: string;
 }
 

@@ -40,7 +40,10 @@ export function findOpenedTask(
   return tasks.get(reading, team.workspaceId, earlier.resourceId) ?? null;
 }
 
-/** Builds the message that opens the task. Refuses people who are not on the team, and an unknown line or station. */
+/**
+ * Builds the message that opens the task. Refuses people who are not on the team, an unknown line or station, and an
+ * invalid review target.
+ */
 export function toOpenTask(
   reading: Reading,
   caller: PersonCaller,

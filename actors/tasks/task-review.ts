@@ -24,7 +24,10 @@ export interface WantedReview {
 
 const PULL_REQUEST = /^https?:\/\/[^/?#]+\/([^/?#]+\/[^/?#]+)\/pull\/([1-9]\d{0,9})\/?$/;
 
-/** Returns the requested review; null if none is requested. Refuses a target that no repository of the line has. */
+/**
+ * Returns the requested review; null if none is requested. Refuses a pull request outside the line's repositories, an
+ * invalid branch name, and a request with both. Does not check whether the branch exists.
+ */
 export function toTaskReview(
   { repositories }: Pick<LineFields, "repositories">,
   { pullRequest, branch }: WantedReview,

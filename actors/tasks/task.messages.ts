@@ -84,7 +84,7 @@ export interface AddNote extends Command {
   readonly text: string;
 }
 
-/** A person has left: unassigns the task if it was theirs. */
+/** A person has left: unassigns the task if that person is its assignee. */
 export interface UnassignTask extends Message {
   readonly type: "task.unassign";
   readonly userId: string;

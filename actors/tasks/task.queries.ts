@@ -43,7 +43,7 @@ export function findTaskFilter(
 }
 
 export interface TaskPage {
-  /** Lists only tasks that were opened before this one. */
+  /** Lists only tasks that were opened before the task with this id. */
   readonly before?: string | undefined;
   readonly limit: number;
   /** The position where the previous page stopped. */

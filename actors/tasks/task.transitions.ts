@@ -90,8 +90,8 @@ function recordStayIn(turn: Turn, task: TaskRow): void {
 }
 
 /**
- * Refuses with a 422 if the line, the station or the assignee was deleted before the turn that opens the task. Returns
- * null otherwise.
+ * Refuses with a 422 if, in the turn that opens the task, the line or the station no longer exists or the assignee is
+ * not on the team. Returns null otherwise.
  */
 export function refuseUnlessOpens(turn: TurnReading, { teamId, lineId, station, assignee }: OpenTask): Refusal | null {
   const line = findLine(turn, turn.self.partition, lineId);
@@ -226,7 +226,10 @@ function endRun(event: RunIsOver, row: TaskRow, before: readonly EndedRun[]): re
   return [];
 }
 
-/** Sets the approval that the run needs from the assignee; null if it no longer needs any. */
+/**
+ * Moves the task to the inbox, with the sentence `asks` about what the run needs from the assignee. If `asks` is null,
+ * the run needs nothing, and the task is `running` again.
+ */
 export function setAsks(turn: Turn, asks: string | null): void {
   const row = taskRow(turn);
   const next = putTask(turn, row, { ...row, state: asks === null ? "running" : "inbox", asks });
@@ -360,7 +363,7 @@ export function refuseUnlessAssignee(turn: TurnReading, by: string): Refusal | n
   return refuseUnlessAssigneeOf(taskRow(turn), by);
 }
 
-/** Refuses a station that the line does not have with a 422; otherwise null. */
+/** Refuses with a 422 a station that the line does not have. Returns null otherwise. */
 export function refuseUnlessStation(turn: TurnReading, to: string): Refusal | null {
   const line = findLine(turn, turn.self.partition, taskRow(turn).lineId);
   return findStation(line, to) === undefined ? invalid("to", `there is no station ${to}`) : null;
@@ -419,7 +422,7 @@ export function appendNote(turn: Turn, row: TaskRow, from: string, text: string)
   turn.publishChange(taskTopic(row.id), { type: "note", note });
 }
 
-/** Publishes the happening that bindings act on. A closed workspace closes its tasks without it. */
+/** Publishes the happening that bindings act on. A closed workspace publishes none when it closes its tasks. */
 function publishHappening(turn: Turn, row: TaskRow, on: TaskHappening["on"], ask: TaskHappening["ask"] = null): void {
   const workspaceId = turn.self.partition;
   const { task, causes } = toEventSubject(turn, workspaceId, row);

@@ -27,7 +27,7 @@ export interface RaisedFiles {
   readonly source: "webhook" | "poll";
   readonly event: number;
   /**
-   * The values that all expressions of the files can read, as JSON text. Without `body` and `raw` if the delivery's
+   * The values that all expressions of the files can read, as JSON text. They lack `body` and `raw` if the delivery's
    * body is a blob.
    */
   readonly values: StoredText;
@@ -39,7 +39,7 @@ export interface RaisedFiles {
 }
 
 export interface RaisedFile {
-  /** The name that the event gives. The attachment gets its last part. */
+  /** The name that the event gives. Its last part becomes the attachment's name. */
   readonly name: string;
   readonly type: string | null;
   /** Size in bytes, if the event gives it; otherwise null. */
@@ -90,7 +90,7 @@ export interface TaskRaised extends Message {
   readonly outcome: RaiseOutcome;
   /** The task that was opened or received the event; null for none. */
   readonly taskId: string | null;
-  /** The reason for a failure, a deleted line or station; null without a failure. */
+  /** The reason for a failure: a deleted line or station. Null if nothing failed. */
   readonly reason: "line-gone" | "station-gone" | null;
 }
 
@@ -116,7 +116,9 @@ export interface ReportRaised extends Message {
 export interface RaiseTaken extends Message {
   readonly type: "raise.taken";
   readonly key: string;
-  /** The marks that the task was opened with; absent if it existed before, and in messages of earlier releases. */
+  /**
+   * The marks that the task was opened with; absent if the task existed before, and in messages of earlier releases.
+   */
   readonly marks?: readonly TaskMark[];
 }
 

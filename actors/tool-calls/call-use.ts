@@ -6,7 +6,7 @@ import { type CallUse, callUses } from "./tool-call.table.js";
 
 /** Maximum number of calls of a run. */
 const MAX_CALLS = 2_000;
-/** Maximum total bytes of their inputs and outputs. */
+/** Maximum total bytes of the inputs and outputs of a run's calls. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 const HOUR_MS = 60 * 60 * 1_000;

@@ -12,7 +12,7 @@ import { toolCalls } from "./tool-call.table.js";
 
 /** Selects a page of calls or approvals. */
 interface Page {
-  /** Lists only those that are older than this id. */
+  /** Lists only calls or approvals that are older than the one with this id. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
@@ -58,8 +58,8 @@ export function addOwnApprovals(
 }
 
 /**
- * Merges the open approvals of one more workspace whose tasks have no assignee. All team members see them and may
- * assign the task. Yields between slices, so that other work can run.
+ * Merges the open approvals of one more workspace whose tasks have no assignee. All team members see these approvals
+ * and may assign the task. Yields between slices, so that other work can run.
  */
 export function* addUnassignedApprovals(
   reading: Reading,

@@ -64,19 +64,25 @@ export interface ToolCallRow extends StoredCall {
   readonly integrationId: string;
   /** Digest of the tool and the requested inputs (`asked-digest.ts`). Equal calls have the same digest. */
   readonly askedDigest: string;
-  /** JSON text of the inputs with defaults; if they are invalid, of the requested inputs. */
+  /** JSON text of the inputs with defaults. If the inputs are invalid, JSON text of the requested inputs. */
   readonly inputs: StoredText;
   /** JSON text of the inputs that replaced `inputs` on approval; null when unchanged. */
   readonly edited: StoredText | null;
   /** The source of the rule that requires approval, fixed when the agent asks for the call; null for none. */
   readonly rule: ApprovalRule | null;
-  /** Digest of the action, its request and its account at the time of the approval request; absent without one. */
+  /**
+   * Digest of the action, its request and its account at the time of the approval request; absent if no approval was
+   * requested.
+   */
   readonly requestDigest?: string;
-  /** JSON text of the task as the call's request sees it, from the time of the approval request; absent without one. */
+  /**
+   * JSON text of the task as the call's request sees it, from the time of the approval request; absent if no approval
+   * was requested.
+   */
   readonly task?: StoredText;
   /** The HTTP method of the request; null before it starts. */
   readonly method: string | null;
-  /** JSON text of its output; null for none. */
+  /** JSON text of the call's output; null for none. */
   readonly output: StoredText | null;
   /** The text that the agent got; absent if it is just the output or `message`. */
   readonly told?: StoredText;

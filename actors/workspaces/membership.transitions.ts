@@ -23,7 +23,10 @@ export interface MemberChanged extends Fact {
 /** Changes a member's role. The answer is the {@link Member}. */
 export interface ChangeRole extends Answered<MembershipAnswer> {
   readonly type: "member.role";
-  /** The requesting user. The turn checks their role, so that it cannot change in between. */
+  /**
+   * The requesting user. The turn checks the user's role, so that the role cannot change between the check and the
+   * write.
+   */
   readonly by: string;
   readonly userId: string;
   readonly role: Role;
@@ -44,7 +47,7 @@ export interface JoinTeam extends Answered<MembershipAnswer> {
   readonly userId: string;
 }
 
-/** Removes a member from a team. The answer is the {@link Member}, or `not-found` if they are not on it. */
+/** Removes a member from a team. The answer is the {@link Member}, or `not-found` if the member is not on the team. */
 export interface LeaveTeam extends Answered<MembershipAnswer> {
   readonly type: "team.leave";
   readonly by: string;

@@ -13,13 +13,13 @@ export function countSpent(replay: ReplayRow): Fraction {
   return unpriced === 0 ? known : add(known, multiply(fraction(unpriced), unpricedRun(replay)));
 }
 
-/** A search's ceiling, and the amount that everything except one of its replays counts against it. */
+/** A search's ceiling, and the amount that counts against the ceiling, excluding one replay of the search. */
 export interface BudgetLeft {
   readonly ceiling: Money;
   readonly others: Fraction;
 }
 
-/** Whether copies that never ran may no longer start. `purse` is null for a replay outside a search. */
+/** Whether copies that never ran may no longer start. `budget` is null for a replay outside a search. */
 export function isAtCeiling(replay: ReplayRow, budget: BudgetLeft | null): boolean {
   return !mayStart(replay, { priced: true }, budget);
 }
@@ -62,8 +62,8 @@ export function addSpending(
 }
 
 /**
- * Returns a copy's spending after another attempt: the sum in the ceiling's currency, or the first cost reported in
- * another.
+ * Returns a copy's spending after another attempt: the sum of the costs in the ceiling's currency. If there are none,
+ * it is the first cost that was reported in another currency.
  */
 export function addReported(before: Money | null, more: Money | null, currency: string): Money | null {
   if (before === null || more === null) return boundMoney(before ?? more);

@@ -32,7 +32,7 @@ export function openBudget(turn: Turn, { searchId, ceiling }: Pick<SearchBudgetR
 }
 
 /**
- * Returns the search's ceiling and the amount that everything except this replay counts against it; null for a replay
+ * Returns the search's ceiling, and the amount that counts against the ceiling without this replay; null for a replay
  * outside a search. `stored` must be the stored row.
  */
 export function findBudgetLeft(turn: TurnReading, stored: ReplayRow): BudgetLeft | null {

@@ -230,8 +230,8 @@ const consequences: readonly [field: Compared, follows: string][] = [
 ];
 
 /**
- * Lists warnings about a candidate that make its comparison with the baseline less about the agent's work. Each warning
- * is for a field whose value in the block differs from the live station's current value.
+ * Lists a warning for each compared field whose value in a candidate's block differs from the live station's current
+ * value. Because of such a difference, the comparison with the baseline shows more than the agent's work.
  */
 export function candidateWarnings(block: StationBlock, live: Station): readonly Warning[] {
   return consequences.flatMap(([field, follows]) => {

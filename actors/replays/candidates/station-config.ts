@@ -30,12 +30,17 @@ export function toFingerprints(config: RunConfig, judging: JudgingSetup): Finger
   };
 }
 
-/** Returns the name of the model that judges under a config; null without a judge, and if no model is configured. */
+/**
+ * Returns the name of the model that judges under a config; null if the station has no judge, or if the judge names no
+ * model and no default model is configured.
+ */
 export function toJudgeModel({ station: { judge } }: RunConfig, { defaultModel }: JudgingSetup): string | null {
   return judge === null ? null : judge.model || defaultModel;
 }
 
-/** Returns the config of a block as a station of a team's line, with the current skills and profile. */
+/**
+ * Returns the run config that a station with this block has on the team's line. Uses the current skills and profile.
+ */
 export function toConfig(
   reading: Reading,
   { workspaceId, teamId, line }: { readonly workspaceId: string; readonly teamId: string; readonly line: LineFields },

@@ -43,12 +43,12 @@ export interface ReplayFigures {
   readonly replay: ReplayRow;
   readonly isBaseline: boolean;
   readonly totals: SuccessTotals;
-  /** The replay to compare with, and the comparison; both null without one. */
+  /** The replay to compare with, and the comparison with that replay. Both are null if there is no such replay. */
   readonly counterpart: ReplayRow | null;
   readonly versus: Versus | null;
 }
 
-/** Returns the replay to compare with; null without one. */
+/** Returns the replay to compare with; null if there is none. */
 export function findOther(
   reading: Reading,
   { workspaceId, baselineId }: SetTerms,

@@ -22,7 +22,7 @@ export interface HealthReplay {
   readonly state: ReplayState;
   readonly repeats: number;
   readonly endedAt: string | null;
-  /** For a replay with the answer: the live replay that it is compared with. */
+  /** For a replay with the answer: the live replay that this replay is compared with. */
   readonly answers: string | null;
   readonly search: object | null;
 }
@@ -93,9 +93,9 @@ interface OracleHealth {
   readonly againstReplayId: string;
   /** `gone`: the live replay was removed. */
   readonly againstState: ReplayState | "gone";
-  /** The number of runs that it repeats. */
+  /** The number of runs that the replay with the answer repeats. */
   readonly answered: number;
-  /** Success rates on those runs. These and all following fields are null until both replays finish. */
+  /** Success rates on the repeated runs. These and all following fields are null until both replays finish. */
   readonly live: number | null;
   readonly withAnswer: number | null;
   readonly gain: Gain | null;

@@ -7,9 +7,9 @@ import { type Interval, successInterval } from "../../statistics/success.js";
 /** One side of a comparison: a replay with its copies, in the order of its set's runs. */
 export interface Side<Each extends Copy = Copy> {
   readonly id: string;
-  /** The number of copies that it makes of each run. */
+  /** The number of copies of each run in the replay. */
   readonly repeats: number;
-  /** The scoring fingerprint of its copies. */
+  /** The scoring fingerprint of the replay's copies. */
   readonly scoringFingerprint: string;
   readonly copies: readonly Each[];
 }
@@ -19,7 +19,7 @@ export interface Counterpart {
   readonly id: string;
   /** The replay to compare with, chosen at the start. */
   readonly pairedWith: string | null;
-  /** For a replay with the answer: the live replay whose end started it. */
+  /** For a replay with the answer: the live replay whose end started this replay. */
   readonly answers: string | null;
 }
 
@@ -35,7 +35,7 @@ export interface Versus {
     /** The other replay's success rate on the tasks that both replays scored; null when there are none. */
     readonly successRate: number | null;
     readonly interval: Interval | null;
-    /** The number of those tasks, and whether it is below 5. */
+    /** The number of tasks that both replays scored, and whether the number is below 5. */
     readonly tasks: number;
     readonly few: boolean;
   };

@@ -4,8 +4,8 @@
  * answers.
  *
  * 1. A replay stores at most {@link MAX_ASKED} questions at a time, including questions that wait for the model.
- * 2. From when it is asked until its usage is known, a question counts its estimate. After that it counts its cost. If
- *    a crash loses an answer, the estimate stays counted and the question is asked again.
+ * 2. From when a question is asked until its usage is known, its estimate counts against the ceiling. After that, its
+ *    cost counts. If a crash loses an answer, the estimate still counts, and the question is asked again.
  * 3. One turn applies an outcome with all its consequences.
  * 4. A turn prepares at most one question, because that reads whole diffs. The next questions follow in later turns.
  * 5. A question that does not fit under the ceiling is given up only when no other question of the replay is in
@@ -205,8 +205,8 @@ function findEstimate({ terms }: JudgingScene, { messages, model, estimates }: P
 }
 
 /**
- * Returns the amount that a question counts while it is in progress: for a second judging at least the cost of the
- * first.
+ * Returns the amount that counts against the ceiling while a question is in progress: the question's estimate, and for
+ * a second judging at least the cost of the first. Null if there is no estimate.
  */
 function findCount(scene: JudgingScene, prepared: PreparedQuestion): Money | null {
   const { needs } = prepared;
@@ -216,7 +216,10 @@ function findCount(scene: JudgingScene, prepared: PreparedQuestion): Money | nul
   return needs.amount > estimate.amount ? needs : estimate;
 }
 
-/** Returns the outcome of a question whose effect failed, which happens only by a fault. It counts the estimate. */
+/**
+ * Returns the outcome of a question whose effect failed, which only a fault causes. The question's estimate counts as
+ * its cost.
+ */
 function toLost({ estimate }: AskedLook): ModelOutcome {
   const spent = { calls: 1, cost: estimate, isEstimate: true };
   return { state: "failed", code: "refused", reason: "the question could not be sent", spent };

@@ -126,7 +126,7 @@ function readSides(scene: JudgingScene, look: PairLook): Sides {
   const reader = { reading: turn, workspaceId };
   const opponent = findOpponent(scene, copy, theirId);
   const theirs = readSide({ ...reader, readsChanges }, theirJudge === undefined ? judge : theirJudge, opponent);
-  // Without the other change, no reading needs this one.
+  // If the other change is missing, no reading needs this change.
   return { own: readSide({ ...reader, readsChanges: theirs.change !== null }, judge, copy), theirs };
 }
 

@@ -30,14 +30,17 @@ export type Look = VerdictLook | PairLook;
 export type AskedLook = AskedVerdict | AskedReading;
 
 interface Asked {
-  /** The id of its effect. Each new attempt gets a new id. */
+  /** The id of the question's effect. Each new attempt gets a new id. */
   readonly questionId: string;
   /** The mark in the fences around the shown work; the same for each attempt. */
   readonly mark: string;
   readonly asking: ModelAsking;
-  /** When to ask it again, in milliseconds since the epoch; null while it is in progress. */
+  /** When to ask the question again, in milliseconds since the epoch; null while the question is in progress. */
   readonly askAtMs: number | null;
-  /** The amount that it counts against the ceiling until its usage is known; null for none, and while it waits. */
+  /**
+   * The amount that counts against the ceiling until the question's usage is known. Null if nothing counts, and while
+   * the question waits for the model.
+   */
   readonly estimate: Money | null;
 }
 

@@ -18,7 +18,7 @@ export interface ReplayPairRow extends CopyKey, Stored<typeof listedPairSchema, 
   readonly promptVersion: number | null;
   /** The answered readings: two once judged, none if both copies changed nothing. */
   readonly readings: readonly StoredReading[];
-  /** Total of all attempts to ask so far. Attempts with unknown usage count their estimate. */
+  /** Total of all attempts to ask so far. An attempt with unknown usage counts as its estimated cost. */
   readonly spent: ModelSpent;
 }
 

@@ -6,7 +6,7 @@ import type { CopyKey } from "./replay-verdict.table.js";
 
 /** A second check of a copy's change, in its own run. */
 export interface ReplayRecheckRow extends CopyKey {
-  /** `asked` once the second check is requested; `none` once it is certain that it has no result. */
+  /** `asked` once the second check is requested; `none` once it is certain that the check has no result. */
   readonly state: "asked" | "checked" | "none";
   /** The run of the newest attempt, which has the complete output of the check; null before the first attempt. */
   readonly runId: string | null;

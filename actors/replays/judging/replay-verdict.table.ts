@@ -38,13 +38,13 @@ export interface StoredVerdict extends Omit<JudgeVerdict, "reasons" | "claims" |
 /** A judging of a copy's change. */
 export interface ReplayVerdictRow extends CopyKey {
   readonly which: WhichJudging;
-  /** `asked` once the judging is requested; `none` once it is certain that it gets no verdict. */
+  /** `asked` once the judging is requested; `none` once it is certain that the judging gets no verdict. */
   readonly state: "asked" | "judged" | "none";
   /** Null unless judged. */
   readonly verdict: StoredVerdict | null;
   /** Why there is no verdict; otherwise null. Users may see the text. */
   readonly none: { readonly code: NoVerdict; readonly text: string } | null;
-  /** Total of all attempts to ask so far. Attempts with unknown usage count their estimate. */
+  /** Total of all attempts to ask so far. An attempt with unknown usage counts as its estimated cost. */
   readonly spent: ModelSpent;
 }
 

@@ -4,7 +4,10 @@ import { addModelSpent, type ModelSpent } from "../../outbound/models/model-cost
 import { type BudgetLeft, countSpent } from "../budget/replay-ceiling.js";
 import type { ReplayRow } from "../replay/replay.js";
 
-/** Whether a cost fits under the replay's ceiling and its search's ceiling. A cost that counts nothing always fits. */
+/**
+ * Whether a cost fits under the replay's ceiling and its search's ceiling. A cost that counts as 0 always fits: null,
+ * or an amount in a currency other than the ceiling's.
+ */
 export function fitsBudget(replay: ReplayRow, cost: Money | null, budget: BudgetLeft | null): boolean {
   const count = amountIn(cost, replay.ceiling.currency);
   if (compare(count, ZERO) === 0) return true;
@@ -14,8 +17,8 @@ export function fitsBudget(replay: ReplayRow, cost: Money | null, budget: Budget
 }
 
 /**
- * Replaces the amount `before` with `now` in `spending.besides`. A cost in another currency, or of a model without a
- * price, counts nothing.
+ * Replaces the amount `before` with `now` in `spending.besides`. A cost in a currency other than the ceiling's counts
+ * as 0, and so does null, the cost of a model without a price.
  */
 export function recount(replay: ReplayRow, before: Money | null, now: Money | null): ReplayRow {
   const { currency } = replay.ceiling;

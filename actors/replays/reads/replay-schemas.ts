@@ -166,7 +166,7 @@ export const listedReplaySchema = z
 
 const delta = z.number().nullable();
 
-/** A copy beside those of the other replay. */
+/** A copy in the comparison of two replays. */
 export const comparedCopySchema = z.strictObject({
   runId: z.string().nullable(),
   originalRunId: z.string(),

@@ -33,7 +33,7 @@ export function listedReplayView(figures: ReplayFigures, shown: Shown): ListedRe
 }
 
 interface ShownWhole extends Shown {
-  /** The copies of the replay that it is compared with; empty without one. */
+  /** The copies of the replay that this replay is compared with; empty if there is no such replay. */
   readonly other: readonly ReplayCopyRow[];
   readonly baselineId: string | null;
 }

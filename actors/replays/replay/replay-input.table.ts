@@ -15,9 +15,11 @@ export interface ReplayEntry {
   readonly taskId: string;
   /** The task's title at the start. */
   readonly title: string;
-  /** Why the run could not be repeated at the start, which makes its copies unscored; null if it could. */
+  /**
+   * Why the run could not be repeated at the start, which makes its copies unscored; null if the run could be repeated.
+   */
   readonly refusal: RunRefusalCode | null;
-  /** The expected result that its copies receive; only in a replay with the answer. */
+  /** The expected result that the run's copies receive; only in a replay with the answer. */
   readonly answer?: RunAnswer;
 }
 
@@ -27,9 +29,12 @@ export interface ReplayEntry {
  */
 export interface ReplayInputRow {
   readonly replayId: string;
-  /** The config of its runs. */
+  /** The config of the replay's runs. */
   readonly config: RunConfig;
-  /** The name of the model that judges, fixed at the start; null without a judge, and if no model was configured. */
+  /**
+   * The name of the model that judges, fixed at the start. Null if the config has no judge, or if the judge names no
+   * model and no default model was configured.
+   */
   readonly judgeModel: string | null;
   /** The config's tools at the start of the replay, used if the original run did not have them; absent for none. */
   readonly tools?: RunTools;
@@ -37,7 +42,7 @@ export interface ReplayInputRow {
   readonly block: Pick<StationBody, "name" | "passesTo" | "alerts" | "runners">;
   /** `<team key>/<line key>/<station key>` */
   readonly stationAddress: string;
-  /** Keys of the later stations in the line that its runs may hand over to. */
+  /** Keys of the later stations in the line that the replay's runs may hand over to. */
   readonly next: readonly string[];
   /** The commands of the live config. A command of the replay gets secrets only if it equals the live command. */
   readonly live: Pick<RunConfig, "repositories"> & { readonly station: Pick<RunConfig["station"], "check"> };

@@ -17,7 +17,7 @@ export interface Wait {
  * Returns what the replay waits for at the time of the read; null if it makes progress. `model` comes from the replay's
  * row. `runner` means that no runner has one of its runs, and none takes the oldest queued run: no connected runner
  * fits, or none has a free slot. This depends on the runners, so it is not in a row and not on the replay's stream.
- * `reading` should cache pictures (`runtime/rows/read-view.ts`); otherwise this reads all runners of the workspace.
+ * `reading` should cache views (`runtime/rows/read-view.ts`); otherwise this reads all runners of the workspace.
  */
 export function whatItWaitsFor(
   reading: Reading,

@@ -203,7 +203,9 @@ function gone(turn: TurnReading): Refusal {
   return { refused: "not-found", detail: `Replay ${turn.self.id} not found.` };
 }
 
-/** Classifies like {@link classify}, and adds the judge model's terms to each event; null without a model. */
+/**
+ * Classifies like {@link classify}, and adds the judge model's terms to each event. `terms` is null without a model.
+ */
 function classifyWith(terms: ModelTerms | null) {
   return (...given: Parameters<typeof classify>) => ({ ...classify(...given), terms });
 }

@@ -12,7 +12,7 @@ interface BeginReplay extends Message {
 }
 
 interface ReplayStopped {
-  /** Whether an earlier request with the same idempotency key stopped it. */
+  /** Whether an earlier request with the same idempotency key stopped the replay. */
   readonly replayed: boolean;
 }
 

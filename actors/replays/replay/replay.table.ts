@@ -5,7 +5,7 @@ import type { ReplayRow } from "./replay.js";
 
 /** A replay with the computed values for its indexes. */
 interface ListedReplay extends ReplayRow {
-  /** The set that it checks; null if it checks none. */
+  /** The set that the replay checks; null if the replay checks none. */
   readonly checksSet: string | null;
   /** Null if no search started it. */
   readonly searchId: string | null;

@@ -36,17 +36,23 @@ export interface ReplayRow extends Stored<typeof replayRowSchema, "progress"> {
   /** The other fingerprints of its config (`lines/fingerprint.ts`). */
   readonly runningFingerprint: string;
   readonly scoringFingerprint: string;
-  /** The number of runs that it repeats. */
+  /** The number of runs that the replay repeats. */
   readonly runs: number;
-  /** The set's baseline that started with it: itself, or a separate replay. Null if the set already had a baseline. */
+  /**
+   * The set's baseline that started together with this replay: this replay itself, or a separate one. Null if the set
+   * already had a baseline.
+   */
   readonly startedBaseline: string | null;
-  /** For a replay with the answer: the live replay whose end started it. */
+  /** For a replay with the answer: the live replay whose end started this replay. */
   readonly answers: string | null;
   /** False when the start of this live replay excluded a replay with the answer; absent otherwise. */
   readonly oracle?: false;
   readonly counts: ReplayCounts;
   readonly spending: ReplaySpending;
-  /** The wait for the model, with its start; null if the replay does not wait for it. Views add a wait for runners. */
+  /**
+   * The wait for the model, with the start of the wait; null if the replay does not wait for the model. Views add a
+   * wait for runners.
+   */
   readonly waiting: { readonly for: "model" | "runner"; readonly since: string } | null;
 }
 
@@ -59,12 +65,12 @@ type StoredCopy = Stored<
 >;
 
 /**
- * One copy of a run in a replay. The run's own rows hold its work, and are stored for as long as the replay. A copy that
- * needs a judge has no result until it is `judged`.
+ * One copy of a run in a replay. The rows of the copy's own run hold the copy's work, and are stored for as long as the
+ * replay. A copy that needs a judge has no result until it is `judged`.
  */
 export interface ReplayCopyRow extends StoredCopy {
   readonly replayId: string;
-  /** The place of its entry. With `repeat`, which starts at 1, it identifies the copy within the replay. */
+  /** The place of the copy's entry. The place and `repeat`, which starts at 1, identify the copy within the replay. */
   readonly place: number;
   /** The runs of earlier attempts whose runners were lost: at most two. */
   readonly lostRunIds: readonly string[];

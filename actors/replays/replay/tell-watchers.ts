@@ -6,7 +6,7 @@ import { type ReplayWatcherRow, replayWatchers } from "./replay-watcher.table.js
 
 /**
  * Does the work of a replay's turn, then notifies the replay's watchers of `settled`, `ended` and `judged`, each at
- * most once per turn. Costs one look-up without watchers.
+ * most once per turn. If the replay has no watchers, the only additional cost is one look-up.
  */
 export function notifyingWatchers<Result>(turn: Turn, work: () => Result): Result {
   const watchers = listWatchers(turn);

@@ -25,7 +25,7 @@ export interface ReplaySetRow extends Stored<typeof replaySetFields> {
  */
 export interface ReplayEntryRow {
   readonly setId: string;
-  /** Its place in the set: the first version of the set that contains it. */
+  /** The run's place in the set: the first version of the set that contains the run. */
   readonly place: number;
   readonly runId: string;
   readonly taskId: string;

@@ -120,7 +120,10 @@ export function replaySetView(set: ReplaySetRow, sources: Pick<RunsPlace, "stati
   return showSet(set, sources);
 }
 
-/** Shows an ended run in lists, with the sets that contain it; empty when the run is no longer stored. */
+/**
+ * Shows an ended run in lists, with the sets that contain the run. Returns an empty list if the run is no longer
+ * stored.
+ */
 export function replayableRunView(reading: Reading, place: RunsPlace, runId: string): ReplayableRunView[] {
   const { workspaceId } = place;
   const past = findPastRun(reading, workspaceId, runId);

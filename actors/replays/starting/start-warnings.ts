@@ -7,8 +7,8 @@ import { getReplayInput, type ReplayEntry } from "../replay/replay-input.table.j
 /** A warning about a replay's cost or scores in the answer to its start. */
 export interface StartWarning {
   /**
-   * `other-currency`: all runs of the set that reported a cost used a currency other than the ceiling's. A copy that
-   * does the same counts a share of the ceiling, whatever its cost. The other kinds concern judging.
+   * `other-currency`: all runs of the set that reported a cost used a currency other than the ceiling's. A copy with a
+   * cost in another currency counts as one share of the ceiling, whatever its cost. The other kinds concern judging.
    */
   readonly kind: JudgingWarning["kind"] | "other-currency";
 }

@@ -23,12 +23,15 @@ export interface ProposalContext {
   toFingerprint(block: StationBody): string;
 }
 
-/** The fields that score and run a search's replays. They are the same for all of its candidates. */
+/**
+ * The fields that determine how a search's replays run and how their copies are scored. All candidates of the search
+ * have the same values.
+ */
 const FIXED_FIELDS = ["check", "judge", "runners", "diffs"] as const;
 
 /** A candidate that may be replayed. */
 export interface Admitted extends Proposal {
-  /** The running fingerprint of its config. */
+  /** The running fingerprint of the candidate's config. */
   readonly runningFingerprint: string;
 }
 

@@ -18,8 +18,8 @@ export interface CandidateSources {
 }
 
 /**
- * Measures a candidate or the seed on the searched runs, from the current state of its replay; null without a stored
- * replay.
+ * Measures a candidate or the seed on the searched runs, from the current state of its replay; null if the replay is
+ * not stored.
  */
 export function measureSearchedRuns(
   reading: Reading,
@@ -32,7 +32,10 @@ export function measureSearchedRuns(
   return measureSearched(copies, { seed: beside, ...toTerms(search) });
 }
 
-/** The same for the held-out runs. The seed's replay includes them; a candidate has a separate replay. */
+/**
+ * Like {@link measureSearchedRuns}, for the held-out runs. The seed's replay includes these runs; a candidate has a
+ * separate replay of them.
+ */
 export function measureHeldOutRuns(
   reading: Reading,
   workspaceId: string,

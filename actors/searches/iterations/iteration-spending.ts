@@ -3,8 +3,8 @@ import { amountIn } from "../../money.js";
 import type { SearchIterationRow } from "../search/search.js";
 
 /**
- * Computes the amount that an iteration counts against the ceiling: the reported cost of its runs. Adds its allotment
- * once if a run that started its agent reported no cost in the ceiling's currency.
+ * Computes the amount that counts against the ceiling for an iteration: the reported cost of its runs. The iteration's
+ * allotment is added once if a run that started its agent reported no cost in the ceiling's currency.
  */
 export function countIteration({
   agentSpent,

@@ -13,7 +13,7 @@ const MAX_STEPS = 60;
 
 /**
  * Plans the steps of a search until it waits or ends. `hasFailures` returns whether a reflection has failures to
- * investigate; without any, it ends at once. Pure.
+ * investigate. A reflection without failures ends at once. Pure.
  */
 export function planSteps(snapshot: SearchSnapshot, hasFailures: () => boolean): PlannedSteps {
   const steps: NextStep[] = [];
@@ -28,7 +28,7 @@ export function planSteps(snapshot: SearchSnapshot, hasFailures: () => boolean):
   throw new Error("a search that takes steps without end");
 }
 
-/** Returns the picture after a step. */
+/** Returns the snapshot after a step. */
 function afterStep(
   snapshot: SearchSnapshot,
   step: Exclude<NextStep, { readonly step: "wait" | "end" }>,

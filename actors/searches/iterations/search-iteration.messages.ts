@@ -31,7 +31,7 @@ export interface CandidatesProposed {
     readonly name: string;
     readonly fingerprint: string;
   }[];
-  /** How many more candidates its iteration may propose. */
+  /** How many more candidates the agent's iteration may propose. */
   readonly left: number;
   readonly replayed: boolean;
 }

@@ -95,7 +95,10 @@ function heldOutSide(figures: HeldOutFigures | null): SideFigures {
   };
 }
 
-/** Counts the tasks that both scored and where the candidate's success share is lower than the live config's. */
+/**
+ * Counts the tasks that have scored copies of both configs (`of`), and those among them where the candidate's success
+ * share is lower than the live config's (`tasks`).
+ */
 function countWorse(live: SearchedFigures, own: SearchedFigures): { readonly tasks: number; readonly of: number } {
   const shares = new Map(live.tasks.map(({ taskId, share }) => [taskId, share]));
   const both = own.tasks.flatMap(({ taskId, share }) => {

@@ -12,9 +12,9 @@ import { type SearchCandidateView, searchCandidateSchema } from "./search-schema
 /** A candidate, or the seed, with the figures known so far. */
 export interface CandidateFiguresNow {
   readonly row: SearchCandidateRow;
-  /** Null before its replay on the searched runs starts. */
+  /** Null before the candidate's replay on the searched runs starts. */
   readonly searched: SearchedFigures | null;
-  /** Null before its replay on the held-out runs starts. */
+  /** Null before the candidate's replay on the held-out runs starts. */
   readonly heldOut: HeldOutFigures | null;
 }
 

@@ -74,7 +74,8 @@ function toHeldOutGain({ contender }: Ranked<Contender>): number {
 }
 
 /**
- * Whether the contender's held-out gain is known and not `worse`. With objective `cost`, it must also be cheaper there.
+ * Whether the contender's held-out gain is known and not `worse`. With objective `cost`, the contender must also be
+ * cheaper on the held-out tasks.
  */
 function isConfirmed({ heldOut }: Contender, objective: Objective): boolean {
   const gain = heldOut?.heldOutGain ?? null;

@@ -12,7 +12,7 @@ import { type CostPair, compareHeldOutCosts } from "./held-out-cost.js";
 /** A config's results on one searched task, as fractions (`toText`). */
 export interface TaskFigures {
   readonly taskId: string;
-  /** The share of its scored copies that succeeded; null if none is scored. */
+  /** The share of the task's scored copies that succeeded; null if none is scored. */
   readonly share: string | null;
   /** The cost per scored copy, by the rules of `costPerRun`. */
   readonly cost: string | null;

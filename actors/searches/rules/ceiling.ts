@@ -16,9 +16,12 @@ import { type Allotments, roundDown } from "./allotments.js";
 
 /** A replay or agent run of a search that is in progress. */
 export interface UnderWay {
-  /** The allotment at its start. */
+  /** The allotment at the start of the replay or agent run. */
   readonly allotted: Money;
-  /** The amount that it counts so far, as a fraction (`toText`). An agent run counts nothing until it ends. */
+  /**
+   * The amount that counts against the ceiling so far for the replay or agent run, as a fraction (`toText`). It is 0
+   * for an agent run.
+   */
   readonly counted: string;
 }
 
@@ -26,7 +29,8 @@ export interface UnderWay {
 export interface SearchSpending {
   readonly ceiling: Money;
   /**
-   * The amount that all its replays and agent runs count so far, as a fraction (`toText`), including those in progress.
+   * The amount that counts against the ceiling so far, for all replays and agent runs of the search, including those in
+   * progress. A fraction (`toText`).
    */
   readonly counted: string;
   readonly underWay: readonly UnderWay[];

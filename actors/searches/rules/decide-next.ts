@@ -8,21 +8,21 @@ import type { Objective } from "./objective.js";
 import { type Contender, findLeader, hasGain, rankToHoldOut } from "./ranking.js";
 import { endingOfReflection, type ReflectionOutcome } from "./reflection.js";
 
-/** A candidate in the picture of a search. */
+/** A candidate in the snapshot of a search. */
 export interface SnapshotCandidate extends Contender {
-  /** The iteration that proposed it, from 1; null for the seed. */
+  /** The number of the iteration that proposed the candidate, from 1; null for the seed. */
   readonly iteration: number | null;
-  /** The state of its replay on held-out runs; null until the replay starts, and for the seed. */
+  /** The state of the candidate's replay on held-out runs; null until the replay starts, and for the seed. */
   readonly heldOutReplayState: ReplayState | null;
 }
 
-/** An iteration in the picture of a search. */
+/** An iteration in the snapshot of a search. */
 export interface SnapshotIteration {
   /** Starts at 1. */
   readonly number: number;
   readonly kind: "propose" | "reflect";
   readonly state: "wanted" | "running" | "ended" | "failed";
-  /** Number of candidates that it proposed and that were admitted. */
+  /** Number of the iteration's proposed candidates that were admitted. */
   readonly admitted: number;
   /** The outcome of a reflection; null until it ends, and for other iterations. */
   readonly outcome: ReflectionOutcome | null;
@@ -31,15 +31,15 @@ export interface SnapshotIteration {
 /** All data that decides the next step of a search, at one moment. */
 export interface SearchSnapshot {
   readonly state: "seeding" | "searching" | "holding-out";
-  /** Why it stopped searching; null until it holds out. */
+  /** Why the search stopped searching; null until it starts to hold out candidates. */
   readonly ending: SearchEnding | null;
   readonly budget: SearchBudget;
   readonly objective: Objective;
   readonly allotments: Allotments;
   readonly spending: SearchSpending;
   /**
-   * Whether the station's current config equals the snapshot from the start; `gone` if the station, line or team is
-   * gone.
+   * Whether the station's current config still runs and scores as at the start of the search; `gone` if the station,
+   * its line or the set is gone.
    */
   readonly live: "unchanged" | "changed" | "gone";
   /** The seed first, then the candidates in the order of admission. */
@@ -112,8 +112,8 @@ function iterateNext(snapshot: SearchSnapshot): NextStep {
 }
 
 /**
- * Returns why searching ends instead of starting an iteration, apart from its budget; null if it continues. The first
- * matching reason applies.
+ * Returns why searching ends instead of starting an iteration, apart from the search's budget; null if searching
+ * continues. The first matching reason applies.
  */
 function findEnding(snapshot: SearchSnapshot): SearchEnding | null {
   const { objective, iterations, candidates, live } = snapshot;

@@ -7,13 +7,16 @@ import type { Objective } from "./objective.js";
 /** The fields of a candidate or the seed that its rank in the search depends on. */
 export interface Contender {
   readonly candidateId: string;
-  /** Whether it is the live config. */
+  /** Whether the contender is the live config. */
   readonly seed: boolean;
-  /** The state of its replay on the searched runs, or for the seed on all runs; null until the replay starts. */
+  /**
+   * The state of the contender's replay on the searched runs, or for the seed on all runs; null until the replay
+   * starts.
+   */
   readonly replayState: ReplayState | null;
-  /** Null until its replay ends. */
+  /** Null until the contender's replay ends. */
   readonly searched: SearchedFigures | null;
-  /** Null until its held-out replay ends; for the seed, until its replay ends. */
+  /** Null until the contender's held-out replay ends; for the seed, until the replay of all runs ends. */
   readonly heldOut: HeldOutFigures | null;
 }
 
@@ -55,7 +58,7 @@ function toFrontier<Each extends Contender>(
   return paretoFrontier(ranked.filter((each) => each.isSeed || objective === "success" || isNotWorse(each)));
 }
 
-/** Whether its gain on searched runs is known, and not `worse`. */
+/** Whether the contender's gain on searched runs is known, and not `worse`. */
 function isNotWorse({ figures }: Pick<Ranked<Contender>, "figures">): boolean {
   return figures.searchedGain !== null && figures.searchedGain.verdict !== "worse";
 }
@@ -106,8 +109,8 @@ function compareOrNull(a: Fraction | null, b: Fraction | null, nulls: "null is l
 }
 
 /**
- * Whether it beats the seed on searched runs: with objective `success`, its gain is `better`; with `cost`, it is
- * cheaper and not `worse`.
+ * Whether a contender beats the seed on searched runs: with objective `success`, its gain is `better`; with `cost`, it
+ * is cheaper and its gain is not `worse`.
  */
 export function beatsSeed(each: Ranked<Contender>, seed: Ranked<Contender>, objective: Objective): boolean {
   if (objective === "success") return each.figures.searchedGain?.verdict === "better";
@@ -145,9 +148,10 @@ export function findLeader<Each extends Contender>(contenders: readonly Each[], 
 export type OnlyOnSeenTasks = "marked" | "too-few-held-out";
 
 /**
- * Determines whether a candidate's gain showed only on the tasks that it was tuned on (document 2, "Candidate of a
- * search"): `too-few-held-out` if fewer than 5 held-out tasks are scored, `marked` if it is not `better` on them. Null
- * otherwise, and until it is held out.
+ * Determines whether a candidate's gain shows only on the tasks that it was tuned on (document 2, "Candidate of a
+ * search"). Null if the candidate is not `better` on those tasks, or has no held-out gain yet. Otherwise
+ * `too-few-held-out` if the held-out gain covers fewer than 5 tasks, `marked` if the candidate is not `better` on the
+ * held-out tasks, and else null.
  */
 export function onlyOnSeenTasks({
   searched,

@@ -24,7 +24,7 @@ export interface FailedTask {
   readonly replayRunId: string;
 }
 
-/** A copy and its run; null without a run. */
+/** A copy with the id of its run. `runId` is null if the copy has no run. */
 export interface RunCopy extends Copy {
   readonly runId: string | null;
 }
@@ -49,9 +49,9 @@ export function findFailedTasks(copies: readonly RunCopy[], runs: readonly strin
 
 /** A reflection that has ended. */
 export interface Reflected {
-  /** Number of tasks that it investigated. */
+  /** Number of tasks that the reflection investigated. */
   readonly tasks: number;
-  /** Whether its agent's run completed, rather than failed. */
+  /** Whether the agent's run completed, rather than failed. */
   readonly ran: boolean;
   /** The last recorded cause of each task. */
   readonly causes: readonly { readonly cause: FailureCause; readonly suggestion: string | null }[];

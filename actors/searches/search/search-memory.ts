@@ -43,7 +43,7 @@ export class SearchMemory {
   }
 }
 
-/** Returns the cache key for a replay's figures and its comparison with the seed; null without a replay. */
+/** Returns the cache key for a replay's figures and its comparison with the seed; null if there is no replay. */
 function toKey(
   reading: Reading,
   workspaceId: string,
@@ -65,7 +65,7 @@ function createMemory<Figures extends object>(): LRUCache<string, Figures> {
   });
 }
 
-/** Returns the cached figures, or caches and returns the result of `measure`; null without a key. */
+/** Returns the cached figures, or caches and returns the result of `measure`; null if the key is null. */
 function find<Figures extends object>(
   memory: LRUCache<string, Figures>,
   key: string | null,

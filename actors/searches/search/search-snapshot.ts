@@ -39,7 +39,7 @@ export function readScene(turn: TurnReading, search: SearchRow): SearchScene {
   };
 }
 
-/** Builds the picture that decides the next step (`rules/decide-next.ts`). The search must be running. */
+/** Builds the snapshot that decides the next step (`rules/decide-next.ts`). The search must be running. */
 export function toSnapshot(turn: TurnReading, scene: SearchScene, judging: JudgingSetup): SearchSnapshot {
   const { search, input, candidates, iterations } = scene;
   const { state, ending, budget, objective } = search;
@@ -78,7 +78,10 @@ function toSnapshotIteration({ number, kind, state, proposed, reflection }: Sear
   return { number, kind, state, admitted: proposed.length, outcome: reflection?.outcome ?? null };
 }
 
-/** Whether the station's config still has the running and scoring fingerprints from the start of the search. */
+/**
+ * Whether the station's config still has the running and scoring fingerprints from the start of the search. Returns
+ * `gone` if the station left its line or the set is gone.
+ */
 function findLive(
   turn: TurnReading,
   search: SearchRow,

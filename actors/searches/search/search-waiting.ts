@@ -10,7 +10,7 @@ export type { WaitsFor } from "../../replays/replay/replay-waiting.js";
 
 /**
  * Returns what a search waits for at the time of a read: it waits only if its agent's run and its replays in progress
- * all wait; otherwise null. This also depends on the runners, so it is not in a row. `reading` should cache pictures,
+ * all wait; otherwise null. This also depends on the runners, so it is not in a row. `reading` should cache views,
  * as for {@link whatItWaitsFor}.
  */
 export function whatSearchWaitsFor(

@@ -29,9 +29,9 @@
  *
  * 1. One turn sends each order and writes the rows for it, so every commit contains exactly the work in progress.
  * 2. A replay starts when the free part of the ceiling covers its allotment. Its copies start until the search's budget
- *    is full (`../replays/replay-purse.ts`).
+ *    is full (`../../replays/budget/search-budget.ts`).
  * 3. After its end, none of its runs is queued or running. If it finished, pairs may still be judged.
- * 4. If the station has its maximum of searches, a start tells the oldest to remove itself (`search-room.ts`).
+ * 4. If the station has its maximum of searches, a start tells the oldest to remove itself (`search-quota.ts`).
  */
 import type { ActorType } from "../../../runtime/cells/actor-type.js";
 import { type InTurn, type NoContext, toChart, toEvent } from "../../../runtime/cells/chart.js";

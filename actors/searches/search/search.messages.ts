@@ -37,12 +37,12 @@ export interface SearchStarted {
   readonly seedReplayId: string;
   readonly objective: Objective;
   readonly warnings: readonly SearchWarning[];
-  /** Whether an earlier request with the same idempotency key started it. */
+  /** Whether an earlier request with the same idempotency key started the search. */
   readonly replayed: boolean;
 }
 
 interface SearchStopped {
-  /** Whether an earlier request with the same idempotency key stopped it. */
+  /** Whether an earlier request with the same idempotency key stopped the search. */
   readonly replayed: boolean;
 }
 

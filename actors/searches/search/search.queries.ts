@@ -69,7 +69,10 @@ type ReadSearches = (reading: Reading, cursor: Cursor<SearchRow> | null) => Slic
 
 interface SearchPage {
   readonly limit: number;
-  /** Limits the page to searches older than this one. The page is empty if this search is not in the list. */
+  /**
+   * Limits the page to searches older than the search with this id. The page is empty if that search is not in the
+   * list.
+   */
   readonly before: string | undefined;
 }
 

@@ -5,7 +5,7 @@ import { isSearchUnderWay, type SearchInputRow, type SearchRow } from "./search.
 
 /** A search with the computed values for its indexes. */
 interface ListedSearch extends SearchRow {
-  /** Null after its end. */
+  /** Null after the search has ended. */
   readonly isUnderWay: "yes" | null;
 }
 

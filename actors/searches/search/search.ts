@@ -23,7 +23,7 @@ export interface SearchRow extends Stored<typeof searchItemSchema, "bestBecause"
   /** The candidate for the live config, and its replay over the whole set. */
   readonly seedCandidateId: string;
   readonly seedReplayId: string;
-  /** Why its best is the best; null if `best` is null. Absent if an earlier release stored the best. */
+  /** Why `best` is the best config; null if `best` is null. Absent if an earlier release stored `best`. */
   readonly bestBecause?: BestReason | null;
 }
 
@@ -72,10 +72,11 @@ export interface SearchIterationRow extends Stored<typeof searchIterationSchema,
   readonly searchId: string;
   /** The runs of earlier attempts whose runners were lost: at most two. */
   readonly lostRunIds: readonly string[];
-  /** The budget of its runs. */
+  /** The budget of the iteration's runs. */
   readonly allotted: Money;
   /**
-   * Whether one of its runs reported no cost in the ceiling's currency. If so, the allotment counts once in its place.
+   * Whether one of the iteration's runs reported no cost in the ceiling's currency. If so, the allotment counts once
+   * against the ceiling, in addition to the reported costs.
    */
   readonly unpriced: boolean;
   /** Null in an iteration that proposes. */
@@ -88,7 +89,7 @@ type ReflectionView = NonNullable<SearchIterationView["reflection"]>;
  * The failed tasks that a reflection investigates, at most 10, and the causes that its agent recorded, one per task.
  */
 export interface Reflection extends Omit<ReflectionView, "endedSearch"> {
-  /** The candidate whose failures it investigates: always the seed, because no candidate beat it. */
+  /** The candidate whose failures the reflection investigates: always the seed, because no candidate beat the seed. */
   readonly standing: string;
 }
 
@@ -103,12 +104,16 @@ export interface SearchCandidateRow extends StoredCandidate {
   readonly fingerprint: string;
   readonly runningFingerprint: string;
   readonly scoringFingerprint: string;
-  /** How its replays ended; null until they end. A replay that could not start counts as stopped. */
+  /**
+   * How the candidate's replays ended; each is null until that replay ends. A replay that could not start counts as
+   * stopped.
+   */
   readonly replayEnded: ReplayEnd | null;
   readonly heldOutEnded: ReplayEnd | null;
   /**
-   * The figures of its replays, stored when they end and again when their pairs are judged, because a replay may be
-   * removed before the search. Null until then. Both figures of the seed come from its one replay.
+   * The figures of the candidate's replays. They are stored because a replay may be removed before the search: when a
+   * replay ends, and again when its pairs are judged. Each is null until its replay ends. Both figures of the seed come
+   * from the seed's single replay.
    */
   readonly searched: SearchedFigures | null;
   readonly heldOut: HeldOutFigures | null;
