@@ -94,7 +94,7 @@ export class HostedRepository {
     return repository;
   }
 
-  /** Configures it to answer over git like the code host's repositories. */
+  /** Configures the repository to answer over git like the code host's repositories. */
   async #serve(): Promise<void> {
     await this.git("config", "uploadpack.allowAnySHA1InWant", "true");
     await mkdir(join(this.folder, "hooks"), { recursive: true });
