@@ -362,7 +362,10 @@ class Host implements Runtime {
     return rows.changes().concat(batch.collect());
   }
 
-  /** Notifies every memory of durable changes. This is the only place where memory drops data of changed rows. */
+  /**
+   * Notifies all in-memory state (`RowMemory`) of durable changes. Only then does it drop or update its data of the
+   * changed rows.
+   */
   #applied(changes: readonly Change[], origin: Origin): void {
     for (const memory of this.#memories) memory.applied(changes, origin);
   }

@@ -98,8 +98,9 @@ export interface Runtime {
    */
   damageMet(error: unknown): void;
   /**
-   * Reports changes of another node that are now durable in the store. Memory drops the data that depended on their
-   * rows. No actor that these changes write may be active here; otherwise the runtime stops as if its store had failed.
+   * Reports changes of another node that are now durable in the store. The runtime then drops or updates its in-memory
+   * data of the changed rows. No actor that these changes write may be active here; otherwise the runtime stops as if
+   * its store had failed.
    */
   applied(changes: readonly Change[]): void;
   /** Reads the durable state. */

@@ -4,7 +4,7 @@ import type { Entry, Key, Reading } from "./store.js";
 
 /** Rows that are derived from other rows. */
 export interface Derived {
-  /** What the rows are, for people. */
+  /** A description of the rows, for people. */
   readonly title: string;
   /** All derived rows that should exist. The check keeps their keys in memory. */
   readonly expected: Iterable<Entry>;

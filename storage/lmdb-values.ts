@@ -33,7 +33,7 @@ interface Encoder {
 
 /** The key of the shapes: an array with the field names of each shape. */
 const SHAPES = Symbol.for("structures");
-/** The key in the checksum of the shapes. */
+/** The key that is part of the checksum of the shapes. */
 const SHAPES_NAME: Key = ["structures"];
 /** msgpackr's `RESERVE_START_SPACE`, combined with the number of bytes to reserve. */
 const RESERVE_SEAL = 2048 | SEAL_BYTES;

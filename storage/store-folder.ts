@@ -17,7 +17,7 @@ const OWN_FILES: ReadonlySet<string> = new Set([
 
 /**
  * Creates and locks the folder and its data file, readable only by this user. Returns a function that releases the
- * lock. A folder with other files keeps its mode; without a store in it, it is rejected with `not-empty`.
+ * lock. A folder with other files keeps its mode. Rejects with `not-empty` if such a folder contains no store.
  */
 export async function prepareFolder(folder: string): Promise<() => void> {
   makeFolder(folder);

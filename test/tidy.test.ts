@@ -145,7 +145,7 @@ const listedTables = new Set([
   ...createDependentSources(kinds).flatMap(({ dependentTables }) => dependentTables),
 ]);
 
-/** The tables that files declare and no area lists. */
+/** Returns the tables that files declare and no area lists. */
 function listUnlisted(files: readonly { path: string; text: string }[]): string[] {
   return files.flatMap(({ path, text }) =>
     [...text.matchAll(DECLARED)].flatMap(([, name = ""]) => (listedTables.has(name) ? [] : [`${path} ${name}`])),

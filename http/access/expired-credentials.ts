@@ -33,7 +33,8 @@ export class ExpiredCredentials {
     const email = findExpiredSession(reading, hash, clock.now());
     if (email === null) return;
     this.#remember(hash);
-    // If this fails, for example because the process is stopping, a later request is refused by its time again.
+    // If this fails, for example because the process is stopping, a later request with the session is refused because
+    // of its expiry time.
     this.#runtime.ask(accountRef(email), { type: "session.close", sessionHash: hash }).catch(() => undefined);
   }
 

@@ -160,7 +160,7 @@ function cookie(baseUrl: string, value: string, seconds: number): string {
 
 /**
  * The page reads the token from its address and uses it only when the person clicks the button. So a link checker,
- * which opens every link in a mail, does not use it up.
+ * which opens every link in a mail, does not use up the token.
  */
 const script = `
 document.querySelector("button").addEventListener("click", async () => {

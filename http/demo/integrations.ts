@@ -5,7 +5,7 @@ import type { Tracker } from "./tracker.js";
 import { connectTracker } from "./tracker-integration.js";
 import { until } from "./until.js";
 
-/** A tracker issue becomes a task; its agent calls the tracker's tools, one of them with a person's approval. */
+/** A tracker issue becomes a task. The task's agent calls the tracker's tools, one of them with a person's approval. */
 
 interface Task {
   readonly id: string;

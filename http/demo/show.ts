@@ -25,7 +25,7 @@ export interface Counts {
 export class Show {
   readonly counts: Counts = { moves: 0, sentBack: 0, steps: 0, states: new Map() };
   readonly #tasks = new Map<string, TaskData>();
-  /** By run id: its task's title and its station. */
+  /** The task's title and the station of each run, by run id. */
   readonly #runs = new Map<string, string>();
   readonly #follow: (topic: string) => void;
 

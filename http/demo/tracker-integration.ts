@@ -9,7 +9,9 @@ const SHIPPED = new URL("../../../docs/integrations/tracker/integration.json", i
 /** The host in the shipped definition. */
 const HOST = "api.linear.app";
 
-/** Creates the integration with its secrets, and the line; returns its id, and the address for deliveries. */
+/**
+ * Creates the integration with its secrets, and the line. Returns the integration's id, and the address for deliveries.
+ */
 export async function connectTracker(
   client: Client,
   { workspaceId, teamId }: Configured,
@@ -29,8 +31,8 @@ function definitionFor({ api }: Tracker): unknown {
 }
 
 /**
- * Returns the secrets that it names. The key is sent only to the tracker; the secret that signs deliveries is never
- * sent.
+ * Returns the secrets that the integration names. The key is sent only to the tracker; the secret that signs deliveries
+ * is never sent.
  */
 function listSecrets({ api, key, secret }: Tracker): readonly object[] {
   return [
@@ -39,7 +41,7 @@ function listSecrets({ api, key, secret }: Tracker): readonly object[] {
   ];
 }
 
-/** The line for its issues, with the tools that the agent may call. */
+/** The line for the tracker's issues, with the tools that the agent may call. */
 const line = {
   key: "fix",
   name: "Fix",

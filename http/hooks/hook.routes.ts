@@ -109,8 +109,8 @@ function callbackRoutes(options: HookRoutesOptions): readonly Route[] {
       summary: "Add a note to the task that a hook fired for",
       access: "public",
       credential: "callback",
-      // The handler parses the body after it checks the token, so a request with an invalid token learns nothing about
-      // its body.
+      // The handler parses the body after it checks the token, so the response to an invalid token reveals nothing
+      // about the body.
       body: z.unknown(),
       takes: note,
       headers: { "idempotency-key": "optional" },

@@ -25,7 +25,7 @@ interface Writing {
  */
 export class RefusedDeliveries {
   readonly #write: (to: ReceivingIntegration, refused: Refused) => Promise<unknown>;
-  /** By integration id. */
+  /** The writes in progress, by integration id. */
   readonly #writing = new Map<string, Writing>();
 
   constructor(write: (to: ReceivingIntegration, refused: Refused) => Promise<unknown>) {
@@ -55,7 +55,7 @@ export class RefusedDeliveries {
     return written;
   }
 
-  /** If another record is queued, `nextWritten` starts it. */
+  /** Forgets the integration, unless another record is queued. `nextWritten` starts that record. */
   #end({ id }: ReceivingIntegration): void {
     if (this.#writing.get(id)?.next === null) this.#writing.delete(id);
   }

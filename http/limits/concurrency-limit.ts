@@ -10,7 +10,8 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Starts one piece of work and returns a function that ends it; call that function once. Null if a limit is reached.
+   * Starts one piece of work and returns a function that ends it; call that function once. Returns null if a limit is
+   * reached.
    */
   begin(who: string): (() => void) | null {
     const count = this.#counts.get(who) ?? 0;

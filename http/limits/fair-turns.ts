@@ -110,7 +110,7 @@ export class FairTurns {
 
   /**
    * Requests a turn for a new request. Returns null if the request may start at once, and `crowded` if too many
-   * requests of the party already wait. Otherwise resolves with {@link Begin}. The request waits at most `maxMs`.
+   * requests of the party already wait. Otherwise resolves with {@link Begin}. The request waits at most `mostMs`.
    */
   enter(party: string, client: Leaving, mostMs: number): Promise<Begin> | "crowded" | null {
     if (this.#mayRun(party)) return null;

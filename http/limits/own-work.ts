@@ -3,8 +3,8 @@ import { Queue } from "../../runtime/schedule/queue.js";
 /** With this many started requests waiting, the party starts new requests only rarely. */
 const MANY_STARTED = 4;
 /**
- * Turns of started requests per newly started request: below {@link MANY_BEGUN} waiting requests, and from that number
- * on.
+ * Turns of started requests per newly started request: below {@link MANY_STARTED} waiting requests, and from that
+ * number on.
  */
 const BEGINS_AFTER = 1;
 const BEGINS_RARELY_AFTER = 63;

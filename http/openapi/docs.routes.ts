@@ -19,7 +19,10 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** The component needs inline styles. It evaluates no text as code and sends no request to another host. */
+/**
+ * The content security policy of the page. The component that shows the document needs inline styles. It evaluates no
+ * text as code and sends no request to another host.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",

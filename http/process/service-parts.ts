@@ -58,7 +58,10 @@ export interface ServiceParts {
   /** Null without a signing key. */
   readonly tokens: HookTokenSigner | null;
   readonly outbounds: Outbounds;
-  /** Set before the port is known, because effects of an earlier process may run by then. Set again afterwards. */
+  /**
+   * The service's address. It is set before the port is known, because effects of an earlier process may already run,
+   * and set again afterwards.
+   */
   site: Site;
   /** Whether the service accepts requests. */
   isReady: boolean;
@@ -111,7 +114,7 @@ function openSealer(config: Config, reading: Reading, randomBytes: (count: numbe
 
 /** The address of the service. */
 interface Site {
-  /** Has no trailing slash. */
+  /** The URL of the service, without a trailing slash. */
   readonly baseUrl: string;
   /** The origin of the service's pages. */
   readonly origin: string;

@@ -8,7 +8,7 @@ import { replaySetRoutes } from "./replay-set.routes.js";
 import { replaySetReadRoutes } from "./replay-set-reads.routes.js";
 import { replayedCandidateRoutes } from "./replayed-candidate.routes.js";
 
-/** Reads of replays and of their sets, which remember figures together. */
+/** The routes that read replays and replay sets. They share one cache of figures. */
 function replayReads({ runtime, judging }: EdgeParts): readonly Route[] {
   const reads = { runtime, judging, memory: new ReplayMemory() };
   return [

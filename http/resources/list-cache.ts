@@ -32,7 +32,7 @@ interface Making {
 export class ListCache {
   readonly #reading: Reading;
   #workspaces = createWorkspaces();
-  /** By workspace and name. */
+  /** The lists that are being created, by workspace and name. */
   readonly #making = new Map<string, Making>();
 
   constructor(reading: Reading) {

@@ -7,8 +7,8 @@ import { CoverTrace, coveredVersion } from "../../runtime/rows/covered-reading.j
 import type { Runtime } from "../../runtime/runtime.js";
 
 /**
- * Maximum length of all texts together, in characters. Beyond it the least recently read texts are evicted. A character takes at
- * most two bytes.
+ * Maximum length of all texts together, in characters. Beyond it the least recently read texts are evicted. A character
+ * takes at most two bytes.
  */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 /** Longer texts are not cached. In characters. */
@@ -38,7 +38,7 @@ interface CachedText extends ResourceText {
  */
 export class TextCache {
   readonly #reading: Runtime["reading"];
-  /** By the resource's id. */
+  /** The cached texts, by resource id. */
   readonly #texts = new LRUCache<string, CachedText>({
     maxSize: MAX_CHARACTERS,
     sizeCalculation: ({ json }) => json.length,

@@ -29,8 +29,8 @@ import type { Route } from "../wire/route.js";
 import type { SocketRoute } from "../wire/socket.js";
 
 /**
- * All endpoints except the documentation, in its order. An area adds a line. An area with several files of routes lists
- * them in `<area>.area.ts`, and that list is its line.
+ * All endpoints except the documentation, in the order of the documentation. Each area adds one line. An area with
+ * several route files lists them in `<area>.area.ts` and adds that list here.
  */
 const catalogue: readonly RouteEntry[] = [
   { tag: "Sessions", make: ({ runtime, sealer, site }) => sessionRoutes({ runtime, sealer, ...site }) },

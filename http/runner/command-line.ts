@@ -65,7 +65,7 @@ function httpUrl(text: string): string {
   return text;
 }
 
-/** Not the option's own parser, because commander's errors would print the value. */
+/** Checks the pool token. It is not the option's own parser, because commander's errors would print the value. */
 function toToken(program: Command, text = ""): string {
   if (text === "") {
     program.error(

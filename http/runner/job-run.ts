@@ -266,7 +266,7 @@ export class JobRun {
       .finally(() => search?.finish());
   }
 
-  /** Null if the run belongs to no search. */
+  /** Starts the search part of the run. Resolves with null if the run belongs to no search. */
   #beginSearch(folder: RunFolder): Promise<SearchRun | null> {
     const { clock, searches: client } = this.#options;
     const options = { claim: this.claim, folder, client, clock, signal: this.#halt.stopping, mask: this.#mask };

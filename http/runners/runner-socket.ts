@@ -88,7 +88,7 @@ class RunnerConnection implements SocketHandler {
   readonly #connection: string;
   readonly #inbound: InboundFrames;
   readonly #network: RunnerNetworkHost;
-  /** Set by the hello. */
+  /** The runner; null before the hello. */
   #runner: RunnerKey | null = null;
   #outbox: OutboxSender | null = null;
   #unlisten: (() => void) | null = null;

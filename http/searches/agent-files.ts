@@ -53,7 +53,7 @@ export async function listFiles(
   return { files, leftOut };
 }
 
-/** Returns one of these files, by its name in the address. */
+/** Returns one of the files that the agent can see, by its name in the address. */
 export function getFile(
   reading: Runtime["reading"],
   { workspaceId, iteration }: Shown,

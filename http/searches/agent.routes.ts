@@ -187,8 +187,8 @@ const listSchema = z.array(proposalSchema);
 const proposedSchema = z.union([z.strictObject({ candidates: listSchema }), proposalSchema]);
 
 /**
- * Reads the candidates of an agent's request, which holds a list or one candidate. Returns the candidates, or the
- * errors in their form with paths `[i].…`. If there are more than a run may propose, it checks none of them.
+ * Reads the candidates of an agent's request, which holds a list or one candidate. Returns the candidates, or their
+ * form errors with paths `[i].…`. If the request has more candidates than a run may propose, none of them is checked.
  */
 export function readProposed(body: unknown): Proposed {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return faulty("", "must be an object");

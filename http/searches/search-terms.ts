@@ -11,7 +11,7 @@ interface Documented {
   readonly jsonSchema: { type?: unknown; enum?: unknown };
 }
 
-/** A number that the document describes as an integer from 1 to `most`. */
+/** A number that the document describes as an integer from 1 to `max`. */
 function countTo(max: number, description: string) {
   const override = ({ jsonSchema }: Documented): void => {
     jsonSchema.type = "integer";

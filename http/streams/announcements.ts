@@ -16,7 +16,7 @@ export interface Announced {
   readonly subject: TopicSubject;
 }
 
-/** What a reader gets for an entry: a message in UTF-8, or the reason why there is none. */
+/** The result of an entry for one reader: a message in UTF-8, or the reason why there is no message. */
 export type AnnouncementResult = Uint8Array | "nothing-for-them" | "may-not-see-topic" | "credential-over";
 
 /**

@@ -52,7 +52,7 @@ export class RightsNow {
   /** Versions of the workspace's tokens and of the workspace itself; null if unknown. */
   readonly #tokenVersion: number | null;
   readonly #workspaceVersion: number | null;
-  /** By the credential's hash. Null for an invalid credential. */
+  /** The rights that were read, by the credential's hash; null for an invalid credential. */
   readonly #found = new Map<string | null, ReaderRights | null>();
 
   constructor(options: RightsOptions, workspaceId: string) {

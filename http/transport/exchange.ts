@@ -35,8 +35,8 @@ const GONE_STATUS = 499;
 type Reason = Refusal | EdgeRefusal;
 
 /**
- * One request, from its arrival to its response. It responds exactly once. If the body is complete, the request has its
- * turn and the handler returns no promise, it responds in the same tick. Otherwise a callback continues.
+ * One request, from its arrival to its response. It responds exactly once. It responds in the same tick if the body is
+ * complete, the request has its turn, and the handler returns no promise. Otherwise a callback continues.
  *
  * A waiting request moves to the garbage collector's old generation, where it would keep alive everything that it
  * refers to. So nothing here refers to the response.

@@ -36,7 +36,10 @@ const TOO_MANY_BYTES: Refusal = {
   detail: "Too many bytes of your request bodies are in progress.",
   retryAfterSeconds: 1,
 };
-/** Never sent to a client. The server recognizes this object by identity and counts such requests separately. */
+/**
+ * The refusal when the client is gone, which is never sent. The server recognizes this object by identity and counts
+ * such requests separately.
+ */
 export const CLIENT_GONE: Refusal = { refused: "bad-request", detail: "The client went away." };
 const NO_CAPACITY: EdgeRefusal = {
   refused: "unavailable",
@@ -50,8 +53,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 export type Received = Uint8Array | Refusal | EdgeRefusal | null;
 
 /**
- * Receives the body of a request, within the memory limits of `room`. Calls `received` once. A public route accepts a
- * smaller body, unless a runner sends it.
+ * Receives the body of a request, within the memory limits of the body's reservation. Calls `received` once. A public
+ * route accepts a smaller body, unless a runner sends it.
  */
 export function receiveBody(
   { rawBodyBytes, access, credential }: Pick<Route, "rawBodyBytes" | "access" | "credential">,

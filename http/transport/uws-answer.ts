@@ -39,8 +39,8 @@ export function write(response: HttpResponse, answer: WholeAnswer, writing: Writ
 
 /**
  * Sends a response to a client that is still sending its body. If the library closed the connection now, it would reset
- * it, and the client might never read the response. So this function pauses the connection, which stops reading. The
- * library closes it after ten idle seconds.
+ * the connection, and the client might never read the response. So this function pauses the connection, which stops
+ * reading. The library closes the connection after ten idle seconds.
  */
 export function writePaused(response: HttpResponse, answer: WholeAnswer): void {
   response.pause();

@@ -25,7 +25,7 @@ export class Client {
     });
   }
 
-  /** Created on demand, because most requests never need one. */
+  /** Aborts when the client disconnects. The signal is created on demand, because most requests never need it. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.isGone) this.#controller.abort(new ClientGone());
@@ -39,7 +39,7 @@ export class Client {
 
 /** The headers of a request. */
 export interface Headers {
-  /** By lower-case name. Repeated headers are joined. */
+  /** The headers by lower-case name. Repeated headers are joined. */
   readonly byName: ReadonlyMap<string, string>;
   /** The number of `Host` lines. */
   readonly hosts: number;
@@ -112,7 +112,7 @@ interface Head {
   readonly client: Client;
 }
 
-/** A class, because an object literal with getters costs more than all other objects of a request together. */
+/** This is a class, because an object literal with getters costs more than all other objects of a request together. */
 class IncomingRequest implements UwsRequest {
   readonly method: string;
   readonly path: string;

@@ -294,9 +294,11 @@ function notifyDrained(ws: UwsSocket, open: ReadonlySet<UwsSocket>): void {
   });
 }
 
-/** A class, because broadcasts call each socket, and a class instance has all the needed state in one object. */
+/**
+ * This is a class, because broadcasts call each socket, and a class instance has all the needed state in one object.
+ */
 class OpenSocket implements Socket {
-  /** Null after the close, because the library then throws at any use of it. */
+  /** The library's socket. Null after the close, because the library then throws at any use of the socket. */
   #ws: UwsSocket | null;
 
   constructor(ws: UwsSocket) {

@@ -8,7 +8,7 @@ export interface Config {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
-  /** Has no trailing slash. Null for the address that the service listens on. */
+  /** The public URL, without a trailing slash. Null to use the address that the service listens on. */
   readonly baseUrl: string | null;
   readonly dataFolder: string;
   readonly smtpUrl: string | null;

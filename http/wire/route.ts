@@ -31,15 +31,15 @@ export interface RouteRequest<Access extends RouteAccess = RouteAccess, Body = u
   header(name: string): string | undefined;
   /** Returns all request headers by their lower-case names. */
   headers(): ReadonlyMap<string, string>;
-  /** The `Service-Client` header in the form used in change records, or null. */
+  /** The `Service-Client` header in the form used in change records; `unknown` if it is missing or not recognized. */
   readonly client: string | null;
   readonly requestId: string;
   readonly remoteAddress: string;
   /** Lets other work run during a long response. Resolves when this client has its next turn. */
   readonly pause: () => Promise<void>;
   /**
-   * Call it between two short pieces of work. Null if the next piece may run at once; otherwise the same as {@link
-   * pause}.
+   * Call this between two short pieces of work. Returns null if the next piece may run at once. Otherwise it works like
+   * {@link pause}.
    */
   readonly goOn: () => Promise<void> | null;
   /**

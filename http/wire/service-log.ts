@@ -22,7 +22,7 @@ export interface ServiceLog extends RuntimeLog {
   info(message: string): void;
   /** Logs a mail, at every log level, if no mail server is configured. Without it nobody could sign in. */
   mail(line: string): void;
-  /** Logs a completed request. If it failed, `failed` comes first. */
+  /** Logs a completed request. For a failed request, call `failed` first. */
   served(served: ServedRequest): void;
   /**
    * Logs a failure. If several requests fail on the same damaged row, only the first logs an error and a warning; the

@@ -13,7 +13,10 @@ interface SubjectRequest extends Pick<RouteRequest, "params"> {
   readonly caller: Caller;
 }
 
-/** The subject of a route. `find` finds it by the path, and refuses if the caller may not see it or may not do this. */
+/**
+ * The subject of a route. `find` finds the subject by the path. It refuses if the caller may not see the subject or may
+ * not make this request.
+ */
 export interface Subject<Found> {
   readonly find: (request: SubjectRequest) => Found | Refusal;
   /** Problems of `find` besides those that the path and the method imply. */

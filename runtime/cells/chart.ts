@@ -2,7 +2,7 @@ import { assign, type MachineContext, setup } from "xstate";
 import type { Delivered, Message, Turn } from "../turns/turn.js";
 import type { Address } from "./address.js";
 
-/** What a transition does with its event. Returns the changed fields of the context, or nothing when none changes. */
+/** Handles the event of a transition. Returns the changed fields of the context, or nothing if no field changes. */
 type Act<Context, Event> = (event: Event, context: Context) => Partial<Context> | undefined | void;
 
 /** A transition that is taken only while `when` holds; see `choose`. */
@@ -13,7 +13,7 @@ interface Case<Context, Event, State extends string> {
   readonly act?: Act<Context, Event> | readonly Act<Context, Event>[];
 }
 
-/** What each transition gets with its event. */
+/** The fields that the runtime adds to each event. */
 export interface InTurn {
   readonly turn: Turn;
 }
@@ -21,7 +21,7 @@ export interface InTurn {
 /** The context of a machine that keeps everything in rows. */
 export type NoContext = Readonly<Record<never, never>>;
 
-/** The events that may have a type: also one that has several, of which this is one. */
+/** The events that can have this type, including events that can have several types. */
 type EventOf<Event extends Message, Type> = Event extends Message
   ? Type extends Event["type"]
     ? Event
@@ -29,8 +29,8 @@ type EventOf<Event extends Message, Type> = Event extends Message
   : never;
 
 /**
- * The parts of a chart whose transitions are typed by their events: each function gets the fields of its own event, with
- * the turn, and the context before it.
+ * The parts of a chart whose transitions are typed by their events: each function gets its own event, which includes
+ * the turn, and the context before that event.
  *
  *     const { on, machine } = chartOf<RunContext, RunEvent>();
  *     const open = { ...on("run.step", recordStep), ...on("run.end", "ended", endRun) };
@@ -40,7 +40,7 @@ export function toChart<Context extends MachineContext, Event extends Message>()
   type Of<Type> = EventOf<Given, Type>;
 
   const toAction = <E extends Given>(act: Act<Context, E>) =>
-    // XState calls it with events of the type that the transition is listed under.
+    // XState calls `act` only with events of the type that the transition is listed under.
     assign<Context, Given, undefined, Given, never>(({ context, event }) => act(event as E, context) ?? context);
   const stay = toAction(() => undefined);
 
@@ -53,12 +53,12 @@ export function toChart<Context extends MachineContext, Event extends Message>()
   }
   type Transition<State extends string> = ReturnType<typeof toTransition<State, Given>>;
 
-  /** The event leaves the state as it is and does this, in this order; without functions it changes nothing. */
+  /** Keeps the state and calls the functions in order. Without functions, the event changes nothing. */
   function on<Type extends Event["type"]>(
     type: Type,
     ...acts: readonly Act<Context, Of<Type>>[]
   ): { readonly [_ in Type]: Transition<never> };
-  /** The event leads to this state and does this, in this order. */
+  /** Moves to the state `to` and calls the functions in order. */
   function on<Type extends Event["type"], const State extends string>(
     type: Type,
     to: State,
@@ -70,7 +70,7 @@ export function toChart<Context extends MachineContext, Event extends Message>()
     return { [type]: toTransition(to, acts) };
   }
 
-  /** The event takes the first case whose condition holds. Without one, it is not taken. */
+  /** Takes the first case whose condition holds. If no condition holds, the machine does not take the event. */
   function choose<Type extends Event["type"], const State extends string>(
     type: Type,
     ...cases: readonly Case<Context, Of<Type>, State>[]
@@ -86,17 +86,17 @@ export function toChart<Context extends MachineContext, Event extends Message>()
     return { [type]: transitions } as { readonly [_ in Type]: typeof transitions };
   }
 
-  /** The machine of these states. */
+  /** The types of the machines that `machine` creates. */
   const types = { context: {} as Context, events: {} as Given, input: {} as Address };
   const { createMachine: machine } = setup({ types });
 
   return { on, choose, machine };
 }
 
-/** An event of any type with the fields of a message, whose asker gets the answer to that message. */
+/** An event of any type with the fields of a message. Its asker gets the answer to that message. */
 export type EventWith<M extends Message, More = unknown> = Delivered<Omit<M, "type"> & Message> & More;
 
-/** Fields under a type of their own. Keeps the answer of a message that is spread into them. */
+/** The fields with their own message type. If a message is spread into the fields, its answer type is kept. */
 type Renamed<Type extends string, Fields> = Type extends string
   ? Fields extends object
     ? Omit<Fields, "type"> & { readonly type: Type }
@@ -104,9 +104,9 @@ type Renamed<Type extends string, Fields> = Type extends string
   : never;
 
 /**
- * The event that a message is classified as: its type, and what was read to classify the message. Its type is inferred,
- * so that the events of a machine are what its classifier returns. Pass the message's fields on where the event is
- * answered: `toEvent("start.refused", { ...message, refusal })`.
+ * Creates the event that a message is classified as, from the event's type and the data read to classify the message.
+ * The TypeScript type is inferred, so that a machine can take its events from the result of its classifier. If the
+ * event is answered, include the message's fields: `toEvent("start.refused", { ...message, refusal })`.
  */
 export function toEvent<const Type extends string, const Fields extends object = object>(
   type: Type,

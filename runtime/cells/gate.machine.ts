@@ -39,8 +39,8 @@ interface Waiting {
   readonly gating: string;
   readonly keeper: string;
   /**
-   * The gatekeeper's address for {@link GatekeeperTimedOut}, and the result if it does not answer that. Absent in
-   * states that older releases stored.
+   * The gatekeeper's address for {@link GatekeeperTimedOut}, and the result if the gatekeeper does not answer that
+   * message. Absent in states that older releases stored.
    */
   readonly to?: Address;
   readonly whenSilent?: string | null;

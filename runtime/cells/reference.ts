@@ -20,7 +20,7 @@ export interface ReferenceTo<in out Messages extends Typed, Place extends readon
   readonly kind: string;
   /**
    * Returns the same references for a higher area that sends further messages. Define the actor type with the widest
-   * one, so that the compiler checks that the machine accepts all messages.
+   * reference, so that the compiler checks that the machine accepts all messages.
    */
   widen<More extends Typed>(): ReferenceTo<Messages | More, Place>;
 }

@@ -12,8 +12,8 @@ export interface EffectType<Input, Output, Memo = undefined> {
   /** Creates a request for `turn.start`. `id` and `memo` are the fields of {@link EffectRequest}. */
   request(id: string, input: Input, memo?: Memo): EffectRequest;
   /**
-   * Creates the implementation for the catalogue. `targetOf` returns a run's target in the lane. Without it, all runs
-   * share one target.
+   * Creates the implementation for the catalogue. `findTarget` returns a run's target in the lane. Without
+   * `findTarget`, all runs share one target.
    */
   implement(
     lane: LaneLimits,

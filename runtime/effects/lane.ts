@@ -187,7 +187,7 @@ export class Lane {
     return undefined;
   }
 
-  /** Ends a wait. Returns whether it was still waiting. */
+  /** Ends a wait. Returns whether the waiter was still waiting. */
   #endWait(waiter: PlaceWaiter): boolean {
     const { isWaiting } = waiter;
     if (isWaiting) this.#waiting -= 1;

@@ -22,7 +22,10 @@ export class PendingEffect {
   cancelled = false;
   /** Whether an earlier process may have begun the effect. */
   mayHaveBegun = false;
-  /** Whether the store has a mark that the effect may have begun, or will have it with the open batch. */
+  /**
+   * Whether the store has a mark that the effect may have begun, or will have the mark after the flush of the open
+   * batch.
+   */
   isMarked = false;
   /** Aborts the run; null until a run exists. */
   abort: RunAbort | null = null;

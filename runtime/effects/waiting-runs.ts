@@ -51,8 +51,8 @@ interface Entry {
 /**
  * The effects that wait for a place.
  *
- * 1. Each wait ends once: granted, given up or left.
- * 2. Their prepared runs take at most {@link MAX_HELD_BYTES} in memory.
+ * 1. Each wait ends once: the effect gets a place, its time limit passes, or it no longer needs a place.
+ * 2. The prepared runs of waiting effects take at most {@link MAX_CACHED_BYTES} in memory.
  */
 export class WaitingRuns {
   readonly #clock: Clock;

@@ -2,12 +2,12 @@ import type { Change, Reading } from "../../storage/store.js";
 import type { RowView } from "./row-view.js";
 
 /**
- * In-memory state that reads derive from durable rows of a partition, so that a read does not have to scan the rows. A
- * reading of durable state caches it between reads and updates it with each durable change. {@link readView} returns
- * it.
+ * A picture: in-memory state that reads derive from durable rows of a partition, so that a read does not have to scan
+ * the rows. A reading of durable state caches the picture between reads and updates it with each durable change. {@link
+ * readView} returns the picture.
  */
 export interface ReadView<View> {
-  /** The rows that the picture is built from; see {@link Picture}. */
+  /** The rows that the picture is built from, in the form of {@link RowView.rows}. */
   readonly rows: RowView<unknown>["rows"];
   /** Builds the picture from the current rows. */
   build(reading: Reading, partition: string): View;

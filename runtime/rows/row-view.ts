@@ -2,8 +2,9 @@ import type { KeyPart, Reading } from "../../storage/store.js";
 import type { Address } from "../cells/address.js";
 
 /**
- * In-memory state that an actor derives from rows of its partition and caches between turns, so that it does not read
- * the rows for every message. `turn.picture(...)` returns it. An actor type lists its pictures in `pictures`.
+ * A picture: in-memory state that an actor derives from rows of its partition and caches between turns, so that it does
+ * not read the rows for every message. `turn.rowView(...)` returns the picture. An actor type lists its pictures in
+ * `pictures`.
  *
  * The actor updates the picture itself, in the turn that writes the rows, so that picture and rows always agree. The
  * runtime drops the picture, and rebuilds it at its next use, when

@@ -15,7 +15,7 @@ interface Watch {
 }
 
 /**
- * The pictures of all actors (see {@link Picture}), indexed by the rows that they are built from.
+ * The pictures of all actors (see {@link RowView}), indexed by the rows that they are built from.
  *
  * 1. A picture equals the result of `build` for the rows after the latest successful turn.
  */

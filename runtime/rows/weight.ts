@@ -3,7 +3,7 @@ const PART_WEIGHT = 16;
 
 /**
  * Estimates the size of a plain value in bytes: the length of all bytes and texts, plus {@link PART_WEIGHT} for each
- * part. `lengthOf` measures texts; by default it counts characters. Stops early when the sum exceeds `most`.
+ * part. `toLength` measures texts; by default it counts characters. Stops early when the sum exceeds `max`.
  */
 export function estimateWeight(value: unknown, max = Number.POSITIVE_INFINITY, toLength = characters): number {
   if (typeof value === "string") return PART_WEIGHT + toLength(value);

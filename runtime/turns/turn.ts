@@ -115,7 +115,7 @@ export interface Turn<in Answer = never> extends DirectedWriting {
   attempt(work: () => void): boolean;
   /**
    * Returns the actor's in-memory state that is derived from rows. The actor must update it when it writes these rows.
-   * See {@link Picture}.
+   * See {@link RowView}.
    */
   rowView<View>(rowView: RowView<View>): View;
   /** Returns `<prefix>_<ULID>`. ULIDs increase within a process. */

@@ -10,11 +10,11 @@ import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import { addFirstEndpoint, addNextEndpoint, addToyArea, copySource, type SourceCopy } from "../support/toy-area.js";
 
-/** An area is one folder and one line, and everything else follows: tried with areas in a copy of the source. */
+/** To add an area, a developer adds one folder and one line. Tests this with areas in a copy of the source. */
 
 const formatBefore = migrations.length + 1;
 
-/** What a build with the toy area does with a store of the format before. */
+/** A program that runs a build with the toy area on a store of the previous format. */
 const play = `
 import { randomBytes } from "node:crypto";
 import {
@@ -132,7 +132,7 @@ function load(copy: SourceCopy, path: string): Promise<unknown> {
   return import(pathToFileURL(outfile).href);
 }
 
-/** The messages of the compiler about files of the copy. */
+/** Returns the compiler messages about files of the copy. */
 function check(copy: SourceCopy, paths: readonly string[]): readonly string[] {
   const read = ts.readConfigFile(join(copy.folder, "tsconfig.json"), ts.sys.readFile);
   const system = { ...ts.sys, readDirectory: () => [] };
@@ -155,7 +155,7 @@ t.test("an area is one folder and one line: its kind, actor, table, topic and mi
   t.equal(first.length, 4, `the first endpoint of an area: ${first.join(", ")}`);
   const next = copy.touchedBy(addNextEndpoint);
   t.equal(next.length, 3, `the next one: ${next.join(", ")}`);
-  // Of all files, only the new ones: what both lists import takes the compiler long.
+  // Compile only the new files: the compiler needs long for the imports of both lists.
   const lists = ["actors/areas.ts", "http/routes/routes.ts"];
   const written = [...toyFiles, ...first, ...next].filter((path) => !lists.includes(path));
   t.same(check(copy, written), []);

@@ -31,7 +31,10 @@ const rows = new Map(
 
 const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
 const sources = createDependentSources(kinds);
-/** Derived rows that the page names with their table. Entries of indexes go with their rows, and the page says so once. */
+/**
+ * Derived rows that the page names with their table. The page names no index entries: it says once that index entries
+ * are removed with their rows.
+ */
 const derived = sources.flatMap(({ dependentTables }) => dependentTables).filter((name) => rows.has(name));
 const spaces = Object.values(keys).filter((space) => space !== keys.GLOBAL_PARTITION && space !== keys.rowSpace);
 /** All tables and directories that areas list. */

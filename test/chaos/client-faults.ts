@@ -59,8 +59,8 @@ async function deafClients(world: World, chance: Chance): Promise<void> {
 }
 
 /**
- * Lets two workspaces list, open tasks and fire hanging hooks as fast as they can. Requests cut short by a restart are
- * repeated to the next process.
+ * Two workspaces send requests as fast as they can: they open tasks, which fire hanging hooks, and list the hook
+ * firings. If a restart interrupts a request, the request is repeated to the next process.
  */
 async function noisyNeighbours(world: World, chance: Chance): Promise<void> {
   const end = performance.now() + LASTS_MS;

@@ -8,7 +8,7 @@ export interface Host {
   readonly folder: string;
   readonly wire: Wire;
   process: RunnerProcess;
-  /** Kills it with SIGKILL, and starts it again in the same folder. */
+  /** Kills the runner with SIGKILL, and starts it again in the same folder. */
   restart(): Promise<void>;
 }
 

@@ -41,7 +41,10 @@ export class Load {
     this.#options = options;
   }
 
-  /** Creates, opens and notes until the signal; resolves when the last action is answered. */
+  /**
+   * Creates secrets, opens tasks, adds notes, sends deliveries and merges pull requests until the signal. Resolves when
+   * the last action is answered.
+   */
   async run(chance: Chance, signal: AbortSignal): Promise<void> {
     const until = async (paceMs: number, deed: () => Promise<unknown>): Promise<void> => {
       while (!signal.aborted) {
@@ -59,7 +62,10 @@ export class Load {
     ]);
   }
 
-  /** Answers, approves and retries as the assignee of every task, until the signal. */
+  /**
+   * Attends to the tasks in the inbox as the assignee of every task, until the signal: answers questions, approves
+   * calls and retries tasks.
+   */
   async keepInbox(signal: AbortSignal): Promise<void> {
     const { client, teamId } = this.#options;
     while (!signal.aborted) {

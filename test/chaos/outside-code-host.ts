@@ -6,7 +6,7 @@ import type { Chance } from "../simulation/chance.js";
 import { bobThere, connect, install } from "../support/code-host-scene.js";
 import type { ServiceKeeper } from "./service-keeper.js";
 
-/** How it treats requests of the service and of the runners' git. */
+/** How the code host treats requests of the service and of the runners' git. */
 export type CodeHostManner = "well" | "hangs" | "loses answers" | "throttles" | "is down";
 
 /** A pull request in the code host's records. */
@@ -38,7 +38,7 @@ export class OutsideCodeHost {
     host.work.tell = (event) => this.#happened(event);
   }
 
-  /** Starts it over a folder for its repositories; `now` is the service's clock. */
+  /** Starts a code host with its repositories in a folder; `now` is the service's clock. */
   static async open(folder: string, now: () => number, chance: Chance): Promise<OutsideCodeHost> {
     const host = await CodeHost.start(now, folder);
     await host.work.addRepository(REPOSITORY);
@@ -47,7 +47,7 @@ export class OutsideCodeHost {
     return new OutsideCodeHost(host, chance);
   }
 
-  /** Settings of a service that uses it. */
+  /** Settings of a service that uses this code host. */
   get settings(): Readonly<Record<string, string>> {
     return this.#host.settings;
   }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type ApiFault, type LoopbackApi, startLoopbackApi } from "../../http/demo/loopback-api.js";
 import { expr } from "../support/integration.js";
 
-/** How it treats requests of the service. */
+/** How the tracker treats requests of the service. */
 export type TrackerManner = "well" | "hangs" | "resets" | "throttles" | "answers junk";
 
 const faults: Readonly<Record<Exclude<TrackerManner, "well">, ApiFault>> = {
@@ -50,7 +50,10 @@ export class OutsideTracker {
     return { "x-signature": signature, "x-delivery": key };
   }
 
-  /** Returns the definition of its integration. Its deliveries open tasks for the person with this email address. */
+  /**
+   * Returns the definition of the tracker's integration. The tracker's deliveries open tasks for the person with this
+   * email address.
+   */
   definition(assignee: string): Readonly<Record<string, unknown>> {
     const comment = { request: { url: `${this.url}/comments`, body: { text: expr("inputs.text") } } };
     const text = { text: { required: true } };

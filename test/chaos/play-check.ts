@@ -10,7 +10,7 @@ type Found = Readonly<Record<string, unknown>>;
 
 /**
  * Checks a planned change with the replayed set while processes are killed with SIGKILL. Then runs the doctor and
- * compares. Returns the broken promises.
+ * compares the service's records with the promises. Returns the broken promises.
  */
 export async function playCheck(world: ReplayWorld, kills: number, seed: number): Promise<readonly string[]> {
   const { client, service, teamId, line, ledger } = world;

@@ -23,7 +23,7 @@ const LONGEST_KILL_MS = 4_000;
 
 /**
  * Replays the runs of a set while the service, the runners and the agents are killed with SIGKILL. Then runs the doctor
- * and compares. Returns the broken promises.
+ * and compares the service's records with the promises. Returns the broken promises.
  */
 export async function playReplay(world: ReplayWorld, plan: ReplayPlan, seed: number): Promise<readonly string[]> {
   const { client, service, teamId, ledger } = world;

@@ -19,7 +19,7 @@ const PROMPTS = ["Look twice.", "Read everything first.", "Write less.", "Ask no
 
 /**
  * Searches a set while the service, the runners and the agents are killed with SIGKILL. Then runs the doctor and
- * compares. Returns the broken promises.
+ * compares the service's records with the promises. Returns the broken promises.
  */
 export async function playSearch(
   world: ReplayWorld,

@@ -29,7 +29,7 @@ const LOOK_MS = 150;
 /** Maximum number of complaints printed per round. */
 const TOLD = 20;
 
-/** Plays the faults under load, waits until everything settles, runs the doctor, and compares. */
+/** Plays the faults under load, waits until everything settles, runs the doctor, and checks the promises. */
 export async function playRound(world: World, faults: readonly Fault[], seed: number): Promise<RoundReport> {
   const { service, ledger, load } = world;
   const before = { acknowledged: ledger.acknowledged, lives: service.lives };
@@ -80,7 +80,7 @@ async function playFaults(world: World, faults: readonly Fault[], seed: number):
   await Promise.all(targets.values());
 }
 
-/** Waits until nothing is left; returns what is left on timeout. */
+/** Polls `look` until it lists nothing; on timeout, returns its last list. */
 async function rest(look: () => Promise<readonly string[]>, longestMs = LONGEST_REST_MS): Promise<readonly string[]> {
   const latest = performance.now() + longestMs;
   for (;;) {

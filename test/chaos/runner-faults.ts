@@ -49,7 +49,7 @@ function toFolder(pid: number): string {
   }
 }
 
-/** Stops the runner beyond its lease; its agents keep running. */
+/** Stops the runner for longer than its lease; its agents keep running. */
 async function stopped(world: World, chance: Chance): Promise<void> {
   const { process: runner } = await hostAtWork(world, chance);
   runner.signal("SIGSTOP");
@@ -77,7 +77,10 @@ async function cutOff(world: World, chance: Chance): Promise<void> {
   }
 }
 
-/** Simulates a machine that sleeps beyond its lease: nothing runs on it, and its connection is silent. */
+/**
+ * Simulates a machine that sleeps for longer than its runner's lease: nothing runs on the machine, and its connection
+ * is silent.
+ */
 async function asleep(world: World, chance: Chance): Promise<void> {
   const { process: runner, wire } = await hostAtWork(world, chance);
   wire.silence();

@@ -36,8 +36,8 @@ export const serviceFaults: readonly Fault[] = [
 ];
 
 /**
- * Kills it with SIGKILL, up to three times in a row, each time after it has worked for a moment: immediately after an
- * acknowledgement, or at any time.
+ * Kills the service with SIGKILL, up to three times in a row, each time after it has worked for a moment: immediately
+ * after an acknowledgement, or at any time.
  */
 async function killed({ service, ledger }: World, chance: Chance): Promise<void> {
   const times = chance.between(1, 3);
@@ -48,7 +48,7 @@ async function killed({ service, ledger }: World, chance: Chance): Promise<void>
   }
 }
 
-/** Stops it beyond every lease. */
+/** Stops the service for longer than every lease. */
 async function stopped({ service }: World): Promise<void> {
   service.life.signal("SIGSTOP");
   await pause(BEYOND_LEASE_MS);
@@ -84,7 +84,7 @@ async function diskFull(world: World, chance: Chance): Promise<void> {
   await service.start(home);
 }
 
-/** Prevents its store from growing. */
+/** Prevents the service's store from growing. */
 async function fileLimit(world: World, chance: Chance): Promise<void> {
   const { service } = world;
   const { size } = await stat(join(service.dataFolder, "data.mdb"));
@@ -96,7 +96,10 @@ async function fileLimit(world: World, chance: Chance): Promise<void> {
   });
 }
 
-/** Writes long texts until the service exits by itself with this message; then frees space and starts it again. */
+/**
+ * Opens tasks with long texts until the service exits by itself, with an output line that matches `full.message`. Then
+ * frees space and starts the service again.
+ */
 async function writeUntilItEnds(world: World, chance: Chance, full: Full): Promise<void> {
   const { service, load, ledger } = world;
   service.expectEnd();

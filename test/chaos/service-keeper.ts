@@ -35,7 +35,7 @@ export class ServiceKeeper {
     return this.#port;
   }
 
-  /** The folder of its store. */
+  /** The folder of the service's store. */
   get dataFolder(): string {
     return this.#dataFolder;
   }
@@ -50,7 +50,7 @@ export class ServiceKeeper {
     return this.#life;
   }
 
-  /** The time of its wall clock, in milliseconds since 1970. */
+  /** The time of the service's wall clock, in milliseconds since 1970. */
   get nowMs(): number {
     return Date.now() + this.#offsetMs;
   }
@@ -64,7 +64,7 @@ export class ServiceKeeper {
     return this.#logs;
   }
 
-  /** Starts it on its store, or on another folder from now on. */
+  /** Starts the service on its store, or on another folder from now on. */
   async start(dataFolder = this.#dataFolder): Promise<void> {
     this.#dataFolder = dataFolder;
     const settings = { ...this.#options.settings, CHAOS_CLOCK: this.#options.clockFile };
@@ -79,24 +79,24 @@ export class ServiceKeeper {
     });
   }
 
-  /** Stops it; returns its exit code, or null if the signal killed it. */
+  /** Stops the service; returns its exit code, or null if the signal killed it. */
   end(signal: NodeJS.Signals): Promise<number | null> {
     this.expectEnd();
     return this.life.end(signal);
   }
 
-  /** Marks its next exit as expected. */
+  /** Marks the service's next exit as expected. */
   expectEnd(): void {
     this.#isExpected = true;
   }
 
-  /** Kills it with SIGKILL and starts it again. */
+  /** Kills the service with SIGKILL and starts it again. */
   async restart(): Promise<void> {
     await this.end("SIGKILL");
     await this.start();
   }
 
-  /** Sets its wall clock forward or back. */
+  /** Sets the service's wall clock forward or back. */
   stepClock(byMs: number): void {
     this.#offsetMs += byMs;
     writeSync(this.#clock, new Float64Array([this.#offsetMs]), 0, 8, 0);

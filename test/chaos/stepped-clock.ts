@@ -1,8 +1,9 @@
 import { openSync, readSync } from "node:fs";
 
 /**
- * Loaded before the service (`node --import`). Its wall clock is the machine's plus the milliseconds in the file that
- * `CHAOS_CLOCK` names, eight bytes. Timers and `performance` are unaffected, as when a machine's clock is set.
+ * Replaces the service's wall clock. Node loads this file before the service (`node --import`). The clock shows the
+ * machine's time plus the milliseconds in the eight-byte file that `CHAOS_CLOCK` names. Timers and `performance` are
+ * unaffected, as when a machine's clock is set.
  */
 const file = openSync(process.env.CHAOS_CLOCK ?? "", "r");
 const bytes = new Float64Array(1);

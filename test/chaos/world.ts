@@ -15,7 +15,10 @@ import { RepeatingClient } from "./repeating-client.js";
 import { ServiceKeeper } from "./service-keeper.js";
 import { StreamFollower } from "./stream-follower.js";
 
-/** In seconds. Longer than any pause of a busy machine, and shorter than the faults that must outlast it. */
+/**
+ * The lease of a claim, in seconds. Longer than any pause of a busy machine, and shorter than the faults that must
+ * outlast it.
+ */
 const LEASE_SECONDS = 2;
 /** Duration of faults that must outlast every lease. */
 export const BEYOND_LEASE_MS = LEASE_SECONDS * 1_000 + 1_000;

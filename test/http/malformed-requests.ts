@@ -7,7 +7,7 @@ import type { Route } from "../../http/wire/route.js";
 
 export interface AnyRequest {
   readonly method: string;
-  /** With its query, as sent over the wire. */
+  /** The path with its query, as sent over the wire. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | null;

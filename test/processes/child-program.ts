@@ -34,12 +34,12 @@ export class ChildProgram {
     return this.#child.pid ?? 0;
   }
 
-  /** Whether it has neither exited nor been killed. */
+  /** Whether the program has neither exited nor been killed. */
   get isAlive(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** All lines of its output. */
+  /** All lines of the program's output. */
   get output(): readonly string[] {
     return this.#lines;
   }

@@ -23,7 +23,7 @@ export class HeldTracker {
     this.#api = api;
   }
 
-  /** Starts it; it closes with the test. */
+  /** Starts a tracker, which closes with the test. */
   static async start(t: Cleaning): Promise<HeldTracker> {
     const api = await startLoopbackApi(async (request) => {
       await tracker.#held.get(request.path)?.over;
@@ -38,7 +38,7 @@ export class HeldTracker {
     return this.#api.url;
   }
 
-  /** The secret that signs its deliveries. */
+  /** The secret that signs the tracker's deliveries. */
   get secret(): { readonly name: string; readonly value: string; readonly valueVersion: number } {
     return { name: HOOK_SECRET, value: this.#secret, valueVersion: 1 };
   }
@@ -78,7 +78,10 @@ export class HeldTracker {
     return answered?.status === 202;
   }
 
-  /** Returns the definition of its integration; its issues are assigned to the person with this email address. */
+  /**
+   * Returns the definition of the tracker's integration. The tracker's issues are assigned to the person with this
+   * email address.
+   */
   definition(assignee: string): Readonly<Record<string, unknown>> {
     const { url } = this;
     const inputs = { text: { required: true } };

@@ -55,9 +55,9 @@ export interface SettingWish {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** In seconds. Short enough to wait for, and long enough for a busy machine to renew. */
+/** A lease in seconds: short enough to wait for, and long enough for a busy machine to renew. */
 export const SHORT_LEASE = 5;
-/** Longer than any test: its runner keeps its runs, however slowly the service restarts. */
+/** A lease in seconds that is longer than any test: a runner keeps its runs, however slowly the service restarts. */
 export const LONG_LEASE = 600;
 
 /** Starts the service and configures it; both end with the test. */

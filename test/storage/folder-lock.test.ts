@@ -19,7 +19,8 @@ function temporary(t: Test): string {
 }
 
 /**
- * Starts a process that serves the store in `folder`. Returns it with the process id of its child, which outlives it.
+ * Starts a process that serves the store in `folder`. Returns the process with the process id of its child, which
+ * outlives the process.
  */
 async function hold(t: Test, folder: string, env = process.env): Promise<{ holder: ChildProcess; outliving: number }> {
   const holder = fork(toProgram("holder"), [folder], { stdio: ["pipe", "ignore", "inherit", "ipc"], env });

@@ -9,7 +9,7 @@ import { startCodeHost } from "./code-host.js";
 import { adaThere, bobThere, install } from "./code-host-scene.js";
 import { until } from "./until.js";
 
-/** The code host used in tests behaves like the real one's documentation. */
+/** The tests' code host behaves as the real code host's documentation describes. */
 
 const run = promisify(execFile);
 

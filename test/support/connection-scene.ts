@@ -83,7 +83,7 @@ export async function openScene(t: Test, options: SceneOptions = {}): Promise<Co
   return { service, clock, host, workspaceId, teamId, integrationId: made.id, owner, mate, member, at };
 }
 
-/** Starts to link an account; returns the host's address. */
+/** Starts to link an account; returns the address at the host where the person signs in. */
 export async function setOut({ at }: Pick<ConnectionScene, "at">, client: Client, whose: "team" | "me") {
   const begun = await client.request("POST", `${at}/${whose}`, {});
   if (begun.status !== 200) throw new Error(`setting out answered ${begun.status} ${begun.text}`);

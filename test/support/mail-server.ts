@@ -24,7 +24,7 @@ export interface MailServer {
   until(holds: () => boolean): Promise<void>;
 }
 
-/** Starts a mail server for one test; `fateOf` decides each mail's fate by its address. */
+/** Starts a mail server for one test; `toFate` decides each mail's fate by its address. */
 export async function startMailServer(
   t: Cleaning,
   toFate: (to: string) => MailFate = () => "take",

@@ -14,7 +14,7 @@ export interface SourceCopy {
   touchedBy(change: (copy: SourceCopy) => void): readonly string[];
 }
 
-/** Copies the product's source, and what tests make of its routes, into a folder that is removed after the test. */
+/** Copies the product's source, and the helpers of its tests, into a folder that is removed after the test. */
 export function copySource(t: Test): SourceCopy {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-area-"));
   t.teardown(() => rmSync(folder, { recursive: true }));
@@ -239,7 +239,7 @@ export function addFirstEndpoint({ add, insert }: SourceCopy): void {
   addRoutes(insert, "shelf");
 }
 
-/** Adds the next one, in files of its own. */
+/** Adds a second read endpoint to that area, in its own files. */
 export function addNextEndpoint({ add, insert }: SourceCopy): void {
   const rename = (text: string) =>
     text

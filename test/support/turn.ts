@@ -13,10 +13,7 @@ import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "../../run
 import { type Intent, TurnRecorder } from "../../runtime/turns/turn-recorder.js";
 import type { Writing } from "../../storage/store.js";
 
-/**
- * Returns empty in-memory rows, which a test's turns share like a store's partitions. Writes outside of turns publish
- * nothing.
- */
+/** Returns an empty in-memory row store for all turns of a test. Writes outside of turns publish no changes. */
 export function memoryRows(): DirectedWriting & PublishingWriting & CountingWriting {
   const rows = new Overlays({ get: () => undefined, range: () => [] });
   return Object.assign(directedRows(rows), { publishRow: () => undefined, now: 0, send: () => undefined });

@@ -1,8 +1,8 @@
 import { setImmediate as loopTurn, setTimeout as pause } from "node:timers/promises";
 
-/** Much shorter than the time limit of a test file. */
+/** Time limit of a wait. It is much shorter than the time limit of a test file. */
 const LIMIT_MS = 60_000;
-/** For this long it checks without pauses: most conditions hold within a few turns of the event loop. */
+/** Time during which `until` checks without pauses: most conditions hold within a few turns of the event loop. */
 const EAGER_MS = 50;
 /** Longest pause between later checks, so that other work gets the processor. */
 const MOST_PAUSE_MS = 30;

@@ -167,7 +167,7 @@ function gather(key: string, before: readonly string[] = []): string[] {
   return [...before, key];
 }
 
-/** Parses an integer of at most nine digits. The error message states `most` if it is given. */
+/** Parses an integer of at most nine digits. The error message states `max` if it is given. */
 function wholeFrom(least: number, max: number | null = null): (text: string) => number {
   const range = max === null ? `from ${least}` : `from ${least} to ${max}`;
   return (text) => {

@@ -6,7 +6,7 @@
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;
 
-/** Converts text to one line of at most `most` characters. */
+/** Converts text to one line of at most `max` characters. */
 export function oneLine(text: string, max: number): string {
   const characters = [...text.replace(UNSEEN, " ").trim()];
   return characters.length <= max ? characters.join("") : `${characters.slice(0, max - 1).join("")}…`;

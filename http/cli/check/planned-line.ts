@@ -9,7 +9,7 @@ export interface PlannedLine {
   readonly id: string | null;
   readonly teamId: string | null;
   readonly key: string | null;
-  /** Null if the plan does not define them, as in a single station block. */
+  /** The planned repositories. Null if the plan does not define them, as in a single station block. */
   readonly repositories: readonly unknown[] | null;
   readonly stations: readonly PlannedStation[];
   /** Whether `stations` are all stations of the line. */

@@ -12,7 +12,7 @@ export interface CheckRunOptions {
   readonly requests: Requests;
   readonly commit: string | null;
   readonly pullRequest: number | null;
-  /** Null for the service's default. */
+  /** The number of repeats; null for the service's default. */
   readonly repeats: number | null;
   readonly attempt: string;
   /** The interval between reads of a check, in milliseconds. The first reads come sooner. */

@@ -15,7 +15,7 @@ export interface RetainedReportOptions {
 /** Interval between reports while the connection lasts, in milliseconds. */
 const REPORT_AGAIN_MS = 6 * 60 * 60 * 1_000;
 
-/** The commits still to report, and the value of `HeldCommits.now` when they were listed. */
+/** The commits still to report, and the value of `CommitHolds.now` when they were listed. */
 interface Reported {
   readonly since: number;
   readonly rest: readonly RepositoryCommit[];
@@ -41,7 +41,7 @@ export class RetainedReport {
     this.#options = options;
   }
 
-  /** Schedules a new report for the next call of {@link KeptReport.report}. */
+  /** Schedules a new report for the next call of {@link RetainedReport.report}. */
   begin(): void {
     this.#nextMs = 0;
     this.#reported = null;

@@ -8,7 +8,7 @@ export interface AgentIndex {
   readonly entries: ReadonlyMap<string, Entry> | null;
   /** Missing paths that a sparse checkout keeps out of the folder. They are not removed. */
   readonly outside: ReadonlySet<string>;
-  /** Ignored files and folders that it has: the agent added them by force. */
+  /** Ignored files and folders in the index: the agent added them by force. */
   readonly forced: readonly string[];
   /** Paths outside the folder's sparse checkout whose content differs in this index. */
   readonly leftOut: readonly LeftOut[];

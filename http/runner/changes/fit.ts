@@ -47,7 +47,7 @@ export async function fitChanges(source: Source, gathered: Gathered, wish: FitWi
   }
 }
 
-/** Null if a diff exceeds the limit. */
+/** Returns the diffs, or null if one exceeds the limit. */
 async function findDiffs(
   source: Source,
   tree: string,

@@ -119,7 +119,7 @@ async function findUnchanged(place: Place, files: Candidates): Promise<Map<strin
   return new Map([...entries].filter(([path]) => same.has(path)));
 }
 
-/** Adds the commit of each submodule, or leaves it out: then what was at its path stays. */
+/** Adds the commit of each submodule. If a submodule is left out, its path keeps the original entries. */
 async function takeSubmodules(place: Place, submodules: readonly Submodule[]): Promise<readonly LeftOut[]> {
   if (submodules.length === 0) return [];
   const declared = await readIndexed(place);

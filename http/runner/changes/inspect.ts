@@ -54,7 +54,7 @@ export async function inspect(place: Place, paths: ReadonlyMap<string, Entry | n
   return { candidates, gone, leftOut };
 }
 
-/** Null if nothing is there. A text says why the runner cannot include the path. */
+/** Returns null if nothing is at the path, or a text that says why the runner cannot include the path. */
 async function look(path: Buffer, begun: Entry | null): Promise<Candidate | string | null> {
   try {
     const found = await lstat(path);

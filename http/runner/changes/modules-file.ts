@@ -37,7 +37,7 @@ export interface Declared {
   readonly begun: Modules;
 }
 
-/** Reads the declarations. If the current file is not readable as such, the original declarations are still valid. */
+/** Reads the declarations. If the current file cannot be read or parsed, the original declarations count as current. */
 export async function readDeclared(place: Place): Promise<Declared> {
   const begun = (await readEntry(place, place.laidOut.get(MODULES_FILE))) ?? new Map();
   const at = pathIn(place, MODULES_FILE);
@@ -111,7 +111,7 @@ async function edit(place: Place, file: string, args: readonly string[]): Promis
   });
 }
 
-/** Stores the content. Returns null if nothing is in it, and the folder started without the file. */
+/** Stores the content. Returns null if the content is blank and the folder started without the file. */
 async function store(place: Place, content: Buffer, { mode }: Entry): Promise<Entry | null> {
   if (content.toString("latin1").trim() === "" && !place.laidOut.has(MODULES_FILE)) return null;
   const of = { env: { GIT_DIR: place.gitDir }, signal: place.signal, input: content };
@@ -122,7 +122,9 @@ async function readContent({ gitDir, signal }: Place, { oid }: Entry): Promise<B
   return gitBytes(gitDir, ["cat-file", "blob", oid], { env: { GIT_DIR: gitDir }, signal, maxBytes: MAX_BYTES });
 }
 
-/** Null if there is no such file, or if git cannot parse it. */
+/**
+ * Returns the declarations in a file; null if there is no regular file, if it is too large, or if git cannot parse it.
+ */
 async function readEntry(place: Place, entry: Entry | undefined): Promise<Modules | null> {
   if (entry?.mode.startsWith("100") !== true) return null;
   const content = await readContent(place, entry).catch((error: unknown) => {

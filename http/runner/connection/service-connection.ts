@@ -194,7 +194,7 @@ export class ServiceConnection {
     this.#outbox.close();
   }
 
-  /** Logs the first failure, and then at most one line per {@link SAID_EVERY_MS}: an outage may last for days. */
+  /** Logs the first failure, and then at most one line per {@link LOG_INTERVAL_MS}: an outage may last for days. */
   #sayFailed(line: string): void {
     const now = this.#options.clock.now();
     if (this.#failures > 0 && now - this.#loggedMs < LOG_INTERVAL_MS) return;
@@ -316,7 +316,7 @@ export class ServiceConnection {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(frame));
   }
 
-  /** Short during a lease, so that several attempts fit into it. */
+  /** The maximum wait between attempts. It is short during a lease, so that several attempts fit into the lease. */
   get #longestWaitMs(): number {
     return this.#lease.holds ? Math.min(LONGEST_WAIT_MS, this.#lease.beatMs / 2) : LONGEST_WAIT_MS;
   }

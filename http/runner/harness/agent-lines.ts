@@ -73,8 +73,8 @@ export type InputLine =
   | { readonly type: "handover.accepted" }
   | { readonly type: "handover.refused"; readonly reason: string }
   /**
-   * `id` is the permission line's id. The agent must make the call with `inputs`; `edited` says that they differ from
-   * its own.
+   * `id` is the permission line's id. The agent must make the call with `inputs`; `edited` is true if they differ from
+   * the agent's own inputs.
    */
   | {
       readonly type: "permission.approved";

@@ -42,7 +42,7 @@ export class Tail {
 
   add(text: string): void {
     this.#text += text;
-    // Not each time, so that many short texts do not cost a copy each.
+    // Do not shorten on every call, so that each short text does not cost a copy.
     if (this.#text.length > 2 * MAX_OUTPUT_CHARACTERS) this.#shorten();
   }
 

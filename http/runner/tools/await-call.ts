@@ -61,7 +61,7 @@ export function awaitCall(
   });
 }
 
-/** Not an error: after an error the agent would try something else. */
+/** The advice is not an error, because the agent would try something else after an error. */
 function toAdvice({ callId, waitsFor }: PendingCall): string {
   const named = callId === null ? "" : ` (${callId})`;
   const what = waitsFor === null ? `The call${named} is under way.` : `The call waits for ${waitsFor}${named}.`;

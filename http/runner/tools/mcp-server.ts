@@ -14,8 +14,8 @@ export interface ServedTool {
 }
 
 /**
- * Creates an MCP server for one client, with a fixed list of tools. It does not check inputs. It asks its client
- * nothing: the person at an agent may not be the one who may approve its calls.
+ * Creates an MCP server for one client, with a fixed list of tools. It does not check inputs. It never asks its client
+ * for approval, because the person at the agent may not be allowed to approve the calls.
  */
 export function createMcpServer(name: string, tools: readonly ServedTool[]): Server {
   const server = new Server({ name, version: "1" }, { capabilities: { tools: {} } });
@@ -38,7 +38,7 @@ export function createMcpServer(name: string, tools: readonly ServedTool[]): Ser
   return server;
 }
 
-/** Null for a client that did not ask for progress. */
+/** Returns a function that sends progress messages; null for a client that did not ask for progress. */
 function toProgress({ mcpReq }: ServerContext): ((text: string) => void) | null {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return null;

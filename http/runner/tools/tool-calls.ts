@@ -110,14 +110,14 @@ export class ToolCalls {
     return call;
   }
 
-  /** The waiting request leaves. The call continues, and an equal request can attach to it. */
+  /** Detaches the waiting request from the call. The call continues, and an equal request can attach to it. */
   detach(pending: PendingCall): void {
     const call = this.#find(pending);
     if (call !== undefined) call.waiter = null;
   }
 
   /**
-   * The client cancelled its request. Like {@link ToolCalls.leave}, but also tells the service, which ends the call if
+   * The client cancelled its request. Like {@link ToolCalls.detach}, but also tells the service, which ends the call if
    * it has not started.
    */
   cancel(pending: PendingCall): void {

@@ -43,7 +43,7 @@ interface Happens extends Message {
 /** `[occurrence]` -> the gate's answers; the step is taken if one of them is null. */
 const gateAnswers = table<readonly (string | null)[]>("test-gate-answer");
 
-/** An actor that stands for tasks and runs: it publishes facts, and asks the gate before it takes a step. */
+/** An actor that plays tasks and runs: it publishes facts, and asks the gate before it takes a step. */
 const source: ActorType = {
   kind: "source",
   version: 1,

@@ -33,7 +33,7 @@ interface Sent {
 }
 
 const alone: Sent = { messages: [["a"], ["b"], ["c"]], withinMs: 8_000 };
-/** More than have a slot: some wait, and one of them is repeated. */
+/** More deliveries than there are slots: some wait, and one of them is repeated. */
 const together: Sent = { messages: [Array.from({ length: 14 }, (_, n) => `k${n}`), ["k13"]], withinMs: 8_000 };
 
 interface Kill {

@@ -208,7 +208,7 @@ t.test("any filter, bounds and limit give what looking at every row gives", asyn
 const has = (row: Part, wanted: readonly (readonly [string, unknown])[]) =>
   wanted.every(([field, value]) => Reflect.get(row, field) === value);
 
-/** Returns rows of one owner; `lineOf` decides their lines. */
+/** Returns rows; `toLine` and `toOwner` return the line and the owner of each row by its number. */
 const owned = (count: number, toLine: (n: number) => string, toOwner: (n: number) => string): Part[] =>
   Array.from({ length: count }, (_, n) => ({
     id: toId(n),

@@ -6,7 +6,9 @@ import { createUnder, toProblem, workspaceWithTeam } from "../../support/resourc
 import { startTestService } from "../../support/service.js";
 
 const MOST_BODY_BYTES = 4 * 1024 * 1024;
-/** One expression of maximum length, and more of them than a definition may contain characters of. */
+/**
+ * One expression of maximum length, and a text of such expressions that exceeds the maximum characters in a definition.
+ */
 const long = expr(`"${"x".repeat(1_900)}"`);
 const tooMuch = Array(14).fill(long).join(" ");
 /** As many expressions as fit within the maximum number of values in a body. */

@@ -16,7 +16,9 @@ t.test(
     const service = await startTestService(t, { clock, settings });
     const owner = await service.signIn("ada@example.com");
     let made = 0;
-    /** Creates a receiver; with `besides`, in a workspace that belongs to another share than that one. */
+    /**
+     * Creates a receiver; with `besides`, in a workspace that belongs to another share than the workspace `besides`.
+     */
     const receiver = async (besides?: string) => {
       let { workspaceId, teamId } = await workspaceWithTeam(owner, `w${made++}`);
       while (besides !== undefined && toShare("", workspaceId) === toShare("", besides)) {

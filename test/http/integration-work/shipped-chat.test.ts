@@ -3,7 +3,7 @@ import { startChat } from "../../support/chat.js";
 import { openShipped } from "../../support/shipped-scene.js";
 import { until } from "../../support/until.js";
 
-/** The shipped chat, from a mention to the answers in its thread, with the whole service. */
+/** Tests the shipped chat integration with the whole service, from a mention to the answers in its thread. */
 
 const CHANNEL = "C0123456789";
 

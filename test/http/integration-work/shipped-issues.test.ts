@@ -3,7 +3,7 @@ import { startIssues } from "../../support/issues.js";
 import { openShipped } from "../../support/shipped-scene.js";
 import { until } from "../../support/until.js";
 
-/** The shipped issues of a code host, delivered and polled, with the whole service. */
+/** Tests the shipped integration for the issues of a code host with the whole service, with deliveries and polls. */
 
 const tools = ["issues.read_issue", "issues.read_comments", "issues.comment", "issues.close_issue"];
 

@@ -3,7 +3,7 @@ import { openShipped } from "../../support/shipped-scene.js";
 import { startTracker } from "../../support/tracker.js";
 import { until } from "../../support/until.js";
 
-/** The shipped tracker, from the label on an issue to the last comment, with the whole service. */
+/** Tests the shipped tracker integration with the whole service, from the label on an issue to the last comment. */
 
 const BEGUN = "An agent has begun to work on this.";
 

@@ -18,7 +18,7 @@ const marks = eachRow<{ readonly marked?: true }>("thing", (row, at) =>
   row.marked === true ? [] : [putRow(at, "thing", at.id, { marked: true })],
 );
 const steps = [{ to: 2, title: "things are marked", walks: [marks] }];
-/** More than two slices. */
+/** More rows than two slices contain. */
 const things = Array.from({ length: 300 }, (_, index) => ({ key: ["ws_1", "row", "thing", index], value: {} }));
 
 async function temporary(t: Test): Promise<string> {

@@ -8,7 +8,7 @@ import { readConfig } from "../../../http/process/config.js";
 import { createLog } from "../../../http/process/log.js";
 import { startService } from "../../../http/process/service.js";
 
-/** Starts in this process; `main.test.ts` shows that the program ends with the same message. */
+/** Starts the service in this process; `main.test.ts` shows that the program ends with the same message. */
 
 async function readFolder(t: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-service-"));

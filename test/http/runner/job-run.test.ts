@@ -3,7 +3,7 @@ import t from "tap";
 import { MAX_OUTPUT_CHARACTERS } from "../../../actors/runners/protocol.js";
 import { isAlive, RunScene, readFile } from "./run-scene.js";
 
-/** What a run's programs, people and service can see of it; `runner.test.ts` covers the course of a run. */
+/** Tests what programs, people and the service can see of a run; `runner.test.ts` covers the course of a run. */
 
 const say = (line: Record<string, unknown>): string => `printf '%s\\n' '${JSON.stringify(line)}'`;
 const handOver = (note: string): string =>

@@ -13,7 +13,7 @@ const program = fileURLToPath(new URL("../../../http/runner/main.js", import.met
 
 interface Started {
   readonly child: ChildProcess;
-  /** Resolves with its complete output and its exit code, once it has exited. */
+  /** Resolves with the runner's complete output and exit code, once it has exited. */
   readonly over: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
 }
 

@@ -6,7 +6,7 @@ import t, { type Test } from "tap";
 import { DROP_BYTES } from "../../../http/transport/transport.js";
 import { startTestService } from "../../support/service.js";
 
-/** What clients receive if the service answers while they are still sending. */
+/** Tests what clients receive if the service answers while they are still sending. */
 
 const MEGABYTES = 50;
 const PIECE = Buffer.alloc(1024 * 1024, "x");

@@ -3,7 +3,7 @@ import { type Layout, OPEN } from "./layout.js";
 import { call, core, MADE, made } from "./module-layout.js";
 import { overrideLayouts } from "./override-layouts.js";
 
-/** The ways in which the block of a module is made more than once, and those in which it is made once. */
+/** Layouts in which a module block has several instances, and similar layouts in which it has one instance. */
 export function instanceLayouts(): readonly Layout[] {
   const one = call("core", "./modules/line");
   const twoCalls = (source: string) => `${one}${call("web", source).replace(".core.", ".web.")}`;
@@ -114,7 +114,10 @@ export function instanceLayouts(): readonly Layout[] {
   ];
 }
 
-/** Ways to run a module more than once that its calls do not show, each beside the like that runs it once. */
+/**
+ * Layouts that run a module several times although its calls do not show this, each next to a similar layout that runs
+ * the module once.
+ */
 function runLayouts(one: string, unit: string): readonly Layout[] {
   const backend = { "main.tf": `terraform {\n  backend "s3" {}\n}\n${one}` };
   const cloud = (attribute: string) => ({
@@ -223,7 +226,7 @@ function runLayouts(one: string, unit: string): readonly Layout[] {
   ];
 }
 
-/** Stacks, units and tests in JSON, which mean the same as in HCL. */
+/** Layouts with stacks, units and tests in JSON, which have the same meaning as in HCL. */
 function stackFiles(stack: TreeFiles): readonly Layout[] {
   const component = (more: string) => `{"component":{"a":{"source":"./modules/line"${more}}}}`;
   const deployments = (...names: readonly string[]) =>

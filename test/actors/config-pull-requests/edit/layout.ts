@@ -8,15 +8,15 @@ export const OPEN = "$" + "{";
 /** The text of a prompt before and after an edit. */
 export const [WAS, IS] = ["Do it.\n", "Do it well.\n"];
 
-/** A layout of a repository, and what its edit comes to. */
+/** A repository layout, and the expected outcome of an edit in it. */
 export interface Layout {
   readonly says: string;
   /** The line's source. */
   readonly path: string;
   readonly files: TreeFiles;
-  /** `model` of the station in the source, or its prompt in a file. */
+  /** The changed value: the station's `model` in the source, or the station's prompt in a file. */
   readonly change: "model" | "prompt";
-  /** The code of the refusal and the place that it names; null where it is edited. */
+  /** The code of the expected refusal, and the place that the refusal names; null if the edit succeeds. */
   readonly refused: { readonly code: string; readonly place: RegExp } | null;
 }
 
@@ -42,7 +42,7 @@ export function line({ prompt, team, more = "", name = "web" }: Written): string
   ].join("\n");
 }
 
-/** Edits a layout, and says what is wrong with the outcome; null for nothing. */
+/** Edits a layout. Returns what is wrong with the outcome; null if nothing is wrong. */
 export async function editLayout({ path, files, change, refused }: Layout, tally: Tally): Promise<string | null> {
   const [live, now] =
     change === "model" ? [{ model: "m" }, { model: "n" }] : [{ model: "m", prompt: WAS }, { prompt: IS }];
@@ -60,7 +60,9 @@ export async function editLayout({ path, files, change, refused }: Layout, tally
   return refused === null ? lookUpFault(outcome, files, { path, change }) : "it should be refused";
 }
 
-/** What is wrong with an edit that changes one value and no other byte. */
+/**
+ * Returns how the outcome differs from an edit that changes one value and no other byte; null if it does not differ.
+ */
 function lookUpFault(
   outcome: Extract<EditOutcome, { readonly files: unknown }>,
   files: TreeFiles,
@@ -73,7 +75,7 @@ function lookUpFault(
   return isDeepStrictEqual(outcome.files, right) ? null : `it is ${JSON.stringify(outcome.files)}`;
 }
 
-/** Edits all layouts; what is wrong goes to the tally. */
+/** Edits all layouts, and adds the faults to the tally. */
 export async function editLayouts(layouts: readonly Layout[], tally: Tally): Promise<void> {
   for (const layout of layouts) {
     const wrong = await editLayout(layout, tally);

@@ -1,6 +1,9 @@
 import { type Layout, line } from "./layout.js";
 
-/** Each attribute of `lifecycle`, and what of it keeps a change of the station's model from any effect. */
+/**
+ * Layouts for each attribute of `lifecycle`: with values that make a change of the station's model ineffective, and
+ * with harmless values.
+ */
 export function lifecycleLayouts(): readonly Layout[] {
   const ignoring = [
     ...[

@@ -1,7 +1,7 @@
 import { type Layout, line, OPEN } from "./layout.js";
 import { call, made } from "./module-layout.js";
 
-/** Override files of a caller, in each form of their names, and an override that is of another call. */
+/** Layouts with override files of a caller, in each form of their names, and with an override of another call. */
 export function overrideLayouts(one: string): readonly Layout[] {
   const many = 'module "core" {\n  for_each = var.teams\n}\n';
   const forms: readonly (readonly [string, string])[] = [
@@ -48,7 +48,7 @@ export function overrideLayouts(one: string): readonly Layout[] {
   ];
 }
 
-/** Override files beside the source, which may change the resource of the line. */
+/** Layouts with override files next to the source, which may change the line's resource. */
 export function ownOverrideLayouts(): readonly Layout[] {
   const own = 'resource "service_line" "web" {\n  count = 2\n}\n';
   const json = '{"resource":{"service_line":{"web":{"count":2}}}}';

@@ -1,6 +1,6 @@
 import { type Layout, line, OPEN, WAS } from "./layout.js";
 
-/** A repository with a text file of its source, and one more line that gives `expression`. */
+/** Returns a layout in which the source uses a text file, and the file `other` contains `expression`. */
 function readers(folder: string, other: string, expression: string, refused = true): Layout {
   const below = (name: string) => (folder === "" ? name : `${folder}/${name}`);
   const path = below("main.tf");
@@ -21,14 +21,14 @@ function readers(folder: string, other: string, expression: string, refused = tr
   };
 }
 
-/** All forms of a path are within a template. */
+/** Returns a call of `file`. Every form of a path is inside a template. */
 function file(path: string): string {
   return `file("${path}")`;
 }
 
 const [MODULE, ROOT, CWD] = ["module", "root", "cwd"].map((name) => `${OPEN}path.${name}}`);
 
-/** Names of one file of the module in `folder`, in the many forms that they have. */
+/** Returns many ways to write the path of one file in the module in `folder`. */
 function namesIn(folder: string): readonly string[] {
   const whole = folder === "" ? "prompts" : `${folder}/prompts`;
   const last = folder.split("/").at(-1) ?? "";
@@ -72,7 +72,7 @@ function namesIn(folder: string): readonly string[] {
   ].filter((expression) => !/terraform\.workspace/.test(expression));
 }
 
-/** Names of other files, in the forms that might be taken for the first. */
+/** Returns paths of other files, in forms that could be mistaken for the path of that file. */
 function othersIn(folder: string): readonly string[] {
   const whole = folder === "" ? "prompts" : `${folder}/prompts`;
   return [
@@ -101,7 +101,7 @@ function othersIn(folder: string): readonly string[] {
     ]);
 }
 
-/** Files that are no HCL and read the file of a source, by functions within templates. */
+/** Layouts with files other than HCL that read the source's text file through functions inside templates. */
 function readerFiles(): readonly Layout[] {
   const json = `{"locals":{"a":"${OPEN}path.root}/lines/prompts/w.md"}}`;
   const files: readonly (readonly [string, string, boolean])[] = [
@@ -122,7 +122,7 @@ function readerFiles(): readonly Layout[] {
   });
 }
 
-/** Folders that hold the file of a source, given to something that reads files. */
+/** Layouts that pass a folder with the source's text file to something that reads files. */
 function folderReaders(): readonly Layout[] {
   const values = [
     ...[
@@ -153,7 +153,10 @@ function folderReaders(): readonly Layout[] {
   );
 }
 
-/** Each form of a name, in the source's module and in another one, for a source at the root and below. */
+/**
+ * Layouts with each form of a path, in the source's module and in another one, for a source at the root and in
+ * subfolders.
+ */
 export function readerLayouts(): readonly Layout[] {
   const forms = ["", "lines", "infra/lines"].flatMap((folder) => {
     const own = folder === "" ? "b.tf" : `${folder}/b.tf`;
@@ -165,7 +168,10 @@ export function readerLayouts(): readonly Layout[] {
   return [...forms, ...readerFiles(), ...folderReaders(), ...attributeReaders()];
 }
 
-/** Attributes that read the file or its folder, in HCL and JSON, and attributes like them that do not. */
+/**
+ * Layouts with attributes that read the file or its folder, in HCL and JSON, and with similar attributes that do not
+ * read it.
+ */
 function attributeReaders(): readonly Layout[] {
   const resource = (body: string) => `resource "terraform_data" "x" { # x\n  ${body}\n}\n`;
   const provisioner = (kind: string, body: string) => resource(`provisioner "${kind}" {\n    ${body}\n  }`);

@@ -2,7 +2,7 @@ import type { TreeFiles } from "../../../support/station-edit.js";
 import { type Layout, line, OPEN } from "./layout.js";
 import { core } from "./module-layout.js";
 
-/** References to a team that are followed, with what they lead over. */
+/** References to a team that the edit can follow, each with the declarations that the reference goes through. */
 function teamReferences(): readonly (readonly [string, string])[] {
   const locals = (body: string) => `locals {\n${body}}\n`;
   const ids = "core = service_team.core.id, web = service_team.web.id";
@@ -40,14 +40,14 @@ const oneTeam: TreeFiles = {
 };
 
 interface ExpressionForm {
-  /** The expression of `team_id`, and the other files of the module, for the id of a team. */
+  /** Returns the expression for `team_id`, and the other contents of the module, for the id of a team. */
   readonly team: (id: string) => string;
   readonly more: (id: string) => TreeFiles;
   /** Whether the value of the expression is known, so that the team's own id is edited. */
   readonly isKnown: boolean;
 }
 
-/** Functions and other expressions that give the id of a team. */
+/** Functions and other expressions whose value is the id of a team. */
 function expressionForms(): readonly ExpressionForm[] {
   const known = [
     ...['format("%s", "ID")', 'format("%s_%s", "team", "NUMBER")', 'join("", ["ID"])', 'join("_", ["team", "NUMBER"])'],
@@ -82,7 +82,7 @@ function expressionForms(): readonly ExpressionForm[] {
   return [...known.map(form(true)), ...unknown.map(form(false))];
 }
 
-/** Expressions whose value is not in the repository, and what they lead over. */
+/** Expressions whose value is not in the repository, with the declarations and files that they go through. */
 function unknownForms(): readonly { readonly team: string; readonly more: TreeFiles }[] {
   const locals = (value: string) => ({ "l.tf": `locals {\n  id = ${value}\n}\n` });
   const called = (output: string) => ({
@@ -108,7 +108,7 @@ function unknownForms(): readonly { readonly team: string; readonly more: TreeFi
   ];
 }
 
-/** Lines of which it is not known that their team is the one, while another team is named. */
+/** Layouts in which it is not certain that the line belongs to the wanted team, because another team is named too. */
 export function mixedTeamLayouts(): readonly Layout[] {
   const values = 'team = "team_2"\n';
   const variable = 'variable "team" {\n  default = "team_1"\n}\n';
@@ -194,7 +194,7 @@ module "t" {
   ];
 }
 
-/** Lines of two teams, whose teams stand anywhere in the module. */
+/** Layouts with lines of two teams, whose teams are declared anywhere in the module. */
 export function teamLayouts(): readonly Layout[] {
   const refused = { code: "not-found", place: /main\.tf:1: / };
   const read = (says: string, main: string, teams: TreeFiles, isRefused: boolean): Layout => ({

@@ -23,7 +23,10 @@ const WEEK_MS = 7 * 24 * 60 * MINUTE_MS;
 const BOUNDARY_MS = Date.parse("2026-01-01T00:00:00.000Z");
 /** The last format with groups. */
 const FORMAT = 14;
-/** The earlier release stored this many ids of queued deliveries in the intake's state, and the later ones in rows. */
+/**
+ * Number of ids of queued deliveries that the earlier release stored in the intake's state. It stored all further ids
+ * in rows.
+ */
 const UPCOMING = 32;
 const headers = { "content-type": "application/json" };
 
@@ -40,7 +43,10 @@ interface Group {
 
 const timeText = (ms: number) => new Date(ms).toISOString();
 
-/** Groups of 4 to 32 deliveries that arrive within an hour before `untilMs`. Each body has the number of its delivery. */
+/**
+ * Returns groups of 4 to 32 deliveries that arrive within an hour before `untilMs`. Each body has the number of its
+ * delivery.
+ */
 function listGroups(count: number, untilMs: number): readonly Group[] {
   const groups: Group[] = [];
   let atMs = untilMs - 60 * MINUTE_MS;
@@ -60,7 +66,7 @@ function listGroups(count: number, untilMs: number): readonly Group[] {
   return groups;
 }
 
-/** The rows of groups and of the queue, as the earlier release wrote them. */
+/** Returns the rows of groups and of the queue, as the earlier release wrote them. */
 function toStoredGroups(groups: readonly Group[]): readonly Entry[] {
   let queued = 0;
   return groups.flatMap(({ atMs, members }) => {
@@ -80,7 +86,7 @@ function toStoredGroups(groups: readonly Group[]): readonly Entry[] {
   });
 }
 
-/** The intake of the earlier release in a flood, in which no delivery has a slot until a wake-up. */
+/** Returns the intake of the earlier release during a flood, in which no delivery has a slot until a wake-up. */
 function toStoredIntake(members: readonly Member[], nowMs: number): readonly Entry[] {
   const bytes = members.reduce((sum, { content }) => sum + content.length, 0);
   const timers = { places: nowMs + 175, watch: nowMs + 10 * MINUTE_MS, sweep: nowMs + 24 * 60 * MINUTE_MS };
@@ -160,7 +166,10 @@ const byKey = (left: Entry, right: Entry) => compareKeys(left.key, right.key);
 const toPut = ({ key, value }: Entry): Change => ({ op: "put", key, value });
 const toFormat = (value: number): Entry => ({ key: ["~", "meta", "format"], value });
 
-/** A store of the earlier release with grouped deliveries and these other entries, and what the migration makes of it. */
+/**
+ * Returns a store of the earlier release with grouped deliveries and these other entries, and the expected result of
+ * the migration.
+ */
 function scene(count: number, nowMs: number, others: readonly Entry[] = []) {
   const groups = listGroups(count, nowMs);
   const members = groups.flatMap((group) => group.members);
@@ -174,7 +183,7 @@ function scene(count: number, nowMs: number, others: readonly Entry[] = []) {
   };
 }
 
-/** The same store; `commits` receives the number of changes of each commit. */
+/** Returns the same store; `commits` receives the number of changes of each commit. */
 function counting(store: Store, commits: number[]): Store {
   const commit = (changes: readonly Change[]) => {
     commits.push(changes.length);

@@ -118,7 +118,7 @@ export class AgentScene {
     searchIterations.insert(this.rows, workspaceId, this.iteration);
   }
 
-  /** What the iteration's agent may see. */
+  /** The data that the iteration's agent may see. */
   get sight() {
     const sight = findAgentContext(this.rows, workspaceId, this.iteration);
     if (sight === undefined) throw new Error("the search is gone");

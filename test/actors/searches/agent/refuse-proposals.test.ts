@@ -2,7 +2,10 @@ import t from "tap";
 import { type StationBody, stationSchema } from "../../../../actors/lines/station.js";
 import { admitProposals, type ProposalContext } from "../../../../actors/searches/agent/refuse-proposals.js";
 
-/** What a search agent may propose, as a pure function of the search's frozen block and its candidates so far. */
+/**
+ * Tests which proposals of a search agent are refused. This depends only on the search's frozen block and its
+ * candidates so far.
+ */
 
 const live: StationBody = {
   passesTo: [],

@@ -4,7 +4,7 @@ import { hasGain } from "../../../../actors/searches/rules/ranking.js";
 import { brokenPromises } from "./search-promises.js";
 import { isFalseFind, searchForNothing, searchForPlanted, searchWithFaults } from "./simulated-worlds.js";
 
-/** `chances.ts` simulates 250 of each. */
+/** Number of searches per kind. `chances.ts` simulates 250 per kind. */
 const SEARCHES = 12;
 
 const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);

@@ -16,7 +16,7 @@ const secret = "kept-token-canary";
 
 interface Running {
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
-  /** Resolves once it has written the text. */
+  /** Resolves once the command has written the text. */
   says(text: string): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }

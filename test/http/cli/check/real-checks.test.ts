@@ -17,7 +17,7 @@ import {
 } from "../../../support/check-scene.js";
 import { bearer, listItems } from "../../../support/resources.js";
 
-/** How the command uses the real service's checks. */
+/** Tests how the command uses the real service's checks. */
 
 interface Ran {
   readonly code: number;

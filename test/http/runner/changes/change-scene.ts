@@ -43,7 +43,7 @@ export function changeScene(t: Test, files: Readonly<Record<string, string | Buf
   return { folder, repository, git, lay };
 }
 
-/** Checks out a checkout's changes elsewhere. */
+/** Makes another checkout that starts with the changes of this one. */
 export async function carried({ lay }: ChangeScene, checkout: Checkout): Promise<Checkout> {
   return lay("carried", { base: checkout.base, diff: await readChanges(checkout) });
 }

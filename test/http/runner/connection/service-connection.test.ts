@@ -109,7 +109,10 @@ async function reconnect({ service, clock }: Scene): Promise<void> {
   await service.frame("hello", () => true, connections + 1);
 }
 
-/** Drops several connections before their welcome; each wait for the next one is three quarters of `maxMs`. */
+/**
+ * Drops several connections before their welcome; each wait for the next one is three quarters of the next value in
+ * `mostMs`.
+ */
 async function loseAll({ service, clock }: Scene, mostMs: readonly number[]): Promise<void> {
   for (const ms of mostMs) {
     const before = clock.waitsMs.length;

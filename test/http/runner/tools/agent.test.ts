@@ -5,15 +5,16 @@ import { until } from "../../../support/until.js";
 import { RunScene } from "../run-scene.js";
 
 /**
- * Agents that are MCP clients, as processes of a real runner: they connect over the bridge, through the file named to
- * them.
+ * Agents that are MCP clients, as processes of a real runner: they connect over the bridge that the file in
+ * `SIGNALBOX_MCP_CONFIG` names.
  */
 
 const claim = { runId: "run_1", fence: 1 };
 const TOOLS = [{ server: "tracker", name: "find", description: "Finds.", schema: { type: "object" } }];
 
 /**
- * A program that prints its calls' results, one per line; `client` returns a connected client of a server in the file.
+ * Returns the source of an agent program that runs `body`. In `body`, `client` connects to an MCP server from the file
+ * in `SIGNALBOX_MCP_CONFIG`. `call` calls a tool and prints the result on one line.
  */
 const AGENT = (body: string): string => `
 import { readFileSync } from "node:fs";
