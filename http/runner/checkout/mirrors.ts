@@ -46,7 +46,7 @@ export interface MirrorPlace {
  * 2. A mirror has branches and tags under their own names, but neither its origin's address nor a secret.
  * 3. The runner needs no network for a commit that the mirror already has.
  * 4. A commit that a run started from stays in the mirror, even if its branch is gone, until the runner releases it
- *    (`kept-commits.ts`).
+ *    (`retained-commits.ts`).
  */
 export class Mirrors {
   readonly #folder: string;
