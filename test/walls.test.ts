@@ -11,7 +11,7 @@ import { areaLines, areas } from "../actors/areas.js";
 const load = createRequire(import.meta.url);
 const rules: IConfiguration = load(resolve(".dependency-cruiser.cjs"));
 const httpParts: Parts = load(resolve("http/areas.json"));
-/** The folders of http/ that are no program and stand in no line of their own. */
+/** The folders of http/ that contain no program and that no line of `http/areas.json` names. */
 const httpAreas = listFolders("http").filter(
   (folder) =>
     !httpParts.lines.some((line) => line.includes(folder)) &&
@@ -22,7 +22,7 @@ const http = {
   programs: httpParts.programs,
 };
 
-/** The parts of http: its layers, one of which has all areas, and the allowed imports of each program. */
+/** The parts of http: its layers (`areas` is the layer of all areas), and the allowed imports of each program. */
 interface Parts {
   readonly lines: readonly (readonly string[] | "areas")[];
   readonly programs: Readonly<Record<string, readonly string[]>>;

@@ -56,7 +56,7 @@ export class Cell {
 
   constructor(
     readonly to: Address,
-    /** The result of {@link cellName} for `to`. */
+    /** The result of `cellName(to)` (`cell-record.ts`). */
     readonly name: string,
     /** Undefined if the catalogue no longer has the actor's kind. */
     readonly behaviour: Behaviour | undefined,

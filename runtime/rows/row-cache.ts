@@ -45,7 +45,8 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
   readonly #durable: Reading;
   readonly #tables: ReadonlySet<string>;
   /**
-   * Rows by table, partition, and the rest of the key in two parts (see {@link findGroup}). `#count` is the total number.
+   * Rows by table, partition, and the rest of the key in two parts (see {@link findGroup}). `#count` is the total
+   * number.
    */
   readonly #rows = new Map<
     KeyPart | undefined,

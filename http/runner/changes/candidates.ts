@@ -73,8 +73,8 @@ export async function listOthers(place: Place, isPlain: (folder: string) => Prom
 }
 
 /**
- * Lists the files of a nested repository in an ignored folder, as {@link listOthers} does for the whole folder. Only the
- * nested repository's own `.gitignore` files count.
+ * Lists the files of a nested repository in an ignored folder, as {@link listOthers} does for the whole folder. Only
+ * the nested repository's own `.gitignore` files count.
  */
 export async function listInside(
   place: Place,

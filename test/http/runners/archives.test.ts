@@ -21,7 +21,7 @@ interface Scene extends ReplayScene {
   readonly runId: string;
   /** Reads the run's entry in the set. */
   entry(): Promise<Readonly<Record<string, unknown>>>;
-  /** Sends a runner's request; `as` is its id. */
+  /** Sends a request as the scene's runner. `headers` override the runner's own headers. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
 }
 
