@@ -191,7 +191,7 @@ const table: readonly Refused[] = [
     says: "a file that is not there",
     files: prompted(`prompt = ${module("prompts/other.md")}`),
     code: "not-found",
-    message: /:8.*lines\/prompts\/other\.md.*not there/,
+    message: /:8.*lines\/prompts\/other\.md.*does not exist/,
     attribute: "prompt",
     ...prompt,
   },
