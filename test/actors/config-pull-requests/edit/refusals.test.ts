@@ -264,7 +264,7 @@ const table: readonly Refused[] = [
     says: "a file that has changed",
     files: prompted(`prompt = ${read}`, { "lines/prompts/plan.md": "Do that.\n" }),
     code: "changed-meanwhile",
-    message: /does not hold/,
+    message: /does not contain/,
     attribute: "prompt",
     ...prompt,
   },
@@ -347,7 +347,7 @@ const table: readonly Refused[] = [
     says: "a place where nothing can be put",
     files: main('resource "service_line" "web" {\n  key = "web"\n  stations { key = "plan" }\n}\n'),
     code: "not-proven",
-    message: /not valid HCL/,
+    message: /not be valid HCL/,
     live: { model: null },
   },
 ];
