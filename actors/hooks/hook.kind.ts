@@ -122,7 +122,7 @@ function checkRequest(
     if (named.has(header.toLowerCase())) {
       errors.push({
         path: `${path}.headers${member(header)}`,
-        message: "appears twice, differing only in upper and lower case",
+        message: "stands twice, but for upper and lower case",
       });
     }
     named.add(header.toLowerCase());

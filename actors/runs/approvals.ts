@@ -187,5 +187,5 @@ function asksText({ kind, tool, reason }: ApprovalRow, others: number, assignee:
       ? `The agent asks for approval to use ${tool}${why}`
       : `A call of ${tool} waits for approval.`;
   const asks = assignee === null ? `${wanted} The task has no assignee to approve it: assign the task first.` : wanted;
-  return others === 0 ? asks : `${asks} (${others} more are pending)`;
+  return others === 0 ? asks : `${asks} (${others} more pending)`;
 }

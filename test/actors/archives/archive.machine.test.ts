@@ -167,7 +167,7 @@ t.test("a pack that is not one of the commit, or not the offered one, is refused
 
 t.test("a pack has its room first; without, it stays pending and is refused at the end of its time", async (t) => {
   const archive = new SteppedArchive(made.bytes.length - 1);
-  t.match(archive.send(made.bytes, 0).at(-1), { refused: "conflict", detail: /no room/ });
+  t.match(archive.send(made.bytes, 0).at(-1), { refused: "conflict", detail: /cannot store/ });
   t.same([archive.actor.value, archive.room], ["wanted", 0]);
   t.same(archive.keeping, ["pending", null]);
   archive.wake("ask", 7 * DAY_MS);

@@ -113,7 +113,7 @@ t.test(
     t.equal(await infra.git("rev-parse", `${second}^2`), first, "and of what it was, so that nothing is forced");
 
     const theirs = await peer.work.push(infra, { branch, files: { "x.tf": "x" }, by: bobThere });
-    t.match(await world.pick("4"), { reason: { code: "branch-taken", message: /somebody else/ } });
+    t.match(await world.pick("4"), { reason: { code: "branch-taken", message: /someone else/ } });
     t.equal(await infra.head(branch), theirs);
     await infra.git("update-ref", "-d", `refs/heads/${branch}`);
     t.match(await world.pick("5"), { state: "opened", attempts: 5 });

@@ -99,7 +99,7 @@ t.test("access that cannot be renewed lasts until its end, and must then be conn
     state: "broken",
     linked: null,
     account: "ada@host",
-    problem: /run out.*Connect the account again/,
+    problem: /has expired.*Connect the account again/,
   });
 });
 
@@ -131,7 +131,7 @@ t.test("a connection that ends revokes its tokens, also those that an exchange j
     { name: REVOKE_EFFECT.name, input: { sealed: "v1.tokens", terms } },
     { name: REVOKE_EFFECT.name, input: { sealed: "v1.new", terms } },
   ]);
-  t.match(gone.changes, [{ data: { exchangeId: "second", failed: /meanwhile/ } }]);
+  t.match(gone.changes, [{ data: { exchangeId: "second", failed: /in the meantime/ } }]);
   t.same(gone.cancelledWakes, ["renew"]);
   t.equal(kept(actor), undefined, "what they had set goes too");
   t.notOk(actor.take(ended(gone.started[0]?.id ?? "", null)).stopped, "the other is waited for");

@@ -53,7 +53,7 @@ t.test("a kind of marks that another integration of the team sets has a warning,
   t.same(markWarnings(rows, row), []);
   other("polled", TEAM, ["thread", "it"]);
   t.match(markWarnings(rows, row), [
-    { path: "webhook.events[1].raise.marks.thread", message: /^the integration polled of the team sets marks/ },
+    { path: "webhook.events[1].raise.marks.thread", message: /^the integration polled of the team also sets marks/ },
     { path: "on[0].mark.it" },
   ]);
 });
@@ -134,8 +134,8 @@ t.test("a schedule's request that reads what only tools and bindings have is war
   t.same(toWarnings({ actions: { act: { request } }, tools }), {});
   const warned = toWarnings({ actions: { act: { request, schedule } }, tools });
   t.match(warned, {
-    "actions.act.request.query.at": /there is no task then/,
-    "actions.act.request.body.text": /there is no (target|inputs) then/,
+    "actions.act.request.query.at": /task is not available there/,
+    "actions.act.request.body.text": /(target|inputs) is not available there/,
   });
   t.equal(Object.keys(warned).length, 2);
 });

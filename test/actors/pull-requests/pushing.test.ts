@@ -20,7 +20,7 @@ t.test("a merge while hooks are asked is told to the run, which goes to a person
   const pr = new SteppedPullRequest();
   pr.open();
   pr.ask({ runId: "run_2", changed: ["b.ts"] });
-  t.match(told(pr.seen(mergedAt(T0 + 5_000))), [{ refused: /is merged meanwhile/ }]);
+  t.match(told(pr.seen(mergedAt(T0 + 5_000))), [{ refused: /is now merged/ }]);
   t.equal(pr.actor.value, "merged");
 });
 
@@ -33,7 +33,7 @@ t.test(
     t.same(told(late.seen(mergedAt(T0 + 5_000))), [], "nobody knows yet what is pushed");
     t.match(told(late.ask({ runId: "run_3" })), [{ refused: /is merged/ }]);
     const pushed = late.pushed(head("b"), "run_2");
-    t.match(told(pushed), [{ url: null, refused: /is merged meanwhile/ }]);
+    t.match(told(pushed), [{ url: null, refused: /is now merged/ }]);
     t.same(notes(pushed), [
       `The commit ${head("b")} was pushed to ${branch} after ${url} was merged, so the merge does not contain it.`,
     ]);
@@ -54,7 +54,7 @@ t.test(
       failed.ask();
       failed.seen(mergedAt(T0 + 5_000));
       const over = failed.notPushed(problem);
-      t.match(told(over), [{ refused: /is merged meanwhile/ }]);
+      t.match(told(over), [{ refused: /is now merged/ }]);
       t.same([notes(over), failed.actor.value], [[], "merged"]);
     }
   },
@@ -115,7 +115,7 @@ t.test("closed while a runner pushes, its branch is gone on with from what was p
   pr.open();
   pr.ask({ runId: "run_2" });
   t.same(told(pr.seen(closedAt(T0 + 5_000))), []);
-  t.match(told(pr.pushed(head("b"), "run_2")), [{ refused: /is closed meanwhile/ }]);
+  t.match(told(pr.pushed(head("b"), "run_2")), [{ refused: /is now closed/ }]);
   t.match([pr.actor.value, findBranch(pr)], ["closed", { pullRequestId: null, head: head("b"), branch }]);
 });
 

@@ -185,7 +185,7 @@ t.test(
     t.equal(log.actor.take(news({ formerName: repository })).answer, true);
     t.match(log.stored, [{ repository: "acme/renamed", repositoryId: NUMBER, state: "open" }]);
     t.match(listWarnings(log.rows), [
-      /^repositories\[0\]\.name: code\.example calls this repository acme\/renamed by now/,
+      /^repositories\[0\]\.name: code\.example now calls this repository acme\/renamed/,
     ]);
     t.equal(findPullRequestLog(log.rows, workspaceId, { repository: "Acme/Renamed" }).id, repository);
     t.equal(findReachingConnection(log.rows, workspaceId, repository)?.installationId, 7);
@@ -208,7 +208,7 @@ t.test(
     );
     t.same(log.stored.map((row) => `${row.repository}#${row.number}`).sort(), ["acme/renamed#12", "acme/renamed#13"]);
     log.actor.take(news({ branch: "x" }, first));
-    t.match(listWarnings(log.rows), [/acme\/renamed by now/]);
+    t.match(listWarnings(log.rows), [/now calls this repository acme\/renamed/]);
     log.actor.take(news({ formerName: "acme/renamed" }, { repository, namedAtMs: T0 + 2_000 }));
     t.same(listWarnings(log.rows), [], "it may have its first name again");
   },
@@ -239,7 +239,7 @@ t.test("a task's pull request keeps its row, branch and runs when its repository
   t.match(pr.row, { repository: "acme/renamed", repositoryId: NUMBER, checkout: repository, state: "open" });
   const log = stepLog(pr.rows);
   for (const { message, to } of told.sent) if (to.kind === "pull-request-log") log.take(message as Message);
-  t.match(listWarnings(pr.rows), [/acme\/renamed by now/], "an answer alone tells the name");
+  t.match(listWarnings(pr.rows), [/now calls this repository acme\/renamed/], "an answer alone tells the name");
   const asked = pr.ask();
   const [allowed] = toRuns(asked);
   t.match(allowed, { type: "pull-request.allowed", repository, branch }, "the run pushes from its own checkout");

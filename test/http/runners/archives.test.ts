@@ -138,7 +138,7 @@ t.test("a workspace's archives have a bound; what is let go of gives its room ba
   const { ask, ada, set, runId } = scene;
   await ask("POST", at, { step: "take" });
   const refused = await ask("POST", at, { step: "offer", ...toPack(made.bytes) });
-  t.match(refused, { status: 409, body: { detail: /no room/ } });
+  t.match(refused, { status: 409, body: { detail: /cannot store/ } });
   t.match(await scene.entry(), { archive: "pending", replayable: true });
   t.equal((await ada.request("DELETE", `${set}/entries/${runId}`)).status, 204);
   await scene.until(async () => (await ask("POST", at, { step: "take" })).status === 404);

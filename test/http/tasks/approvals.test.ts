@@ -68,7 +68,7 @@ t.test("a call that needs approval moves the task to its assignee's inbox, and i
   peer.askPermission(job, { id: "1-2", tool: "net", reason: "" });
   t.match(await reader.until(({ data }) => data.type === "approval"), { data: { approval: { tool: "net" } } });
   await waits(place, taskId, 2);
-  t.match((await place.task(taskId)).asks, /shell: To look\. \(1 more wait\)$/);
+  t.match((await place.task(taskId)).asks, /shell: To look\. \(1 more pending\)$/);
   t.match(await listApprovals(scene), [{ tool: "net" }, open], "newest first");
   t.match(await listApprovals(scene, "?limit=1"), [{ tool: "net" }]);
   t.match(await listApprovals(scene, `?before=${(await listApprovals(scene))[0]?.id}`), [open]);

@@ -142,7 +142,7 @@ const unreadable: Readonly<Record<string, readonly [Answer, RegExp]>> = {
   "over 1 MiB": [sent(padded(MIB + 1)), /it is larger than 1 MiB$/],
   "over 1 MiB in gzip": [sent(gzipSync(padded(MIB + 1)), { "content-encoding": "gzip" }), /it is larger than 1 MiB$/],
   "a coding that is not known": [sent(refusal, { "content-encoding": "snappy" }), /content coding snappy is not/],
-  "a coding that it has not": [sent(refusal, { "content-encoding": "gzip" }), /does not decode/],
+  "a coding that it has not": [sent(refusal, { "content-encoding": "gzip" }), /cannot be decoded/],
   "JSON with a number that is too long": [
     sent(refusal.replace("}", `,"n":${"1".repeat(1_200)}}`)),
     /its JSON is nested too/,
@@ -155,7 +155,7 @@ const unreadable: Readonly<Record<string, readonly [Answer, RegExp]>> = {
     sent(refusal.replace("}", `,"n":"\\ud800","x":${nested(20_000)}}`)),
     /its JSON is nested too deeply/,
   ],
-  "cut gzip": [sent(gzipSync(refusal).subarray(0, 20), { "content-encoding": "gzip" }), /does not decode/],
+  "cut gzip": [sent(gzipSync(refusal).subarray(0, 20), { "content-encoding": "gzip" }), /cannot be decoded/],
   "gzip without a word": [sent(gzipSync(refusal)), /it is not valid UTF-8$/],
   "a charset that is not known": [
     sent(
