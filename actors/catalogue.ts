@@ -87,8 +87,8 @@ export const cachedTables: readonly string[] = [...areaTables, ...directories].f
 export const referringTables: readonly ReferringTable[] = tables.filter(isReferring);
 
 /**
- * The rows that the service removes some time after they end (`tables/retention.ts`): the rules of tables, in the order
- * of a pass, and the rows that are removed after the rows that own them.
+ * The data that the retention sweeper removes (`tables/retention.ts`). `rules` has the retention rules, in the order of
+ * a pass. `owned` has the tables whose rows belong to a row of another table. They are removed after that row.
  */
 export const retainedTables: RetentionCatalogue = {
   rules: inOrder(

@@ -236,8 +236,8 @@ export class Recovery implements RowMemory {
   }
 
   /**
-   * Whether an effect without marks may have begun. Rows without a time are from earlier releases, whose stop mark did
-   * not list begun effects, so they count as not begun.
+   * Whether an effect without marks may have begun. A row without a time is from an earlier release. The stop mark of
+   * those releases does not name begun effects, so an effect of such a row counts as not begun.
    */
   #mayHaveBegun({ atMs }: EffectRow, pending: PendingEffect): boolean {
     return atMs !== undefined && (this.#started === true || this.#started.has(pendingName(pending)));

@@ -3,7 +3,7 @@ import { isUnderWay } from "../replays/replay/replay.table.js";
 import { type Copy, groupByTask, isScored } from "../statistics/copy.js";
 import { findRegressions } from "../statistics/regression.js";
 
-/** The verdicts of a check (replays, Replay check verdict). All except `running` are final. */
+/** The verdicts of a check (see "Replay check verdict" in the replays document). All except `running` are final. */
 export const verdicts = ["failed", "running", "undecided", "passed"] as const;
 export type CheckVerdict = (typeof verdicts)[number];
 

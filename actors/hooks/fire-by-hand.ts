@@ -43,8 +43,8 @@ export function toTest(
 }
 
 /**
- * The period whose failed hook occurrences are resent, by the time of their events, and optionally one hook. `from` and
- * `to` are RFC 3339 times with any offset.
+ * Selects the failed hook occurrences to resend: those whose events are in the period, optionally of one hook only.
+ * `from` and `to` are RFC 3339 times with any offset.
  */
 export interface WantedPeriod {
   readonly from: string;

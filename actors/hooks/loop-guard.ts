@@ -60,7 +60,7 @@ export const changesFiredRetention = retain(changesFired, {
   },
 });
 
-/** The key under which a hook occurrence is counted, and its times in the last ten minutes, oldest first. */
+/** The key of a hook and a change, and when the hook fired for this change in the last 10 minutes, oldest first. */
 export interface ChangeFired {
   readonly change: string;
   readonly times: readonly number[];

@@ -81,8 +81,8 @@ const notOnTeam: Refusal = {
 };
 
 /**
- * Finds the connection that a tool uses for tasks of this user. Returns null if none is usable: it is not connected,
- * may no longer exist, or its access token has expired and is not renewed yet.
+ * Finds the connection that a tool uses for tasks of this user. Returns null if requests cannot use it now (see
+ * {@link findUsableConnection}).
  */
 export function findActingConnection(
   reading: Reading,

@@ -86,7 +86,7 @@ export interface PullRequestRow extends Stored<typeof pullRequestSchema, "author
   readonly fork?: boolean;
   /** When the service first knew the pull request. Times are RFC 3339 texts. */
   readonly createdAt: string;
-  /** The commits that people reviewed, each once: one for each review round. */
+  /** The commits that people reviewed, without duplicates. Each commit counts as one review round. */
   readonly reviewedCommits: readonly string[];
   /**
    * The code host's update time at the last look, which also reads the reviews. Absent before the first look, and for

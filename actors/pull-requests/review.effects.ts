@@ -15,7 +15,7 @@ export interface ReviewInput extends PullRequestThere {
 
 export type ReviewResult = { readonly problem: null; readonly url: string } | CodeHostProblem;
 
-/** Writes the review of a run. */
+/** Posts a run's review to its pull request. */
 export const REVIEW_EFFECT = effect<ReviewInput, ReviewResult>("pull-request-review");
 
 /**

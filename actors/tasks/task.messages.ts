@@ -18,7 +18,7 @@ interface TaskResult {
   readonly replayed: boolean;
 }
 
-/** A message of a person. */
+/** A message that a person's request sends. The request may have an idempotency key. */
 interface Command extends Answered<TaskAnswer>, Keyed {}
 
 /** A message that a hook may cause. */

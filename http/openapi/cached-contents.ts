@@ -6,7 +6,7 @@ export function cacheHeaders(contents: string): { readonly etag: string; readonl
   return { etag: `"${createHash("sha256").update(contents).digest("base64url")}"`, "cache-control": "no-cache" };
 }
 
-/** Returns the declared responses of a route with such content. */
+/** Returns the declared responses of a route whose content clients cache and revalidate. */
 export function cacheableAnswers(success: Success): Route["answers"] {
   const headers = { etag: "Identifies the content.", "cache-control": "`no-cache`: ask before a copy is used." };
   return { 200: { ...success, headers }, 304: { body: null, headers } };

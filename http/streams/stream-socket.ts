@@ -28,7 +28,8 @@ const commandSchema = z.union([
 
 const MAX_SUBSCRIPTIONS = 200;
 /**
- * Subscriptions per second and burst, per holder over all its sockets. A subscription may cost as much as a request.
+ * Limits on subscriptions: the rate per second, and the maximum burst. They apply to one user or token, over all its
+ * sockets. A subscription may cost as much as a request.
  */
 const SUBSCRIPTIONS_A_SECOND = 200;
 const SUBSCRIPTIONS_AT_ONCE = 4_000;

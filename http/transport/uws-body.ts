@@ -145,7 +145,7 @@ export class IncomingBody {
   }
 }
 
-/** Callbacks for bodies that this round of the event loop does not complete. */
+/** Callbacks for incomplete bodies. They run after this event loop round, and ignore bodies complete by then. */
 let watching: (() => void)[] = [];
 
 /**

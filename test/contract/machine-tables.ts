@@ -11,7 +11,7 @@ export interface MachineTable {
 }
 type Rows = Readonly<Record<string, string>>;
 
-/** The outcome of each row as text: `open, resource.delete: closed | same`. */
+/** The possible next states of each row as text, in alphabetical order: `open, resource.delete` -> `closed | open`. */
 type Outcomes = ReadonlyMap<string, string>;
 
 /** Compares a machine with its table. Returns one line per difference; empty if they are equal. */

@@ -25,7 +25,7 @@ export interface OAuthState extends OAuthStateStarted {
   readonly state: string;
 }
 
-/** Binds the code of the response to the request (PKCE, RFC 7636, S256). */
+/** Binds the authorization code to the authorization request (PKCE, RFC 7636, S256). */
 export interface Pkce {
   /** Secret until the code is exchanged. */
   readonly verifier: string;

@@ -30,7 +30,7 @@ type StoredDelivery = Omit<DeliveryRow, "id" | "integrationId" | Later> & Partia
 const NO_CAUSES: readonly string[] = [];
 
 function toStored(row: DeliveryRow): StoredDelivery {
-  // Store all of these fields or none: the store supports a limited number of field sets.
+  // Store all fields of `Later` or none: the store supports a limited number of field sets.
   if (hasCome(row)) {
     const { teamId, source, block, key, receivedAt, state, headers, body } = row;
     return { teamId, source, block, key, receivedAt, state, headers, body };

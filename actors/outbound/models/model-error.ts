@@ -38,8 +38,8 @@ function toStatus(code: unknown): number | null {
 }
 
 /**
- * Words for temporary errors, then words for permanent ones; other words mean neither. Temporary words come first,
- * because hosts also send them with a `type` such as `invalid_request_error`.
+ * The HTTP status for known error words: temporary errors first, then permanent ones. A word that matches several
+ * patterns gets the first status. Other words have no status.
  */
 const STATUS_OF_WORDS: readonly (readonly [RegExp, number])[] = [
   [/rate_?limit|too_?many|throttl|resource_?exhausted|quota/i, 429],

@@ -110,6 +110,10 @@ t.test("a request that finds no place in the time of its event is given up as ti
   t.same(failed, ["quick timeout", ...timedOut(70)].sort());
   const reasons = world.attempts().map(({ reason }) => reason);
   t.equal(reasons.filter((reason) => reason === OUT_OF_TIME).length, 64, "those that were sent");
-  t.equal(reasons.filter((reason) => reason?.startsWith("its request got no slot") === true).length, 7, "those that were not");
+  t.equal(
+    reasons.filter((reason) => reason?.startsWith("its request got no slot") === true).length,
+    7,
+    "those that were not",
+  );
   t.ok(world.received.length <= 64);
 });

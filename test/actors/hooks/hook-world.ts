@@ -206,7 +206,7 @@ export class HookWorld {
     return listAttempts(this.disk.reading, this.workspaceId, this.teamId, id);
   }
 
-  /** Returns the gate's answers for a before event. */
+  /** Returns the gate's answers about an event with `before` timing: why the step is refused, or null if allowed. */
   answersTo(occurrence: string): readonly (string | null)[] {
     return gateAnswers.get(this.disk.reading, this.workspaceId, occurrence) ?? [];
   }

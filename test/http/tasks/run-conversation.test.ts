@@ -137,7 +137,10 @@ t.test(
 t.test("a limited number of messages may wait for the agent, until it receives one", async (t) => {
   const { place, peer, job } = await begin(t);
   for (let n = 0; n < MAX_UNDELIVERED; n++) t.equal((await say(place.ada, job, `${n}`)).status, 201);
-  t.match(await say(place.ada, job, "too much"), { status: 409, body: { detail: /last 50 messages have not been delivered/ } });
+  t.match(await say(place.ada, job, "too much"), {
+    status: 409,
+    body: { detail: /last 50 messages have not been delivered/ },
+  });
   peer.heard(job, 1);
   await peer.taken(2);
   t.equal((await say(place.ada, job, "now")).status, 201);
