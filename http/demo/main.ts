@@ -12,6 +12,11 @@ import { readConfig } from "../process/config.js";
 import { startService } from "../process/service.js";
 import type { ServiceLog } from "../wire/service-log.js";
 
+/** Matches a line that a change adds to the index of notes. */
+const LISTED = /^\+- \[.*\]\(.*\.md\)$/m;
+/** Matches the line before the second of two changes; each question has its own marker. */
+const SECOND = /^[0-9a-f]{16,64} the second change/m;
+
 import { Client } from "./client.js";
 import { CodeHost } from "./code-host/code-host.js";
 import { CONFIG_SOURCE, type Configured, configure, workStation } from "./configuration.js";
@@ -253,8 +258,6 @@ function quietLog(mails: string[]): ServiceLog {
   };
 }
 
-process.exit(await main());
-
 /** Checks a pull request that plans the better prompt, as CI does. */
 
 interface Check {
@@ -292,11 +295,6 @@ async function showCheck(
   return verdict === "passed" && gain?.gain === 1;
 }
 
-/** Matches a line that a change adds to the index of notes. */
-const LISTED = /^\+- \[.*\]\(.*\.md\)$/m;
-/** Matches the line before the second of two changes; each question has its own marker. */
-const SECOND = /^[0-9a-f]{16,64} the second change/m;
-
 /**
  * Plays the judging model: a change passes if it lists its note in the index. Of two changes, the change that lists its
  * note is better.
@@ -319,3 +317,5 @@ function comparePair(shown: string) {
   const text = better === "tie" ? "Both do as well." : `The ${better} change lists its note in the index.`;
   return { reasons: [{ text, firstHunks: [1], secondHunks: [1] }], better };
 }
+
+process.exit(await main());

@@ -104,7 +104,7 @@ t.test("the runner's own log has the result of each run, without secrets", async
   for (const line of [
     "a: completed",
     "b: failed, setup-failed: the setup of acme/app exited with 7",
-    "c: failed, harness-not-found: the program /no/*** (ENOENT)",
+    "c: failed, harness-not-found: cannot start the program /no/*** (ENOENT)",
     "d: aborted: the run was withdrawn, or this runner lost its claim",
     "e: stopped",
   ]) {
@@ -201,7 +201,7 @@ t.test("lines that are too long are cut, and wrong ones are answered", async (t)
   const [long, after, wrong, answer, ...rest] = scene.steps();
   t.equal(long?.length, "output: ".length + 16_384);
   t.equal(after, "output: after");
-  t.match(wrong, /^error: a handover line .* not understood/);
+  t.match(wrong, /^error: cannot parse a handover line of the agent: /);
   t.match(answer, /^output: \{"type":"handover.refused"/);
   t.same(rest, ['output: {"type":"other"}', "output: end"]);
 });
