@@ -56,12 +56,12 @@ t.test("an effect's request, its implementation and its result go by its name", 
  */
 const given = `
 import { setup } from "xstate";
-import { address } from "../../runtime/address.js";
-import { defineActor } from "../../runtime/define-actor.js";
-import { effect, isResultOf } from "../../runtime/effect-type.js";
-import { reference } from "../../runtime/reference.js";
+import { address } from "../../runtime/cells/address.js";
+import { defineActor } from "../../runtime/cells/define-actor.js";
+import { effect, isResultOf } from "../../runtime/effects/effect-type.js";
+import { reference } from "../../runtime/cells/reference.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import type { Answered, Delivered, EffectEnded, Message, Turn, TurnReading, Woken } from "../../runtime/turn.js";
+import type { Answered, Delivered, EffectEnded, Message, Turn, TurnReading, Woken } from "../../runtime/turns/turn.js";
 
 export interface Open extends Answered<{ readonly opened: boolean }> { readonly type: "open"; readonly by: string }
 export interface Shut extends Message { readonly type: "shut" }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import ts from "typescript";
 
 /**
- * Compiles small files that import the product (`../../runtime/turn.js`). Returns the compiler messages of each file by
+ * Compiles small files that import the product (`../../runtime/turns/turn.js`). Returns the compiler messages of each file by
  * its name, joined to one text; the text is empty for a file that compiles. The files are not on disk, but compile as
  * if they were in the tests' folder.
  */

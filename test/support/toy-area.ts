@@ -91,7 +91,7 @@ export const toys = indexedTable<ToyRow>("toy", {
 
 export const toyRetention = retain(toys, {
   period: "work",
-  begunAtMs: ({ paintedAtMs }) => paintedAtMs,
+  startedAtMs: ({ paintedAtMs }) => paintedAtMs,
   endedAtMs: ({ paintedAtMs }) => paintedAtMs,
   remove: (turn, toy) => {
     toys.remove(turn, turn.self.partition, toy);
@@ -101,7 +101,7 @@ export const toyRetention = retain(toys, {
 `;
 
 const machine = `
-import { chartOf, type NoContext } from "../../runtime/cells/chart.js";
+import { toChart, type NoContext } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { reference } from "../../runtime/cells/reference.js";
 import type { Answered } from "../../runtime/turns/turn.js";
@@ -116,7 +116,7 @@ export interface PaintToy extends Answered<{ readonly was: string | null }> {
 
 export const toyRef = reference<PaintToy>("toy");
 
-const { on, machine } = chartOf<NoContext, PaintToy>();
+const { on, machine } = toChart<NoContext, PaintToy>();
 
 const toyMachine = machine({
   id: "toy",

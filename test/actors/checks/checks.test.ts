@@ -274,7 +274,7 @@ t.test("no check starts beyond the replays that a team may have under way, or th
   const states = [
     [{ state: "running", endedAt: null, judged: false }, 100, /^100 replays of the team are under way/],
     // Each replay is paired with the next one, so none may be removed.
-    [{ state: "finished", judged: true }, 200, /^The set has its 200 replays/],
+    [{ state: "finished", judged: true }, 200, /^The set has 200 replays, the maximum/],
   ] as const;
   for (const [more, count, detail] of states) {
     const world = await openCheckWorld();

@@ -130,7 +130,7 @@ t.test("text that could not be read back as it was sent is refused", async (t) =
   for (const body of ['{"email":"\\ud800"}', '{"\\uDFFF":1}', '{"a":[{"b":"x\\udc00\\ud83d"}]}']) {
     const answer = await send(body);
     checkProblem(t, answer, 400, "bad-request");
-    t.match(answer.body?.detail, /surrogate pair/, body);
+    t.match(answer.body?.detail, /lone surrogate/, body);
   }
   for (const body of ['{"a":"\\ud83d\\ude80"}', '{"a":"\\\\ud800"}', '{"a":"\u{1F680}"}']) {
     t.equal((await send(body)).status, 422, `${body} is text`);

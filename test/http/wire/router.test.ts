@@ -49,7 +49,7 @@ t.test("an unknown path is not found, and a known path with another method lists
   t.equal(found("GET", "a"), "bad-request");
   t.match(find("PUT", "/a"), { refused: "method-not-allowed", allow: "GET, HEAD, POST" });
   const elsewhere = createRouter([{ ...at("POST", "/a/{id}/b"), listedAt: "/b" }]);
-  t.match(elsewhere("GET", "/a/1/b"), { detail: "this path takes POST; created items are listed at /b" });
+  t.match(elsewhere("GET", "/a/1/b"), { detail: "this path supports POST; created items are listed at /b" });
   t.match(find("get", "/a"), { refused: "method-not-allowed" }, "methods are told apart by case");
   t.match(find("HEAD", "/a/x"), { route: { summary: "GET /a/{id}" } });
 });
