@@ -33,5 +33,5 @@ export function readView<View>(reading: Reading, view: ReadView<View>, partition
 }
 
 function isViewReading(reading: Reading): reading is ViewReading {
-  return "readPicture" in reading;
+  return "readView" in reading;
 }

@@ -187,7 +187,7 @@ t.test("an error inside of a 200 with a lasting code is a refusal", async (t) =>
   const { server, ask } = await askedModel(t);
   const table: readonly (readonly [unknown, number, string])[] = [
     [{ error: { code: 402, message: "Insufficient credits" } }, 1, "the model answered 402"],
-    [{ error: { code: "invalid_api_key" } }, 1, "the model answered 401 (invalid_api_key): it does not"],
+    [{ error: { code: "invalid_api_key" } }, 1, "the model answered 401 (invalid_api_key): it rejected"],
     [{ error: { code: 400, message: "too long" } }, 2, "the model answered 400"],
     [{ error: { code: "context_length_exceeded" } }, 2, "the model answered 400 (context_length_exceeded)"],
     [{ error: { type: "not_found_error", message: "no such model" } }, 2, "the model answered 404"],

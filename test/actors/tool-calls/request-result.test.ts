@@ -57,7 +57,7 @@ t.test("an output is told as text, or as JSON", async (t) => {
   t.equal(toOutputText(null, null), "Done.");
   t.equal(
     toOutputText(null, "`output` has no value: a"),
-    "Done, but there is nothing to tell of it: `output` has no value: a.",
+    "The call succeeded, but its result cannot be shown: `output` has no value: a.",
   );
 });
 

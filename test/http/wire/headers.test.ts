@@ -74,7 +74,11 @@ t.test("the lines of an answer's headers say what its record says, and its own r
 
 t.test("a header that would end its line is not sent", async (t) => {
   for (const value of ["a\r\nset-cookie: b", "a\nb", "a\rb", "a\0"]) {
-    t.throws(() => assertSendable({ location: value }), /the header location contains characters/, JSON.stringify(value));
+    t.throws(
+      () => assertSendable({ location: value }),
+      /the header location contains characters/,
+      JSON.stringify(value),
+    );
   }
   t.doesNotThrow(() => assertSendable({ etag: '"3"', location: "/a?b=c" }));
 });
