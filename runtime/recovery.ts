@@ -247,6 +247,6 @@ export class Recovery implements RowMemory {
   #lose(key: Key): void {
     this.#isWhole = false;
     const [partition, , kind, id] = key.map(String);
-    this.#effects.toLose(cellName(address(partition ?? "", kind ?? "", id ?? "")));
+    this.#effects.loseEffects(cellName(address(partition ?? "", kind ?? "", id ?? "")));
   }
 }

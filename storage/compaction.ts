@@ -11,7 +11,7 @@
 import { lstatSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DATA_FILE } from "./data-file.js";
-import { toFreeBytes } from "./disk-space.js";
+import { getFreeBytes } from "./disk-space.js";
 import { syncToDisk } from "./durable-files.js";
 import { listEntries } from "./finding.js";
 import { lockFolder } from "./folder-lock.js";
@@ -98,7 +98,7 @@ function assertOwnCopy(copy: string): void {
   );
 }
 
-function assertFreeSpace({ freeBytes = toFreeBytes }: CompactionOptions, neededBytes: number, folder: string): void {
+function assertFreeSpace({ freeBytes = getFreeBytes }: CompactionOptions, neededBytes: number, folder: string): void {
   const free = freeBytes(folder);
   if (free >= neededBytes) return;
   throw new StoreError(

@@ -1,7 +1,7 @@
 import { statfsSync } from "node:fs";
 
 /** Returns the number of bytes that this user can still write on a folder's disk. */
-export function toFreeBytes(folder: string): number {
+export function getFreeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;
 }

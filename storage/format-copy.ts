@@ -11,7 +11,7 @@ import { createReadStream, createWriteStream, readdirSync, realpathSync, renameS
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { DATA_FILE } from "./data-file.js";
-import { toFreeBytes } from "./disk-space.js";
+import { getFreeBytes } from "./disk-space.js";
 import { syncToDisk } from "./durable-files.js";
 import { StoreError } from "./store.js";
 import { storeError } from "./store-errors.js";
@@ -37,7 +37,7 @@ export interface FormatCopyOptions {
  * {@link StoreError} `disk-full` if the disk has too little free space; nothing has changed then.
  */
 export async function copyOfFormat(options: FormatCopyOptions): Promise<string> {
-  const { folder, from, to, ending, freeBytes = toFreeBytes } = options;
+  const { folder, from, to, ending, freeBytes = getFreeBytes } = options;
   const file = realpathSync(join(folder, DATA_FILE));
   const copy = `${file}${FORMAT_PART}${from}`;
   const unfinished = `${copy}${UNFINISHED}`;

@@ -32,7 +32,7 @@
  * | all            | archive.refused                  | same    | refused: of another runner, out of order, late  |
  */
 import type { ActorType } from "../../runtime/cells/actor-type.js";
-import { toChart } from "../../runtime/cells/chart.js";
+import { createChart } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { archiveRef } from "./archive.messages.js";
 import {
@@ -61,7 +61,7 @@ import {
 import { type ArchiveContext, type ArchiveEvent, type ArchiveLimits, classifyArchive } from "./classify-archive.js";
 import { NO_CHUNKS } from "./pack.js";
 
-const { on, machine } = toChart<ArchiveContext, ArchiveEvent>();
+const { on, machine } = createChart<ArchiveContext, ArchiveEvent>();
 
 /** Transitions of every state with an archive. */
 const always = {

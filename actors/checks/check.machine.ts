@@ -25,7 +25,7 @@
  * 3. In `new` it has no rows, and stops.
  * 4. If its set has the maximum of checks, a start tells the oldest to remove itself (`prepare-check.ts`).
  */
-import { type InTurn, type NoContext, toChart, toEvent } from "../../runtime/cells/chart.js";
+import { createChart, type InTurn, type NoContext, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import type { TurnReading } from "../../runtime/turns/turn.js";
 import type { Refusal } from "../refusal.js";
@@ -80,7 +80,7 @@ function toMoved(turn: TurnReading) {
   return toEvent(`moved.${decision.verdict}`, { sides, decision });
 }
 
-const { on, machine } = toChart<NoContext, ReturnType<ReturnType<typeof classifyCheck>>>();
+const { on, machine } = createChart<NoContext, ReturnType<ReturnType<typeof classifyCheck>>>();
 
 const stopActor = ({ turn }: InTurn) => turn.stop();
 

@@ -34,7 +34,7 @@
  * "May connect" means that the user is still an owner or admin, and the workspace is open and below its connection
  * limit. The turn that connects checks this. The claims actor ensures that no other workspace has the installation.
  */
-import { type InTurn, toChart } from "../../runtime/cells/chart.js";
+import { createChart, type InTurn } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import type { Turn } from "../../runtime/turns/turn.js";
 import { answerRefusal } from "../refusal.js";
@@ -55,7 +55,7 @@ import {
 } from "./connection.transitions.js";
 import { parseActorId } from "./installation.js";
 
-const { on, machine } = toChart<CodeHostConnectionContext, ReturnType<typeof classifyConnection>>();
+const { on, machine } = createChart<CodeHostConnectionContext, ReturnType<typeof classifyConnection>>();
 
 const connectionMachine = machine({
   id: "code-host-connection",

@@ -8,7 +8,7 @@
  * | keeping | name.confirm, .release, .lapse | keeping |                                                              |
  * | keeping | woken                          | keeping | asks the connection that claimed                             |
  */
-import { type NoContext, toChart } from "../../runtime/cells/chart.js";
+import { createChart, type NoContext } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { reference } from "../../runtime/cells/reference.js";
 import type { Delivered, Message, Woken } from "../../runtime/turns/turn.js";
@@ -57,7 +57,7 @@ function toInstallation([host, installationId]: ClaimedName): InstallationKey {
   return { host: String(host), installationId: Number(installationId) };
 }
 
-const { on, machine } = toChart<NoContext, ClaimInstallation | ConfirmName | ReleaseName | LapseName | Woken>();
+const { on, machine } = createChart<NoContext, ClaimInstallation | ConfirmName | ReleaseName | LapseName | Woken>();
 
 const installationClaimsMachine = machine({
   id: "installation-claims",

@@ -30,7 +30,7 @@
  * 2. The service creates or moves the branch only to a commit that this actor has already stored. So after a crash or a
  *    lost answer, the service recognizes its own branch by that commit, and never changes another branch.
  */
-import { type InTurn, toChart, toEvent } from "../../runtime/cells/chart.js";
+import { createChart, type InTurn, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { isResultOf } from "../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../runtime/turns/turn.js";
@@ -157,7 +157,7 @@ function toProblem(
   }
 }
 
-const { on, machine } = toChart<OpeningContext, ReturnType<typeof classify>>();
+const { on, machine } = createChart<OpeningContext, ReturnType<typeof classify>>();
 
 const remove = ({ turn }: InTurn) => removePullRequest(turn);
 

@@ -140,7 +140,7 @@ function gainList({ searched, heldOut, heldOutCost, onlyOnSeenTasks }: Evidence)
   const cost =
     heldOutCost === null ? [] : [`${heldOutCost.cheaper ? CHEAPER : NOT_CHEAPER}, n = ${heldOutCost.tasks} tasks.`];
   const lines = [heldOutGain, searchedGain, ...cost, ...(onlyOnSeenTasks === null ? [] : seen[onlyOnSeenTasks])];
-  const intervals = "Intervals are 95 % confidence intervals over tasks; n counts what was scored.";
+  const intervals = "Intervals are 95 % confidence intervals over tasks. n counts only scored tasks and runs.";
   return `${lines.map((line) => `- ${line}`).join("\n")}\n\n${intervals}`;
 }
 
@@ -208,16 +208,13 @@ function toAmount(amount: number): string {
   return amount.toFixed(4).replace(/(\.\d\d\d*?)0+$/, "$1");
 }
 
-/**
- * Disarming prepares a text by an agent or a user for the code host. There a text can notify people, close issues,
- * create links or skip checks, also in a commit message. So disarming replaces everything with such an effect, even if
- * Markdown would hide it from readers.
- */
-
 /** Maximum length of an agent's text to show, in characters. */
 const MAX_AGENT_CHARACTERS = 500;
 
-/** The patterns and their replacements, in the order in which they are applied. */
+/**
+ * The patterns that disarming replaces, in this order. At the code host a text can notify people, close issues, create
+ * links or skip checks, also in a commit message, even if Markdown hides the cause from readers.
+ */
 const disarmed: readonly (readonly [RegExp, string])[] = [
   // Control and format characters, including line breaks.
   [/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " "],

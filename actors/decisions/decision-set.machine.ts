@@ -18,7 +18,7 @@
  *
  * The rows of a set do not store the state. In `none` there are no rows. Lists find the rows only in `stands`.
  */
-import { type NoContext, toChart, toEvent } from "../../runtime/cells/chart.js";
+import { createChart, type NoContext, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import type { TurnReading } from "../../runtime/turns/turn.js";
 import { tasks } from "../tasks/task.table.js";
@@ -33,7 +33,7 @@ function classify(message: DecisionSetMessage, _state: unknown, turn: TurnReadin
   return task === undefined ? toEvent("draft.of-nothing") : toEvent("draft.taken", { ...message, teamId: task.teamId });
 }
 
-const { on, machine } = toChart<NoContext, ReturnType<typeof classify>>();
+const { on, machine } = createChart<NoContext, ReturnType<typeof classify>>();
 
 const drafted = on("draft.taken", "proposed", ({ turn, teamId, runId, decisions }) =>
   replaceDecisionSet(turn, { teamId, runId }, parseDraftedDecisions(decisions)),

@@ -194,7 +194,6 @@ function matching(meter: Meter): CelFunc[] {
  * Maximum length of a regular expression, in characters. Patterns use RE2 syntax, match in linear time, and have a
  * limited compile cost.
  */
-
 const MAX_LENGTH = 500;
 /** Maximum size of a pattern with its repetitions expanded, in approximate characters. */
 const MAX_GROWN = 5_000;

@@ -20,7 +20,7 @@
  * | waiting    | woken                                               | attempting | repeats the step                  |
  */
 import type { GatekeeperTimedOut } from "../../runtime/cells/actor-type.js";
-import { toChart, toEvent } from "../../runtime/cells/chart.js";
+import { createChart, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { isResultOf } from "../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../runtime/turns/turn.js";
@@ -58,7 +58,7 @@ const unfired: HookOccurrenceContext = {
   gate: null,
 };
 
-const { on, machine } = toChart<HookOccurrenceContext, ReturnType<typeof classifyHookOccurrence>>();
+const { on, machine } = createChart<HookOccurrenceContext, ReturnType<typeof classifyHookOccurrence>>();
 
 const hookOccurrenceMachine = machine({
   id: "hook-occurrence",

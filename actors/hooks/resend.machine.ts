@@ -11,7 +11,7 @@
  * | sending | woken, more may be left                   | sending | fires up to 20; wake-up a second later          |
  * | sending | woken, no occurrence or period left       | idle    | fires the last ones; stops                      |
  */
-import { toChart } from "../../runtime/cells/chart.js";
+import { createChart } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../runtime/turns/turn.js";
 import type { Refusal } from "../refusal.js";
@@ -36,7 +36,7 @@ const tooManyPeriods: Refusal = {
   detail: `${MAX_PERIODS} periods of the team are being sent again.`,
 };
 
-const { on, choose, machine } = toChart<ResendContext, ResendFailed | Woken>();
+const { on, choose, machine } = createChart<ResendContext, ResendFailed | Woken>();
 
 const hookResendMachine = machine({
   id: "hook-resender",

@@ -45,7 +45,7 @@
  * | none,      |                                                   |            |                                     |
  * | revoking   |                                                   |            |                                     |
  */
-import { type InTurn, toChart, toEvent } from "../../runtime/cells/chart.js";
+import { createChart, type InTurn, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { isResultOf } from "../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../runtime/turns/turn.js";
@@ -77,7 +77,7 @@ import { findConnectionTarget, whyNotLinked } from "./connection-permissions.js"
 import { EXCHANGE_EFFECT, type LinkOutcome, REFRESH_EFFECT } from "./oauth.effects.js";
 import { isSameServer } from "./oauth-terms.js";
 
-const { on, machine } = toChart<IntegrationConnectionContext, ReturnType<typeof classifyConnection>>();
+const { on, machine } = createChart<IntegrationConnectionContext, ReturnType<typeof classifyConnection>>();
 
 /** Refused requests and a user's settings, in any state but the first. */
 const always = {

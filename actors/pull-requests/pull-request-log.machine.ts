@@ -17,7 +17,7 @@
  * | keeping | woken `list`, an hour after the first news   | keeping | lists open pull requests; reads those with |
  * |         | and every hour                               |         | changes that no delivery reported          |
  */
-import { toChart } from "../../runtime/cells/chart.js";
+import { createChart } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import type { MessageTo } from "../../runtime/cells/reference.js";
 import { isResultOf } from "../../runtime/effects/effect-type.js";
@@ -32,7 +32,7 @@ import { recordName, recordNews, takeLook } from "./pull-request-log.transitions
 import { REVIEW_EFFECT } from "./review.effects.js";
 import { beginReview, postReview, takeReview, takeWoken } from "./reviews.js";
 
-const { on, machine } = toChart<
+const { on, machine } = createChart<
   PullRequestLogContext,
   MessageTo<ReturnType<typeof pullRequestLogRef>> | EffectEnded | Woken
 >();

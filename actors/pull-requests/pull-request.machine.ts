@@ -61,7 +61,7 @@
  * | any              | pull-request.forget                     | (ended) | the row is removed                         |
  */
 import type { ActorType } from "../../runtime/cells/actor-type.js";
-import { type InTurn, toChart } from "../../runtime/cells/chart.js";
+import { createChart, type InTurn } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { recordRequest } from "../resources/repeated-request.js";
 import type { RunOwner } from "../runs/run-owner.js";
@@ -106,7 +106,7 @@ import {
   vetAgain,
 } from "./vetting.js";
 
-const { on, machine } = toChart<PullRequestContext, PullRequestEvent>();
+const { on, machine } = createChart<PullRequestContext, PullRequestEvent>();
 
 const becomesMerged = on("became.merged", "merged", takeSeen, endOpening, end, readFiles);
 const becomesClosed = on("became.closed", "closed", takeSeen, endOpening, end);

@@ -59,15 +59,21 @@ export const pullRequestSchema = z
     draft: z.boolean(),
     openedAt: z.string().nullable(),
     firstReviewAt: z.string().nullable().describe("When a person first reviewed it."),
-    rounds: z.int().describe("Groups of people's reviews that pushes part."),
+    rounds: z.int().describe("Review rounds: people's reviews, grouped by the pushes between them."),
     mergedAt: z.string().nullable(),
     mergeCommit: z.string().nullable(),
     closedAt: z.string().nullable(),
     revertedBy: z.string().nullable().describe("The address of the merged pull request that reverts it."),
     isDirty: z.boolean().describe("Whether it conflicts with its base."),
-    hostUpdatedAt: z.string().nullable().describe("The code host's time of what is known of it."),
+    hostUpdatedAt: z
+      .string()
+      .nullable()
+      .describe("When the code host last updated the pull request, as of the newest report; null if unknown."),
     problem: z.string().nullable(),
-    waitsUntil: z.string().nullable().describe("Until when the code host takes no more."),
+    waitsUntil: z
+      .string()
+      .nullable()
+      .describe("When the code host accepts requests again; null if it accepts them now."),
   })
   .meta({ title: "pull-request" });
 

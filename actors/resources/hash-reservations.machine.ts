@@ -15,7 +15,7 @@
  * The workspace decides which of its resources has a hash. An owner whose workspace is closed, or that no longer
  * has the hash, does not count as an owner. The edge reads the owner's rows, because turns of this actor cannot.
  */
-import { type NoContext, toChart } from "../../runtime/cells/chart.js";
+import { createChart, type NoContext } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { reference } from "../../runtime/cells/reference.js";
 import type { Answered, Delivered, Message, Woken } from "../../runtime/turns/turn.js";
@@ -71,7 +71,7 @@ interface Reservation {
 /** `[kind, hash]` */
 export const reservations = table<Reservation>("hash-reservation");
 
-const { on, machine } = toChart<NoContext, ReserveHash | ReleaseHash | Woken>();
+const { on, machine } = createChart<NoContext, ReserveHash | ReleaseHash | Woken>();
 
 const hashReservationsMachine = machine({
   id: "hash-reservations",

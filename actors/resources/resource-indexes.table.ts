@@ -69,14 +69,14 @@ export function putResource(
   const before = previous === null ? [] : listResourceEntries(kind, previous);
   const after = listResourceEntries(kind, row);
   for (const entry of before) if (!isAmong(after, entry)) writing.undirect(entry);
-  toTable(kind).put(writing, row.workspaceId, previous, row);
+  createTable(kind).put(writing, row.workspaceId, previous, row);
   for (const entry of after) if (!isAmong(before, entry)) writing.direct(entry);
 }
 
 /** Removes a resource with its index rows. */
 export function removeResource(writing: DirectedWriting, kind: Kind, row: ResourceRow): void {
   for (const entry of listResourceEntries(kind, row)) writing.undirect(entry);
-  toTable(kind).remove(writing, row.workspaceId, row);
+  createTable(kind).remove(writing, row.workspaceId, row);
 }
 
 type ResourceTable = ReturnType<typeof declareResources>;
@@ -86,7 +86,7 @@ const tables = new WeakMap<Kind, ResourceTable>();
 /**
  * Returns the table of resources with the indexes of a kind. All kinds share one table, declared once for each kind.
  */
-function toTable(kind: Kind): ResourceTable {
+function createTable(kind: Kind): ResourceTable {
   const known = tables.get(kind) ?? declareResources(kind);
   tables.set(kind, known);
   return known;
@@ -112,7 +112,7 @@ function declareResources(kind: Kind) {
 
 /** The indexes of resources of all kinds, except those of references, which depend on other resources. */
 export function resourceDependents(kinds: readonly Kind[]): DependentSource {
-  const byName = new Map(kinds.map((kind) => [kind.name, toTable(kind)]));
+  const byName = new Map(kinds.map((kind) => [kind.name, createTable(kind)]));
   const [first] = byName.values();
   return {
     name: resources.name,

@@ -15,7 +15,7 @@
  * A placed run gets `run.claim`, once, and decides whether it accepts the claim. There is one state, because all data
  * is in rows, and in a view of them in memory (`dispatcher-view.ts`).
  */
-import { type InTurn, type NoContext, toChart } from "../../runtime/cells/chart.js";
+import { createChart, type InTurn, type NoContext } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { type DispatcherMessage, dispatcherRef } from "./dispatcher.messages.js";
 import {
@@ -29,7 +29,7 @@ import {
 } from "./dispatcher.transitions.js";
 import { dispatcherView } from "./dispatcher-view.js";
 
-const { on, machine } = toChart<NoContext, DispatcherMessage>();
+const { on, machine } = createChart<NoContext, DispatcherMessage>();
 
 const place = ({ turn }: InTurn) => placeRuns(turn);
 

@@ -28,7 +28,7 @@
  * The actor refuses a message on a replaced connection (connection.old), and a message whose predecessor is missing
  * (report.early).
  */
-import { type InTurn, toChart, toEvent } from "../../runtime/cells/chart.js";
+import { createChart, type InTurn, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import type { MessageTo } from "../../runtime/cells/reference.js";
 import { stateSource } from "../../runtime/directories/directory-source.js";
@@ -119,7 +119,7 @@ function classifySending(sending: SendToRunner, { claims }: RunnerContext) {
   return isDropped ? toEvent("claim.dropped", { message, runId: message.runId }) : sending;
 }
 
-const { on, machine } = toChart<RunnerContext, ReturnType<typeof classify>>();
+const { on, machine } = createChart<RunnerContext, ReturnType<typeof classify>>();
 
 const setAway = ({ turn }: InTurn, context: RunnerContext) => disconnect(turn, context);
 const extend = ({ turn }: InTurn, context: RunnerContext) => extendLease(turn, context);

@@ -74,7 +74,7 @@
  * | new              | run.forget                               | (ended)     | the same, for a row without its actor |
  */
 import type { ActorType } from "../../runtime/cells/actor-type.js";
-import { type InTurn, toChart } from "../../runtime/cells/chart.js";
+import { createChart, type InTurn } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { answerApproval, askPermission, closeApprovalsOnStop, notifyOwner, STOPPING } from "./approvals.js";
 import { classifyRun, type RunEvent } from "./classify-run.js";
@@ -122,7 +122,7 @@ const initialContext: RunContext = {
   hasAsked: false,
 };
 
-const { on, machine } = toChart<RunContext, RunEvent>();
+const { on, machine } = createChart<RunContext, RunEvent>();
 
 /** Transitions of every state after the start. */
 const always = {

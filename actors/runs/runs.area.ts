@@ -6,7 +6,7 @@ import { runSource } from "./run.table.js";
 import { runBaseWalks, runInputWalks } from "./run-input.migration.js";
 import { runBases } from "./run-input.table.js";
 
-/** Runs: single attempts of agents, whoever they belong to. */
+/** Runs: single attempts of agents. A run belongs to a task, a replay or a search. */
 export const runsArea = defineArea({
   name: "runs",
   actors: ({ runOwners }: Pick<ActorParts, "runOwners">) => [runActor(runOwners)],

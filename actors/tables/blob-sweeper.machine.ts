@@ -10,7 +10,7 @@
  * | waiting | woken        | bodies remain     | waiting | removes bodies that are due; wake-up for the next |
  * | waiting | woken        | none remains      | (ended) | removes bodies that are due                       |
  */
-import { type NoContext, toChart } from "../../runtime/cells/chart.js";
+import { createChart, type NoContext } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import type { Delivered, Woken } from "../../runtime/turns/turn.js";
 import { type BlobsUnused, blobSweeperRef, sweepBlobs, UNUSED_MS } from "./blobs.js";
@@ -23,7 +23,7 @@ const LATE_MS = 60_000;
 const POSTPONED_MS = 60 * 60 * 1_000;
 const SWEEP = "sweep";
 
-const { on, choose, machine } = toChart<NoContext, BlobsUnused | Woken>();
+const { on, choose, machine } = createChart<NoContext, BlobsUnused | Woken>();
 
 const blobSweeperMachine = machine({
   id: "blob-sweeper",

@@ -178,7 +178,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
    * overhead of a page, for turns that look for few rows and usually find none.
    */
   under(index: string): (reading: Reading, partition: string, ...values: KeyPart[]) => Row[] {
-    const lookUp = this.#toLookUp(this.#toIndex(index));
+    const lookUp = this.#toLookUp(this.#getIndex(index));
     return (reading, partition, ...values) =>
       reading
         .range({ prefix: [partition, rowSpace, index, ...values] })
@@ -190,7 +190,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
    * no such entry. Throws `damaged` if the entry has no row.
    */
   listed(index: string): (reading: Reading, partition: string, ...key: KeyPart[]) => Row | undefined {
-    const lookUp = this.#toLookUp(this.#toIndex(index));
+    const lookUp = this.#toLookUp(this.#getIndex(index));
     return (reading, partition, ...parts) => {
       const key: Key = [partition, rowSpace, index, ...parts];
       return reading.get(key) === undefined ? undefined : lookUp(reading, partition, key);
@@ -241,7 +241,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     }
   }
 
-  #toIndex(index: string): StoredIndex {
+  #getIndex(index: string): StoredIndex {
     const found = this.#others.find(({ name }) => name === index);
     if (found === undefined) throw new Error(`${this.name} has no index ${index}`);
     return found;

@@ -17,7 +17,7 @@
  * | sweeping | retention.begin        |                      | sweeping |                                  |
  */
 import type { ActorType } from "../../runtime/cells/actor-type.js";
-import { type InTurn, toChart } from "../../runtime/cells/chart.js";
+import { createChart, type InTurn } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { reference } from "../../runtime/cells/reference.js";
 import type { EffectEnded, Message, Turn, Woken } from "../../runtime/turns/turn.js";
@@ -73,7 +73,7 @@ const SPREAD = 0.25;
 /** Maximum time until a scheduled pass, in milliseconds. */
 export const LONGEST_REST_MS = PASS_EVERY_MS * (1 + SPREAD);
 
-const { on, choose, machine } = toChart<SweeperContext, BeginRetention | Woken | EffectEnded>();
+const { on, choose, machine } = createChart<SweeperContext, BeginRetention | Woken | EffectEnded>();
 
 /** Creates the sweeper for this catalogue and these periods. */
 export function retentionSweeperActor(catalogue: RetentionCatalogue, periods: RetentionPeriods): ActorType {

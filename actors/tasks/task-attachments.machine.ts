@@ -16,12 +16,12 @@
  *
  * The actor ends after the last file.
  */
-import { type NoContext, toChart } from "../../runtime/cells/chart.js";
+import { createChart, type NoContext } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { type TaskAttachmentsMessage, taskAttachmentsRef } from "./task-attachments.messages.js";
 import { attachFiles, settleFile } from "./task-attachments.transitions.js";
 
-const { on, machine } = toChart<NoContext, TaskAttachmentsMessage>();
+const { on, machine } = createChart<NoContext, TaskAttachmentsMessage>();
 
 const taskAttachmentsMachine = machine({
   id: "task-attachments",

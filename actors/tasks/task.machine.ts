@@ -64,7 +64,7 @@
  * | any          | repeat.refused (the same, with another  | same    | refused; a new actor ends                     |
  * |              | body)                                   |         |                                               |
  */
-import { type InTurn, toChart } from "../../runtime/cells/chart.js";
+import { createChart, type InTurn } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import type { Turn } from "../../runtime/turns/turn.js";
 import { answerRefusal } from "../refusal.js";
@@ -93,7 +93,7 @@ import { openRaised, refuseRaise, reportRaised } from "./task-raises.js";
 
 const initialContext: TaskContext = { runId: null, abandoned: 0, ended: [], opening: [] };
 
-const { on, machine } = toChart<TaskContext, ReturnType<typeof classifyTask>>();
+const { on, machine } = createChart<TaskContext, ReturnType<typeof classifyTask>>();
 
 /** Transitions of every state after the first. */
 const always = {

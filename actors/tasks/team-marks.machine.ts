@@ -28,7 +28,7 @@
  * |         |               |                                   |         | has                                     |
  * | keeping | woken         | keys are older than 7 days        | keeping | deleted; ends when none is left         |
  */
-import { type NoContext, toChart } from "../../runtime/cells/chart.js";
+import { createChart, type NoContext } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import type { Woken } from "../../runtime/turns/turn.js";
 import { type TeamMarksMessage, teamMarksRef } from "./team-marks.messages.js";
@@ -42,7 +42,7 @@ import {
   setMarks,
 } from "./team-marks.transitions.js";
 
-const { on, machine } = toChart<NoContext, TeamMarksMessage | Woken>();
+const { on, machine } = createChart<NoContext, TeamMarksMessage | Woken>();
 
 const teamMarksMachine = machine({
   id: "team-marks",

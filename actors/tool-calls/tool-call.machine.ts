@@ -55,7 +55,7 @@
  * 2. The approver is fixed when the agent asks for the call. Whether it is still allowed is checked when it starts.
  */
 import type { ActorType } from "../../runtime/cells/actor-type.js";
-import { type InTurn, toChart } from "../../runtime/cells/chart.js";
+import { createChart, type InTurn } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import type { RunOwner } from "../runs/run-owner.js";
 import { classifyToolCall, type ToolCallEvent } from "./classify-tool-call.js";
@@ -90,7 +90,7 @@ import {
 /** The reason for withdrawing a call that the runner cancelled. */
 const CANCELLED = "The agent cancelled the call.";
 
-const { on, machine } = toChart<ToolCallContext, ToolCallEvent>();
+const { on, machine } = createChart<ToolCallContext, ToolCallEvent>();
 
 const stopActor = ({ turn }: InTurn) => turn.stop();
 

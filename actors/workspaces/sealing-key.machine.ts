@@ -7,7 +7,7 @@
  * |---------|-------------|---------|--------------------------------------------|
  * | keeping | sealing.use | keeping | stores the mark of the key                 |
  */
-import { type NoContext, toChart } from "../../runtime/cells/chart.js";
+import { createChart, type NoContext } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { reference } from "../../runtime/cells/reference.js";
 import type { Answered, Delivered } from "../../runtime/turns/turn.js";
@@ -40,7 +40,7 @@ export function toKeyMark(sealer: Sealer): string {
   return sealer.digest("the key that secrets are sealed with");
 }
 
-const { on, machine } = toChart<NoContext, UseSealingKey>();
+const { on, machine } = createChart<NoContext, UseSealingKey>();
 
 const sealingKeyMachine = machine({
   id: "sealing-key",

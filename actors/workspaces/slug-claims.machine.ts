@@ -15,7 +15,7 @@
  *
  * A closed workspace keeps its slug.
  */
-import { toChart } from "../../runtime/cells/chart.js";
+import { createChart } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { reference } from "../../runtime/cells/reference.js";
 import type { Answered, Delivered, Turn, Woken } from "../../runtime/turns/turn.js";
@@ -88,7 +88,7 @@ interface SlugClaimsContext {
   readonly sweeping: boolean;
 }
 
-const { on, machine } = toChart<SlugClaimsContext, ClaimSlug | ConfirmName | ReleaseName | LapseName | Woken>();
+const { on, machine } = createChart<SlugClaimsContext, ClaimSlug | ConfirmName | ReleaseName | LapseName | Woken>();
 
 const slugClaimsMachine = machine({
   id: "slug-claims",

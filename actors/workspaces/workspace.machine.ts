@@ -21,7 +21,7 @@
  * | either | woken `sweep`                           | same   | removes idempotency keys past their window    |
  */
 import type { ActorType } from "../../runtime/cells/actor-type.js";
-import { toChart } from "../../runtime/cells/chart.js";
+import { createChart } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import type { Delivered, Fact, Turn, Woken } from "../../runtime/turns/turn.js";
 import { isRefusal, type Refusal } from "../refusal.js";
@@ -66,7 +66,7 @@ type WorkspaceMessage = OpenWorkspace | ExpireToken | ResourceMessage | Membersh
 /** Returns why the caller may not make a write, checked in its turn; or null. */
 export type RefuseWrite = (turn: Turn, kind: Kind, message: ResourceMessage) => Refusal | null;
 
-const { on, choose, machine } = toChart<WorkspaceContext, WorkspaceMessage>();
+const { on, choose, machine } = createChart<WorkspaceContext, WorkspaceMessage>();
 
 /** Transitions of a workspace that was opened, open or closed. */
 const opened = {

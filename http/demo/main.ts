@@ -33,17 +33,6 @@ import { type Counts, line, Show } from "./show.js";
 import { Tracker } from "./tracker.js";
 import { asItShould, until } from "./until.js";
 
-/**
- * The whole product in one terminal: a service with its store in a temporary folder, a runner in a separate process, a
- * line of two stations over a real git repository, two hooks, and tasks that agents work on. An agent also works on a
- * tracker issue, with the tracker's tools, and its change becomes a pull request at a code host, which is merged. Then
- * one of the runs is replayed under a better prompt, and a pull request that plans this prompt is checked. A search
- * finds that prompt too; its best candidate is picked and becomes a pull request against the workspace's config.
- *
- * However the demo ends, including Ctrl+C during the work, it leaves no process and no folder. SIGKILL leaves its
- * folder. If npm, its parent, is killed by SIGKILL, the demo ends as with Ctrl+C.
- */
-
 const taskTexts = [
   ["Why batches", "Say why turns are committed in batches."],
   ["Fencing tokens", "Say what a fence is for. (unlisted at first)"],
@@ -79,6 +68,16 @@ type Closing = (() => Promise<void>)[];
 /** The error after a signal that ends the demo. */
 class Interrupted extends Error {}
 
+/**
+ * The whole product in one terminal: a service with its store in a temporary folder, a runner in a separate process, a
+ * line of two stations over a real git repository, two hooks, and tasks that agents work on. An agent also works on a
+ * tracker issue, with the tracker's tools, and its change becomes a pull request at a code host, which is merged. Then
+ * one of the runs is replayed under a better prompt, and a pull request that plans this prompt is checked. A search
+ * finds that prompt too; its best candidate is picked and becomes a pull request against the workspace's config.
+ *
+ * However the demo ends, including Ctrl+C during the work, it leaves no process and no folder. SIGKILL leaves its
+ * folder. If npm, its parent, is killed by SIGKILL, the demo ends as with Ctrl+C.
+ */
 async function main(): Promise<number> {
   const ending = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
@@ -257,8 +256,6 @@ function quietLog(mails: string[]): ServiceLog {
     failed: (requestId) => line("error", `request ${requestId} failed`),
   };
 }
-
-/** Checks a pull request that plans the better prompt, as CI does. */
 
 interface Check {
   readonly verdict: string;

@@ -114,7 +114,7 @@ export class FairTurns {
    */
   enter(party: string, client: Leaving, mostMs: number): Promise<Begin> | "crowded" | null {
     if (this.#mayRun(party)) return null;
-    const own = this.#toOwn(party);
+    const own = this.#getOwn(party);
     if (own.fresh.length >= MAX_WAITING) this.#length -= own.dropGone();
     if (own.fresh.length >= MAX_WAITING) return "crowded";
     return new Promise((resolve) => {
@@ -134,7 +134,7 @@ export class FairTurns {
   /** Resolves at the party's next turn. Before that, other parties have their turns and the loop reads input. */
   next(party: string): Promise<void> {
     return new Promise((resolve) => {
-      this.#toOwn(party).begun.push(resolve);
+      this.#getOwn(party).begun.push(resolve);
       this.#lengthen();
     });
   }
@@ -161,7 +161,7 @@ export class FairTurns {
     return true;
   }
 
-  #toOwn(party: string): OwnWork {
+  #getOwn(party: string): OwnWork {
     const known = this.#waiting.get(party);
     if (known !== undefined) return known;
     const own = new OwnWork();

@@ -41,7 +41,7 @@ export class SettingsSource {
 
   /** Warns of names in the environment that look like settings, and of all names in the file that are not settings. */
   warnOfUnknown(log: Pick<Log, "warn">): void {
-    for (const unknown of findMisspelt(this.#environment)) toWarn(log, "the environment", unknown);
+    for (const unknown of findMisspelt(this.#environment)) warnOfSetting(log, "the environment", unknown);
     this.#warnOfUnknownInFile(log);
   }
 
@@ -82,13 +82,13 @@ export class SettingsSource {
   }
 
   #warnOfUnknownInFile(log: Pick<Log, "warn">): void {
-    for (const unknown of listUnknown(this.#file)) toWarn(log, "the settings file", unknown);
+    for (const unknown of listUnknown(this.#file)) warnOfSetting(log, "the settings file", unknown);
     if (this.#file.SETTINGS_FILE !== undefined)
       log.warn("SETTINGS_FILE in the settings file has no effect: set it in the environment", {});
   }
 }
 
-function toWarn(log: Pick<Log, "warn">, where: string, { name, meant }: UnknownSetting): void {
+function warnOfSetting(log: Pick<Log, "warn">, where: string, { name, meant }: UnknownSetting): void {
   const suggestion = meant === null ? "" : `: did you mean ${meant}?`;
   log.warn(`${name} in ${where} is not a setting, and has no effect${suggestion}`, {});
 }

@@ -44,7 +44,7 @@ const EARLIER_LIMIT: Unread = {
 };
 
 /**
- * Converts a runner's response. A runner of an earlier release neither decodes the body nor reports what is missing, so
+ * Converts a runner's response. A runner of an earlier release does not decode the body or report missing members, so
  * this function infers both from the body.
  */
 function toAnswer({ unread, doubt, body, ...answer }: NonNullable<Response["answer"]>): OutboundAnswer {

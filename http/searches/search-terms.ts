@@ -20,7 +20,7 @@ function countTo(max: number, description: string) {
 }
 
 /** A nullable text that the document describes as one of these texts. */
-export function toOne(texts: readonly string[], description: string) {
+export function toTextChoice(texts: readonly string[], description: string) {
   const override = ({ jsonSchema }: Documented): void => {
     jsonSchema.enum = [...texts, null];
   };
@@ -46,7 +46,7 @@ export const budget = z.strictObject({
   repeats: countTo(5, "Copies of each run, in each of its replays.").default(1),
 });
 
-export const objective = toOne(
+export const objective = toTextChoice(
   objectives,
   "`cost` means the cost of candidates that succeed as often as the live config. If it is absent or null, it is " +
     "`cost` when the live config succeeds on more than 95 % of the set, else `success`.",

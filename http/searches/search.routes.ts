@@ -12,7 +12,7 @@ import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatab
 import type { Route } from "../wire/route.js";
 import { subjectRoute } from "../wire/subject-route.js";
 import { searchedStationSubject, searchSubject } from "./search-subjects.js";
-import { budget, exampleBudget, objective, setId, toOne } from "./search-terms.js";
+import { budget, exampleBudget, objective, setId, toTextChoice } from "./search-terms.js";
 
 const repeatable = { "idempotency-key": "optional" } as const;
 
@@ -23,7 +23,7 @@ const agent = z.strictObject({
     .nullable()
     .default(null)
     .meta({ description: "Null for the harness's default.", minLength: 1, maxLength: 60 }),
-  effort: toOne(efforts, "Null for the harness's default."),
+  effort: toTextChoice(efforts, "Null for the harness's default."),
 });
 
 const asked = z.strictObject({ setId, budget, agent, objective });

@@ -66,7 +66,7 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
     route({
       method: "GET",
       path: "/api/approvals",
-      summary: "List what waits for your approval, over all tasks, newest first",
+      summary: "List the open approvals that you can answer, over all tasks, newest first",
       description:
         "Covers your tasks, and calls that your own rule asks about, in every workspace that you are a member " +
         "of. Approvals of tasks without an assignee are listed for everybody on their team, with a `hint`: " +

@@ -32,10 +32,10 @@ type EventOf<Event extends Message, Type> = Event extends Message
  * The parts of a chart whose transitions are typed by their events: each function gets its own event, which includes
  * the turn, and the context before that event.
  *
- *     const { on, machine } = toChart<RunContext, RunEvent>();
+ *     const { on, machine } = createChart<RunContext, RunEvent>();
  *     const open = { ...on("run.step", recordStep), ...on("run.end", "ended", endRun) };
  */
-export function toChart<Context extends MachineContext, Event extends Message>() {
+export function createChart<Context extends MachineContext, Event extends Message>() {
   type Given = Delivered<Event>;
   type Of<Type> = EventOf<Given, Type>;
 

@@ -8,7 +8,7 @@ import type {
   ReplyTo,
 } from "./actor-type.js";
 import type { Address } from "./address.js";
-import { type InTurn, toChart } from "./chart.js";
+import { createChart, type InTurn } from "./chart.js";
 
 /** The kind of the actor that collects the answers to one gate question. No actor type may use this kind. */
 export const gateKind = "gate";
@@ -54,7 +54,7 @@ interface GateContext {
   readonly waiting: Readonly<Record<string, Waiting>>;
 }
 
-const { on, choose, machine } = toChart<GateContext, OpenGate | GatekeeperAnswer | CallGatekeepers | Woken>();
+const { on, choose, machine } = createChart<GateContext, OpenGate | GatekeeperAnswer | CallGatekeepers | Woken>();
 
 /**
  * | state   | message                               | next    | also                                                |

@@ -182,7 +182,7 @@ export class Effects {
    * Call this if a row of the owner is damaged. The row's effect is not started, and the row may hold the owner's
    * record.
    */
-  toLose(ownerName: string): void {
+  loseEffects(ownerName: string): void {
     this.#lost.add(ownerName);
   }
 
@@ -321,7 +321,7 @@ export class Effects {
       this.#end(pending, succeeded(pending, run.place.patience?.output));
       return;
     }
-    const lane = this.#toLane(run.place.lane);
+    const lane = this.#getLane(run.place.lane);
     const waiting = new RunPlace(pending, lane, run.place);
     if (lane.take(waiting)) this.#run(pending, run, waiting);
     else this.#wait(kind, waiting, run);
@@ -397,7 +397,7 @@ export class Effects {
     return failed(pending, error);
   }
 
-  #toLane(limits: LaneLimits): Lane {
+  #getLane(limits: LaneLimits): Lane {
     const known = this.#lanes.get(limits);
     if (known !== undefined) return known;
     const lane = new Lane(limits);

@@ -103,14 +103,14 @@ export class Lane {
     // While the lane grants free places, new requests must wait their turn.
     if (this.#granting || this.findBound(place) !== null) return false;
     const client = this.#getClient(place.party);
-    this.#occupy(client, toTarget(client, place.target));
+    this.#occupy(client, getTarget(client, place.target));
     return true;
   }
 
   /** Waits for a place. Call it after `take` returned false. */
   wait(waiter: PlaceWaiter): void {
     const client = this.#getClient(waiter.party);
-    const target = toTarget(client, waiter.target);
+    const target = getTarget(client, waiter.target);
     target.waiters.push(waiter);
     waiter.isWaiting = true;
     this.#waiting += 1;
@@ -125,7 +125,7 @@ export class Lane {
   /** Returns a place, and grants free places to the next waiters. */
   release(place: PlaceFor): void {
     const client = this.#getClient(place.party);
-    const target = toTarget(client, place.target);
+    const target = getTarget(client, place.target);
     this.#taken -= 1;
     client.taken -= 1;
     if (client.taken > 0) this.#further -= 1;
@@ -245,7 +245,7 @@ export class Lane {
   }
 }
 
-function toTarget(client: Client, name: string): Target {
+function getTarget(client: Client, name: string): Target {
   const known = client.targets.get(name);
   if (known !== undefined) return known;
   const target: Target = { name, taken: 0, waiters: new Queue(), isQueued: false };

@@ -89,7 +89,7 @@ export class ChangeFeed implements Feed, RowMemory {
 
   /** Creates an entry with the next sequence number. `batch` is the number of its batch, whose close writes the row. */
   append(partition: string, topic: string, data: unknown, batch: number): PendingEntry {
-    const ends = this.#toEnds(partition);
+    const ends = this.#readEnds(partition);
     ends.batch = batch;
     ends.last += 1;
     return { partition, entry: { seq: ends.last, topic, data: withFeedTexts(data) } };
@@ -175,7 +175,7 @@ export class ChangeFeed implements Feed, RowMemory {
     return this.#reading.range<FeedRow>(range)[0]?.value;
   }
 
-  #toEnds(partition: string): Ends {
+  #readEnds(partition: string): Ends {
     const known = this.#ends.get(partition);
     if (known !== undefined) return known;
     const newest = this.#endRow(partition, "last")?.at(-1);
@@ -193,7 +193,7 @@ export class ChangeFeed implements Feed, RowMemory {
   #put(partition: string, row: readonly FeedEntry[], changes: Change[]): void {
     const last = row.at(-1);
     if (last === undefined) return;
-    const ends = this.#toEnds(partition);
+    const ends = this.#readEnds(partition);
     ends.total += weigh(row);
     const stored: FeedRow = [...row.slice(0, -1), { ...last, total: ends.total }];
     changes.push({ op: "put", key: feedKey(partition, last.seq), value: stored });

@@ -125,7 +125,7 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
     if (batch !== null) {
       for (const table of this.#tables) if (batch.mayHoldBelow([partition, rowSpace, table])) return null;
     }
-    if (group === undefined) return this.#toVersion(partition);
+    if (group === undefined) return this.#getVersion(partition);
     return this.#groupVersions.get(partition)?.get(group) ?? this.#baseGroupVersion;
   }
 
@@ -135,7 +135,7 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
     if (version !== null || batch === null) return version;
     for (const table of this.#tables) {
       for (const group of batch.groupsBelow([partition, rowSpace, table])) {
-        for (const change of group.values()) if (this.#isUnwritten(change)) return this.#toVersion(partition);
+        for (const change of group.values()) if (this.#isUnwritten(change)) return this.#getVersion(partition);
       }
     }
     return null;
@@ -153,7 +153,7 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
     }
   }
 
-  #toVersion(partition: string): number {
+  #getVersion(partition: string): number {
     return this.#versions.get(partition) ?? this.#baseVersion;
   }
 

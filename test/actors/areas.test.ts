@@ -39,7 +39,7 @@ import type { RouteRequest } from "./http/wire/route.js";
 import { createEventLoopScheduler, createSystemClock } from "./runtime/clock.js";
 import { createRuntime } from "./runtime/host.js";
 import { findWorkspaceBySlug } from "./actors/workspaces/slug-claims.machine.js";
-import { tablesOf } from "./test/support/route-table.js";
+import { toTables } from "./test/support/route-table.js";
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const ada = { kind: "person", userId: "usr_ada", email: "ada@example.com", sessionId: "ses_1" } as const;
@@ -82,7 +82,7 @@ export async function play(folder: string) {
   const topic = createTopics({ kinds, judging: notJudging }).get("toy");
   const view = topic?.view(reading, { workspaceId, id: "toy_2" });
   const seenIn = topic?.workspaceOf(reading, ada, "toy_2") === workspaceId;
-  const { routes } = tablesOf({ runtime, folder } as unknown as Parameters<typeof tablesOf>[0]);
+  const { routes } = toTables({ runtime, folder } as unknown as Parameters<typeof toTables>[0]);
   const served: Record<string, unknown> = {};
   for (const name of ["shelf", "row"]) {
     const found = routes.find(({ path }) => path === "/api/workspaces/{slug}/" + name);

@@ -101,7 +101,7 @@ export const toyRetention = retain(toys, {
 `;
 
 const machine = `
-import { toChart, type NoContext } from "../../runtime/cells/chart.js";
+import { createChart, type NoContext } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { reference } from "../../runtime/cells/reference.js";
 import type { Answered } from "../../runtime/turns/turn.js";
@@ -116,7 +116,7 @@ export interface PaintToy extends Answered<{ readonly was: string | null }> {
 
 export const toyRef = reference<PaintToy>("toy");
 
-const { on, machine } = toChart<NoContext, PaintToy>();
+const { on, machine } = createChart<NoContext, PaintToy>();
 
 const toyMachine = machine({
   id: "toy",

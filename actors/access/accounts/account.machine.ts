@@ -15,7 +15,7 @@
  * | either  | effect.ended, the mail failed     | same    | retries later, while its link is valid            |
  * | either  | woken `mail <id>`                 | same    | sends the mail again                              |
  */
-import { toChart } from "../../../runtime/cells/chart.js";
+import { createChart } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import type { Delivered, EffectEnded, Turn, Woken } from "../../../runtime/turns/turn.js";
 import { GLOBAL_PARTITION } from "../../../storage/keys.js";
@@ -64,7 +64,10 @@ const MAX_SESSIONS = 50;
 
 const usedUp: Refusal = { refused: "unauthenticated", detail: "This sign-in link is used up or too old." };
 
-const { on, choose, machine } = toChart<AccountContext, SendLink | OpenSession | CloseSession | Woken | EffectEnded>();
+const { on, choose, machine } = createChart<
+  AccountContext,
+  SendLink | OpenSession | CloseSession | Woken | EffectEnded
+>();
 
 const opening = choose("session.open", { when: isLive, to: "known", act: openSession }, { act: refuse });
 

@@ -31,7 +31,7 @@
  *
  * The id or link of an earlier invite is `not-found` in every state, and so is an earlier link of this invite.
  */
-import { toChart, toEvent } from "../../../runtime/cells/chart.js";
+import { createChart, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import { isResultOf } from "../../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../../runtime/turns/turn.js";
@@ -58,7 +58,7 @@ import {
   sendInvite,
 } from "./invite.transitions.js";
 
-const { on, machine } = toChart<InviteContext, ReturnType<typeof classifyInvite>>();
+const { on, machine } = createChart<InviteContext, ReturnType<typeof classifyInvite>>();
 
 /** Transitions of every state with an invite. */
 const existing = {

@@ -15,7 +15,7 @@
  * | waiting | woken `expire`                                    | waiting | removes expired states                |
  * | waiting | the same, when no state is left                   | (ended) |                                       |
  */
-import { type InTurn, toChart } from "../../../runtime/cells/chart.js";
+import { createChart, type InTurn } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../../runtime/turns/turn.js";
 import type { Refusal } from "../../refusal.js";
@@ -48,7 +48,7 @@ const unknownState: Refusal = {
   detail: "This link was already used, has expired, or was not started by you in this session. Start again.",
 };
 
-const { on, choose, machine } = toChart<OAuthStateContext, BeginOAuthState | UseOAuthState | Woken>();
+const { on, choose, machine } = createChart<OAuthStateContext, BeginOAuthState | UseOAuthState | Woken>();
 
 const oauthStateMachine = machine({
   id: "link",

@@ -12,7 +12,7 @@
  * | serving | the same, when no row is left                   | (ended) |                                           |
  */
 import type { ActorType } from "../../../runtime/cells/actor-type.js";
-import { toChart } from "../../../runtime/cells/chart.js";
+import { createChart } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../../runtime/turns/turn.js";
 import { findResource, isWorkspaceOpen, type ResourceRow } from "../../resources/resource.table.js";
@@ -37,7 +37,7 @@ const SWEEP_EVERY_MS = 60_000;
 /** Maximum number of stored credentials per trust. It limits how much of the store one workload can fill. */
 const MAX_CREDENTIALS = 10_000;
 
-const { on, machine } = toChart<TrustContext, TrustMessage | Woken>();
+const { on, machine } = createChart<TrustContext, TrustMessage | Woken>();
 
 /** See the table above. */
 export function trustActor(minting: Minting): ActorType {

@@ -70,7 +70,7 @@ function readAttributes(block: Block): Entries {
  * the same, as are texts that differ only in their Unicode form.
  */
 export function meansLive(live: Block, { path, was }: StationChange, written: Json | undefined): boolean {
-  return means(live, path, written === undefined ? null : toAsType(was, written));
+  return means(live, path, written === undefined ? null : toTypeLike(was, written));
 }
 
 /** Whether a value at a path means the same as the station's value there. */
@@ -117,7 +117,7 @@ function withAt(whole: Json, path: readonly string[], written: Json): Json {
 }
 
 /** Converts between strings and numbers or booleans, as HCL does. */
-function toAsType(was: HclValue, written: Json): Json {
+function toTypeLike(was: HclValue, written: Json): Json {
   if (typeof was === "string" && (typeof written === "number" || typeof written === "boolean")) return String(written);
   if (typeof was === "number" && typeof written === "string" && written.trim() !== "") return Number(written);
   if (typeof was === "boolean" && (written === "true" || written === "false")) return written === "true";

@@ -10,7 +10,7 @@
  * | any     | rotation.over, the hook was deleted    | none    | removes the secret; stops                       |
  */
 import type { Subscriber } from "../../../runtime/cells/actor-type.js";
-import { type NoContext, toChart } from "../../../runtime/cells/chart.js";
+import { createChart, type NoContext } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import { reference } from "../../../runtime/cells/reference.js";
 import type { Delivered, Message, Woken } from "../../../runtime/turns/turn.js";
@@ -80,7 +80,7 @@ export const secretRotationSubscriber: Subscriber<ResourceChanged<"hook">> = {
   },
 };
 
-const { on, machine } = toChart<NoContext, RotationStarted | RotationOver | Woken>();
+const { on, machine } = createChart<NoContext, RotationStarted | RotationOver | Woken>();
 
 const always = {
   ...on("rotation.begun", "keeping", ({ turn, untilMs }) => turn.wake("over", untilMs)),

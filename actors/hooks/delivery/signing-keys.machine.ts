@@ -7,7 +7,7 @@
  * | keeping | keys.use    | keeping | publishes the key; earlier ones stay for a limited time          |
  * | keeping | woken       | keeping | removes expired keys                                             |
  */
-import { type NoContext, toChart } from "../../../runtime/cells/chart.js";
+import { createChart, type NoContext } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import { reference } from "../../../runtime/cells/reference.js";
 import type { Answered, Delivered, Woken } from "../../../runtime/turns/turn.js";
@@ -46,7 +46,7 @@ export function listPublishedKeys(reading: Reading, nowMs: number): PublicKey[] 
     .map(({ key }) => key);
 }
 
-const { on, machine } = toChart<NoContext, UseKey | Woken>();
+const { on, machine } = createChart<NoContext, UseKey | Woken>();
 
 const signingKeysMachine = machine({
   id: "signing-keys",

@@ -17,7 +17,7 @@ import type {
   GatekeeperTimedOut,
   ReplyTo,
 } from "../../../runtime/cells/actor-type.js";
-import { type NoContext, toChart } from "../../../runtime/cells/chart.js";
+import { createChart, type NoContext } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../../runtime/turns/turn.js";
 import { table } from "../../../storage/table.js";
@@ -40,7 +40,7 @@ const BEFORE_EVENTS = 0;
 const AFTER_EVENTS = 1;
 const MATCH = "judge";
 
-const { on, choose, machine } = toChart<NoContext, MatchHooks | Woken | GatekeeperTimedOut>();
+const { on, choose, machine } = createChart<NoContext, MatchHooks | Woken | GatekeeperTimedOut>();
 
 const hookMatcherMachine = machine({
   id: "hook-judge",

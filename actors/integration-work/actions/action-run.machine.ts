@@ -20,7 +20,7 @@
  * | attempting | attempt.failed (effect.ended, failed otherwise)  | failed     | a note on the task; stops          |
  * | waiting    | woken                                            | attempting | the request again                  |
  */
-import { type InTurn, toChart, toEvent } from "../../../runtime/cells/chart.js";
+import { createChart, type InTurn, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import { isResultOf } from "../../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../../runtime/turns/turn.js";
@@ -44,7 +44,7 @@ import { findActionRun } from "./action-run.table.js";
 import { type ActionRunContext, begin, beginAgain, finish, retry, waitForRetry } from "./action-run.transitions.js";
 import { toBindingValues } from "./binding-values.js";
 
-const { on, machine } = toChart<ActionRunContext, ReturnType<typeof classifyActionRun>>();
+const { on, machine } = createChart<ActionRunContext, ReturnType<typeof classifyActionRun>>();
 
 const actionRunMachine = machine({
   id: "action-run",

@@ -23,7 +23,7 @@
  *    team's marks actor has answered.
  * 2. Each entry is raised exactly once, under its own key. After a crash, only evaluation and GET requests repeat.
  */
-import { toChart, toEvent } from "../../../runtime/cells/chart.js";
+import { createChart, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import { isResultOf } from "../../../runtime/effects/effect-type.js";
 import type { TurnReading, Woken } from "../../../runtime/turns/turn.js";
@@ -44,7 +44,7 @@ import {
   type Progress,
 } from "./delivery-progress.js";
 
-const { on, machine } = toChart<DeliveryContext, ReturnType<typeof classifyDelivery>>();
+const { on, machine } = createChart<DeliveryContext, ReturnType<typeof classifyDelivery>>();
 
 /** The row is gone: the integration was removed, or its deliveries were cleared. */
 const gone = on("delivery.gone", ({ turn }) => turn.stop());

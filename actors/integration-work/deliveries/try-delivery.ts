@@ -82,7 +82,7 @@ export const tryResultSchema = z
         reason: z
           .string()
           .nullable()
-          .describe("Why nothing is raised, what is skipped, or which fields have no value."),
+          .describe("The reasons: why no task is raised, which entries are skipped, or which fields have no value."),
       }),
     ),
     isCut: z.boolean().describe("Whether there are more entries than shown."),

@@ -29,7 +29,7 @@
  *    arrival. A delivery that waits for a lookup has no slot; later deliveries overtake it.
  * 2. The queue orders deliveries without a slot by id; ids increase with arrival.
  */
-import { toChart, toEvent } from "../../../runtime/cells/chart.js";
+import { createChart, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import type { TurnReading } from "../../../runtime/turns/turn.js";
 import { findResource } from "../../resources/resource.table.js";
@@ -47,7 +47,7 @@ import {
 } from "./delivery-intake.transitions.js";
 import { takeAll, takeNone } from "./take-deliveries.js";
 
-const { on, machine } = toChart<IntakeContext, ReturnType<typeof classifyIntake>>();
+const { on, machine } = createChart<IntakeContext, ReturnType<typeof classifyIntake>>();
 
 const intakeMachine = machine({
   id: "delivery-intake",

@@ -31,7 +31,7 @@
  * | any     | now.repeated: a repeated idempotency key        | same    | answered                                    |
  * | any     | answer.other: of a mail, or of an old request   | same    |                                             |
  */
-import { toChart, toEvent } from "../../../runtime/cells/chart.js";
+import { createChart, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import { isResultOf } from "../../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading } from "../../../runtime/turns/turn.js";
@@ -60,7 +60,7 @@ import {
 
 const nothing: PollContext = { askId: null, sinceMs: 0, notBeforeMs: 0, isCursorSet: false };
 
-const { on, machine } = toChart<PollContext, ReturnType<typeof classifyPoll>>();
+const { on, machine } = createChart<PollContext, ReturnType<typeof classifyPoll>>();
 
 const anywhere = {
   ...on("now.refused", answerRefusal),

@@ -198,8 +198,6 @@ export function answerAgain({ turn }: { readonly turn: Turn<PollAnswer> }): void
   turn.reply({ poll: pollRow(turn), replayed: true });
 }
 
-/** When an integration is polled next. Times are in milliseconds. */
-
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /** The wait after a failure varies by up to this share, so that polls that failed together do not retry together. */

@@ -20,7 +20,7 @@
  * | running | over.gone                                         | none    | stops                              |
  * | any     | over.other                                        | same    |                                    |
  */
-import { toChart, toEvent } from "../../../runtime/cells/chart.js";
+import { createChart, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import type { TurnReading, Woken } from "../../../runtime/turns/turn.js";
 import type { Reading } from "../../../storage/store.js";
@@ -35,7 +35,7 @@ import {
 } from "./schedule.messages.js";
 import { end, rest, restAgain, run, type ScheduleContext, type SetSchedule } from "./schedule.transitions.js";
 
-const { on, machine } = toChart<ScheduleContext, ReturnType<typeof classifySchedule>>();
+const { on, machine } = createChart<ScheduleContext, ReturnType<typeof classifySchedule>>();
 
 const scheduleMachine = machine({
   id: "schedule",

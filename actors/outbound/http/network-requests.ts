@@ -86,13 +86,13 @@ export class NetworkRequests {
 
   /** Adds a host and sends it waiting requests. */
   join(host: NetworkHost): void {
-    const workspace = this.#toWorkspace(host.workspaceId);
+    const workspace = this.#getWorkspace(host.workspaceId);
     workspace.hosts.set(host, new Set());
     this.#handOut(workspace);
   }
 
   leave(host: NetworkHost): void {
-    const workspace = this.#toWorkspace(host.workspaceId);
+    const workspace = this.#getWorkspace(host.workspaceId);
     const handed = workspace.hosts.get(host) ?? [];
     workspace.hosts.delete(host);
     for (const { request } of handed) this.#fail(request.id, "the host that had the request disconnected");
@@ -109,7 +109,7 @@ export class NetworkRequests {
   post(workspaceId: string, given: OutboundRequest & { readonly body: string }) {
     const { url, headers, body, timeoutMs, signal, maxBodyBytes } = given;
     return new Promise<OutboundAnswer>((resolve, reject) => {
-      const workspace = this.#toWorkspace(workspaceId);
+      const workspace = this.#getWorkspace(workspaceId);
       if (workspace.waiting.size >= MAX_WAITING) {
         reject(new NetworkFailure("unreachable", "too many requests are waiting for a host of the workspace"));
         return;
@@ -156,7 +156,7 @@ export class NetworkRequests {
     }
   }
 
-  #toWorkspace(id: string): Workspace {
+  #getWorkspace(id: string): Workspace {
     const known = this.#workspaces.get(id);
     if (known !== undefined) return known;
     const workspace: Workspace = { id, hosts: new Map(), waiting: new Set() };

@@ -51,7 +51,7 @@ interface Terms {
 
 /** Compares `own` with `other`, on the runs that both replay. */
 export function compareSides(own: Side, other: Side, { minGain, live }: Terms): Versus {
-  const [mine, theirs] = [listOnRuns(own.copies, other.copies), listOnRuns(other.copies, own.copies)];
+  const [mine, theirs] = [listCopiesOnRuns(own.copies, other.copies), listCopiesOnRuns(other.copies, own.copies)];
   const gain = successGain(mine, theirs, minGain);
   const interval = successInterval(onTasksScoredBy(theirs, mine));
   const tasks = gain?.tasks ?? 0;
@@ -77,9 +77,9 @@ export function compareByTask<Each extends MeasuredCopy>(
   own: readonly Each[],
   other: readonly Each[],
 ): readonly TaskRow<Each>[] {
-  const theirs = listOnRuns(other, own);
+  const theirs = listCopiesOnRuns(other, own);
   const shared = new Set(theirs.map(({ taskId }) => taskId));
-  const mine = [...listOnRuns(own, other), ...own.filter(({ taskId }) => !shared.has(taskId))];
+  const mine = [...listCopiesOnRuns(own, other), ...own.filter(({ taskId }) => !shared.has(taskId))];
   const runs = [...new Set(own.map(({ originalRunId }) => originalRunId))];
   return compareTasks(mine, theirs, runs).map((row) => ({
     ...row,
@@ -88,7 +88,7 @@ export function compareByTask<Each extends MeasuredCopy>(
   }));
 }
 
-function listOnRuns<Each extends Copy>(copies: readonly Each[], other: readonly Copy[]): readonly Each[] {
+function listCopiesOnRuns<Each extends Copy>(copies: readonly Each[], other: readonly Copy[]): readonly Each[] {
   const runs = new Set(other.map(({ originalRunId }) => originalRunId));
   return copies.filter(({ originalRunId }) => runs.has(originalRunId));
 }

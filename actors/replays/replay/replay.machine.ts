@@ -48,7 +48,7 @@
  * 4. A turn that gives copies results, ends the replay, ends its judging or removes it notifies its watchers with
  *    `replay.moved`.
  */
-import { toChart, toEvent } from "../../../runtime/cells/chart.js";
+import { createChart, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import { isResultOf } from "../../../runtime/effects/effect-type.js";
 import type { EffectEnded, Turn, TurnReading, Woken } from "../../../runtime/turns/turn.js";
@@ -210,7 +210,7 @@ function classifyWith(terms: ModelTerms | null) {
   return (...given: Parameters<typeof classify>) => ({ ...classify(...given), terms });
 }
 
-const { on, machine } = toChart<ReplayContext, ReturnType<ReturnType<typeof classifyWith>>>();
+const { on, machine } = createChart<ReplayContext, ReturnType<ReturnType<typeof classifyWith>>>();
 
 /** Each transition receives the turn and the judge model's terms. */
 interface Judged {

@@ -20,7 +20,7 @@
  * Its only state is its rows. It stops when the last set and the last replay are gone.
  */
 import type { ActorType } from "../../../runtime/cells/actor-type.js";
-import { type InTurn, type NoContext, toChart } from "../../../runtime/cells/chart.js";
+import { createChart, type InTurn, type NoContext } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import type { Turn, Woken } from "../../../runtime/turns/turn.js";
 import type { ReplayJudging } from "../judging/model-terms.js";
@@ -34,7 +34,7 @@ import { removeSet, replaySets } from "./replay-set.table.js";
 import { deleteSet, markGuard, openSet, removeRun, renameSet } from "./replay-set.transitions.js";
 import { forgetReplays, toRemovedSet } from "./set-removal.js";
 
-const { on, machine } = toChart<NoContext, ReplaySetMessage | Woken>();
+const { on, machine } = createChart<NoContext, ReplaySetMessage | Woken>();
 
 const createMachine = (judging: ReplayJudging) =>
   machine({

@@ -30,7 +30,7 @@
  * 2. The turn in which a run ends adds the run's reported cost to the search's budget, once per run.
  */
 import type { ActorType } from "../../../runtime/cells/actor-type.js";
-import { type NoContext, toChart, toEvent } from "../../../runtime/cells/chart.js";
+import { createChart, type NoContext, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import type { Answered, Turn, TurnReading, Woken } from "../../../runtime/turns/turn.js";
 import { isRefusal, type Refusal } from "../../refusal.js";
@@ -227,7 +227,7 @@ function taskNotFound(taskId: string): Refusal {
   return { refused: "not-found", detail: `Task ${taskId} is none that this reflection looks into.` };
 }
 
-const { on, machine } = toChart<NoContext, ReturnType<ReturnType<typeof classifyIteration>>>();
+const { on, machine } = createChart<NoContext, ReturnType<ReturnType<typeof classifyIteration>>>();
 
 /** Transitions of every state after the start. */
 const always = {

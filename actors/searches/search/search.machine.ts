@@ -34,7 +34,7 @@
  * 4. If the station has its maximum of searches, a start tells the oldest to remove itself (`search-quota.ts`).
  */
 import type { ActorType } from "../../../runtime/cells/actor-type.js";
-import { type InTurn, type NoContext, toChart, toEvent } from "../../../runtime/cells/chart.js";
+import { createChart, type InTurn, type NoContext, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
 import type { TurnReading, Woken } from "../../../runtime/turns/turn.js";
 import { isRefusal, type Refusal } from "../../refusal.js";
@@ -169,7 +169,7 @@ function closeReflection(turn: TurnReading, scene: SearchScene, judging: ReplayJ
   return { ...scene, iterations: scene.iterations.map(close) };
 }
 
-const { on, machine } = toChart<NoContext, ReturnType<ReturnType<typeof classifySearch>>>();
+const { on, machine } = createChart<NoContext, ReturnType<ReturnType<typeof classifySearch>>>();
 
 /** Transitions of every state. */
 const always = {

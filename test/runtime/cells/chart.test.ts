@@ -1,6 +1,6 @@
 import t from "tap";
 import { address } from "../../../runtime/cells/address.js";
-import { toChart, toEvent } from "../../../runtime/cells/chart.js";
+import { createChart, toEvent } from "../../../runtime/cells/chart.js";
 import { createGeneralStepper, createStepper } from "../../../runtime/cells/step.js";
 import type { Answered, Message, Replies, Turn } from "../../../runtime/turns/turn.js";
 
@@ -16,7 +16,7 @@ interface DoorContext {
   readonly pushes: readonly number[];
 }
 
-const { on, choose, machine } = toChart<DoorContext, Push | Plain>();
+const { on, choose, machine } = createChart<DoorContext, Push | Plain>();
 
 const always = on("knock");
 const door = machine({

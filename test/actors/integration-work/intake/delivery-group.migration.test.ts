@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import t from "tap";
 import { migrations } from "../../../../actors/catalogue.js";
 import type { DeliveryRow } from "../../../../actors/integration-work/deliveries/delivery.js";
@@ -9,12 +12,14 @@ import { deliveryIntakeActor } from "../../../../actors/integration-work/intake/
 import { type CellRecord, cellKey } from "../../../../runtime/cells/cell-record.js";
 import { createIdentities } from "../../../../runtime/turns/ids.js";
 import { compareKeys } from "../../../../storage/key-order.js";
+import { openLmdbStore } from "../../../../storage/lmdb-store.js";
 import type { Change, Entry, Store } from "../../../../storage/store.js";
 import { deliveryWorld } from "../../../support/delivery-world.js";
 import { intake } from "../../../support/intake-by-hand.js";
 import { expr } from "../../../support/integration.js";
 import { INTEGRATION, TEAM, WORKSPACE } from "../../../support/integration-rows.js";
-import { bringUpThroughKills, collectEntries, stepped, storeWith } from "../../../support/migrating.js";
+import { bringUp, bringUpThroughKills, collectEntries, stepped, storeWith } from "../../../support/migrating.js";
+import { RawStore } from "../../../support/raw-store.js";
 import { memoryRows, seededBytes, type TurnTaken } from "../../../support/turn.js";
 
 const MINUTE_MS = 60_000;
@@ -278,4 +283,45 @@ t.test("a key that a later delivery has since been accepted under stays its key"
   for (const { key, value } of await stepped(step, [...toStoredGroups(groups), ...taken])) rows.put(key, value);
   const ids = ["key 0", "key 1", "key 2"].map((key) => deliveryKeys.get(rows, WORKSPACE, ...at, key)?.deliveryId);
   t.same(ids, [groups[0]?.members[0]?.id, "dlv_later", groups[0]?.members[2]?.id]);
+});
+
+t.test("a damaged group stays for the doctor, damaged keys count as none, and the other groups migrate", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-groups-"));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const { groups, before } = scene(40, BOUNDARY_MS + 30 * MINUTE_MS);
+  const [first, second] = groups as [Group, Group];
+  const keyOfGroup = (table: string, { members }: Group) => [
+    WORKSPACE,
+    "row",
+    table,
+    INTEGRATION,
+    members[0]?.id ?? "",
+  ];
+  const written = await openLmdbStore({ folder });
+  await written.commit(before.map(toPut));
+  await written.close();
+  const raw = new RawStore(folder);
+  await raw.flip(keyOfGroup("delivery-group", first));
+  await raw.flip(keyOfGroup("delivery-group-keys", second));
+  await raw.close();
+  const store = await openLmdbStore({ folder });
+  await bringUp(store, { steps: migrations });
+  const listIds = (table: string) => {
+    const damaged: string[] = [];
+    const rows = store.reading.range({
+      prefix: [WORKSPACE, "row", table],
+      onDamaged: (key) => damaged.push(String(key.at(-1))),
+    });
+    return { ids: rows.map(({ key }) => String(key.at(-1))), damaged };
+  };
+  t.same(listIds("delivery-group"), { ids: [], damaged: [first.members[0]?.id] });
+  t.same(
+    listIds("delivery").ids,
+    groups.slice(1).flatMap(({ members }) => members.map(({ id }) => id)),
+  );
+  t.ok(second.members.some(({ repeated }) => repeated > 0));
+  for (const { id } of second.members) {
+    t.equal(deliveries.get(store.reading, WORKSPACE, INTEGRATION, id)?.repeated, 0);
+  }
+  await store.close();
 });
