@@ -7,6 +7,7 @@ import { formatEdit } from "./format-edit.js";
 import { remembering, toText } from "./hcl-syntax.js";
 import { isAlphabetical } from "./insert-attribute.js";
 import { refuseIgnored } from "./lifecycle.js";
+import { refuseLineReaders } from "./line-readers.js";
 import { findInstance, type ModuleInstance } from "./module-instances.js";
 import { type ModuleScope, openScope } from "./module-scope.js";
 import type { Parsers } from "./parsers.js";
@@ -50,6 +51,7 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   const edits = ordered.map((change) => editAttribute(editing, change));
   refuseInstances({ source: before, found, instance }, sought);
   refuseIgnored(before, found, changes);
+  await refuseLineReaders(repository, before, found);
 
   const texts: FileEdit[] = [];
   for (const each of edits) {

@@ -216,22 +216,32 @@ class Evaluation {
     );
   }
 
-  /** Returns the values of a variable: from the call, otherwise from variable files, otherwise its default. */
+  /**
+   * Returns the values of a variable: from the call, otherwise from variable files, otherwise its default. A null that
+   * is given to a variable with `nullable = false` also means its default.
+   */
   #variable(at: Expression, name: string, steps: readonly Step[]): readonly ModuleValue[] {
     const { level } = at;
     const { call, blocks } = level;
-    if (call?.block.attributes.has(name) === true) {
-      const names = this.#toNames(call.block, call.above, null);
-      return this.#attributes({ blocks: [call.block], name, names, at }, steps);
+    const names = { level, each: null };
+    const declared = blocks.filter(({ type, labels }) => type === "variable" && labels[0] === name);
+    const defaults = () => this.#attributes({ blocks: declared, name: "default", names, at }, steps);
+    const isNullable = declared.every(({ attributes }) => (attributes.get("nullable") ?? "true") === "true");
+    const orDefault = (expression: string) => (!isNullable && /\bnull\b/.test(expression) ? defaults() : []);
+    const passed = call?.block.attributes.get(name);
+    if (call !== null && passed !== undefined) {
+      const of = this.#toNames(call.block, call.above, null);
+      return [...this.#attributes({ blocks: [call.block], name, names: of, at }, steps), ...orDefault(passed)];
     }
     const given = level.listValues(name);
-    const names = { level, each: null };
     if (given.length > 0)
-      return given.flatMap(({ expression, block }) => this.#parsed(expression, { block, ...names }, steps));
-    const declared = blocks.filter(({ type, labels }) => type === "variable" && labels[0] === name);
+      return given.flatMap(({ expression, block }) => [
+        ...this.#parsed(expression, { block, ...names }, steps),
+        ...orDefault(expression),
+      ]);
     const [first = at.block] = declared;
     return declared.some(({ attributes }) => attributes.has("default"))
-      ? this.#attributes({ blocks: declared, name: "default", names, at }, steps)
+      ? defaults()
       : [{ ...unknownAt({ block: first }), unknown: call === null ? "input" : "expression" }];
   }
 

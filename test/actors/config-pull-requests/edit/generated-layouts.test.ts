@@ -5,7 +5,8 @@ import { editLayouts, type Layout } from "./layout.js";
 import { lifecycleLayouts } from "./lifecycle-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
-import { mixedTeamLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
+import { referenceLayouts } from "./reference-layouts.js";
+import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
 
 /** Edits layouts, and checks that at least this many edits succeed and at least this many are refused. */
 async function editAll(t: Test, layouts: readonly Layout[], least: number, leastEdited = least): Promise<void> {
@@ -41,3 +42,7 @@ t.test("a change that the line's lifecycle ignores is refused, and no other", (t
 t.test("a line is refused if its team's expression mentions only other teams", (t) =>
   editAll(t, otherTeamLayouts(), 25, 0),
 );
+
+t.test("a line whose stations another expression reads is refused", (t) => editAll(t, referenceLayouts(), 8));
+
+t.test("a null for a variable that is not nullable means its default", (t) => editAll(t, nullLayouts(), 1));

@@ -20,7 +20,11 @@ export function instanceLayouts(): readonly Layout[] {
   ];
   const many = [
     ...["count = 2", "count = var.count", "count = length(var.teams)"],
+    ...["count = var.many ? 5 : var.on ? 1 : 0", "count = var.on ? var.n : var.off ? 1 : 0"],
     ...['for_each = toset(["core", "web"])', "for_each = local.teams", "for_each = { core = 1, web = 2 }"],
+    ...['for_each = toset(concat(var.teams, ["web"]))', "for_each = toset(flatten([var.teams]))"],
+    ...['for_each = toset(flatten([["core", "web"]]))', 'for_each = toset(var.on ? var.teams : ["core"])'],
+    ...['for_each = toset(setproduct(var.x, ["a"]))', `for_each = toset([for each in var.x : "a-${OPEN}each}"])`],
   ];
   const once = [
     "count = 1",

@@ -4,7 +4,8 @@ import { editLayouts } from "./layout.js";
 import { lifecycleLayouts } from "./lifecycle-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
-import { mixedTeamLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
+import { referenceLayouts } from "./reference-layouts.js";
+import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
 
 /**
  * `npm run edits [-- <workspaces> [<first seed>]]` edits the exports of generated workspaces, 500 by default, and
@@ -22,6 +23,8 @@ const layouts = [
   ...otherTeamLayouts(),
   ...ownOverrideLayouts(),
   ...lifecycleLayouts(),
+  ...referenceLayouts(),
+  ...nullLayouts(),
 ];
 await editLayouts(layouts, tally);
 const refused = [...tally.refused].map(([code, times]) => `${times} ${code}`).join(", ");

@@ -264,3 +264,18 @@ export function teamLayouts(): readonly Layout[] {
     ),
   ];
 }
+
+/** Layouts in which a module's variable gets null: a default applies if the variable is not nullable. */
+export function nullLayouts(): readonly Layout[] {
+  const layout = (nullable: string, id: string, passed: string): Layout => ({
+    says: `team_id = ${passed}, ${nullable}, default ${id}`,
+    path: "lines/main.tf",
+    change: "model",
+    files: {
+      "main.tf": `${core}module "lines" {\n  source  = "./lines"\n  team_id = ${passed}\n}\n`,
+      "lines/main.tf": `${line({ team: "var.team_id" })}variable "team_id" {\n  default  = "${id}"\n  ${nullable}\n}\n`,
+    },
+    refused: nullable !== "" && id === "team_2" ? { code: "not-found", place: /lines\/main\.tf/ } : null,
+  });
+  return ["nullable = false", ""].flatMap((nullable) => ["team_1", "team_2"].map((id) => layout(nullable, id, "null")));
+}
