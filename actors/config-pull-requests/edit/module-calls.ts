@@ -78,15 +78,26 @@ interface Source {
 }
 
 function mayCall({ syntax, links }: Repository, of: Source, folder: string): boolean {
-  const { from, parts } = readPath(syntax, of.source);
+  const { from, parts: whole } = readPath(syntax, of.source);
+  const parts = withoutQuery(whole);
   const [begin = ""] = parts;
   if (begin !== null && isRemote(begin)) return mayFetch(parts, of.named, folder);
+  // An unknown beginning may be the address of this repository, as well as a path.
+  if (begin === null && mayFetch(parts, of.named, folder)) return true;
   const isLocal = begin === null || from === "module" || !of.isModule || /^\.\.?(\/|$)/.test(begin);
   if (!isLocal) return false;
   const isPlaced = from === "module" || (begin !== null && !begin.startsWith("/"));
   const bases = isPlaced ? links.listNames(dirname(of.path)) : [null];
   const names = links.listNames(folder);
   return bases.some((base) => names.some((name) => mayBe(toPattern(base, relative(parts, from)), name)));
+}
+
+/** Returns the parts of a source before its query, such as `?ref=v1`. */
+function withoutQuery(parts: PathParts): PathParts {
+  const at = parts.findIndex((part) => part?.includes("?"));
+  if (at === -1) return parts;
+  const [text = ""] = parts[at]?.split("?") ?? [];
+  return [...parts.slice(0, at), text];
 }
 
 /** Returns the parts of a source after its base folder. */
@@ -99,17 +110,15 @@ function isRemote(text: string): boolean {
 }
 
 /**
- * Whether a remote source may be a folder of this repository, such as
- * `git::https://host/owner/name.git//folder?ref=v1`.
+ * Whether a remote source may be a folder of this repository, such as `git::https://host/owner/name.git//folder`. An
+ * address with an unknown part may be that of this repository.
  */
 function mayFetch(parts: PathParts, named: string | undefined, folder: string): boolean {
   const unknown = "\0";
-  const [text = ""] = parts
-    .map((part) => part ?? unknown)
-    .join("")
-    .split("?");
+  const text = parts.map((part) => part ?? unknown).join("");
   const [address = "", ...below] = text.split(/(?<!:)\/\//);
-  const isOfRepository = named === undefined ? folder !== "." : address.toLowerCase().includes(named.toLowerCase());
+  const isNamed = named === undefined ? folder !== "." : address.toLowerCase().includes(named.toLowerCase());
+  const isOfRepository = isNamed || address.includes(unknown);
   const steps = below.join("/").split(unknown);
   const inside = steps.flatMap((step, index) => (index > 0 ? [null, step] : [step]));
   return isOfRepository && mayBe(toPattern(".", ["/", ...inside]), folder);

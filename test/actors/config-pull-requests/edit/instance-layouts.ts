@@ -113,6 +113,30 @@ export function instanceLayouts(): readonly Layout[] {
       },
       null,
     ),
+    ...[
+      `${OPEN}include.env.locals.base_source_url}?ref=v0.8.0`,
+      `${OPEN}local.base}?ref=v1`,
+      `${OPEN}local.repo}//modules/line?ref=v1`,
+      `git::${OPEN}local.repo}//modules/line?ref=v1`,
+      `git::https://${OPEN}local.host}/acme/infra.git//modules/line?ref=v1`,
+    ].map((source) => {
+      const fetched = `terraform {\n  source = "${source}"\n}\n`;
+      return made(
+        `two units of ${source}`,
+        { "units/a/terragrunt.hcl": fetched, "units/b/terragrunt.hcl": fetched },
+        /units\/a\/terragrunt\.hcl:1 and units\/b\/terragrunt\.hcl:1/,
+      );
+    }),
+    ...[
+      `${OPEN}local.repo}//modules/network?ref=v1`,
+      "git::https://code.example/acme/other.git//modules/line?ref=v1",
+    ].map((source) =>
+      made(
+        `once: a unit, and one of ${source}`,
+        { "units/a/terragrunt.hcl": unit, "units/b/terragrunt.hcl": `terraform {\n  source = "${source}"\n}\n` },
+        null,
+      ),
+    ),
     made("once: one unit", { "units/a/terragrunt.hcl": unit }, null),
     ...runLayouts(one, unit),
   ];
