@@ -43,6 +43,7 @@ export function attributePaths(
   const leaves = isReading || isCommand || isText ? listLeaves(text, value) : [value];
   return leaves.flatMap((leaf): readonly (readonly Part[])[] => {
     const parts = isArchive(toText(text, leaf)) ? [] : listParts(text, leaf, names);
+    if (isUrlRoot(parts)) return [];
     const [begin, ...rest] = parts;
     // Code that is given the module's own folder may read everything in it.
     const isFolder = (begin === MODULE || begin === PROGRAM) && rest.every((part) => /^[/.]*$/.test(String(part)));
@@ -52,6 +53,11 @@ export function attributePaths(
       ? listWords(parts).filter((word) => isCommand || word.some((part) => part !== null))
       : [];
   });
+}
+
+/** Whether a text is `/`, or unknown parts between two `/`: the path of a URL or of a role, not a repository folder. */
+function isUrlRoot(parts: readonly Part[]): boolean {
+  return parts[0] === "/" && parts.at(-1) === "/" && parts.every((part) => part === "/" || part === null);
 }
 
 /** Whether an expression is the file that `archive_file` writes. It is not the file that the archive reads. */

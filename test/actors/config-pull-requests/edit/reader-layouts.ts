@@ -238,6 +238,9 @@ function attributeReaders(): readonly Layout[] {
     'module "x" {\n  source = "acme/x/y"\n  name = local.none\n}\n',
     'terraform {\n  required_providers {\n    x = { source = "acme/prompts" }\n  }\n}\n',
     'resource "service_skill" "x" {\n  path = local.none\n  text = "Read prompts/w.md first."\n}\n',
+    // The path of a role or of a URL, not the root folder of the repository.
+    resource('path = "/"'),
+    resource(`path = "/${OPEN}local.none}/"`),
   ];
   const locals = `locals {\n  command = "cat prompts/w.md"\n  other = "${MODULE}/dist"\n}\n`;
   const { files, ...layout } = readers("lines", "lines/b.tf", "1");
