@@ -10,16 +10,19 @@ import type { ExpiredCredentials } from "./expired-credentials.js";
 /** The name of the session cookie. */
 export const SESSION_COOKIE = "session";
 
-/** The credential of a request, as the SHA-256 (hex) of its value. `hash` is null for a malformed token. */
+/**
+ * The credential of a request, as the SHA-256 (hex) of its value. `hash` is null if the `Authorization` header has no
+ * valid bearer token.
+ */
 export interface Credential {
   readonly kind: "token" | "session";
   readonly hash: string | null;
 }
 
 /**
- * Reads the credential of a request. The returned function returns the current holder at each call: null without a
- * credential, a refusal for an invalid one. A write with a session cookie must come from the service's own pages
- * (`Origin`) or from outside a page.
+ * Reads the credential of a request. Returns a function that finds the current caller at each call. It returns null if
+ * the request has no credential, and a refusal if the credential is invalid. It also refuses a write with a session
+ * cookie whose `Origin` is not this service.
  */
 export function authenticate(
   request: Credentials,
@@ -61,8 +64,8 @@ export function readCredential(request: Pick<Credentials, "header">): Credential
 }
 
 /**
- * Returns the current holder of a credential, or a refusal if it is invalid. It looks up the credential by its hash, so
- * the time does not reveal how much of a guess is right.
+ * Returns the current holder of a credential, or a refusal if the credential is invalid. The lookup is by hash, so the
+ * response time does not reveal how much of a guessed token is right.
  */
 export function findCaller(
   { kind, hash }: Credential,

@@ -67,7 +67,7 @@ interface OperationParts {
 
 /** The routes of an area, or of a part of it. */
 export interface RouteEntry {
-  /** The part of the API that they belong to; omitted when each route has its own. */
+  /** The part of the API that the routes belong to. Omitted if each route names its own part. */
   readonly tag?: string;
   readonly make: (parts: EdgeParts) => readonly Route[];
 }

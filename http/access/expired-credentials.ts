@@ -6,14 +6,14 @@ import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
 /**
- * Maximum number of remembered credentials. Beyond it the oldest is forgotten. By then the store has recorded the end
- * of a session or an issued token; minted and callback tokens are checked by their time again.
+ * Maximum number of remembered credentials. Beyond it, the credential that was used least recently is forgotten.
+ * Expired sessions and issued tokens are also ended in the store. For other tokens, the expiry time is checked again.
  */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Credentials that were refused as expired. They stay expired even if the clock goes back: in this process at once, and
- * in later processes after the turn that ends them.
+ * Credentials that were refused as expired. They stay expired even if the clock goes back. In later processes, this
+ * holds only for credentials that a turn has ended in the store.
  */
 export class ExpiredCredentials {
   readonly #runtime: Pick<Runtime, "ask" | "reading" | "clock">;
@@ -38,7 +38,10 @@ export class ExpiredCredentials {
     this.#runtime.ask(accountRef(email), { type: "session.close", sessionHash: hash }).catch(() => undefined);
   }
 
-  /** If the token with this hash has expired, ends it. A minted token is removed by its trust instead. */
+  /**
+   * If the token with this hash has expired, remembers it and ends it. A minted token is only remembered, because its
+   * trust removes it.
+   */
   refusedToken(hash: string): void {
     const { reading, clock } = this.#runtime;
     const token = findExpiredToken(reading, hash, clock.now());
@@ -49,7 +52,7 @@ export class ExpiredCredentials {
     this.#runtime.ask(workspaceRef(workspaceId), { type: "token.expire", id }).catch(() => undefined);
   }
 
-  /** If the minted pool token with this hash has expired, remembers it. Its trust removes it. */
+  /** If the minted pool token with this hash has expired, remembers it. The token's trust removes it from the store. */
   refusedPool(hash: string): void {
     const { reading, clock } = this.#runtime;
     if (findExpiredToken(reading, hash, clock.now())?.isMinted === true) this.#remember(hash);

@@ -8,7 +8,7 @@ const hash = (text: string): string => `'sha256-${createHash("sha256").update(te
 
 export interface PageParts {
   readonly title: string;
-  /** HTML from the service's own source only. The script inserts text that people wrote, as text. */
+  /** HTML from the service's own source only. The script inserts user-written text as plain text, never as HTML. */
   readonly body: string;
   readonly script: string;
 }

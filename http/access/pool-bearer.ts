@@ -31,8 +31,8 @@ export interface CallingRunner {
 }
 
 /**
- * Finds the runner that a request names in `service-runner`. Refuses with `unauthenticated` without a pool's token, and
- * with `not-found` if the pool has no such runner.
+ * Finds the runner that a request names in `service-runner`. Refuses with `unauthenticated` if the request has no valid
+ * pool token, and with `not-found` if the pool has no such runner.
  */
 export function findCallingRunner(
   source: PoolSource,

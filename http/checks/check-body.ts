@@ -6,7 +6,7 @@ import type { FieldError, Refusal } from "../../actors/refusal.js";
 import { proposedBlockSchema } from "../../actors/replays/starting/live-block.js";
 import { parseBy } from "../wire/field-errors.js";
 
-/** Maximum length of `line` as JSON, in characters (replays, Limits). */
+/** Maximum length of `line` as JSON, in characters (see "Limits" in the replays document). */
 const MAX_LINE = 64_000;
 const repeatsFault = "Replay repeats must be from 1 to 5.";
 const commitFault = "must be a commit: 7 to 64 hex digits";

@@ -23,8 +23,8 @@ interface CheckRoutesOptions {
 }
 
 /**
- * The routes of replay checks of planned changes. Callers who may plan start checks; callers who may read the team's
- * outcomes read them.
+ * The routes for replay checks of planned changes. Callers who may plan can start checks. Callers who may read the
+ * team's outcomes can read checks.
  */
 export function checkRoutes(options: CheckRoutesOptions): readonly Route[] {
   const { runtime } = options;
@@ -124,7 +124,10 @@ interface Read {
   readonly reused: boolean;
 }
 
-/** Returns the check as of one moment. Other work runs between the steps. */
+/**
+ * Returns the view of a check, read from one snapshot of the store. Other work runs between the steps. Throws {@link
+ * Refused} if there is no such check.
+ */
 async function viewNow(
   runtime: Runtime,
   request: Pick<RouteRequest, "pause" | "signal">,

@@ -32,7 +32,7 @@ const MAX_DELIVERY_BYTES = 4 * 1024 * 1024;
 
 type InstallationEvent = z.output<typeof installationEventSchema>;
 
-/** The code host's webhook. */
+/** The route that receives the code host's webhook deliveries. */
 export function codeHostDeliveryRoutes(options: CodeHostDeliveryOptions): readonly Route[] {
   return [
     route({

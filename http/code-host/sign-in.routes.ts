@@ -32,7 +32,7 @@ export interface CodeHostSignInOptions {
   readonly sealer: Sealer;
   readonly baseUrl: () => string;
   readonly codeHost: CodeHost | null;
-  /** Limits the requests to the code host that a person causes. */
+  /** Limits how many requests to the code host one person can cause. */
   readonly asking: RateLimit;
 }
 
@@ -172,7 +172,8 @@ const callbackPage = toPage({
 });
 
 /**
- * Maximum time that a response waits for the code host, in milliseconds. Longer than the limit of its four requests.
+ * Maximum time that a response waits for the code host, in milliseconds. It is longer than the code host's four
+ * requests may take together.
  */
 const WAIT_MS = 50_000;
 

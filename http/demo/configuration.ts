@@ -6,7 +6,7 @@ const CHECK =
   'for note in notes/*.md; do case "$note" in */INDEX.md) ;; *) head -1 "$note" | grep -q "^# " || exit 1;; esac; done';
 
 const PROPOSER = fileURLToPath(new URL("proposer.js", import.meta.url));
-/** The prompt under which agents do better than under the live one. */
+/** A prompt with which agents do better than with the live prompt. */
 export const BETTER_PROMPT = "Write the note, and list it in notes/INDEX.md.";
 
 /** The repository and file with the line's config, in the form of the workspace's export. */

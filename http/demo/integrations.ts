@@ -36,7 +36,10 @@ export interface IssueWork {
   readonly runId: string;
 }
 
-/** Runs this part and prints the results; returns the created ids, or null if the results are unexpected. */
+/**
+ * Shows how an agent works on a tracker issue, and prints the results. Returns the created ids, or null if the results
+ * are unexpected.
+ */
 export async function showIssue(
   client: Client,
   configured: Configured,

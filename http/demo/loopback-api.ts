@@ -38,8 +38,8 @@ export interface LoopbackApi {
   readonly host: string;
   readonly requests: readonly ApiRequest[];
   /**
-   * Faults for requests whose `<method> <path>` matches, for this many `times`; without `times`, until the fault is
-   * removed.
+   * Faults for requests whose `<method> <path>` matches. A fault applies to the next `times` requests or, without
+   * `times`, until it is removed.
    */
   readonly faults: Map<RegExp, { readonly fault: ApiFault; times?: number }>;
   /** Resolves after this many requests whose `<method> <path>` matches. */

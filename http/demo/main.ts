@@ -14,7 +14,7 @@ import type { ServiceLog } from "../wire/service-log.js";
 
 /** Matches a line that a change adds to the index of notes. */
 const LISTED = /^\+- \[.*\]\(.*\.md\)$/m;
-/** Matches the line before the second of two changes; each question has its own marker. */
+/** Matches the line before the second of two changes in a question to the judge. Each question has its own marker. */
 const SECOND = /^[0-9a-f]{16,64} the second change/m;
 
 import { Client } from "./client.js";
@@ -43,7 +43,10 @@ const taskTexts = [
   ["Wake-ups", "Say who sets them. (unlisted at first)"],
   ["Effects", "Say when they begin. (unlisted at first)"],
 ] as const;
-/** Tasks whose agents forget the index at first: enough of them for a search to tell a better prompt from chance. */
+/**
+ * Number of tasks whose agents forget the index at first. It is high enough for a search to tell a better prompt from
+ * chance.
+ */
 const FORGOTTEN = taskTexts.filter(([, text]) => text.includes("unlisted")).length;
 
 const USAGE = `npm run demo -- [--exit]
@@ -233,7 +236,7 @@ function startRunner(url: string, token: string, folder: string): ChildProcess {
   return spawn(process.execPath, args, { env, stdio: ["pipe", "ignore", "inherit"], detached: true });
 }
 
-/** Stops the runner and everything that it runs by ending its input. */
+/** Ends the runner's input. The runner then stops, together with everything that it runs. */
 async function endRunner(runner: ChildProcess): Promise<void> {
   runner.removeAllListeners("exit");
   if (runner.exitCode !== null || runner.signalCode !== null) return;
@@ -242,7 +245,10 @@ async function endRunner(runner: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** Returns a log that prints only warnings and errors. It keeps the mails, because there is no mail server. */
+/**
+ * Returns a log that prints only warnings, errors, failed requests, and every mail after the first. It collects all
+ * mails in `mails`, because there is no mail server.
+ */
 function quietLog(mails: string[]): ServiceLog {
   return {
     info: () => undefined,
@@ -266,7 +272,7 @@ interface Check {
 
 const PULL_REQUEST = 7;
 
-/** Checks the change with the set and prints the verdict; returns whether it is as expected. */
+/** Checks the better prompt against the replay set and prints the verdict. Returns whether it is as expected. */
 async function showCheck(
   client: Client,
   { teamId, lineId }: Configured,

@@ -5,8 +5,8 @@ import { line } from "./show.js";
 import { until } from "./until.js";
 
 /**
- * Picks the best candidate of a search. A repository has the workspace's config as HCL, in the form of its export; the
- * pull request makes the candidate's changes in it.
+ * Picks the best candidate of a search. A repository contains the workspace's config as HCL, in the same form as the
+ * export. The pull request makes the candidate's changes in that repository.
  */
 
 interface ConfigPullRequest {

@@ -5,8 +5,9 @@ import { createInterface } from "node:readline";
 
 /**
  * A proposer that needs no model: the search agent of the demo and of tests. Its arguments are prompts. It proposes the
- * live config with each of them, up to the number of candidates left, and names each after its first words. For failed
- * tasks it reports that another prompt could have helped. It uses the line protocol of the command harness.
+ * live config with each prompt in turn, as long as the search accepts candidates. Each candidate is named after the
+ * first words of its prompt. For failed tasks the proposer reports that another prompt could have helped. It uses the
+ * line protocol of the command harness.
  */
 
 interface Brief {
@@ -59,7 +60,7 @@ async function reflect({ tasks = [] }: Brief, folder: string): Promise<void> {
   }
 }
 
-/** Works for a search as the program of one of its runs. */
+/** Runs as the agent of a search run. */
 async function workForSearch(folder: string, prompts: readonly string[]): Promise<void> {
   const brief = JSON.parse(readFileSync(join(folder, "brief.json"), "utf8")) as Brief;
   send({ type: "cost", amount: 0.01, currency: "USD" });

@@ -22,7 +22,7 @@ interface HookBody {
 
 /**
  * Starts a receiver of hook requests on loopback. It verifies each request with the reference library of Standard
- * Webhooks, and refuses a handover whose note names no file.
+ * Webhooks, and refuses a handover whose note names no `.md` file.
  */
 export async function startReceiver(secret: string): Promise<Receiver> {
   const webhook = new Webhook(secret);

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 export interface CreatedRepository {
-  /** Describes the source of its history, for the report. */
+  /** Describes where the repository's history comes from, for the report. */
   readonly from: string;
   readonly commits: number;
 }
@@ -59,7 +59,7 @@ function toCommits(folder: string): number {
   return Number(git(folder, "rev-list", "--count", "HEAD").trim());
 }
 
-/** Runs git with its own identity, independent of the user's configuration. */
+/** Runs git with a fixed identity, independent of the user's configuration. */
 function git(cwd: string, ...args: readonly string[]): string {
   const identity = ["-c", "user.name=Demo", "-c", "user.email=demo@localhost"];
   const plain = ["-c", "commit.gpgSign=false", "-c", "core.hooksPath=/dev/null"];

@@ -29,7 +29,7 @@ export class Show {
   readonly #runs = new Map<string, string>();
   readonly #follow: (topic: string) => void;
 
-  /** `follow` subscribes to a run's topic once its task names the run. */
+  /** `follow` is called with a run's topic, to subscribe to it, once a task names the run. */
   constructor(follow: (topic: string) => void) {
     this.#follow = follow;
   }

@@ -1,6 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Time limit for each wait of the demo. A wait normally takes a few seconds, but minutes on a busy machine. */
+/**
+ * Time limit for each wait of the demo, in milliseconds. A wait normally takes a few seconds, but minutes on a busy
+ * machine.
+ */
 const LIMIT_MS = 10 * 60_000;
 const POLL_MS = 50;
 const MINUTE_MS = 60_000;

@@ -131,7 +131,10 @@ async function addNote(options: HookRoutesOptions, request: Pick<RouteRequest, "
   return { status: 204 };
 }
 
-/** Returns the hook occurrence and task that the request's callback token is for. */
+/**
+ * Returns the hook occurrence and task that the request's callback token is for. Throws {@link Refused} if the token is
+ * not valid.
+ */
 function toSubject(
   { runtime, sealer, expired }: HookRoutesOptions,
   { header }: Pick<RouteRequest, "header">,

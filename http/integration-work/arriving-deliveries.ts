@@ -17,8 +17,8 @@ export type TakeTogether = (deliveries: readonly NewDelivery[]) => Promise<reado
 const MAX_TOGETHER = 32;
 const MAX_BYTES_TOGETHER = 1024 * 1024;
 /**
- * With this many waiting deliveries, send another message while earlier ones are in flight. Its turn runs during their
- * flush.
+ * With this many waiting deliveries, another message is sent while earlier messages are in flight. Its turn runs while
+ * the changes of earlier turns are flushed.
  */
 const ENOUGH = 8;
 /** Maximum number of submissions in flight per integration. */

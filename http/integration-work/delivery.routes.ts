@@ -141,7 +141,10 @@ function readRoutes({ runtime }: DeliveryRoutesOptions): readonly Route[] {
   ];
 }
 
-/** Returns the `respond` response to a GET or HEAD, as text; null if `respond` does not apply. Stores nothing. */
+/**
+ * Returns the response that the webhook's `respond` defines for a GET or HEAD request, as text. Returns null if
+ * `respond` does not apply. Stores nothing.
+ */
 function answerChallenge(
   receiver: DeliveryReceiver | undefined,
   { method, query, headers }: UnknownRequest,

@@ -26,7 +26,9 @@ export interface TakeDeliveryOptions {
   readonly sealer: Sealer;
 }
 
-/** The same response for every fault of a delivery. It names the authentication scheme that the webhook expects. */
+/**
+ * The same response for every fault of a delivery. If the webhook expects basic authentication, the response says so.
+ */
 function notVerified({ webhook: { verify } }: DeliveryReceiver): Refusal {
   const refused: Refusal = { refused: "unauthenticated", detail: "The delivery could not be verified." };
   return verify?.basic ? { ...refused, basicRealm: "deliveries" } : refused;

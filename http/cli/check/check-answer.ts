@@ -8,7 +8,7 @@ import { z } from "zod";
 /** An id that is safe in a path. */
 export const idSchema = z.string().regex(/^[\w-]{1,100}$/);
 
-/** A keyword of the service. It is printed unescaped, so the pattern allows nothing else. */
+/** A keyword of the service. It is printed unescaped, so the pattern allows only lowercase letters and hyphens. */
 const word = z.string().regex(/^[a-z]+(-[a-z]+){0,9}$/);
 
 const interval = z.looseObject({ low: z.number(), high: z.number() });

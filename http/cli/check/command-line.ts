@@ -127,7 +127,7 @@ function toAccess(program: Command, options: Options, environment: Environment):
   const { token = "", trust = "", trustTokenFile, audience } = options;
   if (token !== "" && trust !== "") return program.error("error: both a token and a trust are set: use one of them");
   if (token !== "") {
-    // Other characters are not allowed in a header.
+    // Other characters are not valid in a bearer token of the `Authorization` header.
     if (!/^[\x21-\x7e]+$/.test(token))
       return program.error("error: the token must consist of visible ASCII characters");
     return { kind: "token", token };
@@ -167,7 +167,7 @@ function gather(key: string, before: readonly string[] = []): string[] {
   return [...before, key];
 }
 
-/** Parses an integer of at most nine digits. The error message states `max` if it is given. */
+/** Returns a parser for integers of at most nine digits. Its error message names `max` unless `max` is null. */
 function wholeFrom(least: number, max: number | null = null): (text: string) => number {
   const range = max === null ? `from ${least}` : `from ${least} to ${max}`;
   return (text) => {
@@ -178,7 +178,10 @@ function wholeFrom(least: number, max: number | null = null): (text: string) => 
   };
 }
 
-/** Parses a number above 0. The limit is needed because a timer can run at most about 24 days. */
+/**
+ * Returns a parser for numbers above 0 and up to `max`. The maximum is needed because a timer can run at most about 24
+ * days.
+ */
 function upTo(max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -193,7 +196,7 @@ function upTo(max: number): (text: string) => number {
 interface CiJob {
   readonly commit: string | null;
   readonly pullRequest: number | null;
-  /** The workflow run and its attempt. Another attempt starts a new check. Null outside of CI. */
+  /** The workflow run and its attempt. Another attempt starts a new check. Null outside of GitHub Actions. */
   readonly attempt: string | null;
 }
 
@@ -204,8 +207,8 @@ const pullRequestEvent = z.looseObject({
 });
 
 /**
- * Reads the job's data from the environment of GitHub Actions and the event file. For a pull request, the commit is its
- * newest one: `GITHUB_SHA` would be a merge with the base, which exists nowhere else.
+ * Reads the job's data from the environment of GitHub Actions and the event file. For a pull request, `commit` is the
+ * newest commit of its branch, because `GITHUB_SHA` is a merge commit that exists only in that job.
  */
 function readCiJob(environment: Environment): CiJob {
   const { GITHUB_EVENT_PATH: path, GITHUB_SHA: sha, GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT: attempt } = environment;

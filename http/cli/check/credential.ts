@@ -45,8 +45,8 @@ const SPARE_MS = 20_000;
 const exchanged = z.looseObject({ token: z.string().min(1), expiresAt: z.string() });
 
 /**
- * Returns a credential that exchanges the platform's OIDC token for a workspace token through a token trust. It
- * exchanges again when the token expires.
+ * Returns a credential that exchanges the platform's OIDC token for a workspace token through a token trust. When the
+ * workspace token expires, it gets a new one in the same way.
  */
 export function trustedToken({ requests, url, trust, proof }: TrustOptions): Credential {
   const seen = new Set<string>();

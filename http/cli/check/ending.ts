@@ -1,9 +1,12 @@
-/** The shell's exit codes of a process that a signal ended. */
+/** The exit codes that shells report for a process that a signal ended. */
 export const signalCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 
 type Signal = keyof typeof signalCodes;
 
-/** Ends the wait: at the time limit or at the first signal. A second signal ends the process at once. */
+/**
+ * Ends the wait at the time limit or at the first signal. If the same signal arrives again, it ends the process at
+ * once.
+ */
 export class Ending {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;

@@ -52,8 +52,9 @@ const undecided: Readonly<Record<string, string>> = {
 };
 
 /**
- * Formats a verdict: `2 of 20 tasks regressed, 1 may`. An undecided check includes its reason. If no task was compared,
- * says so.
+ * Formats a verdict. Example: `passed: 2 of 20 tasks that both sides scored regressed, 3 may`. The text for an
+ * undecided check includes the reason. If no task was compared yet, the text of an unfinished or undecided check says
+ * so.
  */
 export function verdictText({ verdict, undecidedBecause, regressions, compared, threshold }: CheckAnswer): string {
   const count = `${regressions.length} of ${tasksText(compared)} that both sides scored regressed, ${threshold.mostRegressions} may`;
@@ -64,7 +65,7 @@ export function verdictText({ verdict, undecidedBecause, regressions, compared, 
   return `undecided: ${undecided[undecidedBecause ?? ""] ?? undecidedBecause ?? "no reason was given"}; ${soFar}`;
 }
 
-/** Formats the gain. It does not affect the verdict. */
+/** Formats the gain; returns null if there is none. The gain does not affect the verdict. */
 export function gainText({ gain, threshold }: CheckAnswer): string | null {
   if (gain === null) return null;
   const points = (share: number) => `${share > 0 ? "+" : ""}${(100 * share).toFixed(1)}`;

@@ -1,7 +1,7 @@
 /**
  * Makes untrusted text (titles, reasons, messages of a service) printable on one line. Control, bidirectional and
- * invisible characters become a space. CI logs interpret commands in lines: GitHub's start a line with `::`, or follow
- * `##[` anywhere in it.
+ * invisible characters become a space. CI logs interpret commands in printed lines. GitHub reads a command at the start
+ * of a line after `::`, and anywhere in a line after `##[`.
  */
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;

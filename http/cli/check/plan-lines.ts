@@ -6,18 +6,18 @@ import type { LineName, Service } from "./service.js";
 
 export interface PlanLinesOptions {
   readonly service: Service;
-  /** An id or an address. Null to use the lines that the plan names. */
+  /** The line's id or its address. Null to use the lines that the plan names. */
   readonly line: string | null;
   /** Station keys; null for every station that the plan changes. */
   readonly stations: readonly string[] | null;
-  /** Returns why the command must end, as a sentence; empty before that. */
+  /** Returns why the command must end, as a sentence. Returns an empty string if the command may continue. */
   readonly whyEnded: () => string;
 }
 
 /**
  * Determines what to check of a plan's lines, and looks up each line in the service. Throws `CouldNotAsk` if the
- * requested line does not exist. Reports a requested station that is in none of the lines: if it were ignored, a wrong
- * name would let every change pass.
+ * requested line does not exist. Reports requested stations that no line has. Otherwise a mistyped name would let every
+ * change pass.
  */
 export async function planLines(lines: readonly PlannedLine[], options: PlanLinesOptions): Promise<readonly Planned[]> {
   const { service, line, stations } = options;
@@ -78,7 +78,10 @@ async function planLine(
   }
 }
 
-/** Finds the line that the plan names, or else the requested line. */
+/**
+ * Finds the live line that the plan names, or the requested line if the plan names none. Throws {@link CouldNotAsk} if
+ * there is no such line.
+ */
 async function findLive(
   { id, teamId, key, place }: PlannedLine,
   named: LiveLine | null,

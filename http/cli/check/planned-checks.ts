@@ -30,7 +30,7 @@ export interface PlannedCheck {
 
 /**
  * What happens to a station, or to another part of the plan: a check, or the reason why there is none. The title of a
- * station is `<team>/<line>/<station>`. `station` is its key; null for a part that is not a station.
+ * station is `<team>/<line>/<station>`. `station` is the station's key; null for a part that is not a station.
  */
 export type Planned = { readonly title: string; readonly station: string | null } & (
   | { readonly what: "check"; readonly check: PlannedCheck }

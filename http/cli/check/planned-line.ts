@@ -5,7 +5,10 @@ export interface PlannedLine {
   /** The name in messages: a resource's address in the plan, or the file. */
   readonly place: string;
   readonly what: "changed" | "added" | "removed" | "not-replayed";
-  /** Identifies the line: by its id, else by the team's id and its key. Null if the plan does not say. */
+  /**
+   * The line's id. If it is null, `teamId` and `key` identify the line. All three are null if the plan does not name
+   * the line.
+   */
   readonly id: string | null;
   readonly teamId: string | null;
   readonly key: string | null;

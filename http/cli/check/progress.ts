@@ -11,7 +11,10 @@ export interface Progress {
 /** Minimum time between two progress lines of one check, in milliseconds. */
 const BETWEEN_MS = 30_000;
 
-/** Writes a line when a check starts, when it has progressed or waits since its last line, and for each new warning. */
+/**
+ * Writes a line when a check starts, and one for each new warning. While the check runs, writes its progress, or what
+ * it waits for, when that has changed since its last line.
+ */
 export function writeProgress(say: (line: string) => void, nowMs: () => number): Progress {
   const last = new Map<string, { readonly ms: number; readonly text: string }>();
   return {

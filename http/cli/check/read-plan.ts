@@ -10,8 +10,8 @@ import type { PlannedLine, PlannedStation } from "./planned-line.js";
 import { readTerraformPlan } from "./terraform-plan.js";
 
 /**
- * Maximum nesting depth of objects and lists. Plans have some dozens of levels; deeper ones only serve to exhaust the
- * stack.
+ * Maximum nesting depth of objects and lists. Real plans have a few dozen levels. The limit protects the stack against
+ * deeper input.
  */
 const MAX_DEPTH = 500;
 

@@ -22,7 +22,8 @@ export interface Answered {
 /** Sends requests, and retries if the response is lost or the other side is temporarily unavailable. */
 export interface Requests {
   /**
-   * Throws {@link CouldNotAsk} if no response arrives for a long time, and {@link Interrupted} if the command must end.
+   * Throws {@link CouldNotAsk} if the retries take too long without success, and {@link Interrupted} if the command
+   * must end.
    */
   send(asked: Asked): Promise<Answered>;
   /** Waits. Throws {@link Interrupted} if the command must end. */
@@ -57,7 +58,7 @@ const LONGEST_RETRY_AFTER_MS = 5 * 60_000;
 /** How long to retry a request, in milliseconds. */
 const PATIENCE_MS = 10 * 60_000;
 
-/** Statuses to retry, from the service or from a proxy before it. */
+/** Response statuses to retry. They may come from the service or from a proxy in front of it. */
 const passing: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
@@ -108,12 +109,15 @@ async function attempt({ url, method, headers, body }: Asked, ended: AbortSignal
     const retryAfterMs = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : null;
     return { answer: { status: answer.status, body: parsed(await readText(answer)) }, retryAfterMs };
   } catch {
-    // Refused, cut or too slow. Do not report the cause, because `fetch` may quote the address.
+    // The connection was refused or cut, or the response was too slow. Do not report the cause, because `fetch` may
+    // quote the address.
     return { answer: null, retryAfterMs: null };
   }
 }
 
-/** Reads the body up to the maximum size. A longer body counts as invalid JSON. */
+/**
+ * Reads the body up to the maximum size. Returns an empty text for a longer body, which then counts as invalid JSON.
+ */
 async function readText(answer: Response): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;

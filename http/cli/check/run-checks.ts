@@ -17,7 +17,7 @@ export interface CheckRunOptions {
   readonly attempt: string;
   /** The interval between reads of a check, in milliseconds. The first reads come sooner. */
   readonly everyMs: number;
-  /** Returns why the command must end, as a sentence; empty before that. */
+  /** Returns why the command must end, as a sentence. Returns an empty string if the command may continue. */
   readonly whyEnded: () => string;
   readonly progress: Progress;
 }
@@ -102,7 +102,7 @@ async function readCheck(outcome: Running, { service }: CheckRunOptions): Promis
   return answer.status === 200 ? toOutcome(title, answer, check) : lost(refusal("The read failed", answer).message);
 }
 
-/** `before` is the check as last read. */
+/** `before` is the check as last read; null if it was not read before. */
 function toOutcome(title: string, { body }: Answered, before: CheckAnswer | null): Outcome {
   const { data } = checkSchema.safeParse(body);
   if (data === undefined) {
@@ -141,7 +141,7 @@ interface CheckStart {
   readonly lineId: string;
   readonly stationKey: string;
   readonly commit: string | null;
-  /** The CI attempt, or a value in its place. */
+  /** The CI attempt, or a random id outside of CI. */
   readonly attempt: string;
 }
 

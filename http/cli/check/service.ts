@@ -13,7 +13,7 @@ export interface ServiceOptions {
   readonly credential: Credential;
 }
 
-/** Identifies a line. Its ids are safe in a path. */
+/** Identifies a line. Ids are safe in a path. */
 export type LineName =
   | { readonly id: string }
   /** `<team key>/<line key>` */
@@ -71,7 +71,7 @@ export class Service {
     return importPath(team.workspaceId, `${team.key}/${name.key}`);
   }
 
-  /** Returns the one workspace that the token belongs to. */
+  /** Returns the id of the workspace that the token belongs to. */
   async #workspaceId(): Promise<string> {
     const answer = await this.get("/api/resources/workspaces");
     const [first] = workspaces.safeParse(answer.body).data?.items ?? [];
@@ -79,7 +79,10 @@ export class Service {
     return first.id;
   }
 
-  /** Sends a request. If the service rejects the token, exchanges a new one and retries, once per request. */
+  /**
+   * Sends a request. If the service rejects the token and the credential can get another, retries once with the new
+   * token.
+   */
   async #send(
     method: "GET" | "POST",
     path: string,
@@ -98,7 +101,7 @@ export class Service {
   }
 }
 
-/** Returns the line's name in messages: its id or address, as given. */
+/** Returns the line's name in messages: its id, its address, or its key with the team's id. */
 function toName(name: LineName): string {
   if ("id" in name) return name.id;
   return "address" in name ? name.address : `${name.key} of ${name.teamId}`;

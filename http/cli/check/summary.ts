@@ -8,7 +8,10 @@ import { checkPath } from "./run-checks.js";
 /** Maximum counts and text lengths of a check in the summary. A job summary may have 1 MiB. */
 const MAX = { regressions: 20, reasons: 3, title: 200, why: 1_000, detail: 300, word: 100 };
 
-/** Maximum number of bytes of sections, and of sections and one-line entries together. One more line may follow. */
+/**
+ * Maximum sizes of the summary in bytes. A station gets a section up to `sections`, and only one line up to `page`.
+ * Beyond that, one last line counts the other stations.
+ */
 const MAX_BYTES = { sections: 512 * 1024, page: 768 * 1024 };
 
 const marks: Readonly<Record<Verdict, string>> = {
@@ -42,7 +45,9 @@ export function writeSummary(outcomes: readonly Outcome[], url: string): string 
   return `${parts.join("\n")}\n`;
 }
 
-/** Returns the part if it fits into the rest of the page; otherwise null. */
+/**
+ * Returns the part if the page, which has `bytes` bytes, is at most `max` bytes long with it. Otherwise returns null.
+ */
 function fit(bytes: number, part: string, max: number): string | null {
   return bytes + Buffer.byteLength(part) > max ? null : part;
 }

@@ -9,8 +9,8 @@ import { CouldNotAsk } from "./could-not-ask.js";
 import type { PlannedLine, PlannedStation } from "./planned-line.js";
 
 /**
- * Reads the output of `terraform show -json` (or `tofu show -json`) for a plan. Source: the JSON output format of
- * Terraform, format version 1. Later minor versions only add to it.
+ * Reads the output of `terraform show -json` (or `tofu show -json`) for a plan. Accepts the format versions 0 and 1.
+ * Source: the JSON output format of Terraform. Later minor versions only add members.
  */
 
 const change = z.looseObject({
@@ -39,7 +39,7 @@ type ResourceChange = z.output<typeof resourceChange>;
 
 const kind = lineKind({});
 const LINE = resourceType(kind);
-/** Resources besides the station blocks that affect runs. */
+/** The resource types, besides lines, whose changes affect runs but are not replayed. */
 const BESIDE = [skillKind, harnessProfileKind].map(resourceType);
 
 /**

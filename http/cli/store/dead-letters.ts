@@ -6,7 +6,8 @@ import { openStoppedStore } from "./stopped-store.js";
 
 /**
  * `signalbox dead-letters`: lists the dead letters of every workspace and of the service itself, even while a service
- * uses the store. Retries one if no service has the store open; the next service delivers it.
+ * uses the store. It can also resend one dead letter if no service has the store open. The next service process
+ * delivers it.
  */
 const program = new Command("signalbox dead-letters")
   .description("Lists the messages that were set aside, also while a service uses the store, or sends one again.")

@@ -33,7 +33,7 @@ try {
   process.exitCode = 1;
 }
 
-/** Prints the findings. Returns the number of those that are left. */
+/** Prints the findings. Returns the number of findings that are left. */
 async function examine(folder: string, repairs: boolean): Promise<number> {
   const store = await openStoreForDoctor(folder);
   try {

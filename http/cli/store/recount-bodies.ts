@@ -27,7 +27,7 @@ try {
   process.exitCode = 1;
 }
 
-/** Formats a finding: workspace, digest and error. */
+/** Formats a finding: workspace, digest, and the stored and actual counts. */
 function line({ workspaceId, digest, counted, rows, isMissing }: RecountFinding): string {
   const before = counted === null ? "not counted" : `counted ${counted}`;
   return [workspaceId, digest, `${isMissing ? "missing, " : ""}${before}, rows that refer to it: ${rows}`].join("\t");

@@ -43,9 +43,9 @@ export class CodeHost {
   readonly hooks: HostedHooks;
   /** Methods and paths of all requests. */
   readonly asked: string[] = [];
-  /** All secrets that it sent or received: codes, verifiers, tokens, the app's JWTs. */
+  /** All secrets that the code host sent or received: codes, verifiers, tokens, the app's JWTs. */
   readonly secrets: string[] = [];
-  /** The account of a browser that does not name one; null at first. */
+  /** The account that signs in if the browser does not name one; null at first. */
   readonly browser: { person: HostedAccount | null };
   readonly #app: HostedApp;
   readonly #signIn: HostedSignIn;
@@ -109,7 +109,7 @@ export class CodeHost {
     return token;
   }
 
-  /** Resolves after this many requests with this method and path. */
+  /** Resolves after `count` requests whose method and path match `pattern`. */
   asking(pattern: RegExp, count = 1): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
@@ -220,7 +220,9 @@ export class CodeHost {
     if (before !== null && request.method === "POST") await this.work.pushed(repository, before, appAccount);
   }
 
-  /** Returns the token of git's basic authentication, if it allows this access to the repository. */
+  /**
+   * Returns the token of git's basic authentication. Returns null if it does not allow this access to the repository.
+   */
   #gitToken(request: IncomingMessage, repository: string, level: "read" | "write"): HostedToken | null {
     const [, encoded = ""] = /^Basic (.+)$/.exec(request.headers.authorization ?? "") ?? [];
     const [user, password = ""] = Buffer.from(encoded, "base64").toString("utf8").split(":");
@@ -263,7 +265,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
 interface GitBackend {
   /** The folder that contains the request's path. */
   readonly folder: string;
-  /** The authenticated user; everyone except "" may push. */
+  /** The authenticated user's name. An empty name may not push. */
   readonly user: string;
   /** Additional environment variables, for example for hooks. */
   readonly env?: Readonly<Record<string, string>>;

@@ -9,7 +9,9 @@ interface GitObject {
   readonly bytes: Buffer;
 }
 
-/** An answer of `git cat-file`, and the number of bytes that it takes. */
+/**
+ * A parsed answer of `git cat-file`, and its length in bytes. `object` is null if the repository has no such object.
+ */
 interface BatchAnswer {
   readonly object: GitObject | null;
   readonly length: number;
@@ -32,8 +34,8 @@ export class GitObjects {
   }
 
   /**
-   * Returns the object with this name, such as `refs/heads/main` or `main:a.txt`; null if there is none, or after the
-   * end.
+   * Returns the object with this name, such as `refs/heads/main` or `main:a.txt`. Returns null if there is none, or
+   * after {@link close}.
    */
   read(name: string): Promise<GitObject | null> {
     if (this.#isClosed || /[\n\0]/.test(name)) return Promise.resolve(null);
@@ -44,7 +46,7 @@ export class GitObjects {
     });
   }
 
-  /** Ends the process; reads under way finish first. */
+  /** Ends the process after the reads under way have finished. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#process === null) return;
@@ -77,7 +79,10 @@ export class GitObjects {
   }
 }
 
-/** Parses the first answer: `<id> <type> <size>`, a line end, the bytes and a line end; or one line without an object. */
+/**
+ * Parses the first answer. It is `<id> <type> <size>`, a line end, the bytes and a line end. For a missing object it is
+ * a single line. Returns null if the answer is incomplete.
+ */
 function parseAnswer(text: Buffer): BatchAnswer | null {
   const end = text.indexOf("\n");
   if (end === -1) return null;

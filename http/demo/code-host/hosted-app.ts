@@ -12,7 +12,7 @@ export interface HostedInstallation {
   readonly account: HostedAccount;
   suspended_at: string | null;
   updated_at: string;
-  /** Absent if it has all permissions that the service needs. */
+  /** Absent if the installation has all permissions that the service needs. */
   permissions?: Readonly<Record<string, string>>;
 }
 
@@ -84,7 +84,7 @@ export class HostedApp {
     };
   }
 
-  /** Returns the account of an installation by its name. */
+  /** Returns the account with this name that has an installation; undefined if there is none. */
   findAccount(login: string): HostedAccount | undefined {
     return [...this.installations.values()].find(({ account }) => account.login === login)?.account;
   }
@@ -170,7 +170,7 @@ export class HostedApp {
     return { status: 200, json: { total_count: all.length, repositories } };
   }
 
-  /** Whether the bearer is a JWT of the app's key, valid for at most ten minutes. */
+  /** Whether the bearer is a JWT that is signed with the app's key and valid for at most ten more minutes. */
   async #isApp(bearer: string): Promise<boolean> {
     const now = this.#now();
     this.#secrets.saw(bearer);

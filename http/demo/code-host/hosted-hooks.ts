@@ -16,7 +16,7 @@ interface HostedDelivery {
 
 /** The app's webhook. It sends deliveries in the order and number that the test chooses: once, twice or never. */
 export class HostedHooks {
-  /** The address for deliveries; null loses them. */
+  /** The address for deliveries. If it is null, deliveries are lost. */
   url: string | null = null;
   /** All attempts, oldest first. */
   readonly attempts: HostedDelivery[] = [];

@@ -28,7 +28,7 @@ export interface HostedReviewComment {
   readonly body: string;
   readonly user: HostedAccount;
   readonly created_at: string;
-  /** The first comment of its thread; absent in the first comment itself. */
+  /** The id of the thread's first comment. Absent in the first comment itself. */
   readonly in_reply_to_id?: number;
 }
 
@@ -115,7 +115,10 @@ function toState(isOpen: boolean, tree: string | null): string {
   return tree === null ? "dirty" : "clean";
 }
 
-/** Returns the head commits of the pull request's two branches. */
+/**
+ * Returns the head commits of the pull request's two branches; for a closed pull request, those at its closing. A
+ * missing branch has the head "".
+ */
 export async function readEnds(pull: HostedPull): Promise<{ readonly base: string; readonly head: string }> {
   if (pull.closedAt !== null) return pull.closedAt;
   const { repository } = pull;

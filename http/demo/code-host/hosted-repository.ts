@@ -22,7 +22,7 @@ export interface CommitWish {
   readonly files: FileChanges;
   readonly message?: string;
   readonly by?: HostedAccount;
-  /** The parent commit: by default the branch's head, else the head of `main`. */
+  /** The parent commit. By default the branch's head or, for a new branch, the head of the default branch. */
   readonly on?: string;
 }
 
@@ -54,7 +54,7 @@ while read before after ref; do
 done
 `;
 
-/** What `git init --bare` writes, and that a fetch may ask for any commit, like at GitHub. */
+/** The config that `git init --bare` writes. In addition, a fetch may request any commit, as at GitHub. */
 const CONFIG = `[core]
 \trepositoryformatversion = 0
 \tfilemode = true
@@ -88,7 +88,7 @@ export class HostedRepository {
     this.id = createHash("sha256").update(name).digest().readUInt32BE();
   }
 
-  /** Ends the processes that it started. */
+  /** Ends the git process that reads objects. */
   async close(): Promise<void> {
     await this.#objects.close();
   }
@@ -132,7 +132,7 @@ export class HostedRepository {
     return stdout.trim();
   }
 
-  /** Creates a commit of a tree outside of any branch, at a given time; null if that fails. */
+  /** Creates a commit with this tree and time, outside of any branch. Returns null if git fails. */
   async commitTree(tree: string, parents: readonly string[], { message, at }: CommitNote): Promise<string | null> {
     const args = ["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent]), "-m", message];
     const dated = { ...env, GIT_AUTHOR_DATE: at, GIT_COMMITTER_DATE: at };
@@ -142,7 +142,7 @@ export class HostedRepository {
     );
   }
 
-  /** Creates a commit on a branch and moves the branch to it, also backwards. Returns the commit. */
+  /** Creates a commit on a branch and moves the branch to it, also backwards. Returns the commit's id. */
   async commit({ branch, files, message = "a change", by, on }: CommitWish): Promise<string> {
     const parent = on ?? (await this.head(branch)) ?? (await this.head(this.defaultBranch));
     const { login = "someone" } = by ?? {};
@@ -168,12 +168,12 @@ export class HostedRepository {
     return (await this.#objects.read(ref))?.id ?? null;
   }
 
-  /** Lets a ref name a commit. */
+  /** Moves a ref to a commit. */
   async point(ref: string, commit: string): Promise<void> {
     if ((await this.head(ref)) !== commit) await this.git("update-ref", ref, commit);
   }
 
-  /** Returns the head commits of all branches. */
+  /** Returns the head commits of all branches, by branch name. */
   async heads(): Promise<ReadonlyMap<string, string>> {
     const listed = await this.git("for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", "refs/heads");
     const lines = listed.split("\n").filter((line) => line !== "");
@@ -196,7 +196,7 @@ export class HostedRepository {
     return mode === "" ? null : { mode, type, sha };
   }
 
-  /** Returns the bytes of a file in a commit. */
+  /** Returns the bytes of a file in a commit. Throws if there is no such file. */
   async read(commit: string, path: string): Promise<Buffer> {
     const object = await this.#objects.read(`${commit}:${path}`);
     if (object === null) throw new Error(`${this.name} has no ${path} at ${commit}`);
@@ -238,7 +238,10 @@ export class HostedRepository {
     return Buffer.concat(named).toString().trim();
   }
 
-  /** Returns a tree with other blobs at some paths; null if one of the blobs does not exist. */
+  /**
+   * Returns the id of a tree like `base`, but with other blobs at some paths. Returns null if one of the blobs does not
+   * exist.
+   */
   async findTree(
     base: string,
     entries: readonly { readonly path: string; readonly mode: string; readonly sha: string }[],
@@ -254,7 +257,7 @@ export class HostedRepository {
         "--add",
         ...entries.flatMap(({ path, mode, sha }) => ["--cacheinfo", `${mode},${sha},${path}`]),
       );
-      // It fails if a blob does not exist.
+      // `git write-tree` fails if a blob does not exist.
       return await git("write-tree");
     } catch {
       return null;
@@ -275,11 +278,11 @@ export class HostedRepository {
       .map((line) => ({ status: line.slice(0, 1), path: line.slice(2) }));
   }
 
-  /** Returns the merged tree of the two commits; null if they conflict. */
+  /** Returns the tree that a merge of the two commits creates; null if they conflict. */
   async joined(base: string, head: string): Promise<string | null> {
     return this.git("merge-tree", "--write-tree", base, head).then(
       (tree) => tree.split("\n")[0] ?? null,
-      // This command requires git 2.38. A fast-forward does not need it.
+      // `git merge-tree --write-tree` requires git 2.38. A fast-forward also works with an older git.
       async () => ((await this.#isAhead(base, head)) ? this.git("rev-parse", `${head}^{tree}`) : null),
     );
   }

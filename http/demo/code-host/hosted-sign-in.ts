@@ -15,7 +15,7 @@ const CLIENT = { id: "Iv1.8a61f9b3a7aba766", secret: `client-${randomBytes(16).t
 export class HostedSignIn {
   /** `<organisation>/<person>` */
   readonly memberships = new Map<string, { readonly state: string; readonly role: string }>();
-  /** The account of a browser that does not name one; null at first. */
+  /** The account that signs in if the browser does not name one; null at first. */
   readonly browser: { person: HostedAccount | null } = { person: null };
   readonly #secrets: SecretLog;
   readonly #accountOf: (login: string) => HostedAccount | undefined;

@@ -38,8 +38,8 @@ export interface PullWish {
 export const appAccount: HostedAccount = { id: 9_999, login: "signalbox[bot]", type: "Bot" };
 
 /**
- * Repositories, pull requests and comments of a code host, and the events about them. Its methods perform the actions
- * of people; the API's routes (`hosted-api.ts`) use the same methods.
+ * The repositories, pull requests and comments of a code host, and the events about them. The methods perform people's
+ * actions. The API's routes (`hosted-api.ts`) use the same methods.
  */
 export class HostedWork {
   readonly repositories = new Map<string, HostedRepository>();
@@ -271,7 +271,7 @@ export class HostedWork {
     event: WebhookEventName = "pull_request",
   ): Promise<void> {
     pull.updated_at = this.#time();
-    // The code host computes whether it can be merged only after this event.
+    // The code host computes only after this event whether the pull request can be merged.
     const pull_request = { ...(await this.show(pull)), mergeable: null, mergeable_state: "unknown" };
     await pull.repository.point(`refs/pull/${pull.number}/head`, pull_request.head.sha);
     this.#happened(event, pull.repository, by, { action, number: pull.number, pull_request, ...more });
