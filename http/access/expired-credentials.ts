@@ -6,8 +6,8 @@ import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
 /**
- * Maximum number of remembered credentials. Beyond it, the credential that was used least recently is forgotten.
- * Expired sessions and issued tokens are also ended in the store. For other tokens, the expiry time is checked again.
+ * Maximum number of remembered credentials. Beyond it, the oldest is forgotten. Expired sessions and issued tokens are
+ * also ended in the store. For other tokens, the expiry time is checked again.
  */
 const MAX_REMEMBERED = 10_000;
 

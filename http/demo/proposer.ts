@@ -5,9 +5,9 @@ import { createInterface } from "node:readline";
 
 /**
  * A proposer that needs no model: the search agent of the demo and of tests. Its arguments are prompts. It proposes the
- * live config with each prompt in turn, as long as the search accepts candidates. Each candidate is named after the
- * first words of its prompt. For failed tasks the proposer reports that another prompt could have helped. It uses the
- * line protocol of the command harness.
+ * live config with each new prompt, up to the number of candidates left. Each candidate is named after the first words
+ * of its prompt. For failed tasks the proposer reports that another prompt could have helped. It uses the line protocol
+ * of the command harness.
  */
 
 interface Brief {

@@ -105,7 +105,10 @@ async function showEvent(client: Client, teamId: string, signal: AbortSignal): P
   line("event", `pull-request.merged: ${(await read()).find(isMerge)?.event.url}`);
 }
 
-/** Prints the pull request's data for figures. */
+/**
+ * Prints when the pull request was opened, reviewed and merged, and its review rounds. Returns whether they are as
+ * expected.
+ */
 function showFact(pull: HostedPull, { rounds, openedAt, firstReviewAt, mergedAt, state }: PullRequest): boolean {
   const times = `opened ${openedAt}, first review ${firstReviewAt}, merged ${mergedAt}`;
   line("fact", `#${pull.number}: ${times}, ${rounds} round of reviews`);

@@ -15,7 +15,10 @@ export const BETTER = {
   station: { from: "live", prompt: BETTER_PROMPT },
 };
 const CEILING = { amount: 1, currency: "USD" };
-/** Number of replays: the better candidate, the live config next to it, and the live config with the answer. */
+/**
+ * Number of replays: the better candidate, the live config for comparison, and the live config whose agent is told the
+ * accepted change.
+ */
 const REPLAYS = 3;
 const WITH_ANSWER =
   "with the answer: the live config again, told what was accepted, to see how much there is to gain at all";

@@ -28,7 +28,10 @@ export type ScriptedAnswer =
   | { readonly text: string; readonly usage?: ScriptedUsage | null; readonly finish?: string }
   /** Any other answer of a host. */
   | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
-  /** Never answers; drops the connection; drops it in the middle of an answer; answers something that is not HTTP. */
+  /**
+   * `hang`: never answers. `drop`: drops the connection. `half`: drops it in the middle of an answer. `rubbish`:
+   * answers something that is not HTTP.
+   */
   | "hang"
   | "drop"
   | "half"

@@ -1,7 +1,7 @@
 /** Limits on the memory that request bodies use. */
 export interface PoolLimits {
   readonly bytes: number;
-  /** Reserved for clients that hold no bytes yet, whatever the other clients hold. */
+  /** Bytes that are reserved for clients without bytes, however much the other clients hold. */
   readonly keptBytes: number;
   readonly bytesPerParty: number;
 }
@@ -20,8 +20,8 @@ export type Crowd = "party" | "process";
 /** The memory that one body reserves. */
 export interface BodyHold {
   /**
-   * Reserves `bytes` in total for the body, in place of its earlier reservation. Returns null, or the limit that it
-   * exceeds.
+   * Reserves `bytes` in total for the body, in place of its earlier reservation. Returns the limit that this exceeds,
+   * or null.
    */
   hold(bytes: number): Crowd | null;
   /** Releases the whole reservation. */
@@ -30,13 +30,13 @@ export interface BodyHold {
 
 /**
  * Limits the memory that the bodies of in-flight requests use, so that no client's bodies block those of other clients.
- * A party is one client; a share is a part of it.
+ * A party is one client. A share is a part of a client's requests.
  *
  * 1. Small and long bodies have separate limits, so long bodies never block small ones.
  * 2. A party has its own limit, a share of a party may use half of that limit, and all parties together have a total
- *    limit.
- * 3. A party that holds bytes gets no more once only the reserve (`keptBytes`) is left. Only parties that hold none may
- *    use the reserve.
+ * limit.
+ * 3. When only the reserve (`keptBytes`) is left, parties that already hold bytes get no more. Only parties that hold
+ * none may use the reserve.
  */
 export class BodyQuota {
   readonly #small: Pool;

@@ -9,15 +9,15 @@ import { type Begin, type Leaving, OwnWork } from "./own-work.js";
  * no more turns are granted.
  */
 const SHARED_SLICE_MS = 0.05;
-/** Maximum slice while one party is active. Reading input less often increases throughput. */
+/** Maximum slice while one party is active, in milliseconds. Reading input less often increases throughput. */
 const SLICE_MS = 2;
 /** How long a party counts as active after a turn, in milliseconds. */
 const ABOUT_MS = 10_000;
 /** Maximum number of queued turns between two reads of input. Work that a turn defers takes time as well. */
 const MAX_TURNS = 16;
 /**
- * The same while several parties are active. More turns rarely fit into the slice, and scheduling one that does not fit
- * is wasted.
+ * Maximum number of queued turns between two reads of input while several parties are active. More turns rarely fit
+ * into the slice, and it costs time to schedule a turn that does not fit.
  */
 const MAX_SHARED_TURNS = 4;
 
@@ -31,14 +31,15 @@ const MAX_COMPARED = 16;
 /** Maximum number of a party's requests that wait to start. */
 const MAX_WAITING = 1_000;
 
-/** Number of parties whose last turn is remembered. A forgotten party goes first. */
+/** Number of parties whose last turn is remembered. A party that is no longer remembered goes first. */
 const MAX_REMEMBERED = 1_000;
 
 export interface FairTurnsOptions {
   /** Starts queued turns, in order with other deferred work. */
   readonly scheduler: Scheduler;
   /**
-   * The event loop, which reads input between two rounds. Slices end by its rounds, whatever other work is deferred.
+   * The event loop, which reads input between two rounds. A slice ends by these rounds, whatever other work is
+   * deferred.
    */
   readonly loop: Scheduler;
   /** Milliseconds since any fixed point. Never goes backwards. */
@@ -253,7 +254,7 @@ export class FairTurns {
     this.#loop.defer(() => this.#loop.defer(() => this.#endSlice()));
   }
 
-  /** If a party is waiting, start the next slice at once. */
+  /** Ends the slice. If a party is waiting, starts the next slice at once. */
   #endSlice(): void {
     if (this.#length === 0) {
       this.#begunMs = null;
@@ -267,7 +268,8 @@ export class FairTurns {
 
 /**
  * Returns the party that a request's turn counts for: the token's workspace, the person, or the client address if there
- * is no credential. A person's requests do not count for the workspace in the path, because it could be another team's.
+ * is no credential. A person's requests do not count for the workspace in the path, because a person can request any
+ * path.
  */
 export function toParty(caller: Caller | null, address: () => string): string {
   if (caller === null) return toSource(address());

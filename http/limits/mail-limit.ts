@@ -1,10 +1,16 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../runtime/clock.js";
 
-/** Maximum number of remembered sources. An evicted source starts a new window, which can only admit too much. */
+/**
+ * Maximum number of remembered sources. An evicted source starts a new window, so it may send more than the limit, but
+ * never less.
+ */
 const MAX_SOURCES = 10_000;
 
-/** Limits the mails that a source causes per window. A window starts with its first mail. Counts in memory. */
+/**
+ * Limits the mails that a source may cause per time window. A window starts with the first mail in it. The counts are
+ * only in memory.
+ */
 export class MailLimit {
   readonly #max: number;
   readonly #windowMs: number;

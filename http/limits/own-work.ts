@@ -3,8 +3,8 @@ import { Queue } from "../../runtime/schedule/queue.js";
 /** With this many started requests waiting, the party starts new requests only rarely. */
 const MANY_STARTED = 4;
 /**
- * Turns of started requests per newly started request: below {@link MANY_STARTED} waiting requests, and from that
- * number on.
+ * Number of turns that started requests get before the next new request starts. `BEGINS_AFTER` applies while fewer than
+ * {@link MANY_STARTED} started requests wait, `BEGINS_RARELY_AFTER` otherwise.
  */
 const BEGINS_AFTER = 1;
 const BEGINS_RARELY_AFTER = 63;

@@ -104,9 +104,9 @@ function loosenJson(document: oas31.OpenAPIObject): void {
 }
 
 /**
- * Turns each body that creates or replaces a resource into a component (`LineInput`). If a tag has several such bodies,
- * the operation names them. If the resource can be replaced, the component includes the read-only fields, because a
- * replacement may contain them as they were read.
+ * Turns each body that creates or replaces a resource into a component, such as `LineInput`. If a tag has several such
+ * bodies, each component is named after its operation. For `PUT`, the component includes the resource's read-only
+ * fields, because clients may send a resource back as they read it.
  */
 function nameInputs(document: oas31.OpenAPIObject, routes: readonly Route[]): void {
   for (const { method, path, takes, rawBodyBytes, tag, operation, writeOnly = [] } of routes) {

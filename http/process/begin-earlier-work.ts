@@ -25,8 +25,8 @@ async function beginRetention(runtime: Runtime): Promise<boolean> {
 
 /**
  * Reschedules retention passes that were set while the clock was ahead. Otherwise every new process would wait for them
- * again. It reads only wake-ups later than any pass that could be scheduled now. Returns whether all their workspaces
- * could be read.
+ * again. Reads only wake-ups that are later than any pass that could be scheduled now. Returns whether all workspaces
+ * with such passes could be read.
  */
 async function bringPassesForward(runtime: Runtime): Promise<boolean> {
   const { reading, clock } = runtime;
@@ -80,8 +80,8 @@ export async function beginIntegrationWork(runtime: Runtime): Promise<boolean> {
 }
 
 /**
- * Stores the commits that runs in replay sets of an earlier release started from. Returns whether all workspaces could
- * be read.
+ * Makes the replay sets of an earlier release hold the commits that their runs started from. Returns whether all
+ * workspaces could be read.
  */
 export async function beginHolding(runtime: Runtime): Promise<boolean> {
   const { reading } = runtime;
@@ -101,7 +101,7 @@ export async function beginHolding(runtime: Runtime): Promise<boolean> {
   return isWhole;
 }
 
-/** Holds the store format for which all earlier work was started. */
+/** The key of the store format for which {@link beginEarlierWork} has started everything. */
 const STARTED_KEY: Key = [GLOBAL_PARTITION, metaSpace, "begun"];
 
 /** Work that workspaces of an earlier release may lack. Each function returns whether it could read all workspaces. */
@@ -109,8 +109,8 @@ const beginnings = [beginRetention, bringPassesForward, beginIntegrationWork, be
 
 /**
  * Starts the work that workspaces of an earlier release lack. This reads every workspace, so it runs only once per
- * store format, and again at the next start if a workspace is damaged. Retention passes that a clock ahead of time
- * scheduled are rescheduled whenever there may be some.
+ * store format, and again at the next start if a workspace is damaged. If the clock was ahead earlier, retention passes
+ * are rescheduled at any start.
  */
 export async function beginEarlierWork(runtime: Runtime, store: Pick<Store, "commit">): Promise<void> {
   const { reading, clock } = runtime;

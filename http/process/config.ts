@@ -22,7 +22,7 @@ const httpUrl = z.string().refine((text) => {
   return url.pathname === "/" && !/[?#]/.test(text);
 }, "must be an http or https address with nothing after the host");
 
-/** An integer, written with digits only. */
+/** An integer from `least` to `max`, written as at most six digits. */
 const digits = (least: number, max: number, message: string) =>
   z
     .string()
@@ -43,7 +43,7 @@ const duration = z
   .refine((hours) => hours <= MAX_HOURS, "must be hours or days, 1h to 10000d")
   .transform((hours) => hours * HOUR_MS);
 
-/** A retention period. `written` is its default in the form of the setting. */
+/** A setting for a retention period. `written` is the default as a user would write it. */
 const retention = (defaultMs: number, description: string) =>
   duration.default(defaultMs).meta({ description, written: `${defaultMs / DAY_MS}d` });
 

@@ -32,7 +32,7 @@ async function main(): Promise<void> {
     const service = await starting;
     source.reload(log, (outboundAllow) => service.allow(outboundAllow));
   };
-  // Without a settings file, SIGHUP keeps its default effect (terminal closed). A failed start is reported below.
+  // Without a settings file, SIGHUP keeps its default effect: it ends the process. A failed start is reported below.
   if (source.hasFile) process.on("SIGHUP", () => void reload().catch(() => undefined));
   await starting;
 }

@@ -85,7 +85,7 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
   };
 }
 
-/** Runtime counters that count outcomes since the start, by fate. */
+/** Metrics about outcomes since the start. The label `fate` names the outcome; each outcome has a runtime counter. */
 const fates = [
   {
     name: "signalbox_archives_total",

@@ -35,8 +35,9 @@ export interface UnknownSetting {
 }
 
 /**
- * Returns the names in an environment that look like a setting but are none: misspelt, in other case, or with the
- * product's prefix or a suffix. Ignores all other names, because most of an environment is for other programs.
+ * Returns the names in an environment that look like a setting but are none. Such a name is misspelt, has another
+ * letter case, starts with a setting's name, or has the product's prefix. Ignores all other names, because most of an
+ * environment is for other programs.
  */
 export function findMisspelt(environment: Readonly<Record<string, string | undefined>>): readonly UnknownSetting[] {
   return listUnknown(environment).filter(({ name, meant }) => meant !== null || name.startsWith(PREFIX));

@@ -26,7 +26,7 @@ export type OpenStoreOptions = Omit<MigrateOptions, "steps" | "copyFirst"> & {
   readonly isReadOnly?: boolean;
 };
 
-/** Opens the store in a folder and migrates it, after a copy of its file. If a step fails, closes the store. */
+/** Opens the store in a folder and migrates it if needed, after copying its file. If a step fails, closes the store. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   return (await openMigrated(options)).store;
 }
@@ -72,7 +72,7 @@ export async function openServedStore(given: Store | undefined, options: OpenSto
 
 /**
  * Opens the store of a stopped service, or a backup, for `signalbox doctor`. Does not migrate it: it must have this
- * release's format. Opens a backup for reading only if it cannot be written.
+ * release's format. If the files are write-protected, opens the store read-only.
  */
 export async function openStoreForDoctor(folder: string): Promise<Store> {
   assertNotEmptied(folder);

@@ -53,7 +53,7 @@ export interface Service {
  * active.
  */
 const SHARED_ROUND_MS = 0.05;
-/** The same while at most one party is active. */
+/** How long the service starts work before it reads input again, in milliseconds, while at most one party is active. */
 const ROUND_MS = 4;
 
 /**
@@ -149,7 +149,10 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   return { baseUrl, port, runtime, allow, stop };
 }
 
-/** Removes the file copy of the last migration, because the migrated store works: this start had nothing to migrate. */
+/**
+ * Removes the copies of the store's file from before its migration. Called if this start had nothing to migrate, which
+ * shows that the migrated store works.
+ */
 function removeOldFormats(folder: string, log: Pick<ServiceLog, "info" | "warn">): void {
   try {
     for (const path of removeFormatCopies(folder)) log.info(`removed ${path}: the migrated store is in use`);

@@ -46,8 +46,8 @@ export class SettingsSource {
   }
 
   /**
-   * Reloads the file. Calls `allow` with the new `OUTBOUND_ALLOW` if it changed. Logs for any other change that it
-   * needs a restart. An invalid file changes nothing.
+   * Reloads the file. Calls `allow` with the new `OUTBOUND_ALLOW` if it changed. For any other changed setting, logs
+   * that the change needs a restart. An invalid file changes nothing.
    */
   reload(log: Log, allow: (outboundAllow: string) => void): void {
     let file: Environment;

@@ -22,7 +22,7 @@ export interface ReplayReads {
   readonly memory: ReplayMemory;
 }
 
-/** The sources of one response. The rows are those of one moment, and other work runs in between. */
+/** The sources of one response. All rows of `view` are from one moment, although other work runs between the reads. */
 export interface ReplayRead extends Pick<ReplayReads, "judging" | "memory">, Pick<RouteRequest, "pause" | "signal"> {
   readonly view: Runtime["reading"];
   /** The current rows, with their cached pictures. */

@@ -89,7 +89,10 @@ export class HostedApp {
     return [...this.installations.values()].find(({ account }) => account.login === login)?.account;
   }
 
-  /** Records a repository's new name. Installations and tokens use the new name; those of another owner lose access. */
+  /**
+   * Records a repository's new name in installations and tokens. An installation on another account than the new
+   * owner's loses the repository.
+   */
   rename(before: string, after: string): void {
     const [owner] = after.split("/");
     for (const { id, account } of this.installations.values()) {
