@@ -23,7 +23,10 @@ export class MailLimit {
     this.#clock = options.clock;
   }
 
-  /** Counts `count` mails and returns 0. If that exceeds the limit, counts none and returns the seconds to wait. */
+  /**
+   * Counts `count` mails and returns 0. If they do not fit into the current window, counts none and returns the seconds
+   * to wait. A new window accepts any `count`.
+   */
   take(source: string, count = 1): number {
     const now = this.#clock.now();
     const current = this.#windows.get(source);

@@ -25,7 +25,7 @@ export interface ReplayReads {
 /** The sources of one response. All rows of `view` are from one moment, although other work runs between the reads. */
 export interface ReplayRead extends Pick<ReplayReads, "judging" | "memory">, Pick<RouteRequest, "pause" | "signal"> {
   readonly view: Runtime["reading"];
-  /** The current rows, with their cached pictures. */
+  /** The current rows, which may be newer than those of `view`. */
   readonly latest: Runtime["reading"];
   readonly nowMs: number;
 }

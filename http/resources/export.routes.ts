@@ -15,7 +15,10 @@ const files = z
   .array(z.strictObject({ path: z.string(), content: z.string() }))
   .describe("Relative paths in order, with each file's content.");
 
-/** The routes that export a workspace, or one resource of an exported kind, as HCL (configuration API, Export). */
+/**
+ * The routes that export a workspace, or one resource of an exported kind, as HCL (see "Export" in the configuration
+ * API document).
+ */
 export function exportRoutes(options: ExportRoutesOptions): Route[] {
   const { runtime, kinds } = options;
   const underWay = new ConcurrencyLimit(MAX_EXPORTS);
@@ -73,7 +76,7 @@ function toHolder(caller: Caller): string {
 /**
  * Returns the total length of all pieces in bytes. Throws the signal's abort reason if the request is aborted. The
  * export is produced twice, once to count and once to send. So the response has a length, which lets a client detect
- * truncation, and no memory holds the whole export.
+ * truncation, and the whole export is never in memory.
  */
 async function readBytes(
   pieces: Iterable<string>,

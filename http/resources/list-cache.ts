@@ -25,9 +25,9 @@ interface Making {
 }
 
 /**
- * Caches the texts of whole lists, so that a list that is read repeatedly is created once. A text stays valid until a
- * row changes that it may depend on; a change counts as soon as it may be durable. A text is cached only if it was
- * created from rows whose changes are tracked. Concurrent requests for the same text share one creation.
+ * Caches the texts of whole lists, so that a list that is read repeatedly is created once. A text is valid until a row
+ * that it may depend on changes; a change counts as soon as it may be durable. A text is cached only if it was created
+ * from rows whose changes are tracked. Concurrent requests for the same text share one creation.
  */
 export class ListCache {
   readonly #reading: Reading;
@@ -40,8 +40,8 @@ export class ListCache {
   }
 
   /**
-   * Drops all texts, including those in progress. Call it when something other than a row changes that the texts depend
-   * on.
+   * Drops all texts, including those in progress. Call it after a change that the texts depend on and that is not in a
+   * row.
    */
   clear(): void {
     this.#workspaces = createWorkspaces();

@@ -58,7 +58,7 @@ export function withoutRepeated(
   return Object.fromEntries(Object.entries(hidden).filter(([path]) => !paths.includes(path)));
 }
 
-/** Removes the value at a path. Returns the remaining fields and the value. */
+/** Removes the value at a path. Returns the remaining fields, and the value; undefined if nothing is at the path. */
 export function takeOut(
   from: Record<string, unknown>,
   path: readonly string[],

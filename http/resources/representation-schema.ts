@@ -67,7 +67,7 @@ function remade(schema: z.core.$ZodType, hidden: readonly string[]): z.ZodType {
   return schema as z.ZodType;
 }
 
-/** Whether the schema transforms its input into another option of the same union. */
+/** Whether the schema is a transform. In a union, such an option turns its input into another option. */
 function isRewritten(schema: z.core.$ZodType): boolean {
   return schema instanceof z.ZodPipe && schema.out instanceof z.ZodTransform;
 }

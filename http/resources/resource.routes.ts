@@ -41,7 +41,10 @@ const stationQuery = z.strictObject({
     .describe("The address of a station, `<team key>/<line key>/<station key>`: lists only its resources."),
 });
 
-/** The six operations of every kind, derived from the table of kinds (configuration API, Endpoints). */
+/**
+ * The six operations of every kind, derived from the table of kinds (see "Endpoints" in the configuration API
+ * document).
+ */
 export function resourceRoutes(options: ResourceRoutesOptions): readonly Route[] {
   const { reading } = options.runtime;
   const caches = { lists: new ListCache(reading), texts: new TextCache(reading) };
@@ -276,7 +279,7 @@ function createdHeaders({ reveals, name }: Kind): Record<string, string> {
   };
 }
 
-/** The holder's part of example addresses. */
+/** The holder's address in the example addresses of resources, by type of holder. */
 const holderAddress = { none: "", workspace: "acme", team: "core", station: "core/dev/work" } as const;
 
 /**

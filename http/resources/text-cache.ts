@@ -11,7 +11,7 @@ import type { Runtime } from "../../runtime/runtime.js";
  * takes at most two bytes.
  */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
-/** Longer texts are not cached. In characters. */
+/** Maximum length of a cached text, in characters. */
 const MAX_TEXT = 64 * 1024;
 
 /** A resource as responses contain it. */
@@ -48,7 +48,7 @@ export class TextCache {
     this.#reading = reading;
   }
 
-  /** Drops all texts. Call it when something other than a row changes that warnings depend on. */
+  /** Drops all texts. Call it after a change that warnings depend on and that is not in a row. */
   clear(): void {
     this.#texts.clear();
   }

@@ -113,7 +113,10 @@ export class WantedCommits {
     return mirrors.within({ repository, signal }, ({ mirror }) => hasCommit(mirror, commit, signal));
   }
 
-  /** Writes the pack to the file, unless a branch holds the commit, or no pack can be made. */
+  /**
+   * Writes a pack of the commit to the file and returns the pack's size and digest. Returns the reason if no pack is
+   * needed or possible.
+   */
   #find({ repository, commit }: WantedCommit, file: string): Promise<Found | { bytes: number; digest: string }> {
     const { mirrors, maxBytes } = this.#options;
     const { signal } = this.#ended;
@@ -131,7 +134,10 @@ export class WantedCommits {
   }
 }
 
-/** Whether a branch of the repository holds the commit now. Returns false if the repository is unreachable. */
+/**
+ * Whether a branch of the repository holds the commit now. Returns false if git fails, for example because the
+ * repository is unreachable.
+ */
 async function isOnBranch(place: MirrorPlace, commit: string, signal: AbortSignal): Promise<boolean> {
   try {
     await fetchBranches(place, signal);

@@ -67,7 +67,10 @@ function readTaken(text: string, paths: readonly string[]): ReadonlySet<string> 
   return taken;
 }
 
-/** Finds the path at which git stopped: the first one after the last added path that also fails alone. */
+/**
+ * Finds the path at which git stopped: the first one after the last added path that also fails alone. Returns null if
+ * there is none.
+ */
 async function findCulprit(
   place: Place,
   paths: readonly string[],

@@ -2,15 +2,15 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Entry, entriesFrom, gitAt, isMissing, type LeftOut, listRecords, type Place, pathIn } from "./place.js";
 
-/** The index of the agent's own clone, which shows what the agent meant. */
+/** What the index of the agent's own clone says about the agent's changes. */
 export interface AgentIndex {
-  /** Its entries, by path. Null if it is unchanged since the checkout, or unreadable. */
+  /** The entries of the index, by path. Null if the index is unchanged since the checkout, or unreadable. */
   readonly entries: ReadonlyMap<string, Entry> | null;
-  /** Missing paths that a sparse checkout keeps out of the folder. They are not removed. */
+  /** Missing paths that a sparse checkout keeps out of the folder. They do not count as removed. */
   readonly outside: ReadonlySet<string>;
   /** Ignored files and folders in the index: the agent added them by force. */
   readonly forced: readonly string[];
-  /** Paths outside the folder's sparse checkout whose content differs in this index. */
+  /** Paths outside the folder's sparse checkout whose entry in this index differs from the checkout. */
   readonly leftOut: readonly LeftOut[];
 }
 
@@ -63,7 +63,10 @@ function isAbsent(path: Buffer): Promise<boolean> {
   return lstat(path).then(() => false, isMissing);
 }
 
-/** Whether `path` is a file that differs from the copy. It must be a file: git would block forever on a pipe. */
+/**
+ * Whether `path` is a file whose size or date differs from the copy's. It must be a file, because git would block
+ * forever on a pipe.
+ */
 async function isChangedFile(path: string, copied: string): Promise<boolean> {
   const found = await lstat(path).catch(() => null);
   if (found?.isFile() !== true) return false;

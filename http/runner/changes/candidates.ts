@@ -12,8 +12,8 @@ export interface Tracked {
 }
 
 /**
- * Compares the tracked files with the index, which must have no submodules: for those git would read `.gitmodules` and
- * their repositories. Git first compares dates and sizes.
+ * Compares the tracked files with the index. The index must have no submodules, because git would read `.gitmodules`
+ * and their repositories. Git reads only files whose date or size has changed.
  */
 export async function listTracked(place: Place): Promise<Tracked> {
   const warnings = new Warnings();
@@ -44,9 +44,10 @@ export interface Others {
 }
 
 /**
- * Lists the untracked files. Removed paths must not be in the index any more: git lists nothing in their place. Git
- * lists a nested repository only as a folder, with a path that ends with `/`. If `isPlain` resolves to true
- * for that folder, the result includes its files too: a false entry in a copied index makes git look inside the folder.
+ * Lists the untracked files. Removed paths must not be in the index any more, because git would list nothing in their
+ * place. Git lists a nested repository only as a folder, with a path that ends with `/`. If `isPlain` resolves to true
+ * for that folder, the result also includes its files. To list them, a false entry in a copy of the index makes git
+ * look inside the folder.
  */
 export async function listOthers(place: Place, isPlain: (folder: string) => Promise<boolean>): Promise<Others> {
   const index = join(place.scratch, "others");
@@ -90,7 +91,7 @@ export async function listInside(
   };
 }
 
-/** Collects the paths that git skipped because it could not read them, from its warnings. */
+/** Collects from git's warnings the paths that git skipped because it could not read them. */
 class Warnings {
   readonly #found = new Map<string, string>();
 

@@ -13,10 +13,12 @@ export interface DiffWish {
   readonly signal: AbortSignal;
 }
 
-/** With this option git reads no `.gitmodules`, which may hide changed submodules, or be impossible to parse. */
+/**
+ * With this option git does not read `.gitmodules`. That file may hide changed submodules, or be impossible to parse.
+ */
 const WITH_SUBMODULES = "--ignore-submodules=none";
 const ARGS = ["diff", "--binary", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv", WITH_SUBMODULES];
-/** Lists the differences of two trees, one path for each. */
+/** The git arguments that list the differences between two trees, one for each path. */
 export const LIST_CHANGES = ["diff-tree", "-r", "-z", "--no-renames", WITH_SUBMODULES];
 
 /**

@@ -20,7 +20,7 @@ export async function findSubmodules(place: Place, declared: Declared, theirs: A
     if (place.laidOut.get(path)?.mode === GITLINK || (await lookAt(place, path)) !== "folder") continue;
     const entry = theirs.entries?.get(path);
     if ((await findInner(place, path)) !== null) found.push({ path, begun: null });
-    // A submodule that is not checked out, and moved.
+    // A submodule that is not checked out and was moved.
     else if (entry?.mode === GITLINK && commits.has(entry.oid) && (await isEmptyFolder(pathIn(place, path)))) {
       found.push({ path, begun: entry });
     }
@@ -46,7 +46,10 @@ async function isStillPresent(
   return isIndexed && (await isEmptyFolder(pathIn(place, path)));
 }
 
-/** Whether a path that others wrote leads to a folder, through no link and to no place outside. */
+/**
+ * Checks what an untrusted path leads to: a folder inside the place, without links on the way, or something else
+ * (`none`).
+ */
 export async function lookAt(place: Place, path: string): Promise<"folder" | "none" | "unreadable"> {
   const names = path.split("/");
   if (names.some((name) => ["", ".", "..", ".git"].includes(name) || name.includes("\0"))) return "none";

@@ -64,7 +64,8 @@ async function findDiffs(
 }
 
 /**
- * Returns the tree without those changes of the run that take most of the diff. Returns null if the run has no changes.
+ * Returns the tree without the run's changes that take the most space in the diff. Returns null if the run has no
+ * changes.
  */
 async function dropLargest(source: Source, tree: string, wish: FitWish): Promise<Gathered | null> {
   const { base, begun, maxBytes, signal } = wish;

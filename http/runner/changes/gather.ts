@@ -2,11 +2,11 @@
  * Turns the current content of a folder into a git tree.
  *
  * 1. It includes everything that git can store. It leaves out each path that git cannot store, with a reason, and still
- *    includes the rest.
- * 2. A file with the bytes of the checkout is unchanged, whatever its attributes would convert it to.
+ * includes the rest.
+ * 2. A file with the same bytes as at the checkout is unchanged, even if git would now convert them to something else.
  * 3. A nested repository becomes plain files. A submodule becomes its commit, if others can fetch that commit;
- *    otherwise its change is left out.
- * 4. Nothing in the folder's repositories acts as configuration, hook or filter here.
+ * otherwise its change is left out.
+ * 4. Configuration, hooks and filters of the repositories in the folder have no effect.
  */
 import { type FileHandle, lstat, mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -109,7 +109,7 @@ async function takeFiles(place: Place, all: Candidates): Promise<readonly LeftOu
   return [...large.leftOut, ...tooLarge.map((path) => ({ path, why: TOO_LARGE })), ...refused];
 }
 
-/** Finds the files with the bytes of the checkout: their original entries, with the current mode. */
+/** Finds the files with the same bytes as at the checkout. Returns their original entries, with the current mode. */
 async function findUnchanged(place: Place, files: Candidates): Promise<Map<string, Entry>> {
   const entries = new Map<string, Entry>();
   for (const [path, { begun, bytes, mode }] of files) {

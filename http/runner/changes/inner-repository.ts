@@ -4,7 +4,7 @@ import { type Place, pathIn, readSmallFile } from "./place.js";
 
 /** A repository nested in a folder of files. */
 export interface InnerRepository {
-  /** Absolute path of its git directory. */
+  /** Absolute path of the repository's git directory. */
   readonly gitDir: string;
   /** Whether the folder is an additional worktree of a repository elsewhere. */
   readonly isWorktree: boolean;

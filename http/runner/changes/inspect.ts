@@ -4,11 +4,11 @@ import { type Entry, isMissing, type LeftOut, type Place, pathIn } from "./place
 
 /** A file or link that may have changed. */
 export interface Candidate {
-  /** The original entry of its path; null for a new path. */
+  /** The original entry at the path; null for a new path. */
   readonly begun: Entry | null;
-  /** Its current mode, as git stores it. */
+  /** The current mode, as git stores it. */
   readonly mode: "100644" | "100755" | "120000";
-  /** Its size, in bytes. */
+  /** The current size, in bytes. */
   readonly bytes: number;
 }
 
@@ -23,7 +23,7 @@ export interface Inspected {
 }
 
 /**
- * Maximum size of a file that the runner reads, in bytes. Above it, git does not read a file to compare it
+ * Maximum size of a file that the runner reads, in bytes. Git does not read larger files to compare them
  * (`core.bigFileThreshold`).
  */
 export const MAX_FILE_BYTES = 512 * 1024 * 1024;
@@ -54,7 +54,10 @@ export async function inspect(place: Place, paths: ReadonlyMap<string, Entry | n
   return { candidates, gone, leftOut };
 }
 
-/** Returns null if nothing is at the path, or a text that says why the runner cannot include the path. */
+/**
+ * Returns the candidate at the path; null if no file or link is there. Returns a text if the runner cannot include the
+ * path; the text says why.
+ */
 async function look(path: Buffer, begun: Entry | null): Promise<Candidate | string | null> {
   try {
     const found = await lstat(path);

@@ -20,7 +20,7 @@ const LFS_CONTENT = "Git LFS tracks it, and runs do not send LFS content";
 
 /** The result for files that Git LFS manages. */
 export interface LargeFiles {
-  /** Files that hold the content of a known pointer, or content that is stored already. */
+  /** The entries of files that hold the content of a known pointer, or content that is stored already. */
   readonly entries: ReadonlyMap<string, Entry>;
   readonly leftOut: readonly LeftOut[];
 }
@@ -63,7 +63,9 @@ async function listFiltered(place: Place, paths: readonly string[]): Promise<rea
   return records.flatMap((path, at) => (at % 3 === 0 && records[at + 2] === "lfs" ? [path] : []));
 }
 
-/** Lists the pointers that the folder started with: the content's key to the object ids of its pointers. */
+/**
+ * Returns the pointers that the folder started with: their object ids, by the key of the content that they point to.
+ */
 async function listPointers(place: Place, candidates: Candidates): Promise<ReadonlyMap<string, readonly string[]>> {
   const all = place.laidOut;
   const filtered = await listFiltered(place, [...all.keys()]);
@@ -104,7 +106,7 @@ async function readBlobs(place: Place, oids: readonly string[]): Promise<Readonl
   return found;
 }
 
-/** The digest and size in a Git LFS pointer, as a key. Returns null for other text. */
+/** Returns the digest and size in a Git LFS pointer, as a key. Returns null for other text. */
 function toKey(content: Buffer): string | null {
   const text = content.toString("utf8");
   if (!/^version https:\/\/(git-lfs\.github\.com|hawser\.github\.com)\/spec\/v1\n/.test(text)) return null;
@@ -113,7 +115,7 @@ function toKey(content: Buffer): string | null {
   return digest === undefined || size === undefined ? null : `${digest} ${size}`;
 }
 
-/** Digests of a file's content: the key of its pointer, and its object id if git stores it as it is. */
+/** Digests of a file's content: the key of a pointer to it, and its object id if git stores it unconverted. */
 async function readKeys({ laidOut }: Place, path: Buffer): Promise<{ content: string; blob: string }> {
   const [first] = laidOut.values();
   const content = createHash("sha256");

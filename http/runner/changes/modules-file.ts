@@ -53,9 +53,9 @@ export async function readIndexed(place: Place): Promise<Modules> {
 }
 
 /**
- * Removes the new sections without a submodule from the index's `.gitmodules`, so that the index declares no missing
- * submodule. Leaves out a new file that would then be empty. If a moved submodule is left out, it stays at its original
- * path. Returns the paths of the removed sections that are not in `leftOut` yet.
+ * Removes from the index's `.gitmodules` the new sections that have no submodule, so that the index declares no missing
+ * submodule. Leaves out a new file that would then be empty. If the change of a moved submodule is left out, the
+ * submodule stays at its original path. Returns the paths of the removed sections that are not in `leftOut` yet.
  */
 export async function undeclare(
   place: Place,
