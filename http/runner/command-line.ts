@@ -73,7 +73,7 @@ function toToken(program: Command, text = ""): string {
         "--trust with --trust-token-file",
     );
   }
-  // A header cannot carry other characters.
+  // Other characters are not valid in a bearer token.
   if (!/^[\x21-\x7e]+$/.test(text)) program.error("error: the pool token must consist of visible ASCII characters");
   return text;
 }

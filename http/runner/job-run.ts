@@ -369,7 +369,7 @@ export class JobRun {
     return toEnvironment(this.job, folder, { checkouts, passed: this.#options.passEnv, secrets });
   }
 
-  /** The run's failure. After a timeout it is always `timed-out`. */
+  /** Returns the run's failure; null if it did not fail. After a timeout, every failure is `timed-out`. */
   #failure(failed: JobFailed | null): JobFailed | null {
     if (this.#cut !== "timeout" || failed === null) return failed;
     const message = `the run took longer than ${this.job.timeoutMinutes} minutes`;

@@ -6,7 +6,7 @@ import type { PushSite } from "./push/push-site.js";
 export interface Place {
   readonly folder: RunFolder;
   readonly checkouts: Checkout[];
-  /** The sites with which the runner reads each checkout's changes, and from which it pushes them. */
+  /** The push sites of the checkouts. The runner uses them to read each checkout's changes, and to push them. */
   readonly sites: PushSite[];
 }
 

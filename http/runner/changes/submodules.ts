@@ -14,7 +14,7 @@ export type HoldsCommit = (
 /** A submodule of the folder. */
 export interface Submodule {
   readonly path: string;
-  /** The commit that the folder started with, also under another path. Null for a new submodule. */
+  /** The entry of the submodule's commit at the start, possibly at another path. Null for a new submodule. */
   readonly begun: Entry | null;
 }
 
@@ -83,7 +83,10 @@ async function readView(place: Place, { gitDir: theirs, isWorktree }: InnerRepos
   return gitDir;
 }
 
-/** Whether both URLs name the same repository: the protocol, the user and a `.git` at the end may differ. */
+/**
+ * Whether both URLs name the same repository. The protocol, the user and a `.git` at the end may differ. A relative URL
+ * only has to match the end of the other URL.
+ */
 function isSameUrl(declared: string | null, url: string): boolean {
   if (declared === null) return false;
   const [one, other] = [plainUrl(declared), plainUrl(url)];

@@ -13,7 +13,10 @@ export interface Checkout {
   readonly repository: string;
   /** The folder of the files: a clone for the agent. */
   readonly folder: string;
-  /** A bare git directory that the agent does not use. The runner computes changes with it, not with the clone's. */
+  /**
+   * A bare git directory that the agent does not use. The runner computes changes with it, not with the clone's git
+   * directory.
+   */
   readonly record: string;
   /** The commit that the run's diff is relative to. */
   readonly base: string;
@@ -146,7 +149,7 @@ async function beginAt(
   }
 }
 
-/** Restores the commit into the record. The clone shares the record's objects. The commit has no parents in either. */
+/** Restores the commit, without parents, into the record. The clone shares the record's objects. */
 async function beginFromArchive(
   stored: StoredCommit,
   { folder, record, signal }: CheckoutOptions,

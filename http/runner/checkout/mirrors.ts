@@ -192,7 +192,7 @@ async function bringHead(place: MirrorPlace, branch: string, signal: AbortSignal
 
 /**
  * Fetches the commit to merge in: the commit that the job names, or else the branch's head. Returns null if there is
- * nothing to merge.
+ * nothing to merge. Rejects with `GitFailed` if there is no such branch.
  */
 async function bringMerge(
   place: MirrorPlace,

@@ -13,7 +13,7 @@ export class Lease {
   readonly #sent = new Map<number, number>();
   #cancel: () => void = () => undefined;
 
-  /** Calls `over` when the lease has expired since the last acknowledged heartbeat was sent. */
+  /** `over` is called when the lease expires, counted from when the last acknowledged heartbeat or hello was sent. */
   constructor(clock: Clock, over: () => void) {
     this.#clock = clock;
     this.#over = over;

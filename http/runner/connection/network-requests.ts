@@ -8,7 +8,7 @@ import { MAX_ANSWER_BYTES, type RunnerFrame, type ServiceFrame } from "../../../
 type Request = Extract<ServiceFrame, { frame: "request" }>;
 type Response = Extract<RunnerFrame, { frame: "response" }>;
 
-/** Maximum length of each text in a response except the body, in characters. */
+/** Maximum length of each text in a response, in characters. The body has a separate limit. */
 const MAX_WORDS = 1_000;
 
 const FORBIDDEN = "a cloud metadata address, which only this host may use";
@@ -21,8 +21,9 @@ export interface Requests {
 }
 
 /**
- * Requests may go to any host, including the runner's own network. Cloud metadata services are blocked, because they
- * hand out this host's credentials. Requests follow no redirects, and ignore proxies from the environment.
+ * Creates requests that may go to any host, including the runner's own network. Cloud metadata services are blocked,
+ * because they hand out this host's credentials. The requests follow no redirects, and ignore proxies from the
+ * environment.
  */
 export function createRequests(): Requests {
   const outbound = createOutbound({ allowList: everywhere, resolve, maxBodyBytes: MAX_ANSWER_BYTES });

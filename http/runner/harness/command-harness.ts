@@ -9,7 +9,7 @@ import { type Harness, HarnessNotFound, type HarnessRun } from "./harness.js";
 /**
  * Runs any program as the agent: the run's arguments, or the runner's default command. The program's output becomes
  * steps; JSON lines in it are messages (see {@link parseAgentLine}). The runner writes answers and people's messages to
- * its standard input.
+ * the program's standard input.
  */
 export function commandHarness(defaultCommand: readonly string[]): Harness {
   return {
@@ -153,7 +153,7 @@ class AgentInput {
 /** Maximum length of a line, in characters. The rest of a longer line is dropped. */
 const MAX_LINE = 256 * 1024;
 
-/** The lines of a stream, with back-pressure on its writer. */
+/** Yields the lines of a stream. Stops reading the stream while a line is being handled. */
 export async function* listLines(stream: Readable): AsyncGenerator<string> {
   let rest = "";
   stream.setEncoding("utf8");

@@ -20,7 +20,7 @@ export interface HarnessRun {
   readonly halt: Halt;
   /** Called with the agent's process before any other callback. */
   readonly started: (group: ProcessGroup) => Promise<void>;
-  /** Back-pressure: resolves when the next step may be reported. */
+  /** Reports a step. Resolves when the next step may be reported (back-pressure). */
   readonly step: (step: Omit<RunStep, "index" | "spent">) => Promise<void>;
   /** `model` is the model that the cost is for; null if the agent does not name one. */
   readonly cost: (spent: Spent, model: string | null) => Promise<void>;

@@ -33,8 +33,8 @@ export async function runShell(command: string, run: CommandRun): Promise<Comman
 }
 
 /**
- * Collects the end of a long text. It drops a first line that lost its start, unless that line is the only one, because
- * a part of a secret could not be masked.
+ * Collects the end of a long text. If the first line has lost its start, drops that line, because a mask would not find
+ * a secret that lost its start. Keeps the line if it is the only one.
  */
 export class Tail {
   #text = "";
