@@ -67,8 +67,7 @@ export async function collect(sites: readonly PushSite[], options: CollectOption
 }
 
 /**
- * The remarks for people: those on missing changes and, if the agent printed nothing and changed nothing, a remark on
- * that.
+ * Returns the remarks for people. They name missing changes, or say that the agent printed nothing and changed nothing.
  */
 export function remarksOn({ remarks, isUnchanged }: Collected, isSilent: boolean): readonly string[] {
   return isSilent && isUnchanged ? [...remarks, NOTHING_DONE] : remarks;

@@ -135,7 +135,7 @@ function describeRunner(options: RunnerOptions, slots: number, jobs: Jobs, harne
   };
 }
 
-/** Describes the fault of the default program. Returns nothing if the program can start, or if there is none. */
+/** Describes why the default program cannot start. Returns an empty list if it can start, or if there is none. */
 async function programFault([program]: readonly string[]): Promise<readonly string[]> {
   const why = program === undefined ? null : await whyNotStarted(program, process.env.PATH);
   if (why === null) return [];

@@ -23,8 +23,8 @@ const NOT_TAKEN = "the lease expired, or another connection took over";
 
 export interface InboundFramesOptions {
   /**
-   * Handles a frame. Calls are in order, and after the hello they overlap. So it must pass each frame on in the order
-   * of the calls, and pass on no message after one that failed.
+   * Handles a frame. Frames are passed to it in order; after the hello, calls overlap. It must pass the messages on in
+   * the same order, and none after a message that failed.
    */
   readonly take: (frame: RunnerFrame) => Promise<void>;
   /** Whether the connection is open. No frame is handled after its end. */

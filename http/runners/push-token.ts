@@ -26,7 +26,7 @@ const NO_HOST = "No code host is configured on this service.";
 
 /**
  * The created part of a push order. `limitedUntilMs` is the time until which the code host's rate limit prevents a
- * token; null if that is not the reason.
+ * token; null if the rate limit is not the reason.
  */
 interface PushMade {
   readonly made: MadePush;

@@ -16,10 +16,10 @@ import type { RouteRequest } from "../wire/route.js";
 const CANDIDATES_AT_ONCE = 3;
 const TEXTS_AT_ONCE = 10;
 
-/** The sources of one response. The rows are those of one moment, and other work runs in between. */
+/** The sources of one response. All rows of `view` are from one moment, although other work runs between the reads. */
 export interface SearchRead extends Pick<RouteRequest, "pause" | "signal"> {
   readonly view: Runtime["reading"];
-  /** The current rows, with their cached pictures. */
+  /** The current rows, which may be newer than those of `view`. */
   readonly latest: Runtime["reading"];
   readonly memory: SearchMemory;
 }

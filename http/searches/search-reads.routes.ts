@@ -70,7 +70,7 @@ function listRoutes(runtime: Runtime): readonly Route[] {
 
 interface Page {
   readonly workspaceId: string;
-  /** One row more than the limit, if there are more. */
+  /** The rows of the page, and one more row if there are further ones. */
   readonly found: readonly SearchRow[];
   readonly limit: number;
 }

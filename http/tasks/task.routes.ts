@@ -166,7 +166,7 @@ function pageRoute(): Route {
   });
 }
 
-/** The commands of people in the team on a task. The name is the last segment of the path. */
+/** The routes for people's commands on a task. A command's name is the last segment of its path. */
 function commandRoutes(options: TaskRoutesOptions): readonly Route[] {
   const nothing = z.strictObject({});
   return [

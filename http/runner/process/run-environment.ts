@@ -19,8 +19,9 @@ export interface EnvironmentOptions {
 }
 
 /**
- * The environment of a run's programs: the run's own variables, and of the runner's environment only {@link ALWAYS} and
- * the names in `passed`. In a replay or search, names that match {@link CREDENTIAL} are removed from `passed`.
+ * Returns the environment of a run's programs: the run's own variables and, from the runner's environment, only {@link
+ * ALWAYS} and the names in `passed`. In a replay or search, names that match {@link CREDENTIAL} are removed from
+ * `passed`.
  */
 export function toEnvironment(job: Job, folder: RunFolder, more: EnvironmentOptions): Record<string, string> {
   const folders = more.checkouts.map((checkout) => [checkout.repository, checkout.folder] as const);

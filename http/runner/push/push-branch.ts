@@ -2,12 +2,12 @@
  * Pushes a snapshot to its branch, and never forces the push.
  *
  * 1. The push is a commit on the branch's last agreed state: the branch at the start of the run, or at the run's last
- *    push.
+ * push.
  * 2. If the branch has moved since (the host rejects the push), the runner fetches it once. It applies the run's
- *    changes since the last agreed state to the branch's head. So people's pushes stay.
- * 3. If that conflicts, or the branch has moved again, nothing is pushed.
+ * changes since the last agreed state to the branch's head, so people's pushes stay.
+ * 3. If the run's changes conflict with that head, or the branch has moved again, nothing is pushed.
  * 4. If the branch already has the snapshot's changes (an earlier answer was lost), nothing is pushed, and the result
- *    names its head.
+ * names the branch's head.
  */
 import type { PushOrder, PushProblem } from "../../../actors/runners/push.js";
 import { git } from "../checkout/git.js";
@@ -17,9 +17,9 @@ import type { Snapshot } from "./push-site.js";
 
 /** The last state in which the run and the branch agreed. */
 export interface Agreed {
-  /** The branch's head at that time. */
+  /** The branch's head in this state. */
   readonly head: string;
-  /** The run's files at that time. */
+  /** The tree of the run's files in this state. */
   readonly tree: string;
   /** The commit that the run merged in but has not pushed yet; null for none. */
   readonly merged: string | null;
@@ -83,7 +83,10 @@ class Push {
     return sent === "moved" ? this.#again() : sent;
   }
 
-  /** There is nothing to push: returns the branch's head, or the problem if there is no branch. */
+  /**
+   * Returns the result if there is nothing to push: the branch's head, or a problem if the branch is missing or
+   * unreachable.
+   */
   async #found(): Promise<PushResult> {
     const head = await this.#fetch();
     if (typeof head === "object") return head;
@@ -148,7 +151,7 @@ class Push {
   }
 
   /**
-   * Creates commits of three trees, the latter two on top of the first: git finds the merge base through their parent.
+   * Creates a commit of each tree. The first commit is the parent of the other two, so git uses it as their merge base.
    */
   async #forked(from: string, ours: string, theirs: string): Promise<readonly string[]> {
     const begin = await this.#readCommit(from, [], "from");

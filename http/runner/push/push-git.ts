@@ -35,7 +35,7 @@ function settings(url: string): readonly string[] {
     "push.recurseSubmodules=no",
     "fetch.recurseSubmodules=no",
     "fetch.fsckObjects=true",
-    // Do not ask repositories with borrowed objects for their branches.
+    // Do not list the branches of repositories whose objects the site borrows.
     "core.alternateRefsCommand=true",
     "protocol.allow=never",
     "protocol.http.allow=always",

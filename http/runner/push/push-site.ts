@@ -59,7 +59,7 @@ export async function openPushSite(
   const borrowed = await readFile(join(record, "objects/info/alternates"), "utf8").catch(() => "");
   await mkdir(join(at, "objects/info"), { recursive: true });
   await writeFile(join(at, "objects/info/alternates"), `${borrowed}${record}/objects\n`);
-  // A base without history stays without it.
+  // If the base has no history, it has none in the site either.
   await copyFile(join(record, "shallow"), join(at, "shallow")).catch(() => undefined);
   await copyIndex(join(record, "index"), join(at, "index"));
   await git(at, ["update-ref", "refs/began", base], { env: { GIT_DIR: at }, signal });
@@ -67,7 +67,7 @@ export async function openPushSite(
   return { folder: at, checkout, within: folder.path, begun };
 }
 
-/** The tree that the run started with: the commit's, including the merge and the task's changes so far. */
+/** Returns the tree that the run started with: the commit's files, with the merge and the task's changes so far. */
 export function startTree({ checkout, begun }: PushSite): string {
   return checkout.tree ?? begun;
 }
@@ -113,7 +113,7 @@ async function listChanged(
   return changed.slice(0, MAX_CHANGED_PATHS);
 }
 
-/** Throws unless every path from the checkout up to the run's folder is a folder, and no link to another place. */
+/** Throws unless each path from the checkout up to the run's folder is a real folder, not a link. */
 async function mustBeFolders(folder: string, within: string): Promise<void> {
   for (let at = folder; at !== within && at !== dirname(at); at = dirname(at)) {
     const isFolder = await lstat(at).then(

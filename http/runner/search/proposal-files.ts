@@ -30,8 +30,8 @@ const submissionSchema = z.looseObject({ type: z.enum(["candidates", "cause"]) }
 /**
  * Sends messages that an agent of any harness writes to files. Each `proposals/<name>.json` holds an object like a line
  * of the `command` harness. The runner removes the file, sends the object, and writes the answer to
- * `answers/<name>.json`: `{ status, body }`. It skips a file that is not valid JSON once, because the agent may still
- * be writing it.
+ * `answers/<name>.json`: `{ status, body }`. If a file is not valid JSON, the first scan skips it, because the agent
+ * may still be writing it.
  */
 export class ProposalFiles {
   readonly #options: ProposalFilesOptions;

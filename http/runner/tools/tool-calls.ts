@@ -164,7 +164,7 @@ export class ToolCalls {
     return [...this.#calls].filter(({ result }) => result === null);
   }
 
-  /** Finds the call while it has no result. */
+  /** Returns the call if it is pending and has no result yet. */
   #find(pending: PendingCall): Call | undefined {
     return [...this.#calls].find((call) => call === pending && call.result === null);
   }
