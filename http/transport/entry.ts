@@ -16,7 +16,10 @@ export interface Credentials {
   header(name: string): string | undefined;
 }
 
-/** Returns the current holder of a request's credential; null without a credential, a refusal for an invalid one. */
+/**
+ * Returns the current holder of a request's credential. Returns null if the request has none, and a refusal if the
+ * credential is invalid or the request may not use it.
+ */
 export type CallerNow = () => Caller | null | Refusal;
 
 export interface EntryOptions {
@@ -65,8 +68,8 @@ export function enter(options: EntryOptions, found: Found, incoming: TransportRe
 }
 
 /**
- * Counts the request against its valid credential, or else against its address's share for the audience. Returns a
- * refusal beyond the limit.
+ * Counts the request against its valid credential. Without one, counts it against the share of its address for the
+ * audience. Returns a refusal beyond the limit, otherwise null.
  */
 export function crowdedBy(
   { admission, clientAddress }: EntryOptions,

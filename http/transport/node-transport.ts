@@ -172,8 +172,8 @@ interface NodeRequest extends TransportRequest {
   /** Whether the client was still sending its body when `dropBody` gave up. */
   isFlooding(): boolean;
   /**
-   * Drops the body after the response, for a client that announced to wait for 100 Continue and got none. Such a client
-   * may still send its body without waiting (RFC 9110, 10.1.1). Null for any other request.
+   * Drops the body after the response, for a client that asked for 100 Continue and did not get it. Such a client may
+   * still send its body without waiting (RFC 9110, 10.1.1). Null for any other request.
    */
   rest(): (() => Promise<unknown>) | null;
 }

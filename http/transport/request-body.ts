@@ -54,7 +54,7 @@ export type Received = Uint8Array | Refusal | EdgeRefusal | null;
 
 /**
  * Receives the body of a request, within the memory limits of the body's reservation. Calls `received` once. A public
- * route accepts a smaller body, unless a runner sends it.
+ * JSON route accepts only smaller bodies, unless runners use the route.
  */
 export function receiveBody(
   { rawBodyBytes, access, credential }: Pick<Route, "rawBodyBytes" | "access" | "credential">,

@@ -1,7 +1,7 @@
 import type { Refusal } from "../../actors/refusal.js";
 import type { Socket, SocketHandler, SocketRequest } from "../wire/socket.js";
 
-/** Asked before a body uses `bytes` of memory in total. Returns whether it may. */
+/** Called before a body uses `bytes` of memory in total. Returns whether the body may use them. */
 export type HoldBytes = (bytes: number) => boolean;
 
 /** A request as the transport received it. */
@@ -13,7 +13,7 @@ export interface TransportRequest {
   readonly query: string;
   /** Returns a header by its lower-case name. Repeated headers are joined with ", ". */
   header(name: string): string | undefined;
-  /** Returns all headers in the same form. */
+  /** Returns all headers by lower-case name. Repeated headers are joined. */
   headers(): ReadonlyMap<string, string>;
   readonly remoteAddress: string;
   /**
@@ -118,7 +118,7 @@ export interface TransportHandlers {
  * parses a request behind one that still waits, it closes the connection without a response to either. Completed
  * effects stay, and responses to earlier requests of the same packet may be lost. The service cannot prevent this: the
  * library parses all requests of a packet together, and pausing reads would hide a disconnect. Clients retry on a
- * closed connection (RFC 9112, section 9.3.2). Neither responds out of order.
+ * closed connection (RFC 9112, section 9.3.2). Neither implementation responds out of order.
  */
 export interface Transport {
   readonly name: "uws" | "node";

@@ -50,7 +50,10 @@ export function writePaused(response: HttpResponse, answer: WholeAnswer): void {
   });
 }
 
-/** Longer bodies are sent piece by piece, so that a drain can wait for their end. In characters. */
+/**
+ * Maximum length of a body that is sent in one call, in characters. Longer bodies are sent piece by piece, so that a
+ * drain can wait for their end.
+ */
 export const BIG_BODY = 64 * 1024;
 
 /** Sends a response with a big body. Resolves when the client has received all of it or is gone. */

@@ -24,7 +24,7 @@ export interface Config {
   readonly hookRotationHours: number;
   /** Lease of a runner's claim, in seconds. */
   readonly leaseSeconds: number;
-  /** Bearer token of the metrics endpoint. Null allows requests from this machine only. */
+  /** Bearer token of the metrics endpoint. Null allows only requests from this machine that did not pass a proxy. */
   readonly metricsToken: string | null;
   readonly rates: AdmissionRates;
   /** Maximum number of open sockets for each person, token or pool; 0 for no limit. */
@@ -49,6 +49,6 @@ export interface Config {
 export interface AdmissionRates {
   readonly perCredentialASecond: number;
   readonly perAddressASecond: number;
-  /** Limits requests with status 401 from one address. */
+  /** Maximum number of requests with status 401 from one address per minute. */
   readonly failuresAMinute: number;
 }

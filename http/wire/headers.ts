@@ -1,6 +1,6 @@
 import type { Refusal } from "../../actors/refusal.js";
 
-/** The API version that this service supports (configuration API, Versioning). */
+/** The API version that this service supports (see "Versioning" in the configuration API document). */
 export const API_VERSION = "2026-09-23";
 
 /** Headers of every response, besides the request id. Pages replace the `content-security-policy`. */
@@ -59,7 +59,10 @@ export function clientName(header: string | undefined): string {
   return header !== undefined && /^iac-provider\/[\w.+-]{1,50}$/.test(header) ? header : "unknown";
 }
 
-/** Reads the version from `If-Match`, which must be one strong entity tag: the version in double quotes. */
+/**
+ * Returns the version from `If-Match`, or a refusal. The header must be one strong entity tag: the version in double
+ * quotes.
+ */
 export function ifMatchVersion(header: string | undefined): number | Refusal {
   if (header === undefined) {
     return { refused: "precondition-required", detail: "An If-Match header with the resource's ETag is required." };
