@@ -15,7 +15,10 @@ export interface Scheduler {
   defer(work: () => void): void;
 }
 
-/** Longest single timeout. Distant times use several timeouts, so a wall-clock change is noticed within this time. */
+/**
+ * Longest single timeout, in milliseconds. Distant times use several timeouts, so a wall-clock change is noticed within
+ * this time.
+ */
 const LONGEST_HOP_MS = 60_000;
 
 /**

@@ -17,7 +17,10 @@ type AnyRefusal = Refusal | EdgeRefusal;
 /** The slug of a problem: its type without the prefix `urn:service:problem:`. */
 export type ProblemSlug = AnyRefusal["refused"];
 
-/** Status and title of each problem (configuration API, Errors). Only this table maps problems to statuses. */
+/**
+ * Status and title of each problem (see "Errors" in the configuration API document). Only this table maps problems to
+ * statuses.
+ */
 export const problems: Readonly<Record<ProblemSlug, readonly [status: number, title: string]>> = {
   "bad-request": [400, "The request is malformed"],
   "idempotency-key-required": [400, "An Idempotency-Key is required"],

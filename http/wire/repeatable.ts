@@ -27,7 +27,10 @@ export function findIdempotency(
   return idempotencyWithin(sealer, request, `${caller.kind === "person" ? caller.userId : caller.tokenId} ${what}`);
 }
 
-/** Like {@link findIdempotency}, for a request without a caller. `scope` separates its keys from all other keys. */
+/**
+ * Like {@link findIdempotency}, for a request without a caller. `scope` separates the request's key from the keys in
+ * other scopes.
+ */
 export function idempotencyWithin(
   sealer: Sealer,
   { body, header }: Pick<RouteRequest, "body" | "header">,

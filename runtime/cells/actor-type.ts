@@ -28,7 +28,7 @@ export interface ActorType {
   /** Upgrades a snapshot from an older version. Required from version 2. */
   readonly migrate?: (snapshot: StoredState, fromVersion: number) => StoredState;
   readonly supervision?: Supervision;
-  /** The pictures that actors of this kind may cache in memory. */
+  /** The row views whose values actors of this kind may cache in memory. */
   readonly pictures?: readonly RowView<unknown>[];
 }
 

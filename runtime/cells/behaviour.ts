@@ -29,7 +29,7 @@ export interface Behaviour {
 
 export const notTaken = Symbol("not taken");
 
-/** The behaviours of a catalogue: an actor's by kind, a subscriber's by name. */
+/** The behaviours of a catalogue, by actor kind or by subscriber name. */
 export class Behaviours {
   readonly #actors = new Map<string, Behaviour>();
   readonly #subscribers = new Map<string, Behaviour>();

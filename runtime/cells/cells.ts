@@ -37,7 +37,8 @@ export class Cells implements RowMemory {
   #flushed = 0;
   #latest: { readonly to: Address; readonly cell: Cell } | null = null;
   /**
-   * True while recovery still searches the store for undelivered messages. Each new cell then looks for its own first.
+   * True while recovery still searches the store for undelivered messages. While it is true, each new cell first looks
+   * for its own undelivered messages.
    */
   mayHaveUndelivered = true;
 

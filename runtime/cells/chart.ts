@@ -93,10 +93,12 @@ export function createChart<Context extends MachineContext, Event extends Messag
   return { on, choose, machine };
 }
 
-/** An event of any type with the fields of a message. Its asker gets the answer to that message. */
+/**
+ * An event of any type with the fields of the message `M`. The answer to the event goes to the asker of that message.
+ */
 export type EventWith<M extends Message, More = unknown> = Delivered<Omit<M, "type"> & Message> & More;
 
-/** The fields with their own message type. If a message is spread into the fields, its answer type is kept. */
+/** `Fields` with the message type `Type`. If a message was spread into the fields, its answer type is kept. */
 type Renamed<Type extends string, Fields> = Type extends string
   ? Fields extends object
     ? Omit<Fields, "type"> & { readonly type: Type }
@@ -104,7 +106,7 @@ type Renamed<Type extends string, Fields> = Type extends string
   : never;
 
 /**
- * Creates the event that a message is classified as, from the event's type and the data read to classify the message.
+ * Creates an event that `classify` returns for a message, from the event's type and the data that `classify` has read.
  * The TypeScript type is inferred, so that a machine can take its events from the result of its classifier. If the
  * event is answered, include the message's fields: `toEvent("start.refused", { ...message, refusal })`.
  */

@@ -139,7 +139,7 @@ function withTurn<M extends Message>(message: M, turn: Turn): M & { readonly tur
   return event;
 }
 
-/** Returns the context after an assignment. If the update has every field, this is the update itself. */
+/** Returns the context after an assignment. If the update has every field, returns the update itself. */
 function merged(context: unknown, update: unknown): unknown {
   return isWhole(update, context) ? update : Object.assign({}, context, update);
 }

@@ -150,7 +150,10 @@ function sendRequest(
   return whenSilent === undefined ? waiting : { ...waiting, whenSilent };
 }
 
-/** Sends the requests of a gatekeeper that asks others. They share its time limit. */
+/**
+ * Sends the requests of a gatekeeper that asks further gatekeepers. The time limit of that gatekeeper also applies to
+ * them.
+ */
 function callGatekeepers(
   { waiting }: GateContext,
   { key, requests, turn }: Delivered<CallGatekeepers>,

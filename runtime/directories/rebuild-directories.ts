@@ -12,7 +12,7 @@ export interface DirectoryCatalogue {
 
 /** Number of store entries read at a time. The directory entries that follow from them are written in one batch. */
 const SLICE = 1_000;
-/** Present while a rebuild is running. */
+/** The key of the mark that is present while a rebuild is running or was interrupted. */
 const MARK: Key = [GLOBAL_PARTITION, metaSpace, "directories-rebuilding"];
 
 /**

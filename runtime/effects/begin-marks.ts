@@ -46,7 +46,7 @@ export class BeginMarks {
     else this.#take(pending)?.begin();
   }
 
-  /** Call this when the effect is cancelled; the cancellation removes its mark. */
+  /** Call this when the effect is cancelled. The cancellation itself removes the effect's mark. */
   cancel(pending: PendingEffect): void {
     this.#take(pending)?.drop();
   }
