@@ -247,7 +247,10 @@ class Host implements Runtime {
     this.#defer(this.#run);
   }
 
-  /** A failure outside a turn comes from the store or is a bug. The state is then unknown, so the runtime stops. */
+  /**
+   * Runs `work`, and stops the runtime if `work` throws. A failure outside a turn comes from the store or is a bug, so
+   * the state is unknown then.
+   */
   #guarded(work: () => void): void {
     try {
       work();
@@ -363,8 +366,8 @@ class Host implements Runtime {
   }
 
   /**
-   * Notifies all in-memory state (`RowMemory`) of durable changes. Only then does it drop or update its data of the
-   * changed rows.
+   * Notifies all in-memory state (`RowMemory`) of durable changes, so that it drops or updates its data of the changed
+   * rows.
    */
   #applied(changes: readonly Change[], origin: Origin): void {
     for (const memory of this.#memories) memory.applied(changes, origin);

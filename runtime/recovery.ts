@@ -17,7 +17,10 @@ import { nextReceiver } from "./messages/undelivered.js";
 import type { DamageLog } from "./rows/damage-log.js";
 import type { Origin, RowMemory } from "./rows/row-memory.js";
 
-/** Present between a stop and the next start. If it is missing at a start, the earlier process was killed. */
+/**
+ * The key of the mark that exists between a stop and the next start. If the mark is missing at a start, the earlier
+ * process was killed.
+ */
 const STOPPED_KEY: Key = [GLOBAL_PARTITION, metaSpace, "stopped"];
 /** The information that a stopping process leaves for the next one. Earlier releases stored only `true`. */
 interface StoppedMark {
@@ -71,7 +74,8 @@ interface RecoveryParts {
   readonly clock: Clock;
   readonly damage: DamageLog;
   /**
-   * Whether the runtime is resting: it continues no work of earlier processes, and their mark stays for the next one.
+   * Whether the runtime is resting. A resting runtime continues no work of earlier processes, and leaves the mark of
+   * the last one for the next process.
    */
   readonly rests: boolean;
 }
@@ -216,7 +220,7 @@ export class Recovery implements RowMemory {
       const pending = toPendingEffect(row, this.#clock.now());
       if (this.#effects.find(pending.ownerName, pending.id) !== undefined) continue;
       pending.isMarked = this.#isMarkedStarted(pending);
-      // A row from an earlier release has a mark too, if this release has begun a run of it.
+      // An effect from an earlier release gets a mark when this release begins it, so check the mark first.
       pending.mayHaveBegun = pending.isMarked || (row.value.marks !== true && this.#mayHaveBegun(row.value, pending));
       this.#effects.register(pending);
       this.#effects.enqueue(pending);

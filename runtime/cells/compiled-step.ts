@@ -25,7 +25,7 @@ type TransitionTable = ReadonlyMap<string, ReadonlyMap<string, readonly Transiti
 /** Returns the state after a message, or null if no transition accepts it. */
 export type CompiledStep = (state: StoredState, message: Message, turn: Turn) => StoredState | null;
 
-/** Replacements for XState features that a step may not use. Each throws. */
+/** Functions that guard a step. `spawn` always throws. `checkReturned` throws if an action returned a promise. */
 export interface ForbiddenCalls {
   readonly spawn: () => never;
   readonly checkReturned: (action: string, returned: unknown) => void;
@@ -150,7 +150,10 @@ function isWhole(update: unknown, context: unknown): boolean {
   return true;
 }
 
-/** Compiles an assignment: one function for the whole update, or a value or function per field. */
+/**
+ * Compiles an assignment: one function for the whole update, or a value or function per field. Returns null for
+ * anything else.
+ */
 function compileUpdate(assignment: unknown): ((args: unknown) => unknown) | null {
   if (isCall(assignment)) return (args) => assignment(args, undefined);
   if (typeof assignment !== "object" || assignment === null) return null;

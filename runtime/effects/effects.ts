@@ -26,13 +26,13 @@ class OnceRuns {
     if (this.#underWay.delete(pending) && this.#underWay.size === 0) this.clear();
   }
 
-  /** Stops waiting for all runs. */
+  /** Forgets all runs, so that their waiters stop waiting. */
   clear(): void {
     this.#underWay.clear();
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Resolves when no such run remains. */
+  /** Resolves when no run is tracked any more. */
   ended(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#underWay.size === 0) resolve();
@@ -47,7 +47,10 @@ class OnceRuns {
  * would be idle meanwhile.
  */
 const PREPARED_AT_ONCE = 16;
-/** Time limit for the same preparation, in milliseconds. At least one effect is always prepared. */
+/**
+ * Maximum time to prepare effects of one name before the event loop continues, in milliseconds. At least one effect is
+ * always prepared.
+ */
 const PREPARING_MS = 1;
 /** Maximum number of unprepared effects of one name whose inputs stay in memory. Later inputs are read from disk. */
 const MAX_CACHED_INPUTS = 256;

@@ -6,7 +6,7 @@ export interface LaneLimits {
   readonly name: string;
   /** Places of the whole process. */
   readonly places: number;
-  /** Number of those places that are reserved for a party's first place. A party's further places cannot use them. */
+  /** Number of places that are reserved for the first place of a party. A party's further places cannot use them. */
   readonly kept: number;
   /** Maximum places of one party at a time. */
   readonly perParty: number;
@@ -25,7 +25,7 @@ export interface PlaceFor {
 
 /** A request that waits for a place. */
 export interface PlaceWaiter extends PlaceFor {
-  /** Whether it is waiting. For the lane's use only. */
+  /** Whether the request is waiting. For the lane's use only. */
   isWaiting: boolean;
   /** Called once, after the place is taken. */
   granted(): void;
@@ -81,7 +81,7 @@ export class Lane {
   readonly #with = new Queue<Client>();
   #waiting = 0;
   #taken = 0;
-  /** Number of places beyond each party's first. */
+  /** Number of taken places, without the first place of each party. */
   #further = 0;
   /** Whether the lane is currently granting free places. */
   #granting = false;

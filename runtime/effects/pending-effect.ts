@@ -58,7 +58,7 @@ export function startedKey(owner: Address, id: string): Key {
   return [owner.partition, startedSpace, owner.kind, owner.id, id];
 }
 
-/** Converts a row to a pending effect. Its input stays on disk. */
+/** Converts a row to a pending effect. The effect's input stays on disk. */
 export function toPendingEffect({ key, value }: Entry<EffectRow>, nowMs: number): PendingEffect {
   const [partition, , kind, ownerId, id] = key.map(String);
   const owner = address(partition ?? "", kind ?? "", ownerId ?? "");

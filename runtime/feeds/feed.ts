@@ -87,7 +87,10 @@ export class ChangeFeed implements Feed, RowMemory {
     this.#limits = { entries: Math.max(1, entries), bytes };
   }
 
-  /** Creates an entry with the next sequence number. `batch` is the number of its batch, whose close writes the row. */
+  /**
+   * Creates an entry with the next sequence number. `batch` is the number of the entry's batch. The row is written when
+   * that batch closes.
+   */
   append(partition: string, topic: string, data: unknown, batch: number): PendingEntry {
     const ends = this.#readEnds(partition);
     ends.batch = batch;

@@ -4,7 +4,7 @@ import type { DeadLetter } from "../runtime.js";
 import { deadLetterKey, findDeadLetter, listDeadLetters } from "./dead-letters.js";
 import { offlineSend } from "./offline-send.js";
 
-/** Lists the oldest `limit` dead letters of each partition, including `~`, oldest first. */
+/** Lists the oldest `limit` dead letters of each partition, including the global partition `~`, oldest first. */
 export function listAllDeadLetters(reading: Reading, limit: number): DeadLetter[] {
   return listPartitions(reading).flatMap((partition) => listDeadLetters(reading, partition, limit));
 }

@@ -57,7 +57,7 @@ export class ReadViews {
     this.#committing = { number: this.#batches, changes };
   }
 
-  /** Call this when that batch is durable, before {@link applied} with its changes. */
+  /** Call this when the batch given to {@link committing} is durable, before {@link applied} with its changes. */
   flushed(): void {
     this.#committing = null;
   }

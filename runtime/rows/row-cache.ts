@@ -36,8 +36,8 @@ const MAX_VERSIONS = 8_192;
  * batches must call {@link committing} and {@link flushed}. The cache also holds the rows of the last batch, of any
  * table, because the askers that waited for the batch and the following turns read them next.
  *
- * 1. It returns the same data as the underlying reading. Keys of a batch being committed are read from there, because
- *    they may or may not be durable yet.
+ * 1. It returns the same data as the underlying reading. Keys of a batch being committed are read from the underlying
+ * reading, because they may or may not be durable yet.
  * 2. It caches a limited number of rows and ranges, only of the given tables, and the rows of one batch.
  * 3. A value that is derived only from cached tables stays valid while the partition's version is unchanged.
  */
@@ -164,7 +164,7 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
     this.#readViews.committing(batch);
   }
 
-  /** Call this when that batch is durable. */
+  /** Call this when the batch given to {@link committing} is durable. */
   flushed(): void {
     const batch = this.#committing;
     const isCached = batch !== null && batch.size <= MAX_WRITTEN_ROWS && !this.#wroteElsewhere;
