@@ -10,7 +10,7 @@ export interface Derived {
   readonly expected: Iterable<Entry>;
   /** Whether a row may have another value than the expected one. */
   readonly mayDiffer?: boolean;
-  /** Below these prefixes, no other rows should exist. */
+  /** The key prefixes below which only the expected rows should exist. */
   readonly prefixes: readonly Key[];
   /** Whether some source rows are damaged. Unexpected derived rows may belong to them, so they are kept. */
   readonly isIncomplete: () => boolean;

@@ -2,7 +2,10 @@ import { type Key, MAX_KEY_BYTES, StoreError } from "./store.js";
 
 /** Size of a number in an encoded key, in bytes. */
 const NUMBER_BYTES = 9;
-/** The highest UTF-16 unit that the key encoding uses for control marks. It escapes them only in short strings. */
+/**
+ * The highest UTF-16 unit that the key encoding uses for control marks. The encoding escapes such units only in short
+ * strings.
+ */
 const LAST_MARK = 0x04;
 /** An empty string, or one whose first UTF-16 unit is below this value, is encoded with one extra leading byte. */
 const FIRST_UNESCAPED = 0x1c;
@@ -68,7 +71,7 @@ function bytesOfNumber(part: number): number | null {
 export const FIRST_PLAIN = 0x20;
 export const LAST_PLAIN = 0x7e;
 
-// Looked up once for speed, see `lmdb-values.ts`.
+// Looked up once, because V8 can be slow at it (see `keyWriter` in `lmdb-values.ts`).
 const { charCodeAt } = String.prototype;
 
 /** Whether a text takes one byte per character. This is true for most keys. */

@@ -15,7 +15,10 @@ import { isInterrupted, storeError } from "./store-errors.js";
 
 /** Number of changes to encode without a pause: about half a millisecond. */
 const ENCODED_AT_ONCE = 128;
-/** The same for a batch that is written in short parts: about a twentieth of a millisecond. */
+/**
+ * Number of changes to encode without a pause in a batch that is written in short parts: about a twentieth of a
+ * millisecond.
+ */
 const SHORT_AT_ONCE = 12;
 /** Maximum number of attempts to write a group if its flush is interrupted. */
 const MAX_ATTEMPTS = 100;
@@ -75,7 +78,7 @@ export class LmdbCommits {
         const bytes = change.op === "put" ? this.#values.encode(change.key, change.value) : null;
         writes.push({ key: change.key.slice(), bytes });
       }
-      // Passing the batch on to LMDB takes about as long as two parts.
+      // Pause first, because it takes about as long as two parts to pass the batch on to LMDB.
       if (atOnce === SHORT_AT_ONCE && changes.length >= atOnce) await new Promise(setImmediate);
     }
     return writes;

@@ -46,7 +46,8 @@ export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
   try {
     if (readOnly || options.mustExist === true) assertStoreIn(folder);
     if (!readOnly) cleanups.push(await prepareFolder(folder));
-    // If another process writes the file, its pages change during the check.
+    // Another process may change pages of a read-only store during the check, so check its pages only if some are
+    // missing.
     checkDataFile(folder, options.checksAllPages === true ? Number.POSITIVE_INFINITY : readOnly ? 0 : undefined);
     const source = openValues((options) => {
       const root: LmdbRoot = open({

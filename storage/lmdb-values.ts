@@ -194,7 +194,7 @@ export class LmdbValues {
     }
   }
 
-  /** @param shapes Encoded, without a checksum. */
+  /** `shapes` is encoded, without a checksum. */
   #putShapes(shapes: Uint8Array): void {
     const bytes = Buffer.concat([Buffer.alloc(SEAL_BYTES), shapes]);
     this.#root.put(SHAPES, asBinary(seal(SHAPES_NAME, bytes)));

@@ -56,7 +56,7 @@ export interface MigrationStep {
 
 /** The format of a store that no step has migrated. */
 const FIRST_FORMAT = 1;
-/** Time between two progress lines in the log. */
+/** Time between two progress lines in the log, in milliseconds. */
 const REPORT_EVERY_MS = 5_000;
 /** Number of entries in a slice. Entries below the last key are added to it. */
 const SLICE = 128;

@@ -25,7 +25,7 @@ export interface FileLayout {
   readonly pages: number;
   /** Number of pages in use or free. The file may lack free pages at its end. */
   readonly usedPages: number;
-  /** The last transaction. */
+  /** The number of the last transaction. */
   readonly transaction: number;
   readonly freeTree: TreeLayout;
   readonly mainTree: TreeLayout;

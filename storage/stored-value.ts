@@ -145,7 +145,7 @@ const { charCodeAt } = String.prototype;
 
 function hashText(before: number, text: string, end: number): number {
   let hash = before;
-  // `charCodeAt` is looked up once for speed, see `lmdb-values.ts`.
+  // `charCodeAt` is looked up once, because V8 can be slow at it (see `keyWriter` in `lmdb-values.ts`).
   const { length } = text;
   for (let index = 0; index < length; index++) hash = Math.imul(hash ^ charCodeAt.call(text, index), FNV_PRIME);
   return Math.imul(hash ^ end, FNV_PRIME);

@@ -2,7 +2,9 @@ import type { Scheduler } from "../clock.js";
 import { Queue } from "./queue.js";
 
 export interface LoopRoundsOptions {
-  /** The event loop. When deferred work defers further work, the event loop reads input before it runs that. */
+  /**
+   * The event loop. When deferred work defers further work, the event loop reads input before it runs the further work.
+   */
   readonly loop: Scheduler;
   /** Milliseconds from a fixed point; never goes backwards. */
   readonly elapsedMs: () => number;

@@ -4,7 +4,10 @@ import { Queue } from "./queue.js";
 
 /** Number of answers to send before the event loop continues. Handling an answer costs its asker about 20 µs. */
 const AT_ONCE = 2;
-/** The same number while only one party is active. A round of the event loop then costs as much as one answer. */
+/**
+ * Number of answers to send before the event loop continues, while only one party is active. A round of the event loop
+ * then costs as much as one answer.
+ */
 const AT_ONCE_ALONE = 16;
 
 /**
@@ -24,8 +27,9 @@ export class ReleasedAnswers {
   }
 
   /**
-   * Queues and sends answers. With `isLater`, they wait for work that is already deferred. If that is the next batch's
-   * commit, a single party gets more work done, because askers handle their answers while that batch is flushed.
+   * Queues and sends answers. With `isLater`, the answers wait for work that is already deferred. If that work is the
+   * next batch's commit, a single party gets more work done, because askers handle their answers while that batch is
+   * flushed.
    */
   release(answers: readonly Answer[], { isLater = false } = {}): void {
     for (const answer of answers) this.#left.push(answer);

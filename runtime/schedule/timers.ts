@@ -172,7 +172,7 @@ export class Timers {
     }
   }
 
-  /** Drops the later half. Its rows are read again when they are nearly due. */
+  /** Drops the timers beyond the window from the heap. Their rows are read again when they are nearly due. */
   #shrink(): void {
     this.#heap.sort((a, b) => a.takeMs - b.takeMs || compareKeys(timerKey(a), timerKey(b)));
     this.#heap.length = this.#windowSize;
