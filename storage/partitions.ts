@@ -11,7 +11,10 @@ export function listPartitions(reading: Reading): string[] {
   }
 }
 
-/** Returns the first partition with entries after another one. Pass an empty text to get the first of all. */
+/**
+ * Returns the first partition with entries after another one; undefined if there is none. Pass an empty text to get the
+ * first of all.
+ */
 export function nextPartition(reading: Reading, after: string): string | undefined {
   const keys = listKeys(reading, { prefix: [], after: [after], limit: 1 });
   return keys.map(([partition]) => String(partition)).find((partition) => partition > after);

@@ -134,7 +134,7 @@ export class Tracker {
     return this.#move({ issue, actor: PERSON }, state);
   }
 
-  /** Sends the last delivery again, under the same id. */
+  /** Sends the last delivery again, under the same id. Resolves with null if there is none, or no delivery address. */
   async repeat(): Promise<SentDelivery | null> {
     return this.#last === null ? null : this.#send(...this.#last);
   }
@@ -189,7 +189,9 @@ export class Tracker {
     return this.#deliver({ type: "Issue", action, actor, url: issue.url, data, ...(updatedFrom && { updatedFrom }) });
   }
 
-  /** Sends a signed delivery, with a new id and the current time. */
+  /**
+   * Sends a signed delivery, with a new id and the current time. Resolves with null if there is no delivery address.
+   */
   #deliver(change: Readonly<Record<string, unknown>> & { readonly type: string }): Promise<SentDelivery | null> {
     const at = this.#now();
     const from = { organizationId: ORGANIZATION, webhookTimestamp: at, webhookId: WEBHOOK };

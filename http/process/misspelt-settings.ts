@@ -63,7 +63,10 @@ function findMeant(name: string): string | null {
   return nearest(plain, otherNames, maxEdits(plain)) ?? findPrefix(bare);
 }
 
-/** Finds the setting with several words that the name starts with, for example for `METRICS_TOKEN_FILE`. */
+/**
+ * Finds the setting of several words that the name starts with, for example for `METRICS_TOKEN_FILE`; null if there is
+ * none.
+ */
 function findPrefix(name: string): string | null {
   return settingNames.find((setting) => setting.includes("_") && name.startsWith(setting)) ?? null;
 }

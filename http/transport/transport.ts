@@ -11,7 +11,7 @@ export interface TransportRequest {
   readonly path: string;
   /** The part after `?`, or "". */
   readonly query: string;
-  /** Returns a header by its lower-case name. Repeated headers are joined with ", ". */
+  /** Returns a header by its lower-case name; undefined if absent. Repeated headers are joined with ", ". */
   header(name: string): string | undefined;
   /** Returns all headers by lower-case name. Repeated headers are joined. */
   headers(): ReadonlyMap<string, string>;

@@ -29,7 +29,7 @@ export function findIdempotency(
 
 /**
  * Like {@link findIdempotency}, for a request without a caller. `scope` separates the request's key from the keys in
- * other scopes.
+ * other scopes. Returns undefined if the request has no key.
  */
 export function idempotencyWithin(
   sealer: Sealer,

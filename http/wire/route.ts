@@ -27,7 +27,7 @@ export interface RouteRequest<Access extends RouteAccess = RouteAccess, Body = u
   readonly query: Query;
   readonly body: Body;
   readonly caller: CallerOf<Access>;
-  /** Returns a request header by its lower-case name. */
+  /** Returns a request header by its lower-case name; undefined if absent. */
   header(name: string): string | undefined;
   /** Returns all request headers by their lower-case names. */
   headers(): ReadonlyMap<string, string>;

@@ -69,7 +69,10 @@ function addRoute(root: Node, route: Route): void {
   node.methods.set(route.method, { route, names });
 }
 
-/** Finds the node for the path segments that start at `from`. Appends the parameter values to `values`. */
+/**
+ * Finds the node for the path segments that start at `from`; undefined if there is none. Appends the parameter values
+ * to `values`.
+ */
 function findNode(node: Node, path: string, from: number, values: string[]): Node | undefined {
   if (from > path.length) return node.methods.size > 0 ? node : undefined;
   const slash = path.indexOf("/", from);

@@ -4,7 +4,7 @@ import type { Refusal } from "../../actors/refusal.js";
 export interface SocketRequest {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Returns a request header by its lower-case name. */
+  /** Returns a request header by its lower-case name; undefined if absent. */
   header(name: string): string | undefined;
   readonly remoteAddress: string;
   readonly requestId: string;

@@ -130,7 +130,8 @@ export class Cells implements RowMemory {
   }
 
   /**
-   * Removes and returns the next ready cell. Workspaces take turns; within a workspace, the cell that was ready first.
+   * Removes and returns the next ready cell; undefined if there is none. Workspaces take turns. Within a workspace, the
+   * cell that was ready first is next.
    */
   takeReady(): Cell | undefined {
     const cell = this.#ready.take();

@@ -11,7 +11,7 @@ export class Queue<Item> {
     this.#items.push(item);
   }
 
-  /** Returns the first item without removing it. */
+  /** Returns the first item without removing it; undefined if the queue is empty. */
   first(): Item | undefined {
     return this.#items[this.#head];
   }

@@ -245,7 +245,7 @@ function push(heap: Alarm[], timer: Alarm): void {
   heap[index] = timer;
 }
 
-/** Removes and returns the earliest timer of a binary heap. */
+/** Removes and returns the earliest timer of a binary heap; undefined if the heap is empty. */
 function pop(heap: Alarm[]): Alarm | undefined {
   const first = heap[0];
   const last = heap.pop();

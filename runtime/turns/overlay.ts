@@ -30,7 +30,7 @@ export class Overlay {
     return group === undefined || group.size === 0 ? undefined : group.get(keyName(key));
   }
 
-  /** Stores a change and returns the earlier change of the same key. */
+  /** Stores a change and returns the earlier change of the same key; undefined if there was none. */
   set(change: Change): Change | undefined {
     const group = this.#group(change.key);
     const name = keyName(change.key);
@@ -102,7 +102,7 @@ function toName(key: Key): string {
   return name;
 }
 
-/** Returns the table of a key. Only the row space has tables. */
+/** Returns the table of a key; an empty text outside the row space, which is the only space with tables. */
 function getTable(key: Key): KeyPart | undefined {
   return key[1] === rowSpace ? key[2] : "";
 }
