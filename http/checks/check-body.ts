@@ -90,7 +90,7 @@ export function parseCheck(body: unknown): AskedCheck | Refusal {
 
 const lineTooLong: FieldError = { path: "line", message: `must be at most ${MAX_LINE} characters` };
 
-/** Measures the value as sent, before defaults are filled in. */
+/** Whether the value is too long. Measures it as sent, before defaults are filled in. */
 function isTooLong(value: unknown): boolean {
   return value !== undefined && writeJson(value).length > MAX_LINE;
 }

@@ -9,7 +9,7 @@ import { toShare } from "./sender-shares.js";
 /** Applies the rate limits. Each method returns null to admit the request, or the refusal to respond with. */
 export interface Admission {
   /**
-   * Counts a request without a valid credential. The request counts against the share of its address for this audience
+   * Counts a request without a valid credential, against the share of its address for this audience
    * (`sender-shares.ts`).
    */
   ofAddress(address: () => string, audience?: string | null): Refusal | null;

@@ -4,7 +4,10 @@ import type { Kind } from "../../actors/resources/kind.js";
 
 const warning = z.strictObject({ path: z.string(), message: z.string(), severity: z.literal("warning") });
 
-/** The response schema of a resource: common fields, the kind's fields without hidden ones, and its added fields. */
+/**
+ * Returns the response schema of a resource: common fields, the kind's fields without hidden ones, and the fields that
+ * the kind adds.
+ */
 export function representationSchema(kind: Kind): z.ZodType {
   if (!(kind.schema instanceof z.ZodObject)) throw new Error(`the schema of ${kind.name} must be an object`);
   const shape = shownShape(

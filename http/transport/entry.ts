@@ -48,7 +48,9 @@ export interface Entry extends Found {
   readonly party: string;
 }
 
-/** Authenticates a request to a route and applies the rate limits. */
+/**
+ * Authenticates a request to a route and applies the rate limits. Returns a refusal if the request may not be served.
+ */
 export function enter(options: EntryOptions, found: Found, incoming: TransportRequest): Entry | Refusal | EdgeRefusal {
   const { route, params } = found;
   const callerNow = options.authenticate(incoming);

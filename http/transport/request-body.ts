@@ -80,7 +80,10 @@ export function receiveBody(
   });
 }
 
-/** Decodes a body for the route's schema: raw bytes, or parsed JSON. `undefined` for an empty or missing body. */
+/**
+ * Decodes a body for the route's schema: raw bytes, or parsed JSON. The JSON is undefined for an empty or missing body.
+ * Returns a refusal if the body was not received or is not valid JSON.
+ */
 export function parseBody(
   { rawBodyBytes }: Pick<Route, "rawBodyBytes">,
   incoming: TransportRequest,

@@ -166,7 +166,10 @@ function bind(app: uws.TemplatedApp, host: string, port: number): us_listen_sock
   return bound;
 }
 
-/** Finds a free port and releases it. The library does not set SO_REUSEADDR if the system chooses the port. */
+/**
+ * Finds a free port and releases it; null if the host cannot be bound. The library does not set SO_REUSEADDR if the
+ * system chooses the port.
+ */
 function freePort(app: uws.TemplatedApp, host: string): number | null {
   const socket = bind(app, host, 0);
   if (socket === false) return null;

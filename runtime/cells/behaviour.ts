@@ -23,7 +23,10 @@ export interface Behaviour {
   initial(find: Address): MachineState | null;
   restore(stored: StoredState, version: number): MachineState | null;
   store(state: MachineState): StoredState;
-  /** Returns the state after the message, or {@link notTaken} if no transition accepts it. */
+  /**
+   * Returns the state after the message, or {@link notTaken} if no transition accepts it. The state of a subscriber is
+   * always null.
+   */
   take(state: MachineState | null, message: Message, turn: TurnRecorder): MachineState | null | typeof notTaken;
 }
 

@@ -104,7 +104,10 @@ function compileTransition(
   return { guard, target: target?.key ?? null, acts };
 }
 
-/** Returns the function of a guard or action, which a machine gives directly or by name. */
+/**
+ * Returns the function of a guard or action, which a machine gives directly or by name. Returns undefined if there is
+ * none.
+ */
 function resolveImplementation(named: Readonly<Record<string, unknown>>, given: unknown): Call | undefined {
   const found = typeof given === "string" ? named[given] : given;
   return isCall(found) ? found : undefined;

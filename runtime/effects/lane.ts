@@ -98,7 +98,7 @@ export class Lane {
     return this.#waiting;
   }
 
-  /** Takes a place if one is available. Call `release` to return it. */
+  /** Takes a place if one is available, and returns whether it did. Call `release` to return the place. */
   take(place: PlaceFor): boolean {
     // While the lane grants free places, new requests must wait their turn.
     if (this.#granting || this.findBound(place) !== null) return false;

@@ -172,7 +172,7 @@ export class ChangeFeed implements Feed, RowMemory {
     return this.#endRow(partition, "first")?.[0]?.seq ?? this.lastSeq(partition) + 1;
   }
 
-  /** Reads the first or last undamaged row. */
+  /** Reads the first or last undamaged row; undefined if there is none. */
   #endRow(partition: string, end: "first" | "last"): FeedRow | undefined {
     const range = { prefix: [partition, feedSpace], limit: 1, reverse: end === "last", onDamaged: skipDamaged };
     return this.#reading.range<FeedRow>(range)[0]?.value;

@@ -156,7 +156,10 @@ export class Overlays implements UndoableWriting, CoveringReading, RowMemory {
     return covers(this.#durable, key);
   }
 
-  /** The durable reading accounts for the batch being committed. */
+  /**
+   * Returns null if the open batch has changed covered rows of the partition. Otherwise the durable reading decides; it
+   * accounts for the batch being committed.
+   */
   coveredVersion(partition: string): number | null {
     return this.#openCovered.has(partition) ? null : coveredVersion(this.#durable, partition);
   }

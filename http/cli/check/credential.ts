@@ -87,7 +87,10 @@ export function trustedToken({ requests, url, trust, proof }: TrustOptions): Cre
   };
 }
 
-/** Reads the job's OIDC token from a file, which the platform creates and renews. */
+/**
+ * Reads the job's OIDC token from a file, which the platform creates and renews. `get` throws {@link CouldNotAsk} if
+ * the file cannot be read.
+ */
 export function fileProof(file: string): Proof {
   return {
     hidden: () => [],
@@ -113,7 +116,7 @@ export interface GithubProofOptions {
 
 const issued = z.looseObject({ value: z.string().min(1) });
 
-/** Requests an OIDC token for the audience from GitHub Actions. */
+/** Requests an OIDC token for the audience from GitHub Actions. `get` throws {@link CouldNotAsk} if that fails. */
 export function githubProof({ requests, audience, requestUrl, requestToken }: GithubProofOptions): Proof {
   return {
     hidden: () => [requestToken],

@@ -27,7 +27,7 @@ const terraformPlan = z.looseObject({ format_version: z.string() });
 
 /**
  * Reads the lines that a plan would change. The text is the output of `terraform show -json`, or a line or station
- * block in the API's form. `file` is the plan's name in messages.
+ * block in the API's form. `file` is the plan's name in messages. Throws {@link CouldNotAsk} for any other text.
  */
 export function readPlan(text: string, file: string): readonly PlannedLine[] {
   const value = parseJson(text, file);

@@ -44,7 +44,8 @@ const BESIDE = [skillKind, harnessProfileKind].map(resourceType);
 
 /**
  * Reads the lines that the plan adds, changes or removes, and the skills and profiles that it changes, in the plan's
- * order. Includes resources of all modules, but no data sources.
+ * order. Includes resources of all modules, but no data sources. Throws {@link CouldNotAsk} for a plan that it cannot
+ * read.
  */
 export function readTerraformPlan(value: unknown, version: string): readonly PlannedLine[] {
   if (!/^[01]\./.test(version)) {

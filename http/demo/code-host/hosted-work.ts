@@ -116,7 +116,7 @@ export class HostedWork {
     });
   }
 
-  /** Commits to a branch as a person. */
+  /** Commits to a branch as a person, and emits the push event. Returns the commit's id. */
   async push(repository: HostedRepository, wish: CommitWish & { readonly by: HostedAccount }): Promise<string> {
     const before = await repository.heads();
     const commit = await repository.commit(wish);

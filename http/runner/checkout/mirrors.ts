@@ -208,7 +208,7 @@ async function bringMerge(
 
 /**
  * Fetches a commit by its id, if the mirror lacks it. Use it for a commit on no branch, such as a detached head or a
- * commit that left its branch.
+ * commit that left its branch. Rejects with `GitFailed` if the repository does not have the commit.
  */
 export async function obtainCommit({ mirror, url }: MirrorPlace, commit: string, signal: AbortSignal): Promise<void> {
   if (await hasCommit(mirror, commit, signal)) return;

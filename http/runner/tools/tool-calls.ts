@@ -164,7 +164,7 @@ export class ToolCalls {
     return [...this.#calls].filter(({ result }) => result === null);
   }
 
-  /** Returns the call if it is pending and has no result yet. */
+  /** Returns the call if it is pending and has no result yet, otherwise undefined. */
   #find(pending: PendingCall): Call | undefined {
     return [...this.#calls].find((call) => call === pending && call.result === null);
   }
