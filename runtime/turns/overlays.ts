@@ -157,8 +157,8 @@ export class Overlays implements UndoableWriting, CoveringReading, RowMemory {
   }
 
   /**
-   * Returns null if the open batch has changed covered rows of the partition. Otherwise the durable reading decides; it
-   * accounts for the batch being committed.
+   * Returns null if a turn of the open batch has written covered rows of the partition. Otherwise the durable reading
+   * decides, and accounts for the batch being committed.
    */
   coveredVersion(partition: string): number | null {
     return this.#openCovered.has(partition) ? null : coveredVersion(this.#durable, partition);
