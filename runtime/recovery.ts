@@ -247,7 +247,7 @@ export class Recovery implements RowMemory {
     return atMs !== undefined && (this.#started === true || this.#started.has(pendingName(pending)));
   }
 
-  /** Skips a damaged effect. Its row may also contain its actor's record. */
+  /** Skips a damaged effect. The row may also contain the record of the effect's actor. */
   #lose(key: Key): void {
     this.#isWhole = false;
     const [partition, , kind, id] = key.map(String);

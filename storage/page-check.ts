@@ -106,8 +106,8 @@ class TreeCheck {
   /** The values of the free tree. */
   readonly values: Found[] = [];
   /**
-   * The buffer of each tree level, with the page that was checked last. Waiting child pages refer to keys in it. They
-   * are checked before the next page of the same level replaces it.
+   * A buffer for each tree level, which holds the page of this level that was checked last. Waiting child pages refer
+   * to keys in that page. They are checked before the next page of the level replaces it.
    */
   readonly #levels: PageEntries[] = [];
   readonly #header = Buffer.alloc(PAGE_HEADER);

@@ -18,7 +18,7 @@ import { subjectRoute } from "../wire/subject-route.js";
 import { workspaceRoute } from "../wire/workspace-route.js";
 import { type CodeHostSignInOptions, codeHostSignInRoutes } from "./sign-in.routes.js";
 
-/** The dependencies of these routes. */
+/** The dependencies of the code host routes. */
 export type CodeHostRoutesOptions = Omit<CodeHostSignInOptions, "asking">;
 
 type CodeHostParts = Pick<CodeHostSignInOptions, "runtime" | "codeHost" | "asking">;

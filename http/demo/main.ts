@@ -231,8 +231,8 @@ function startRunner(url: string, token: string, folder: string): ChildProcess {
     ...["--command", process.execPath, join(here, "agent.js")],
   ];
   const env = { ...process.env, SIGNALBOX_POOL_TOKEN: token };
-  // The runner has its own process group, so Ctrl+C reaches it only through this process. Its input pipe closes when
-  // this process ends.
+  // The runner has its own process group, so Ctrl+C reaches it only through this process. The runner's input pipe
+  // closes when this process ends.
   return spawn(process.execPath, args, { env, stdio: ["pipe", "ignore", "inherit"], detached: true });
 }
 

@@ -38,7 +38,10 @@ const ORGANIZATION: HostedAccount = { id: 9_001, login: "acme", type: "Organizat
 const adaThere: HostedAccount = { id: 9_002, login: "ada-there", type: "User" };
 const INSTALLATION = { id: 7, account: ORGANIZATION, suspended_at: null, updated_at: "2026-09-01T10:00:00Z" };
 
-/** Installs the app for repositories of the code host, and connects the workspace to it like its admin in a browser. */
+/**
+ * Installs the app for repositories of the code host, and connects the workspace to the installation, as an admin does
+ * in a browser.
+ */
 export async function connectCodeHost(
   client: Client,
   codeHost: CodeHost,

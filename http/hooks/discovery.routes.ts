@@ -14,7 +14,8 @@ const key = z.strictObject({
 });
 
 /**
- * How long a receiver may cache these documents, in seconds. Shorter than the time that a replaced key stays published.
+ * How long a receiver may cache the discovery documents, in seconds. This is shorter than the time that a replaced key
+ * stays published.
  */
 const MAX_AGE_SECONDS = 300;
 const keeping = { "cache-control": "How long clients can cache the document." };

@@ -11,8 +11,8 @@ type Taken = DeliveryTaken | Refusal;
 export type TakeTogether = (deliveries: readonly NewDelivery[]) => Promise<readonly Taken[]>;
 
 /**
- * Limits of one message: number of deliveries and total body size in bytes. A turn for such a message takes a quarter
- * of a millisecond.
+ * Limits of one message: number of deliveries and total body size in bytes. A turn for a message of this size takes a
+ * quarter of a millisecond.
  */
 const MAX_TOGETHER = 32;
 const MAX_BYTES_TOGETHER = 1024 * 1024;

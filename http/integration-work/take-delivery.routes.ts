@@ -27,7 +27,8 @@ export interface TakeDeliveryOptions {
 }
 
 /**
- * The same response for every fault of a delivery. If the webhook expects basic authentication, the response says so.
+ * Returns the refusal of a delivery that could not be verified. It is the same for every fault. If the webhook expects
+ * basic authentication, the refusal asks for it.
  */
 function notVerified({ webhook: { verify } }: DeliveryReceiver): Refusal {
   const refused: Refusal = { refused: "unauthenticated", detail: "The delivery could not be verified." };

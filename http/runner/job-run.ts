@@ -40,7 +40,7 @@ export interface JobOptions {
   readonly searches: SearchClient;
   /** Harnesses by name. */
   readonly harnesses: ReadonlyMap<string, Harness>;
-  /** Names of variables of the runner's environment that its programs get. */
+  /** Names of variables of the runner's environment that the run's programs get. */
   readonly passEnv: readonly string[];
   /** Returns the runner's own secrets, which must be masked: its token, and its git credentials. */
   readonly hidden: () => readonly string[];

@@ -31,7 +31,7 @@ export interface CollectOptions {
   readonly clock: Clock;
   /** Kills git when aborted. */
   readonly signal: AbortSignal;
-  /** Whether to also report the run's own changes, without those that it started with. */
+  /** Whether to also report the run's own changes, without the changes that it started with. */
   readonly own: boolean;
 }
 

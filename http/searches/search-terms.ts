@@ -19,7 +19,7 @@ function countTo(max: number, description: string) {
   return z.number("must be a number").meta({ description, minimum: 1, maximum: max, override });
 }
 
-/** A nullable text that the document describes as one of these texts. */
+/** A nullable text that the document describes as one of `texts`. */
 export function toTextChoice(texts: readonly string[], description: string) {
   const override = ({ jsonSchema }: Documented): void => {
     jsonSchema.enum = [...texts, null];

@@ -10,8 +10,8 @@ import { BodyCrowded, BodyTimeout, BodyTooLarge, type TransportRequest } from ".
 /** Maximum size of a JSON body, in bytes. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /**
- * Maximum size of a JSON body without a credential, in bytes. It is lower, because anyone may send one and no such
- * request needs more.
+ * Maximum size of a JSON body for a public route, in bytes. It is lower than for other routes, because anyone may send
+ * such a body, and no public route needs more.
  */
 const MAX_PUBLIC_BODY_BYTES = 256 * 1024;
 /** Maximum time for a body to arrive, in milliseconds. */

@@ -59,7 +59,7 @@ function withDoubleAt(value: unknown, [name, ...below]: readonly PropertyKey[]):
 /** Zod silently drops this name from maps, so a value sent under it would be lost. */
 const LOST = "__proto__";
 
-/** Whether {@link findLostNames} would find any. This check is cheap, and almost no body has such a name. */
+/** Whether {@link findLostNames} would find a name. This check is cheap, and almost no body has such a name. */
 function holdsLostName(value: unknown): boolean {
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return false;
   if (Array.isArray(value)) return value.some(holdsLostName);

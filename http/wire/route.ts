@@ -150,9 +150,9 @@ export interface Route {
    */
   page?(params: RouteRequest["params"]): string;
   /**
-   * The workspace that a request without a credential addresses, on routes where the same senders serve many
-   * workspaces. It selects one of the rate-limit shares of the sender's address. Null if there is no such workspace;
-   * this is also the default.
+   * Returns the workspace that a request without a credential addresses, on routes where the same senders serve many
+   * workspaces. It selects one of the rate-limit shares of the sender's address. Returns null if there is no such
+   * workspace; null is also the default.
    */
   audience?(params: RouteRequest["params"]): string | null;
   /**

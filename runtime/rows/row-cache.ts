@@ -227,7 +227,7 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
     if (rows?.delete(nameIn(group, key)) === true) this.#count -= 1;
   }
 
-  /** Drops the oldest of these rows. If there is only one, drops the whole cache. */
+  /** Drops the oldest of `rows`. If there is only one, drops the whole cache. */
   #dropOldest(rows: Map<string, unknown>): void {
     if (rows.size === 1) {
       this.#rows.clear();

@@ -58,7 +58,10 @@ export class RowViews implements RowMemory {
     return key[1] === rowSpace && this.#watches.has(key[2]);
   }
 
-  /** Drops the pictures that are built from these rows, except the pictures of `writer`, which wrote them. */
+  /**
+   * Drops the pictures that are built from the rows with these keys, except the pictures of `writer`, which wrote the
+   * rows.
+   */
   written(keys: Iterable<Key>, writer: Address | null): void {
     for (const key of keys) {
       for (const { picture: view, under } of this.#watches.get(key[2]) ?? []) {

@@ -9,7 +9,7 @@ import type { Overlays } from "./overlays.js";
 const MAX_ROWS = 1_024;
 
 /**
- * Maximum turns in a batch while several parties are active. The synchronous part of their commit takes about 0.1
+ * Maximum turns in a batch while several parties are active. The synchronous part of the batch's commit takes about 0.1
  * milliseconds.
  */
 const SHARED_TURNS = 16;

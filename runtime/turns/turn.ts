@@ -149,9 +149,9 @@ export interface Turn<in Answer = never> extends DirectedWriting {
   /** Appends an entry to the change feed of this partition. */
   publishChange<Data>(topic: Topic<Data>, data: NoInfer<Data>): void;
   /**
-   * Appends the changes of a row to the change feed. A later call with the same key replaces the entries of an earlier
-   * call in the same turn, and its entries move to the end. `entriesSince` is called immediately. It receives the row's
-   * state before the turn's first call with this key, which is the `before` of that call.
+   * Appends the changes of a row to the change feed. A later call with the same key in the same turn replaces the
+   * entries of the earlier call. The new entries go to the end. `entriesSince` is called immediately. It receives the
+   * row's state before the turn's first call with this key, which is the `before` of that call.
    */
   publishRow<Row>(key: Key, before: Row | null, entriesSince: (first: Row | null) => readonly ChangeEntry[]): void;
   /**

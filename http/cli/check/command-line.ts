@@ -100,8 +100,8 @@ export function createCommandLine(): Command {
 export function readCommandLine(program: Command, args: readonly string[], environment: Environment): CheckWish {
   const options = program.parse(args, { from: "user" }).opts<Options>();
   const { username, password } = new URL(options.url);
-  // Check this here and not in the option's parser, because a parser's errors print the value. The token is checked
-  // here for the same reason.
+  // Check the address for credentials here and not in the option's parser, because a parser's errors print the value.
+  // The token is checked here for the same reason.
   if (username !== "" || password !== "") program.error("error: --url must hold no credentials");
   const job = readCiJob(environment);
   const { line = null, station = null, repeats = null, summary = "" } = options;

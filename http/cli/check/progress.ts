@@ -22,7 +22,7 @@ export function writeProgress(say: (line: string) => void, nowMs: () => number):
       if (outcome.what !== "still-running" && outcome.what !== "checked") return;
       const { title, check } = outcome;
       for (const line of startLines(check)) say(`${title}: ${line}`);
-      // A check that waits from its start reports that at a later read, once it has waited for a while.
+      // If a check waits from its start, a later read reports the wait, once it has lasted for a while.
       last.set(title, { ms: nowMs(), text: check.waiting ? "" : progressText(check) });
     },
     moved(before, after) {

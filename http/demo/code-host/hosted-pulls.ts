@@ -50,7 +50,7 @@ export interface HostedPull {
   merged_at: string | null;
   merge_commit_sha: string | null;
   merged_by: HostedAccount | null;
-  /** The heads of its branches when it was closed; null while it is open. */
+  /** The heads of the pull request's branches when it was closed; null while it is open. */
   closedAt: { readonly base: string; readonly head: string } | null;
   readonly reviews: HostedReview[];
   readonly reviewComments: HostedReviewComment[];

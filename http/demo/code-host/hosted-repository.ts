@@ -75,7 +75,7 @@ export class HostedRepository {
   isArchived = false;
   /** Protected refs, which nobody may create or move. */
   protectedRefs: RegExp | null = null;
-  /** Whether listings of its trees are truncated. */
+  /** Whether the code host truncates listings of the repository's trees. */
   isTreeCut = false;
 
   readonly #objects: GitObjects;

@@ -46,7 +46,9 @@ export interface CheckoutOptions {
   readonly folder: string;
   readonly record: string;
   readonly signal: AbortSignal;
-  /** Restores a stored commit, for a base that its repository no longer has. If absent, such a base fails. */
+  /**
+   * Restores a stored commit, for a base that its repository no longer has. If absent, a checkout of such a base fails.
+   */
   readonly restore?: RestoreCommit;
 }
 

@@ -127,7 +127,7 @@ export class Mirrors {
   async #made(repository: string): Promise<string> {
     const mirror = join(this.#folder, `${repository}.git`);
     await mkdir(mirror, { recursive: true });
-    // This does not change an existing mirror, and completes an interrupted one.
+    // `git init` does not change an existing mirror, and completes one whose creation was interrupted.
     await git(mirror, ["init", "--quiet", "--bare", "--template=", "."]);
     // Reject an agent's pushes into the mirror: later runs start from its branches.
     await git(mirror, ["config", "receive.hideRefs", "refs"]);

@@ -8,13 +8,13 @@ export interface Launch {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /**
-   * The mark with which the runner finds everything that the program started, at its end. Null for programs that leave
+   * When the program ends, the runner finds everything that it started by this mark. Null for programs that leave
    * nothing running.
    */
   readonly mark: string | null;
   /**
-   * A secret that the program can read once from descriptor 3. That is a socket: unlike a pipe, a variable or an
-   * argument, other processes of the same user cannot open it. Absent for none.
+   * A secret that the program can read once from descriptor 3. The descriptor is a socket, which other processes of the
+   * same user cannot open, unlike a pipe, a variable or an argument. Absent for none.
    */
   readonly secret?: string;
 }

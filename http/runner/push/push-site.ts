@@ -11,8 +11,8 @@ import type { RunFolder } from "../checkout/run-folder.js";
 
 /**
  * A bare git directory with which the runner reads a run's changes, and from which it pushes them. The runner creates
- * it before the run's first program starts, outside the run's folder. Nothing that an agent can write is its
- * configuration, hooks, attributes or index.
+ * it before the run's first program starts, outside the run's folder. An agent cannot write its configuration, hooks,
+ * attributes or index.
  */
 export interface PushSite {
   readonly folder: string;
@@ -32,7 +32,7 @@ export interface Snapshot extends Fitted {
 export interface SnapshotOptions {
   /** Kills git when aborted. */
   readonly signal: AbortSignal;
-  /** Whether to also return the run's own changes, without those that it started with. Defaults to false. */
+  /** Whether to also return the run's own changes, without the changes that it started with. Defaults to false. */
   readonly own?: boolean;
   /** Maximum size of each diff, in bytes. Defaults to the protocol's limit. */
   readonly maxBytes?: number;

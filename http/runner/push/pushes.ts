@@ -61,7 +61,7 @@ interface Pushed {
   busy: Promise<void>;
 }
 
-/** The pushes of one run; this file's header has its rules. */
+/** The pushes of one run. See the rules in this file's header. */
 export class Pushes {
   readonly #options: PushesOptions;
   readonly #repositories = new Map<string, Pushed>();
