@@ -4,8 +4,9 @@ import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
 import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
 
 /**
- * Asks the code host to redeliver the webhook deliveries that this service missed while it was down or failing. Runs in
- * the background; a failure has no consequences, because the service checks open pull requests every hour anyway.
+ * Asks the code host to redeliver the webhook deliveries that this service missed while it was down or failing. Does
+ * nothing if there is no code host, webhook secret or installation. Runs in the background. A failure is only logged,
+ * because the service checks open pull requests every hour anyway.
  */
 export function askMissedDeliveries(
   { codeHost, secret }: { readonly codeHost: CodeHost | null; readonly secret: string | null },

@@ -11,8 +11,9 @@ export interface Prepared extends PreparedBody {
 }
 
 /**
- * Parses a body by its kind's schema. Replaces secret fields by sealed or hashed values, so that the result contains no
- * secret in clear text. `makeToken` generates the value of a field that the service issues; it is null on an update.
+ * Parses a body by its kind's schema, and returns a refusal if it is invalid. Replaces secret fields by sealed or
+ * hashed values. `makeToken` generates the value of a field that the service issues, which is returned as `revealed`.
+ * `makeToken` is null on an update.
  */
 export function prepare(
   kind: Kind,

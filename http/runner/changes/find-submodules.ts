@@ -30,8 +30,9 @@ export async function findSubmodules(place: Place, declared: Declared, theirs: A
 }
 
 /**
- * Whether the folder still has a submodule that it started with. If `.gitmodules` no longer declares it, its files
- * count as ordinary files. Without files, the agent's index decides whether it is removed.
+ * Whether the folder still has a submodule that it started with. A submodule without a folder is present only if the
+ * sparse checkout skips it. If `.gitmodules` no longer declares the submodule, its files count as ordinary files.
+ * Without files, the agent's index decides whether it is removed.
  */
 async function isStillPresent(
   place: Place,

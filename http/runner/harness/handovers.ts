@@ -34,6 +34,7 @@ export class Handovers {
 
   /**
    * Sends a request to the service. Resolves with null if the service accepts the handover, otherwise with the reason.
+   * If {@link closedBecause} has a reason, sends nothing and resolves with that reason.
    */
   async ask(wish: Handover): Promise<string | null> {
     if (this.closedBecause !== null) return this.closedBecause;

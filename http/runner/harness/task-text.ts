@@ -8,8 +8,8 @@ export function toTexts(job: Job, prompt: string, checkouts: readonly Checkout[]
 }
 
 /**
- * The prompt and, if the run has a task, the task with its notes, oldest first, as one text. It is Markdown that ends
- * with a newline.
+ * Returns the prompt and, if the run has a task, the task with the names of its files and with its notes, oldest first.
+ * The text is Markdown that ends with a newline.
  */
 function toTaskText({ task }: Pick<Job, "task">, prompt: string): string {
   const parts = [prompt];
