@@ -59,7 +59,7 @@ function toCommits(folder: string): number {
   return Number(git(folder, "rev-list", "--count", "HEAD").trim());
 }
 
-/** Runs git with a fixed identity, independent of the user's configuration. */
+/** Runs git with a fixed identity, and without commit signing or hooks. Returns git's output. */
 function git(cwd: string, ...args: readonly string[]): string {
   const identity = ["-c", "user.name=Demo", "-c", "user.email=demo@localhost"];
   const plain = ["-c", "commit.gpgSign=false", "-c", "core.hooksPath=/dev/null"];

@@ -43,7 +43,7 @@ export interface Found {
   readonly candidateId: string;
 }
 
-/** Searches and prints the results; returns the best candidate, or null if it is not the proposed one. */
+/** Searches and prints the results; returns the best candidate, or null if the results are unexpected. */
 export async function showSearch(client: Client, configured: Configured, signal: AbortSignal): Promise<Found | null> {
   const team = `/api/teams/${configured.teamId}`;
   const setId = await openSet(client, configured);

@@ -39,9 +39,9 @@ export type Planned = { readonly title: string; readonly station: string | null 
 
 /**
  * Determines what to check of a planned line: each work station whose block the plan changes, or every work station if
- * the plan changes the repositories. A new station has no past runs, so it is not checked; a new repository has none
- * either, so it is left out. A single station block that matches no station of the line is reported as an error,
- * because a new station requires a plan of the whole line.
+ * the plan changes the repositories. New stations, new repositories and removed stations have nothing to replay. A
+ * single station block that matches no station of the line is reported as an error, because a new station requires a
+ * plan of the whole line.
  */
 export function planChecks(planned: PlannedLine, live: LiveLine): readonly Planned[] {
   const repositories = plannedRepositories(planned, live);
@@ -93,7 +93,7 @@ function planStation({ planned, live, repositories, isOtherLine }: Scope, statio
   return [{ title, station: key, what: "check", check }];
 }
 
-/** For example: `station.json: key names no station of core/dev, which has "work", "fix".` */
+/** For example: `station.json: key does not name a station of core/dev, which has "work", "fix".` */
 function noStationText({ place }: PlannedLine, { address, stations }: LiveLine): string {
   const keys = stations.map(({ key }) => JSON.stringify(key)).join(", ");
   return `${place}: key does not name a station of ${address}, which has ${keys === "" ? "none" : keys}.`;
@@ -135,7 +135,7 @@ function isAlike(planned: unknown, live: unknown, toBody: (value: unknown) => un
 
 /**
  * Removes the id and unknown members, which a later release may have added. If `passesTo` is omitted, takes it from the
- * live station, as a check does.
+ * live station, as a check does. The result for a value of the wrong form equals no station.
  */
 function toStation(value: unknown, live: LiveStation): unknown {
   const { data } = stationSchema.strip().safeParse(value);
