@@ -20,8 +20,8 @@ export type Crowd = "party" | "process";
 /** The memory that one body reserves. */
 export interface BodyHold {
   /**
-   * Reserves `bytes` in total for the body, in place of its earlier reservation. Returns the limit that this exceeds,
-   * or null.
+   * Reserves `bytes` in total for the body, in place of its earlier reservation. Returns null, or the limit that this
+   * exceeds. In the latter case, the body has no reservation any more.
    */
   hold(bytes: number): Crowd | null;
   /** Releases the whole reservation. */

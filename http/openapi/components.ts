@@ -136,7 +136,10 @@ function namedSchemas(routes: readonly Route[]): Record<string, z.ZodType> {
   return named;
 }
 
-/** Collects every schema with a title in `schema`, at any depth. Throws if two schemas have the same title. */
+/**
+ * Collects the schemas with a title in `schema`: the schema itself and, at any depth, object fields, array elements,
+ * and schemas that are nullable or optional. Throws if two schemas have the same title.
+ */
 function collect(schema: unknown, named: Record<string, z.ZodType>): void {
   if (!(schema instanceof z.ZodType)) return;
   const title = schema.meta()?.title;

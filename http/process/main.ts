@@ -37,7 +37,10 @@ async function main(): Promise<void> {
   await starting;
 }
 
-/** A signal during the start takes effect after the start, or interrupts the store's migration. */
+/**
+ * Drains the service at the first signal, and ends the process at the second. A first signal during the start takes
+ * effect after the start, or interrupts the store's migration.
+ */
 function drainOnSignal(starting: Promise<Service>, ending: AbortController, log: (message: string) => void): void {
   const stop = async (times: number) => {
     if (times > 1) process.exit(1);

@@ -102,8 +102,9 @@ const UNNAMED = "UNNAMED LINE";
 
 /**
  * Reads the settings file that `SETTINGS_FILE` names: lines `KEY=value`, as Node's `util.parseEnv` reads them. Returns
- * no settings if `SETTINGS_FILE` is not set. Throws {@link WrongSetting} if the file cannot be read or has a line of
- * another form. The message quotes no line, because a line may contain a secret.
+ * no settings if `SETTINGS_FILE` is not set. Throws {@link WrongSetting} if the file cannot be read, is too large, has
+ * a line of another form, or ends inside a quoted value. The message quotes no line, because a line may contain a
+ * secret.
  */
 export function readSettingsFile({ SETTINGS_FILE: path = "" }: Environment): Environment {
   if (path === "") return {};

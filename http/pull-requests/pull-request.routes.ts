@@ -132,7 +132,7 @@ function refreshRoute({ runtime }: PullRequestRoutesOptions): Route {
   });
 }
 
-/** Asks the code host about the pull request. Throws a refusal if the pull request does not exist. */
+/** Asks the code host about the pull request. Throws {@link Refused} if the pull request's actor refuses that. */
 async function refresh(runtime: Runtime, { workspaceId, row }: VisiblePullRequest): Promise<void> {
   const { id, role, host, installationId, repository, number } = row;
   if (role === "own" || number === null) {

@@ -48,8 +48,8 @@ async function isStillPresent(
 }
 
 /**
- * Checks what an untrusted path leads to: a folder inside the place, without links on the way, or something else
- * (`none`).
+ * Checks what an untrusted path leads to. Returns `folder` for a folder inside the place without links on the way,
+ * `unreadable` if the file system does not say, and otherwise `none`.
  */
 export async function lookAt(place: Place, path: string): Promise<"folder" | "none" | "unreadable"> {
   const names = path.split("/");
