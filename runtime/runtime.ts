@@ -164,7 +164,10 @@ export interface DeadLetter {
 
 export interface DeadLetters {
   list(partition: string, limit: number): readonly DeadLetter[];
-  /** Sends the message again and removes the record. Returns false if there is no dead letter with that id. */
+  /**
+   * Sends the message again and removes the record. Returns false if there is no dead letter with that id, or if it is
+   * already being retried.
+   */
   retry(partition: string, id: string): Promise<boolean>;
 }
 

@@ -38,7 +38,7 @@ export function checkDataFile(folder: string, checkedBytes = CHECKED_BYTES): voi
   }
 }
 
-/** Lists all page faults of a file. Returns a single fault if the first two pages are invalid. */
+/** Lists all page faults of a file. Returns a single fault if the file is empty or its first two pages are invalid. */
 export function listPageFaults(folder: string): PageFault[] {
   const file = openSync(join(folder, DATA_FILE), "r");
   try {

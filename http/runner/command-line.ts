@@ -47,7 +47,7 @@ export function createCommandLine(): Command {
 }
 
 /**
- * Parses the arguments after the program's name, and reads the pool token from the environment. Exits with a one-line
+ * Parses the arguments after the program's name, and the environment variables of the options. Exits with a one-line
  * error if they are invalid, unless `program` is configured to throw.
  */
 export function readCommandLine(program: Command, args: readonly string[]): RunnerWish {

@@ -304,7 +304,7 @@ function noop(): void {
   // No check is scheduled yet.
 }
 
-/** Answers a `kept` frame: returns the commits that no stored run needs any more. */
+/** Returns the answer to a `kept` frame: a frame with those of its commits that no stored run needs any more. */
 function toReleased(reading: Runtime["reading"], workspaceId: string, kept: readonly RepositoryCommit[]): ServiceFrame {
   return { frame: "released", commits: kept.filter((commit) => !isCommitNeeded(reading, workspaceId, commit)) };
 }

@@ -192,7 +192,7 @@ export class Exchange {
     );
   }
 
-  /** Responds with the outcome. If the client is still sending the body, waits for the rest of it first. */
+  /** Responds with the outcome. If the client is still sending the body, drops the rest of it first. */
   #answer(handled: Outcome): void {
     this.#reservation?.end();
     if (!this.#incoming.isSending) this.#finish(handled);

@@ -73,7 +73,10 @@ export class UndeliveredMessages {
   }
 }
 
-/** Returns the next actor of `partition` after `kind/id` that has undelivered messages on disk. */
+/**
+ * Returns the next actor of `partition` that has undelivered messages on disk: the first one after `after`, or the
+ * first of all if `after` is null. Returns undefined if there is none.
+ */
 export function nextReceiver(
   reading: Reading,
   partition: string,

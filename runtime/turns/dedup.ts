@@ -29,7 +29,7 @@ export class Deduplication {
     this.#writing.put(expiryKey(by, messageId, nowMs + DEDUP_WINDOW_MS), null);
   }
 
-  /** Removes up to {@link SWEEP_SLICE} ids that are older than {@link DEDUP_WINDOW_MS}. */
+  /** If a sweep is due, removes up to {@link SWEEP_SLICE} ids that are older than {@link DEDUP_WINDOW_MS}. */
   sweep(nowMs: number): void {
     // If the clock was ahead and went back, `#nextSweepMs` may be far in the future. Sweep then as well.
     if (nowMs < this.#nextSweepMs && this.#nextSweepMs - nowMs <= SWEEP_EVERY_MS) return;

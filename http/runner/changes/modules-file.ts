@@ -37,7 +37,10 @@ export interface Declared {
   readonly begun: Modules;
 }
 
-/** Reads the declarations. If the current file cannot be read or parsed, the original declarations count as current. */
+/**
+ * Reads the declarations. A missing file declares nothing. If the current file cannot be read or parsed, the original
+ * declarations count as current.
+ */
 export async function readDeclared(place: Place): Promise<Declared> {
   const begun = (await readEntry(place, place.laidOut.get(MODULES_FILE))) ?? new Map();
   const at = pathIn(place, MODULES_FILE);

@@ -135,8 +135,8 @@ export function isMissing(error: unknown): boolean {
 }
 
 /**
- * Reads a regular file of at most `maxBytes`. Returns null for a link, pipe or folder, and if the file is longer or
- * missing.
+ * Reads a regular file of at most `maxBytes`. Returns null for a link, pipe or folder, and if the file is longer,
+ * missing or unreadable.
  */
 export async function readSmallFile(path: string | Buffer, maxBytes: number): Promise<Buffer | null> {
   const handle = await open(path, READ_ONLY).catch(() => null);

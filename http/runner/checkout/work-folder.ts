@@ -35,7 +35,10 @@ export async function takeFolder(workFolder: string): Promise<() => Promise<void
   }
 }
 
-/** Ends the processes of a killed runner, and removes its run folders and partial packs. Returns the number of runs. */
+/**
+ * Ends the processes of a killed runner, and removes its run folders, push sites and partial packs. Returns the number
+ * of run folders.
+ */
 export async function clearLeftovers(workFolder: string): Promise<number> {
   const runs = join(workFolder, "runs");
   const left = await readdir(runs).catch(() => []);

@@ -8,7 +8,10 @@ export class Spending {
   /** The model of the latest cost that names one; null for none. */
   model: string | null = null;
 
-  /** Adds a cost. Returns the reason if the currencies differ, otherwise null. */
+  /**
+   * Adds a cost and returns null. If its currency differs from that of earlier costs, adds nothing and returns an error
+   * message.
+   */
   add(spent: Spent, model: string | null): string | null {
     if (model !== null) this.model = model;
     const before = this.spent ?? { amount: 0, currency: spent.currency };

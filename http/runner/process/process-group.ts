@@ -92,8 +92,8 @@ export class ProcessGroup {
   }
 
   /**
-   * Ends the program when the run is halted: SIGTERM on `stopping`, SIGKILL on `killing`. Returns a function that
-   * detaches it.
+   * Ends the program when the run is halted: SIGTERM on `stopping`, SIGKILL on `killing`. If `stopping` is already
+   * aborted, kills the program at once. Returns a function that ends this.
    */
   obey(halt: Halt): () => void {
     const stop = () => killGroup(this.pid, "SIGTERM");
