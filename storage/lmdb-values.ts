@@ -52,8 +52,8 @@ const TRUE = 0xc3;
 const MAX_SHAPES = 512;
 const FIELD_NAME = /^[a-z][A-Za-z-]*$/;
 /**
- * Limits for the field names of request headers, which a sender chooses. Header records share shapes only while there
- * are fewer shapes than this, and only if their names have at most this total length.
+ * Two limits for records of request headers, whose names a sender chooses. Such a record shares a shape only while
+ * there are fewer shapes than the first limit, and only if the total length of its names is at most the second.
  */
 const MAX_SHAPES_OF_HEADERS = 256;
 const MAX_HEADERS_LENGTH = 1_000;

@@ -26,7 +26,7 @@ export type ScriptedAnswer =
   /** An answer: a value as JSON, or any text. `usage` is null if the answer does not report it. */
   | { readonly value: unknown; readonly usage?: ScriptedUsage | null }
   | { readonly text: string; readonly usage?: ScriptedUsage | null; readonly finish?: string }
-  /** Any other answer of a host. */
+  /** Any other HTTP response. */
   | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
   /**
    * `hang`: never answers. `drop`: drops the connection. `half`: drops it in the middle of an answer. `rubbish`:

@@ -29,7 +29,7 @@ export class BeginMarks {
     this.#write = write;
   }
 
-  /** Marks the effect. If it is already marked, its run begins immediately. */
+  /** Marks the effect. If the effect is already marked, or this process writes no marks, its run begins immediately. */
   mark(pending: PendingEffect, waiting: WaitingBegin): void {
     if (pending.isMarked || this.#write === undefined) {
       waiting.begin();

@@ -117,7 +117,7 @@ export class HostedApp {
     return token === undefined || token.expiresAtMs <= this.#now() ? null : token;
   }
 
-  /** Issues an installation token; null if the installation lacks the requested rights. */
+  /** Issues an installation token. Returns null if the installation is unknown or lacks the requested rights. */
   makeToken(installationId: number, { repositories, repository_ids, permissions }: TokenWish): string | null {
     const installation = this.installations.get(installationId);
     if (installation === undefined) return null;

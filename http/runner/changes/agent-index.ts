@@ -54,7 +54,7 @@ async function findOutside(
   return { outside, leftOut };
 }
 
-/** Removes the tag before a record of `ls-files -t`. */
+/** Removes the tag at the start of a record of `git ls-files -t`. */
 function withoutTag(record: string): string {
   return record.slice(2);
 }

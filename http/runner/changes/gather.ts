@@ -149,8 +149,9 @@ async function holdsCommit(inner: Source, commit: string, signal: AbortSignal): 
 const PART_BYTES = 64 * 1024;
 
 /**
- * Finds the files whose bytes are still those that the runner checked out. Git itself compares what it would store.
- * That can differ without a change to the file, if the stored bytes do not follow the path's attributes.
+ * Finds the files whose bytes are still those that the runner checked out. Git instead compares the bytes that it would
+ * store. Those bytes can differ although the file is unchanged, if the stored bytes do not follow the path's
+ * attributes.
  */
 async function findAsLaidOut(place: Place, paths: readonly string[]): Promise<ReadonlySet<string>> {
   if (paths.length === 0) return new Set();

@@ -91,7 +91,7 @@ async function readView(place: Place, { gitDir: theirs, isWorktree }: InnerRepos
 function isSameUrl(declared: string | null, url: string): boolean {
   if (declared === null) return false;
   const [one, other] = [plainUrl(declared), plainUrl(url)];
-  // Git resolves a relative URL against an address that the folder does not have.
+  // Git resolves a relative URL against an address that the folder does not have. So compare only the end of the URL.
   const [up] = /^(\.\.?\/)+/.exec(one) ?? [];
   return up === undefined ? one === other : other.endsWith(`/${one.slice(up.length)}`);
 }

@@ -9,8 +9,8 @@ export class Spending {
   model: string | null = null;
 
   /**
-   * Adds a cost and returns null. If its currency differs from that of earlier costs, adds nothing and returns an error
-   * message.
+   * Adds a cost and returns null. If the cost has another currency than earlier costs, leaves the sum unchanged and
+   * returns an error message.
    */
   add(spent: Spent, model: string | null): string | null {
     if (model !== null) this.model = model;
