@@ -7,7 +7,7 @@ export interface Operation {
   readonly name: string;
   /** How often to repeat it in a round. */
   readonly count: number;
-  /** Runs before each measured round. */
+  /** How often the operation is repeated in a round. */
   readonly prepare?: (side: Side) => Promise<unknown>;
   readonly work: (side: Side, round: number) => Promise<unknown>;
 }

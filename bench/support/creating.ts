@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import type { Change } from "../../storage/store.js";
 
-/** An order from the measuring process to a service; each gets one answer. */
+/** An order from the measuring process to a service. The service answers each order. */
 export type CreatingOrder =
   /** Opens the service built in a checkout, this one by default; answered with {@link Opened}. */
   | { readonly do: "open"; readonly product: string | null }

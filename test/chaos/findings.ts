@@ -38,7 +38,7 @@ export interface FoundCall {
 export interface FoundPullRequest {
   readonly id: string;
   readonly taskId: string | null;
-  /** Null until it exists at the code host. */
+  /** Null until the pull request exists at the code host. */
   readonly number: number | null;
   readonly branch: string;
   readonly state: string;
@@ -66,7 +66,7 @@ export interface FoundFiring {
 
 interface FoundAttempt {
   readonly n: number;
-  /** The status of the receiver's answer; null without an answer. */
+  /** The failure code of the attempt. Null if the receiver accepted the request. */
   readonly status: number | null;
   /** Null if the receiver accepted it. */
   readonly code: string | null;

@@ -26,8 +26,8 @@ interface Assignment {
 const NAMES_SHOWN = 10;
 
 /**
- * Assigns work first, then the other lanes in turn. Within a lane, the oldest run comes first, and goes to the fitting
- * runner with the most free slots. Returns the assignments and the rows after them.
+ * Assigns runs in the lane `work` first, then runs in the other lanes in turn. Within a lane, the oldest run that fits
+ * comes first. It goes to the fitting runner with the most free slots. Returns the assignments and the rows after them.
  */
 export function assignRuns(
   queue: readonly QueuedRun[],

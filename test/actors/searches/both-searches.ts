@@ -8,7 +8,7 @@ import { InstantSearch } from "../../support/instant-search.js";
 import { type Draws, Simulation, type World } from "./rules/simulated-search.js";
 import type { Shape } from "./rules/simulated-worlds.js";
 
-/** An ended search, by the machines or by the rules alone: everything on which both must agree. */
+/** An ended search. A search by the machines and a search by the rules alone must agree on all these fields. */
 export interface EndedSearch {
   readonly ending: string | null;
   readonly state: string;

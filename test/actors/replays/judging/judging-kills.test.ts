@@ -33,7 +33,10 @@ const usage = { in: 1_000, out: 100 };
 const toScene = (turn: Turn<unknown>): JudgingScene =>
   ({ turn, replayId: "rep_2", terms: pricedModel }) as JudgingScene;
 
-/** An actor that only judges: `judge` judges its copies, `finish` ends it, each once. */
+/**
+ * A replay actor that only judges. `judge` judges the replay's copies, and `finish` ends the replay. Repeated messages
+ * do nothing.
+ */
 const judgedActor = probe("replay", {
   judge: (_context, _message, turn) => {
     const judged = replayVerdicts.list(turn, partition, ["rep_2"]);
@@ -50,7 +53,7 @@ const judgedActor = probe("replay", {
   woken: (_context, _message, turn) => goOnJudging(toScene(turn)),
 });
 
-/** Returns a model that needs a second for an answer. A killed process never receives the answer. */
+/** Returns a model that answers after one second. A killed process never receives the answer. */
 function slowModel({ world }: Harness): Model {
   const settings = { ...pricedModel, url: "http://localhost", key: null };
   const complete: Model["complete"] = ({ schema }) =>

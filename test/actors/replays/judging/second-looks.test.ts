@@ -30,7 +30,7 @@ interface Judged {
   readonly met?: (shown: string) => boolean;
 }
 
-/** Whether the text for the model is the change of the run at this position. */
+/** Whether the text that the model reads is the change of the copy at this position. */
 const isOf = (shown: string, place: number): boolean => shown.includes(`+rep_1 ${place}\n`);
 
 /** Ends the replay, and starts its second looks. */

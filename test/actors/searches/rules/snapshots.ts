@@ -52,7 +52,7 @@ export interface Told {
   /** The verdict on the held-out tasks; `undefined` if not held out. */
   readonly heldOut?: Verdict | null;
   readonly heldOutTasks?: number;
-  /** Whether it costs less on the held-out tasks beyond chance; true by default. */
+  /** Whether the candidate costs less on the held-out tasks, beyond chance; true by default. */
   readonly cheaper?: boolean;
   readonly state?: SnapshotCandidate["replayState"];
   readonly heldOutState?: SnapshotCandidate["heldOutReplayState"];
