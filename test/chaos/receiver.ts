@@ -17,7 +17,10 @@ export interface HookArrival {
   readonly digest: string;
   readonly isSigned: boolean;
   readonly taskId: string;
-  /** Whether it was answered. For an after event the status is enough; a before event needs a complete answer. */
+  /**
+   * Whether the request was answered. For an event with `after` timing, the status is enough. An event with `before`
+   * timing needs a complete answer.
+   */
   isTaken: boolean;
 }
 

@@ -41,7 +41,7 @@ export interface Outside {
   readonly runIds: readonly string[];
   readonly repeats: number;
   readonly starts: readonly AgentStart[];
-  /** The copy of each run that had an agent, as the service reports it; null if it knows none. */
+  /** The copy of each run that had an agent, as the service reports it. Null if the service knows no copy. */
   readonly copyOf: ReadonlyMap<string, { readonly originalRunId: string; readonly repeat: number } | null>;
   /** The distinct reasons that the model gave. */
   readonly given: ReadonlySet<string>;
@@ -50,7 +50,7 @@ export interface Outside {
 /** Maximum number of attempts per copy: it may lose its runner twice. */
 const MOST_ATTEMPTS = 3;
 
-/** Returns the broken promises of a replay after kills; empty if all hold. It must have ended and be judged. */
+/** Returns the broken promises of a replay after kills; empty if all hold. The replay must have ended and be judged. */
 export function listBrokenReplay(replay: FoundReplay, outside: Outside): readonly string[] {
   return [
     ...checkCopies(replay, outside),

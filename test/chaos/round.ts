@@ -18,12 +18,12 @@ export interface RoundReport {
   readonly broken: readonly string[];
 }
 
-/** Minimum duration of the load, and time limit for the rest to settle. */
+/** Minimum duration of the load, and time limit for tasks and hook occurrences to come to rest. */
 const LOAD_MS = 3_000;
 const LONGEST_REST_MS = 120_000;
 /** How long a stream follower may lag behind. */
 const LONGEST_BEHIND_MS = 20_000;
-/** Far enough ahead that every retry of a hook occurrence is due. */
+/** How far the clock is set ahead, so that every retry of a hook occurrence is due. */
 const AHEAD_MS = 60 * 60 * 1_000;
 const LOOK_MS = 150;
 /** Maximum number of complaints printed per round. */
@@ -107,7 +107,7 @@ async function listUnsettled({ client, configured, codeHost }: World): Promise<r
   return [...checkUnsettled({ pullRequests, pulls: codeHost.pulls })];
 }
 
-/** Stops the service, either way, and runs the doctor. */
+/** Stops the service with SIGTERM or kills it with SIGKILL, then runs the doctor. */
 async function examine({ service, ledger }: World, seed: number): Promise<readonly string[]> {
   const signal = createChance(seed).onceIn(2) ? "SIGKILL" : "SIGTERM";
   const code = await service.end(signal);

@@ -6,7 +6,10 @@ import type { Host } from "./host.js";
 import { BEYOND_LEASE_MS, type World } from "./world.js";
 
 const target = "runners";
-/** Number of attempts to find a working runner, and number of the latest agents to check in each. */
+/**
+ * Number of attempts to find a runner with a living agent, the pause between them, and how many of the latest agents to
+ * check in each.
+ */
 const MOST_LOOKS = 40;
 const LOOK_MS = 50;
 const LATEST_STARTS = 20;

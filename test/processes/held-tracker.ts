@@ -49,7 +49,7 @@ export class HeldTracker {
     return arrived.map(({ text }) => commented.parse(JSON.parse(text)).text);
   }
 
-  /** Holds back answers to requests for the path until it is released. */
+  /** Holds back answers to requests for the path until {@link letGo}. */
   hold(path: string): void {
     let end = (): void => undefined;
     const over = new Promise<void>((resolve) => {

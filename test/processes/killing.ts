@@ -4,7 +4,7 @@ import { askDoctor } from "./doctor.js";
 import { ServiceProcess } from "./service-process.js";
 
 export interface KillingOptions {
-  /** The data folder of all its processes. */
+  /** The data folder of all processes. */
   readonly folder: string;
   /** Number of idempotency keys, each of which creates one secret. */
   readonly keys: number;

@@ -23,7 +23,7 @@ export interface HandStyle {
 export interface Piece {
   readonly kind: "fixed" | "value" | "gap";
   readonly text: string;
-  /** For a value, its attribute. */
+  /** The attribute of a `value` piece. */
   readonly attribute: string;
 }
 

@@ -145,7 +145,7 @@ export class JudgedReplay {
     return this.act((scene) => takeAnswer(scene, ended));
   }
 
-  /** Fails a question's effect, like an effect that no release knows. */
+  /** Ends a question's effect with a failure. */
   fail(id: string): TurnTaken {
     this.asked.delete(id);
     const ended: QuestionEnded = {

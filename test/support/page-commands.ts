@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 /** A request that a page's reader sends. */
 export interface PageCommand {
   readonly method: string;
-  /** With its `<…>` placeholders, which the reader replaces. */
+  /** The path with its `<…>` placeholders, which the reader replaces. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The body; if the command names a file, the file's content. */

@@ -44,7 +44,7 @@ export function desk(rows: Writing = memoryRows()) {
 /** Returns a text's digest. */
 export const toDigest = (text: string) => storeBlob(memoryRows(), partition, Buffer.from(text));
 
-/** Returns the text if its body is stored. */
+/** Returns the text if its body is stored; otherwise undefined. */
 export const findText = (rows: Writing, text: string) => {
   const body = findBlob(rows, partition, toDigest(text));
   return body === undefined ? undefined : Buffer.from(body).toString();

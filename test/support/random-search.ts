@@ -230,7 +230,8 @@ class Simulation {
 
   /**
    * Returns the runs that started after the ceiling was reached and were not in progress then. Excludes copies that
-   * lost their runner: they count their share of the ceiling, which alone may reach it, and they may start again.
+   * lost their runner. Such a copy counts its whole share of the ceiling, which alone may reach the ceiling, and may
+   * start again.
    */
   #overspent(counted: Fraction): readonly string[] {
     if (this.#reached === null) return [];

@@ -128,7 +128,7 @@ export class SearchWorld {
     return this.say(job, { type: "candidates.propose", proposed: { candidates }, ...of });
   }
 
-  /** Sends the iteration a message from its job's runner. */
+  /** Sends the iteration a message from the runner of the job. */
   say(job: GivenJob, message: Said): Promise<unknown> {
     const iteration = this.findIteration(job);
     if (iteration === undefined) throw new Error("a job of no agent");

@@ -17,7 +17,7 @@ export function toMark({ word, what, index }: Mark): string {
 export interface FileReport {
   readonly index: number;
   readonly tap: TapReport;
-  /** Whether its end is marked; false if it was interrupted. */
+  /** Whether the end of the file is marked; false if the file was interrupted. */
   readonly isComplete: boolean;
 }
 

@@ -239,7 +239,7 @@ export function addFirstEndpoint({ add, insert }: SourceCopy): void {
   addRoutes(insert, "shelf");
 }
 
-/** Adds a second read endpoint to that area, in its own files. */
+/** Adds a second read endpoint to the area of {@link addFirstEndpoint}, in separate files. */
 export function addNextEndpoint({ add, insert }: SourceCopy): void {
   const rename = (text: string) =>
     text
