@@ -28,8 +28,8 @@ const ROUNDS = 5;
 const PLACED = 2_000;
 const PLACED_ROUNDS = 3;
 /**
- * Per round: reads of the reason why a run waits, and builds of a placement from all rows. Then the reads in one turn
- * of the event loop.
+ * Per round: the reads of the reason why a run waits, and the builds of a placement from all rows. {@link
+ * READS_AT_ONCE} reads share a turn of the event loop.
  */
 const READS = 10_000;
 const BUILDS = 40;

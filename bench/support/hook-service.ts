@@ -68,7 +68,7 @@ export interface Served {
   readonly extras?: Extras;
 }
 
-/** Opens deliveries that work like the service: one runtime, with this many workspaces. */
+/** Opens the service's hook deliveries: one runtime, with this many workspaces. */
 export async function openServed(
   store: Store,
   url: string,

@@ -66,9 +66,9 @@ export interface FoundFiring {
 
 interface FoundAttempt {
   readonly n: number;
-  /** The failure code of the attempt. Null if the receiver accepted the request. */
+  /** The status of the receiver's answer; null without an answer. */
   readonly status: number | null;
-  /** Null if the receiver accepted it. */
+  /** The failure code of the attempt; null if the receiver accepted the request. */
   readonly code: string | null;
 }
 

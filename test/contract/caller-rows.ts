@@ -75,7 +75,7 @@ const leadsAlone = row({ ...leads, teammate: 404, member: 404, token: 404 });
 const outcomes = row({ ...leads, teammate: "passes", member: 404, token: "passes" });
 /** Actions of team members on the team's tasks. The owner created the team, so is a member; the admin is not. */
 const teamWork = row({ owner: "passes", admin: 403, teammate: "passes", member: 403, token: 401 });
-/** Only for the task's assignee. This is the owner, who opened the task. */
+/** Only for the task's assignee. The assignee is the owner, who opened the task. */
 const assignees = row({ owner: "passes", admin: 403, teammate: 403, member: 403, token: 401 });
 /** Only for the assignee, on a resource that is visible only to callers who may read the team's results. */
 const assigneesOfOutcomes = row({ owner: "passes", admin: 403, teammate: 403, member: 404, token: 401 });

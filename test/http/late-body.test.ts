@@ -4,7 +4,8 @@ import { bearer, remove, workspaceWithTeam } from "../support/resources.js";
 import { type Client, startTestService, type TestService } from "../support/service.js";
 
 /**
- * A caller that is authorized at a request's first byte must still be authorized at its last: the body can take long.
+ * A caller that is authorized when the first byte of a request arrives must still be authorized when the last byte
+ * arrives: the body can take long.
  */
 
 const base = "/api/resources";

@@ -198,8 +198,8 @@ async function moveHooks({ ada, manifest }: OpenFixture, url: string): Promise<v
 }
 
 /**
- * Whether the reference library computes the same signature. Its own verification would reject requests as old as those
- * of the fixture.
+ * Whether the reference library computes the same signature. The library's own verification would reject requests as
+ * old as those of the fixture.
  */
 function isSigned({ headers, text }: HookRequest): boolean {
   const at = new Date(Number(headers["webhook-timestamp"]) * 1_000);

@@ -87,7 +87,7 @@ export class Killing {
     return new Killing(options, service, { cookie, workspaceId: String(workspace.body?.id) });
   }
 
-  /** Stops the current process. */
+  /** Kills the current process; returns null, because a signal ends it. */
   end(): Promise<number | null> {
     return this.#service.end("SIGKILL");
   }

@@ -7,7 +7,7 @@ export interface HandStyle {
   /** Whether the `=` signs of consecutive lines are aligned. */
   readonly isAligned: boolean;
   readonly hasComments: boolean;
-  /** How to write multi-line texts, where possible. */
+  /** How to write multi-line texts, where possible; null for quoted texts. */
   readonly heredocs: "<<" | "<<-" | null;
   /** How to write a line's stations. */
   readonly stations: "objects" | "one-line objects" | "blocks";

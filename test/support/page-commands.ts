@@ -6,7 +6,7 @@ export interface PageCommand {
   /** The path with its `<…>` placeholders, which the reader replaces. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body; if the command names a file, the file's content. */
+  /** The body; if the command names a file, the file's content. Undefined for a request without a body. */
   readonly body: string | undefined;
 }
 

@@ -34,7 +34,10 @@ class Simulation {
   readonly #chance: Chance;
   readonly #scene: SteppedSearch;
   readonly #complaints: string[] = [];
-  /** The counted amount when the ceiling was reached, and the runs in progress at that time. */
+  /**
+   * The counted amount when the ceiling was reached, and the runs in progress at that time. Null until the ceiling is
+   * reached.
+   */
   #reached: { readonly counted: Fraction; readonly running: ReadonlySet<string> } | null = null;
   /** The cost of runs relative to the past runs, in tenths; agents and later replays may cost more than the seed. */
   #dearness = 5;

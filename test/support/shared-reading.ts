@@ -49,7 +49,9 @@ export class SharedReading {
     this.#isCut = true;
   }
 
-  /** Reads the next line, without its line break; returns the previous file when the next one starts. */
+  /**
+   * Reads the next line, without its line break. Returns the previous file when the next one starts; otherwise null.
+   */
   take(line: string): FileReport | null {
     const mark = this.#mark.exec(line);
     if (!line.includes(this.#word)) this.#reading.take(line);

@@ -14,11 +14,11 @@ export interface FileResult {
   readonly tap: TapReport;
   /** Whether the file reached its end, with or without failed checks; false if it was interrupted. */
   readonly isComplete: boolean;
-  /** The last lines of the file's standard output; at most {@link KEPT_LINES}. */
+  /** Why the process ended abnormally during this file, as text; null if it ended normally. */
   readonly ending: string | null;
-  /** The last lines of the file's standard error; at most {@link KEPT_LINES}. */
+  /** The last lines of the file's standard output; at most {@link KEPT_LINES}. */
   readonly output: readonly string[];
-  /** The last lines of its standard error; at most {@link KEPT_LINES}. */
+  /** The last lines of the file's standard error; at most {@link KEPT_LINES}. */
   readonly errors: readonly string[];
 }
 

@@ -145,8 +145,8 @@ const table: Readonly<Record<string, Readonly<Record<State, string>>>> = {
 
 function send(what: string, { actor, effectId }: ReturnType<typeof inState>) {
   const leaveTeam = () => putMember(actor.rows, WORKSPACE, personWith("usr_ada"));
-  // Returns the id of an exchange. In `linking`, it is the current effect. In `none` and `revoking`, no exchange
-  // starts, so it is the id of the current effect. In other states, this function starts another exchange.
+  // Returns the id of an exchange. In `linking`, the current effect is the exchange. In `none` and `revoking`, no
+  // exchange starts, so this function returns the current effect's id. In other states, it starts another exchange.
   const exchanging = () => {
     if (actor.value === "linking") return "first";
     if (actor.value === "none" || actor.value === "revoking") return effectId;

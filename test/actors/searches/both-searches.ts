@@ -12,7 +12,7 @@ import type { Shape } from "./rules/simulated-worlds.js";
 export interface EndedSearch {
   readonly ending: string | null;
   readonly state: string;
-  /** The best candidate's name, and its mark. */
+  /** The best candidate's name and its mark; null if there is no best candidate, or if it has no mark. */
   readonly best: string | null;
   readonly mark: string | null;
   /** The amount counted against the ceiling, as a fraction. */

@@ -16,7 +16,7 @@ import { listItems, replace } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
-/** Replays by a real service and a real runner, of agents that try to escape. */
+/** Replays of agents that try to escape, by a real service and a real runner. */
 
 const say = (line: Record<string, unknown>): string => `printf '%s\\n' '${JSON.stringify(line)}'`;
 const heard = 'read answer; echo "$answer"';

@@ -29,8 +29,8 @@ const BOUNDARY_MS = Date.parse("2026-01-01T00:00:00.000Z");
 /** The last format with groups. */
 const FORMAT = 14;
 /**
- * Number of ids of queued deliveries that the earlier release stored in the intake's state. It stored all further ids
- * in rows.
+ * Number of ids of queued deliveries that the earlier release stored in the intake's state. The release stored all
+ * further ids in rows.
  */
 const UPCOMING = 32;
 const headers = { "content-type": "application/json" };

@@ -23,7 +23,7 @@ import { JudgedReplay, pricedModel } from "../../../support/judged-replay.js";
 import { type Note, probe } from "../../../support/probe.js";
 import { memoryRows } from "../../../support/turn.js";
 
-/** A replay's judging over simulated time and disk, killed before and after each commit. */
+/** Judges a replay over simulated time and disk, with a kill before and after each commit. */
 
 const COPIES = 2;
 /** The cost of each answer, at the model's prices. */
