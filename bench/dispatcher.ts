@@ -173,7 +173,7 @@ async function* takeRound(scene: Scene, suffix: string): AsyncGenerator<Measured
   );
 }
 
-/** Creates new offers of all runners, each with one place less or one place more. */
+/** Creates new offers of the runners, in rotation. Every second offer of a runner has one place less. */
 function changing(offers: readonly OfferRunner[]): OfferRunner[] {
   return Array.from({ length: MESSAGES }, (_, n) => {
     const offer = offers[n % offers.length];

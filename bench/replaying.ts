@@ -79,7 +79,7 @@ async function arrange(service: BenchService): Promise<Scene> {
   return scene;
 }
 
-/** Returns the milliseconds of each start; stops the replays afterwards. */
+/** Starts replays at a steady pace. Returns the milliseconds of each start, and the replays' ids. */
 async function startMany(
   scene: Scene,
 ): Promise<{ readonly times: readonly number[]; readonly ids: readonly string[] }> {

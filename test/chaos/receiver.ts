@@ -42,7 +42,7 @@ const webhook = new Webhook(hookSecret);
 
 /**
  * A hook receiver on its own port. On the path `/ask` it refuses events of tasks whose title starts with `veto`; on
- * `/hang` it never answers. It accepts everything else, in the current manner.
+ * `/hang` it never answers. Other requests are answered in the current manner; the manner `well` accepts them.
  */
 export class Receiver {
   readonly arrivals: HookArrival[] = [];

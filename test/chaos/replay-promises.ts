@@ -76,7 +76,10 @@ function* checkCopies({ state, totals, entries }: FoundReplay, { runIds, repeats
   for (const copy of entries) if (copy.result === null) yield `stuck: copy ${toName(copy)} is ${copy.state}`;
 }
 
-/** Checks that every run with an agent belongs to a copy and had one agent, and that no copy exceeded its attempts. */
+/**
+ * Checks that no run had two agents, that no copy exceeded its attempts, and that every copy with an agent's result had
+ * an agent.
+ */
 function* checkAttempts({ entries }: FoundReplay, { starts, copyOf }: Outside): Generator<string> {
   const attempts = new Map<string, number>();
   const seen = new Set<string>();

@@ -98,8 +98,8 @@ async function listUndelivered({ client, configured }: World): Promise<readonly 
 }
 
 /**
- * Lists pull requests at the code host that the service does not know yet. Deliveries get lost, so the service also
- * polls.
+ * Lists differences between the pull requests of the service and of the code host. Deliveries get lost, so the service
+ * also polls.
  */
 async function listUnsettled({ client, configured, codeHost }: World): Promise<readonly string[]> {
   await codeHost.settled();
@@ -127,7 +127,10 @@ async function compare(world: World): Promise<readonly string[]> {
   ];
 }
 
-/** Compares each follower's final state with a fresh snapshot. */
+/**
+ * Compares each follower's state with a fresh snapshot, until they are equal or the time limit expires. Returns the
+ * last differences.
+ */
 async function compareStreams({ service, headers, configured, followers }: World): Promise<readonly string[]> {
   const site = { baseUrl: () => service.baseUrl, headers, teamId: configured.teamId };
   return rest(async () => {

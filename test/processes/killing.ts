@@ -87,7 +87,7 @@ export class Killing {
     return new Killing(options, service, { cookie, workspaceId: String(workspace.body?.id) });
   }
 
-  /** Kills the current process; returns null, because a signal ends it. */
+  /** Kills the current process. Returns null if the signal ended it; otherwise its exit code. */
   end(): Promise<number | null> {
     return this.#service.end("SIGKILL");
   }

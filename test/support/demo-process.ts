@@ -88,7 +88,7 @@ export class Demo {
     });
   }
 
-  /** Returns the processes whose command line names the demo's temporary folder. */
+  /** Returns the processes whose command line or environment names the demo's temporary folder. */
   leftRunning(): string[] {
     const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
     return pids.filter((pid) => {

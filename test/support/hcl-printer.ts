@@ -199,7 +199,7 @@ function isHeredocText(text: string, newline: string): boolean {
   );
 }
 
-/** Quotes a text, with numeric escapes for everything that is not plain. */
+/** Quotes a text. A line break becomes `\n`, and other characters that are not plain become numeric escapes. */
 function inQuotes(text: string): string {
   const written = text.replace(/[^\x20-\x7e]|["\\]|[$%](?=\{)/gu, (each) => {
     const number = (each.codePointAt(0) ?? 0).toString(16);

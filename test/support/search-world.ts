@@ -227,7 +227,7 @@ export class SearchWorld {
     ];
   }
 
-  /** Returns the runs of the search's replays and agent that have not ended. */
+  /** Returns the runs that no task owns and that have not ended: those of replays and of the search's agent. */
   runsUnderWay(): readonly RunRow[] {
     const all = runs.list(this.world.harness.durable, workspaceId);
     return all.filter(({ owner, state }) => owner.kind !== "task" && state !== "ended");

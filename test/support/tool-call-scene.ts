@@ -154,7 +154,7 @@ export class ToolCallScene {
     this.clear();
   }
 
-  /** Changes the integration's definition, or removes tools or the connection from it. */
+  /** Replaces fields of the integration's definition. */
   define(more: object): void {
     putResource(this.rows, "integration", "tracker", integrationSchema.parse({ ...tracker, ...more }));
   }

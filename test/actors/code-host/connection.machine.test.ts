@@ -300,7 +300,9 @@ function toRow(more: Partial<CodeHostConnection>): CodeHostConnection {
   };
 }
 
-/** Returns the answer to the sender, or the outcome sent to the pending confirmation attempt. */
+/**
+ * Returns the answer to the sender, or the outcome sent to the pending confirmation attempt; empty if there is neither.
+ */
 function toTold({ replied, answer, changes }: TurnTaken): string {
   const attempt = changes.find(({ topic }) => topic.startsWith("code-host-attempt/"));
   const slug = (value: unknown) => (value as { readonly refused?: string } | null)?.refused;

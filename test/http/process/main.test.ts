@@ -52,7 +52,7 @@ class Process {
     });
   }
 
-  /** Resolves with the first match in the process's output. */
+  /** Resolves with the first match in the process's output. Throws if the process ends first. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.out);

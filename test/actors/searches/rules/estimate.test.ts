@@ -70,7 +70,7 @@ t.test("a run that was not timed takes as long as the others on average; none is
       entries: entries.map((entry, n) => ({ ...entry, ms: ms[n] ?? null })),
     })?.estimatedDuration;
   t.equal(timed([]), null);
-  // Every run takes 10: the seed takes 50, the agent 30, the search replay 30, and the held-out replay 20.
+  // Every run takes 10 ms: the seed takes 50, the agent 30, the search replay 30, and the held-out replay 20.
   t.equal(timed([null, 10, null, null, null]), 130);
   t.equal(timed([10, 10, 10, 10, 11]), 51 + 31 + 31 + 20, "10.2 on average: 30.6 is rounded up with the sum");
   const hour = 60 * 60 * 1_000;

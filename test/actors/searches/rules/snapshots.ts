@@ -115,7 +115,10 @@ export function toPicture(parts: Partial<SearchSnapshot> = {}): SearchSnapshot {
   };
 }
 
-/** Parses the iterations of a search: `P` or `R`, the number of admitted candidates, and `!` for a failed iteration. */
+/**
+ * Parses the iterations of a search: `P` or `R`, the number of admitted candidates, and `!` for a failed or `~` for a
+ * running iteration.
+ */
 export function listIterations(text: string): readonly SnapshotIteration[] {
   return text.split(" ").map((each, index) => ({
     number: index + 1,
