@@ -104,7 +104,7 @@ const EVENTS_KEPT = 1_000;
 /** Number of tasks read concurrently. */
 const AT_ONCE = 8;
 
-/** Reads everything that the promises compare. */
+/** Reads the findings that come from the service's API. */
 export async function readBack(
   client: RepeatingClient,
   { workspaceId, teamId }: Site,

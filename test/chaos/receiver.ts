@@ -108,7 +108,7 @@ export class Receiver {
     if (this.manner === "answers junk") this.#answerJunk(response);
   }
 
-  /** Answers in one of several ways, in rotation, that mean that the request was not accepted. */
+  /** Answers in a way that does not accept the request. There are three such ways, in rotation. */
   #answerJunk(response: ServerResponse): void {
     this.#junk += 1;
     const kind = this.#junk % 3;

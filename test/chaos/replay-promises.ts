@@ -97,8 +97,8 @@ function* checkAttempts({ entries }: FoundReplay, { starts, copyOf }: Outside): 
 }
 
 /**
- * Checks that the total contains each copy's spending once. Also checks that a copy spent the amount that its agent
- * reported, or more after further attempts.
+ * Checks that the total contains each copy's spending once. Also checks that a copy that succeeded spent at least the
+ * amount that its agent reported.
  */
 function* checkSpending({ entries, totals }: FoundReplay): Generator<string> {
   const cents = (money: FoundMoney | null) => Math.round((money?.amount ?? 0) * 1e9);

@@ -23,7 +23,7 @@ export const runnerFaults: readonly Fault[] = [
   { name: "runner asleep", target, play: asleep },
 ];
 
-/** Kills one runner with SIGKILL; the other continues. */
+/** Kills one runner with SIGKILL and starts it again. The other continues. */
 async function killed(world: World, chance: Chance): Promise<void> {
   const { restart } = await hostAtWork(world, chance);
   await pause(chance.between(0, 300));

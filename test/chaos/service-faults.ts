@@ -118,7 +118,7 @@ async function writeUntilItEnds(world: World, chance: Chance, full: Full): Promi
   }
   await full.makeRoom();
   await service.start();
-  // This process must still answer the last write.
+  // The new process must answer the last write.
   await writing;
 }
 

@@ -61,7 +61,9 @@ export class ChildProgram {
     if (this.isAlive) this.#child.kill(signal);
   }
 
-  /** Sends a signal and waits for the end; returns the exit code, or null after a signal that killed it. */
+  /**
+   * Sends the program a signal and waits until it ends. Returns the exit code, or null if a signal killed the program.
+   */
   end(signal: NodeJS.Signals): Promise<number | null> {
     this.signal(signal);
     return this.ended;

@@ -37,7 +37,7 @@ interface Secret {
 }
 
 /**
- * Maximum time between the request that triggers the kill and the kill, in milliseconds, so that requests are in any
+ * The kill comes at a random time of at most this many milliseconds after a request, so that it finds requests in any
  * phase.
  */
 const LATEST_KILL_MS = 12;

@@ -187,7 +187,10 @@ export const toysArea = defineArea({
 });
 `;
 
-/** Adds an area with a kind, an actor, a table, a topic and a migration to this format: a folder and its line. */
+/**
+ * Adds an area with a kind, an actor, a table, a topic and a migration to this format. Adds the area's folder, and its
+ * entry in the list of areas.
+ */
 export function addToyArea({ add, insert }: SourceCopy, format: number): void {
   add("actors/toys/toy-box.kind.ts", kind);
   add("actors/toys/toy.table.ts", table);

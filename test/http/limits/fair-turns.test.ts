@@ -182,7 +182,10 @@ t.test("what else the loop does counts for the slice, but one turn is always giv
   t.equal(had.length, 30);
 });
 
-/** Runs requests of one party that take `slices` turns each; all turns after the first continue a started request. */
+/**
+ * Runs requests of one party. Each request takes `slices` turns; the first starts the request, and the others continue
+ * it.
+ */
 function manyRequests({ turns, work, scheduler }: ReturnType<typeof arrange>) {
   let underWay = 0;
   let most = 0;

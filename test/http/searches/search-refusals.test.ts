@@ -59,7 +59,7 @@ const ofBudgets: readonly Case[] = [
   [{ more: 1 }, "more", "is not a field here"],
 ];
 
-/** Faults of an agent with their only error, for a start only. */
+/** Faults in the `agent` of a request that starts a search, each with its only error. */
 const ofAgents: readonly Case[] = [
   [{ agent: undefined }, "agent", required],
   [{ agent: {} }, "agent.harness", required],

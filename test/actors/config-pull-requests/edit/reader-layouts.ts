@@ -101,7 +101,10 @@ function othersIn(folder: string): readonly string[] {
     ]);
 }
 
-/** Layouts in which files other than HCL read the source's text file, through functions inside templates. */
+/**
+ * Layouts in which files other than HCL read the source's text file, through functions inside templates. Others have
+ * similar text that does not read the file.
+ */
 function readerFiles(): readonly Layout[] {
   const json = `{"locals":{"a":"${OPEN}path.root}/lines/prompts/w.md"}}`;
   const files: readonly (readonly [string, string, boolean])[] = [

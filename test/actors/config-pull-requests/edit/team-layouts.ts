@@ -88,7 +88,10 @@ function expressionForms(): readonly ExpressionForm[] {
   return [...known.map(form(true)), ...unknown.map(form(false))];
 }
 
-/** Expressions whose value is not in the repository, with the declarations and files that they go through. */
+/**
+ * Expressions whose value is not in the repository. `more` has the declarations and files to which an expression
+ * refers.
+ */
 function unknownForms(): readonly { readonly team: string; readonly more: TreeFiles }[] {
   const locals = (value: string) => ({ "l.tf": `locals {\n  id = ${value}\n}\n` });
   const called = (output: string) => ({

@@ -144,7 +144,7 @@ const getSum = (rows: readonly { readonly spent: ModelSpent }[]): string =>
     ),
   );
 
-/** Whether each answer counts at its cost. A lost answer counts as an estimate, which is higher. */
+/** Whether the cost is that of the received answers. A lost answer is counted with an estimate, which is higher. */
 function isCountedOnce({ calls, cost, isEstimate }: ModelSpent): boolean {
   const amount = cost?.amount ?? 0;
   const known = [1, 2].find((answers) => Math.abs(amount - answers * KNOWN) < 1e-9);
