@@ -109,7 +109,7 @@ async function arrange({ create, workspaceId, teamId }: BenchService): Promise<s
   return pool.headers.get("service-pool-token") ?? "";
 }
 
-/** Where to open tasks, and how many are open so far. */
+/** Where to open tasks, and how many were opened so far. */
 interface Work {
   readonly service: BenchService;
   readonly poolToken: string;

@@ -38,7 +38,7 @@ const claimedRun: ActorType = {
   version: 1,
 };
 
-/** Only writes a runner's row, like the dispatcher for an offer. */
+/** An actor that only writes a runner's row, as the dispatcher does for an offer. */
 const rowWriter: ActorType = {
   kind: "row-writer",
   machine: setup({

@@ -6,14 +6,14 @@ import {
   serviceFrameSchema,
 } from "../../actors/runners/protocol.js";
 
-/** Where a runner without work connects, and how many places it has. */
+/** Where the runner connects, how many places it has, and what its agents report. */
 export interface IdleRunner {
   readonly port: number;
   readonly poolToken: string;
   readonly slots: number;
   /** Number of steps that each agent reports; 0 by default. */
   readonly steps?: number;
-  /** How its runs end; `completed` by default. */
+  /** How the runner's runs end; `completed` by default. */
   readonly outcome?: "completed" | "failed";
 }
 

@@ -5,7 +5,7 @@ import { loadProduct } from "./product.js";
 export interface TaskPlace {
   readonly port: number;
   readonly teamId: string;
-  /** The `cookie` header of the user who opens them. */
+  /** The `cookie` header of the user who opens the tasks. */
   readonly cookie: string;
   readonly poolToken: string;
 }
