@@ -19,12 +19,14 @@ const READS = 100_000;
 /** Rows in a list read. */
 const LIST = 100;
 const SMALL = { status: "working", title: "x".repeat(60), attempts: 2, startedAtMs: 1_790_000_000_000 };
-/** The size of a hook with a condition and a body. */
+/** As large as the value of a hook with a condition and a body. */
 const LARGE = { ...SMALL, condition: "x".repeat(300), body: "y".repeat(900) };
 
 type KeyOf = (row: number) => (string | number)[];
 
-/** Measures the cost of checksums: store reads compared with reads of values without checksums, and hook writes. */
+/**
+ * Measures the cost of checksums: in store reads, compared with reads of values without checksums, and in hook writes.
+ */
 export async function run(): Promise<Table> {
   const rows = [await sealHooks()];
   for (const [size, value] of Object.entries({ "a row of 150 bytes": SMALL, "one of 1.3 KB": LARGE })) {
@@ -43,7 +45,8 @@ takes for the same bytes, of as many places in memory.`,
 }
 
 /**
- * Times the checksums of one hook's values, batch by batch during the writes, so that the caches are as in production.
+ * Times the checksums of the values that one hook writes. Measures them batch by batch during the writes, so that the
+ * processor's caches are as in production.
  */
 async function sealHooks(): Promise<(string | number)[]> {
   const packr = new Packr({ structures: [], maxSharedStructures: 512 });

@@ -13,7 +13,7 @@ const ROUNDS = 5;
 const ROUND_MS = 1_000;
 const WARM_UP_MS = 300;
 
-/** Figures of one round; each value is per create. */
+/** The figures of one round. `micros` and `rows` are per create. */
 interface Round {
   /** CPU time in microseconds. */
   readonly micros: number;
@@ -23,7 +23,7 @@ interface Round {
   readonly inBatch: number;
 }
 
-/** One way to create secrets: over HTTP, without HTTP, or the rows alone. */
+/** One way to measure creates: over HTTP, without HTTP, or only the rows of a create. */
 interface Way {
   readonly name: string;
   readonly rounds: Round[];
@@ -31,9 +31,9 @@ interface Way {
 }
 
 /**
- * Measures what a durable create costs the process that handles it: a secret under an idempotency key, created over
- * HTTP, created through its workspace without HTTP, and its rows alone. If `folder` is given, the service built there
- * is measured too.
+ * Measures what a durable create costs the process that handles it. The create is a secret with an idempotency key. It
+ * is created over HTTP, and through its workspace without HTTP. Then only its rows are written. If `folder` is given,
+ * the service built there is measured too.
  */
 export async function run(folder?: string): Promise<void> {
   const before = folder === undefined ? null : await CreatingService.open(folder);
@@ -76,7 +76,7 @@ function readAsk(service: CreatingService): Promise<Used> {
   return service.ask(ROUND_MS, CONNECTIONS);
 }
 
-/** Another process generates the load over loopback. The figures include the service's warm-up. */
+/** Creates secrets over HTTP. Another process generates the load over loopback. The CPU time includes the warm-up. */
 async function createOverHttp(service: CreatingService): Promise<Round> {
   const { port, bearer, path } = service.opened;
   const body = JSON.stringify(secretNamed("secret-{n}"));

@@ -18,16 +18,16 @@ type Uws = Pick<typeof uWebSockets, "App" | "us_socket_local_port">;
 
 const CONNECTIONS = 64;
 const ROUNDS = 9;
-/** Uncounted rounds: afterwards the code is compiled, as in a long-running service. */
+/** Rounds before the counted ones. They compile the code, as in a long-running service. */
 const UNCOUNTED = 6;
-/** Short enough that accepted, unprocessed deliveries stay below an integration's backlog limit. */
+/** With these times, accepted and unprocessed deliveries stay below an integration's backlog limit. */
 const TIMES = { warmUpMs: 150, durationMs: 350 };
 const AT_ONCE = 1_000;
 /** Bodies are made once and sent repeatedly under different keys. */
 const BODIES = 1_000;
 /**
- * Measures accepted deliveries per second, a thousand at once, compared with a bare handler; and how fast they are
- * processed.
+ * Measures accepted deliveries per second, a thousand at once, compared with a bare handler. Also measures how fast the
+ * service processes deliveries.
  */
 export async function run(): Promise<void> {
   const uws = await import("uWebSockets.js").then(

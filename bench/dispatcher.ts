@@ -27,7 +27,10 @@ const ROUNDS = 5;
 /** Runs placed at once on {@link MANY} runners with two places each. */
 const PLACED = 2_000;
 const PLACED_ROUNDS = 3;
-/** Per round: reads of why a run waits, builds of a placement from all rows, and reads per turn of the event loop. */
+/**
+ * Per round: the reads of the reason why a run waits, and the builds of a placement from all rows. {@link
+ * READS_AT_ONCE} reads share a turn of the event loop.
+ */
 const READS = 10_000;
 const BUILDS = 40;
 const READS_AT_ONCE = 50;
@@ -85,7 +88,7 @@ async function compare(open: (store: Store, count: number) => Promise<Side>): Pr
   return inStore((few) =>
     inStore(async (many) => {
       const sides = [await open(few, FEW), await open(many, MANY)];
-      /** By figure name, then by side: one value per round. */
+      /** The values of each figure, one per round: by the figure's name, then by side. */
       const figures = new Map<string, number[][]>();
       for (let n = 0; n <= ROUNDS; n++) {
         const rounds = sides.map((side) => side.round());
@@ -107,7 +110,7 @@ async function compare(open: (store: Store, count: number) => Promise<Side>): Pr
   );
 }
 
-/** Returns the next figure of each side; empty at the end of the round. */
+/** Returns the next figure of each side, or an empty list at the end of the round. */
 async function readNext(rounds: readonly AsyncGenerator<Measured, void, void>[]): Promise<Measured[]> {
   const measured: Measured[] = [];
   for (const round of rounds) {
@@ -170,7 +173,7 @@ async function* takeRound(scene: Scene, suffix: string): AsyncGenerator<Measured
   );
 }
 
-/** Creates new offers of all runners, each with one place less or one place more. */
+/** Creates new offers of the runners, in rotation. Every second offer of a runner has one place less. */
 function changing(offers: readonly OfferRunner[]): OfferRunner[] {
   return Array.from({ length: MESSAGES }, (_, n) => {
     const offer = offers[n % offers.length];

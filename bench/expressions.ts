@@ -48,7 +48,10 @@ const conditions = compileConditions({
   when,
 });
 
-/** Returns the rate per second and the microseconds per call. */
+/**
+ * Calls `once` repeatedly for a while. Returns a table row: the name, the rate per second, and the microseconds per
+ * call.
+ */
 function timed(name: string, once: (n: number) => unknown): (string | number)[] {
   for (let n = 0; n < 200; n++) once(n);
   const begun = performance.now();

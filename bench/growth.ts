@@ -7,9 +7,9 @@ import { printTable } from "./support/table.js";
 
 const TASKS = 2_000;
 const TEXT_BYTES = 50_000;
-/** Tasks opened before the runner works on the queue. */
+/** Tasks that are opened at once. The next tasks are opened when the runner has worked on these. */
 const AT_ONCE = 100;
-/** Long enough for any measurement, because the runner sends no heartbeats. */
+/** The lease of a claim: longer than any measurement, because the runner sends no heartbeats. */
 const LEASE_SECONDS = 3_600;
 const MEGABYTE = 1_000_000;
 

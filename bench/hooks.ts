@@ -8,14 +8,14 @@ import { printTable } from "./support/table.js";
 const ROUNDS = 5;
 /** Events per round. */
 const EVENTS = 20_000;
-/** {@link inspectHookValues} shows the values of this many events. */
+/** The number of events in {@link inspectHookValues}. */
 export const INSPECTED_EVENTS = 30_000;
 
 export type Put = Extract<Change, { op: "put" }>;
 
 /**
- * Measures the cost of hook deliveries with and without the actors, in one run; see the printed note. Fewer rounds or
- * events shorten the measurement.
+ * Measures the cost of hook deliveries with and without the actors; see the printed note. Fewer rounds or events
+ * shorten the measurement.
  */
 export async function run(rounds = ROUNDS, events = EVENTS): Promise<void> {
   const runs = new Map<HookSide, Figures[]>(hookSides.map((side) => [side, []]));

@@ -6,12 +6,12 @@ import { percentile, printTable } from "./support/table.js";
 
 const HOOKS = 10_000;
 const LINES = 1_000;
-/** The size of the workspace exported last, as a multiple of the first. */
+/** The second exported workspace is this many times as large as the first one. */
 const TIMES = 4;
 const AT_ONCE = 64;
 /**
- * Requests per measurement, and the number of measurements. The best measurement counts, because other load disturbs
- * only some of them.
+ * Reads and creates per measurement, and the number of measurements. The best measurement counts, because other load
+ * disturbs only some of them.
  */
 const REQUESTS = 2_000;
 const CREATES = 200;
@@ -90,7 +90,7 @@ async function exported(name: string, service: BenchService): Promise<readonly (
     delay.disable();
     peak.wait = Math.max(peak.wait, delay.max / 1e6);
   }
-  // A separate export, because garbage collection takes time: the memory in use while the service sends it.
+  // Measure the memory in a separate export, because each sample forces a garbage collection, which takes time.
   const before = liveBytes();
   await readExport(service, () => {
     peak.heap = Math.max(peak.heap, liveBytes() - before);
@@ -137,7 +137,10 @@ const hook = (key: string) => ({
   signing: { secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}`, secretVersion: 1 },
 });
 
-/** Creates a team's resources. With `times`, creates as many as are missing for `times` as many. */
+/**
+ * Creates a team's resources. If `times` is more than 1, the team already has `hooks` and `lines`. Then creates the
+ * missing resources up to `times` as many.
+ */
 async function fill(
   service: BenchService,
   { hooks, lines }: { readonly hooks: number; readonly lines: number },
@@ -193,6 +196,6 @@ async function perSecond(service: BenchService, send: Send, requests: number, ro
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   await pool.close();
-  // The median is the time of a request; the machine causes the slowest ones.
+  // Use the median time of a request, because other load on the machine causes the slowest requests.
   return (AT_ONCE * 1_000) / percentile(times, 0.5);
 }

@@ -8,7 +8,9 @@ import { percentile, printTable } from "./support/table.js";
 
 const ROUNDS = 5;
 const WARM_UP_MS = 2_000;
-/** Durations and connections per server and round: first at a fixed pace, then as fast as possible. */
+/**
+ * The duration of a round at a fixed pace and at full speed, then the connections at a fixed pace and at full speed.
+ */
 const PACED_MS = 1_000;
 const FULL_MS = 500;
 const PACED_CONNECTIONS = 32;
@@ -133,8 +135,8 @@ function toLoad(
 }
 
 /**
- * Starts to write the exchange's resource repeatedly until stopped; null for rivals and for an exchange without a
- * resource.
+ * Starts to write the exchange's resource repeatedly until stopped. Returns null for rivals, and for an exchange
+ * without a written resource.
  */
 async function beginWriting(
   { name, opened }: Server,

@@ -15,7 +15,9 @@ import { liveBytes } from "../test/support/live-heap.js";
 import { percentile, printTable } from "./support/table.js";
 
 const TASKS = 100_000;
-/** Number of tasks that have one value of the first half and another value of the second half. */
+/**
+ * For each pair of facets: the number of tasks that combine a value of the first half with a value of the second half.
+ */
 const IN_COMMON = 10;
 const PAGES = 500;
 /** Pages read before counting starts, so that the code is compiled. */
@@ -38,7 +40,7 @@ const halves: readonly [Facets, Facets] = [
 const states: readonly TaskState[] = ["queued", "running", "inbox", "done", "closed"];
 const pairs = facets.flatMap((one, index) => facets.slice(index + 1).map((other) => [one, other] as const));
 
-/** One in this many tasks belongs to the few that combine a value of each half. */
+/** One in this many tasks combines a value of each half. */
 const APART = Math.floor(TASKS / (pairs.length * IN_COMMON));
 
 function task(n: number): TaskRow {
@@ -174,7 +176,7 @@ async function readPages(store: Store, filter: object, count: number): Promise<T
   return times;
 }
 
-/** Returns the time that a slice computed, without other processes and garbage collection. */
+/** Returns how long a slice computed, without the time of other processes and of garbage collection. */
 function ownTime({ begun, ended, cpu }: Slice, pauses: readonly PerformanceEntry[]): number {
   const within = pauses.filter(({ startTime }) => startTime >= begun && startTime < ended);
   return Math.max(0, Math.min(ended - begun, cpu) - within.reduce((sum, { duration }) => sum + duration, 0));

@@ -29,7 +29,7 @@ const IDLE_MS = 5_000;
 const AT_ONCE = 200;
 /** After this time all polls are due again. */
 const AHEAD_MS = (EVERY_MINUTES + 2) * 60_000;
-/** The same as in a service without other active clients. */
+/** The length of a scheduling round in milliseconds, as in a service without other active clients. */
 const ROUND_MS = 4;
 /** Response time of every host, in milliseconds. */
 const HOST_MS = 5;
@@ -164,7 +164,7 @@ async function start(store: Store, aheadMs: number): Promise<Runtime> {
   return runtime;
 }
 
-/** Starts every poll, some of them at once. */
+/** Starts every poll, several at a time. */
 async function beginAll(runtime: Runtime): Promise<void> {
   const polled = [...each()];
   for (let from = 0; from < polled.length; from += AT_ONCE) {
@@ -173,7 +173,7 @@ async function beginAll(runtime: Runtime): Promise<void> {
   }
 }
 
-/** Resolves when every poll has succeeded since that time. */
+/** Resolves when every poll has succeeded since the time `sinceMs`. Throws if a poll fails. */
 async function untilAsked({ reading }: Runtime, sinceMs: number): Promise<void> {
   const left = new Set(each());
   while (left.size > 0) {

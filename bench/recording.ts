@@ -7,7 +7,7 @@ import { findUndoneTask } from "./support/undone-task.js";
 
 const TASKS = 60;
 const SLOTS = 16;
-/** Counted rounds and warm-up rounds. Commits are counted in the last warm-up round. */
+/** The number of counted rounds, and of warm-up rounds before them. Commits are counted in the last warm-up round. */
 const ROUNDS = 5;
 const WARM_UP = 3;
 /** Steps that an agent reports: as many as in a small task, or none, the minimum for a task. */
@@ -109,7 +109,7 @@ async function arrange({ create, workspaceId, teamId }: BenchService): Promise<s
   return pool.headers.get("service-pool-token") ?? "";
 }
 
-/** Where to open tasks, and how many are open so far. */
+/** Where to open tasks, and how many were opened so far. */
 interface Work {
   readonly service: BenchService;
   readonly poolToken: string;
@@ -130,10 +130,13 @@ async function runTasks(work: Work, steps: number): Promise<void> {
   await runner.end();
 }
 
-/** Shares of the CPU time of the service's main thread, without the clients in this process. */
+/**
+ * The figures of one round. `turns` and `commits` are the recording's shares of the CPU time of the service's main
+ * thread. The clients in this process do not count.
+ */
 interface Shares {
   readonly turns: number;
-  /** The recorded rows' share of the commits, by bytes. */
+  /** The share of the commits' CPU time that the recorded rows cause, in proportion to their bytes. */
   readonly commits: number;
   readonly microsEach: number;
 }

@@ -16,7 +16,10 @@ const STARTS = 8;
 /** The time between two starts, and how long the quiet workspace's reads are measured, in milliseconds. */
 const START_EVERY_MS = 500;
 const READ_MS = START_EVERY_MS * STARTS;
-/** Places of the runner. Replays may use half of them, so tasks get the same number. */
+/**
+ * Places of the runner. Replays may use half of the places, so with these numbers tasks and replays run on equally
+ * many.
+ */
 const SLOTS = { task: 16, replay: 32 };
 const ROUNDS = 3;
 
@@ -76,7 +79,7 @@ async function arrange(service: BenchService): Promise<Scene> {
   return scene;
 }
 
-/** Returns the milliseconds of each start; stops the replays afterwards. */
+/** Starts replays at a steady pace. Returns the milliseconds of each start, and the replays' ids. */
 async function startMany(
   scene: Scene,
 ): Promise<{ readonly times: readonly number[]; readonly ids: readonly string[] }> {

@@ -16,7 +16,7 @@ const TASKS = 50;
 const REPEATS = 3;
 const MIN_GAIN = 0.05;
 const BUDGET = { iterations: 10, perIteration: 5, repeats: REPEATS, ceiling: { amount: 10_000, currency: "EUR" } };
-/** The average cost of a run, and the cost of an agent's run as a number of runs. */
+/** The average cost of a run. A search agent's run costs as much as `AGENT_RUNS` runs. */
 const COST = 0.1;
 const AGENT_RUNS = 3;
 /** An edit of a config affects one of this many kinds of tasks. */

@@ -9,12 +9,12 @@ import { issueBody, readReceiver, toDeliveryRequest, workedOff } from "./support
 const ROUNDS = 5;
 const FLOOD_CONNECTIONS = 128;
 const QUIET_A_SECOND = 50;
-/** Short enough that a burst's deliveries stay below an integration's backlog limit. */
+/** With these times, the deliveries of a burst stay below an integration's backlog limit. */
 const TIMES = { warmUpMs: 200, durationMs: 700 };
 
 /**
- * Measures the latency of deliveries to one workspace during a burst to another workspace from the same address, as
- * from a code host; alternates with the same deliveries alone.
+ * Measures the latency of deliveries to one workspace during a burst to another workspace. Both come from the same
+ * address, as from a code host. Alternates with measurements without the burst.
  */
 export async function run(): Promise<void> {
   const rows: (string | number)[][] = [];

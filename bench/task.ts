@@ -25,7 +25,7 @@ interface Side {
   readonly place: TaskPlace;
   readonly runner: InstantRunner;
   readonly agent: Agent;
-  /** By the number of tasks opened at once. */
+  /** The usage in each round, by the number of tasks opened at once. */
   readonly rounds: Map<number, TaskUse[]>;
   opened: number;
 }
@@ -104,7 +104,9 @@ async function openTask({ place: { port, teamId, cookie }, agent }: Side, n: num
   if (statusCode !== 201) throw new Error(`opening a task answered ${statusCode} ${text}`);
 }
 
-/** Asks the service only once the runner has ended every run. */
+/**
+ * Whether all tasks are done. Returns false without a request to the service while the runner has not ended every run.
+ */
 async function isAllDone({ place: { port, teamId, cookie }, agent, runner, opened }: Side): Promise<boolean> {
   if (runner.runs() < opened) return false;
   for (const state of ["queued", "running"]) {

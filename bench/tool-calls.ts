@@ -15,7 +15,7 @@ const CALLS = 500;
 /** Calls made one after another, each alone. */
 const CALLS_ALONE = 100;
 const ROUNDS = 3;
-/** Uncounted rounds: afterwards the code is compiled, as in a long-running service. */
+/** Rounds before the counted ones. They compile the code, as in a long-running service. */
 const UNCOUNTED = 2;
 
 /** The duration of each call in milliseconds, and the rate of all of them. */
@@ -32,7 +32,10 @@ interface Round {
   readonly called: Timed;
 }
 
-/** Makes the n-th call of all; `lane` is below {@link RUNS} times {@link OPEN_CALLS}. */
+/**
+ * Makes the call with number `n`. `lane` is the number of the slot for open calls, below {@link RUNS} times {@link
+ * OPEN_CALLS}.
+ */
 type Calling = (n: number, lane: number) => Promise<void>;
 
 /** Measures tool calls, from the runner's message to its answer, compared with the same HTTP requests made directly. */

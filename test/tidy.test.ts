@@ -141,7 +141,7 @@ const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false })
 const listedTables = new Set([
   ...tables.map(({ name }) => name),
   ...createDirectoryCatalogue(kinds).names,
-  // An area lists these together with the table that they depend on.
+  // Dependent tables. An area lists them together with the table that they depend on.
   ...createDependentSources(kinds).flatMap(({ dependentTables }) => dependentTables),
 ]);
 

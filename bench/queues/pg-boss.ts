@@ -8,7 +8,7 @@ import { postgres } from "./servers.js";
 const QUEUE = "deliveries";
 const WORKERS = 2;
 const BATCH = IN_FLIGHT / WORKERS;
-/** How long a worker waits after it found no job, in milliseconds: while jobs are in progress, and otherwise. */
+/** How long a worker that found no job waits, in milliseconds: while jobs are in progress, and while none are. */
 const EMPTY_MS = 2;
 const IDLE_MS = 50;
 
@@ -21,7 +21,10 @@ const ways: readonly (readonly [Adding, Completing])[] = [
   ["in batches", "in batches without answers"],
 ];
 
-/** pg-boss settings: fetches jobs in batches, without pg-boss's pauses between polls. pg-boss keeps each job. */
+/**
+ * pg-boss settings. A worker fetches jobs in batches, without pg-boss's own pauses between polls. pg-boss keeps each
+ * job.
+ */
 export const pgBoss: readonly QueueSetting[] = ways.map(([adding, completing]) => ({
   name: `pg-boss, ${WORKERS} workers with batches of ${BATCH}: added ${adding}, completed ${completing}`,
   server: postgres,

@@ -12,7 +12,7 @@ const [name = "", url = "", address = ""] = process.argv.slice(2);
 const setting = queueSettings.find((each) => each.name === name);
 if (setting === undefined) throw new Error(`there is no setting ${name}`);
 
-/** As long as the callback token that a hook's receiver gets. */
+/** A text as long as the callback token that a hook's receiver gets. */
 const CALLBACK_TOKEN = "t".repeat(150);
 
 const agent = new Agent({ connections: 64, pipelining: 1 });
@@ -38,7 +38,7 @@ await serveRounds({
   },
 });
 
-/** Sends the same request as a hook. */
+/** Sends the same request as a hook delivery of Signalbox. */
 async function send(work: WorkEvent): Promise<Answer> {
   const { event, occurrence, on, task } = work;
   const content = JSON.stringify({ hook: "bench", on, occurrence, event, task, run: null });

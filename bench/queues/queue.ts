@@ -28,7 +28,9 @@ export interface QueueSetting {
   open(address: string, work: Work): Promise<Queue>;
 }
 
-/** Events are added one by one, or in batches of those that arrive while the previous batch is in flight. */
+/**
+ * Events are added one by one, or in batches. A batch has the events that arrive while the previous batch is in flight.
+ */
 export type Adding = "each alone" | "in batches";
 
 /**

@@ -65,7 +65,7 @@ async function startPostgres(): Promise<QueueServer | null> {
   return serving(child, { address, folder, signal: "SIGINT" });
 }
 
-/** Returns the folder with the programs of the newest version. */
+/** Returns the folder with the programs of the newest installed version, or null if PostgreSQL is not installed. */
 function findPostgres(): string | null {
   const versions = "/usr/lib/postgresql";
   if (!existsSync(versions)) return null;
@@ -75,8 +75,8 @@ function findPostgres(): string | null {
 }
 
 /**
- * Returns the user to run the servers as if this process runs as root: the package's user. Null means this process's
- * user.
+ * Returns the user and group that run the servers. Under root, these are the package's user and group. Otherwise
+ * returns null: the servers run as this process's user.
  */
 function findUser(): { readonly uid: number; readonly gid: number } | null {
   if (process.getuid?.() !== 0) return null;
@@ -119,7 +119,7 @@ async function serving(child: ChildProcess, { address, folder, signal }: Begun):
   return { address, stop, cpuMicros: () => cpuMicrosOfTree(child.pid ?? 0) };
 }
 
-/** Throws with the server's log if the server exits before it is ready. */
+/** Resolves when the server is ready. Throws with the server's log if the server exits first. */
 async function untilReady(child: ChildProcess): Promise<void> {
   let log = "";
   await new Promise<void>((resolve, reject) => {

@@ -2,7 +2,10 @@ import { createExaminations, createKinds } from "../../actors/catalogue.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import type { Reading } from "../../storage/store.js";
 
-/** Verifies that a filled store looks like a service's own store: throws the doctor's findings. */
+/**
+ * Verifies that a filled store looks like a service's own store. If the doctor finds faults, throws with the first
+ * ones.
+ */
 export function checkStore(reading: Reading): void {
   const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
   const found = createExaminations(kinds, Date.now()).flatMap((examine) => [...examine(reading)]);

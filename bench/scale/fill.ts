@@ -27,7 +27,7 @@ const DAY_MS = 24 * 60 * 60 * SECOND_MS;
 export const DAYS = 180;
 /** Tasks that ended this many days ago expire at the next retention pass. */
 const OLD_DAYS = 240;
-/** The number of such tasks, the same in a store of any size. */
+/** The number of tasks that expire at the next retention pass. It is the same in a store of any size. */
 export const OLD_TASKS = 300;
 /** Run facts of the steady team, the same number in a store of any size. */
 export const STEADY_FACTS = 1_000;
@@ -205,7 +205,10 @@ class Filling {
     storeEnded(into, workspaceId, listed, { ...ended, refused: null, endedAt, attempt: last });
   }
 
-  /** Starts to commit the written rows, so that the next tasks are written meanwhile. */
+  /**
+   * Waits for the previous commit, then starts to commit the written rows. The next tasks are written during the
+   * commit.
+   */
   async #commit(): Promise<void> {
     await this.#flushed();
     this.#flushing = this.#store.commit(this.#rows.close().changes());

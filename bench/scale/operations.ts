@@ -5,9 +5,9 @@ import type { Served } from "./served.js";
 /** An operation measured in stores of different sizes. */
 export interface Operation {
   readonly name: string;
-  /** How often to repeat it in a round. */
-  readonly count: number;
   /** Runs before each measured round. */
+  readonly count: number;
+  /** How often the operation is repeated in a round. */
   readonly prepare?: (side: Side) => Promise<unknown>;
   readonly work: (side: Side, round: number) => Promise<unknown>;
 }

@@ -46,7 +46,9 @@ export interface SampleTask {
   readonly actors: { readonly task: CellRecord; readonly run: CellRecord };
 }
 
-/** Tasks by outcome, one that waits for its assignee, and a delivered hook occurrence. */
+/**
+ * A finished task, a task that waits for its assignee, a closed task, and a delivered hook occurrence with its attempt.
+ */
 export interface Samples {
   readonly done: SampleTask;
   readonly inbox: SampleTask;

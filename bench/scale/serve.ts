@@ -6,7 +6,7 @@ import { createLog } from "../../http/process/log.js";
 import { type Service, startService } from "../../http/process/service.js";
 import { type Clock, createSystemClock } from "../../runtime/clock.js";
 
-/** A command for the service's process, which answers each one with the same number. */
+/** A command for the service's process. The process answers each command with a result or a failure. */
 export type Command =
   | { readonly type: "start"; readonly folder: string; readonly receiver: string }
   /** Returns the CPU time so far, in microseconds. */
@@ -25,7 +25,7 @@ export type Command =
     }
   | { readonly type: "stop" };
 
-/** How a start went. Times are CPU microseconds: of the start alone, and including module loading. */
+/** The result of a start. `startMicros` is the CPU time of the start in microseconds, without module loading. */
 export interface Started {
   readonly port: number;
   readonly startMicros: number;
@@ -104,7 +104,10 @@ async function settle({ runtime }: Service): Promise<void> {
   }
 }
 
-/** Reads facts like a figure over a period: all of its days, in order. Returns how many there were. */
+/**
+ * Reads the facts of a team's last days `times` times, in pages and in order, as a figure over a period does. `count`
+ * is the number of facts in one pass; `completed` is the number of completed runs in all passes.
+ */
 function foldFacts({ runtime }: Service, { workspaceId, teamId, days, times }: Extract<Command, { type: "facts" }>) {
   const from = toDay(runtime.clock.now() - days * DAY_MS);
   let completed = 0;

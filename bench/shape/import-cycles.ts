@@ -25,7 +25,10 @@ class Search {
     this.#next = next;
   }
 
-  /** Returns the file's `low`. */
+  /**
+   * Visits a file and returns its `low`. For a file that was visited before, returns its index, or infinity if its
+   * component is complete.
+   */
   visit(file: string): number {
     const known = this.#index.get(file);
     if (known !== undefined) return this.#onStack.has(file) ? known : Number.POSITIVE_INFINITY;

@@ -5,7 +5,7 @@ import WebSocket from "ws";
 export interface InstantRunner {
   /** Changes the number of offered places. */
   offer(slots: number): void;
-  /** Returns the number of runs that it ended. */
+  /** Returns the number of runs that the runner has ended. */
   runs(): number;
   close(): void;
 }

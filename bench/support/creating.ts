@@ -2,11 +2,11 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import type { Change } from "../../storage/store.js";
 
-/** An order from the measuring process to a service; each gets one answer. */
+/** An order from the measuring process to a service. The service answers each order. */
 export type CreatingOrder =
   /** Opens the service built in a checkout, this one by default; answered with {@link Opened}. */
   | { readonly do: "open"; readonly product: string | null }
-  /** Answered with {@link Used} since the previous order. */
+  /** Asks for the CPU time and the commits since the previous order; answered with {@link Used}. */
   | { readonly do: "use" }
   /** Creates secrets without HTTP for this duration; answered with {@link Used}. */
   | { readonly do: "ask"; readonly durationMs: number; readonly inFlight: number }

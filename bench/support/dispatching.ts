@@ -27,7 +27,7 @@ export const WORKSPACE = "ws_bench";
 const POOL = "pool_main";
 const IN_FLIGHT = 64;
 
-/** Accepts its claim like a run, and stores its runner. */
+/** An actor that accepts a claim, like a run, and does nothing else. */
 const claimedRun: ActorType = {
   kind: "run",
   machine: setup({ types: { events: {} as Delivered<Message & { readonly type: "run.claim" }> } }).createMachine({
@@ -38,7 +38,7 @@ const claimedRun: ActorType = {
   version: 1,
 };
 
-/** Only writes a runner's row, like the dispatcher for an offer. */
+/** An actor that only writes a runner's row, as the dispatcher does for an offer. */
 const rowWriter: ActorType = {
   kind: "row-writer",
   machine: setup({

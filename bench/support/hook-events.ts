@@ -10,7 +10,10 @@ export const IN_FLIGHT = 256;
 /** The hook's signing secret. */
 export const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
-/** Times in milliseconds, and the CPU time per event. */
+/**
+ * The figures of a round: deliveries per second, percentiles of the delivery time in milliseconds, and the CPU time per
+ * event.
+ */
 export interface Figures {
   readonly perSecond: number;
   readonly p50: number;

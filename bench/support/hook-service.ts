@@ -23,7 +23,7 @@ import type { Delivered, Message } from "../../runtime/turns/turn.js";
 import type { Store } from "../../storage/store.js";
 import { type Deliverer, SECRET, toWork } from "./hook-events.js";
 
-/** Publishes an event, like a task. */
+/** Makes an actor publish an event, as a task does. */
 interface Happened extends Message {
   readonly type: "happened";
   readonly work: WorkEvent;
@@ -68,7 +68,7 @@ export interface Served {
   readonly extras?: Extras;
 }
 
-/** Delivers events like the service: with one runtime and this many workspaces. */
+/** Opens the service's hook deliveries: one runtime, with this many workspaces. */
 export async function openServed(
   store: Store,
   url: string,

@@ -21,7 +21,10 @@ export interface ServerUsage {
   readonly cpuMicros: number;
 }
 
-/** How long the client that filled the workspace counts as active, so that the reader is not the only client. */
+/**
+ * How long the client that filled the workspace still counts as active. The process waits this long before the load
+ * begins.
+ */
 const ABOUT_MS = 10_000;
 
 let close: () => Promise<void> = async () => undefined;

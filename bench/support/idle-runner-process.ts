@@ -7,7 +7,7 @@ import type { IdleRunner } from "./idle-runner.js";
 /** Describes the unfinished work; null if everything is finished. */
 type FindUndone = () => Promise<string | null>;
 
-/** A runner without work (`idle-runner.ts`), in a separate process. */
+/** A runner whose agents do no work (`idle-runner.ts`), in a separate process. */
 export class IdleRunnerProcess {
   readonly #child: ChildProcess;
   readonly #exit: Promise<unknown>;

@@ -6,14 +6,14 @@ import {
   serviceFrameSchema,
 } from "../../actors/runners/protocol.js";
 
-/** Where a runner without work connects, and how many places it has. */
+/** Where the runner connects, how many places it has, and what its agents report. */
 export interface IdleRunner {
   readonly port: number;
   readonly poolToken: string;
   readonly slots: number;
   /** Number of steps that each agent reports; 0 by default. */
   readonly steps?: number;
-  /** How its runs end; `completed` by default. */
+  /** How the runner's runs end; `completed` by default. */
   readonly outcome?: "completed" | "failed";
 }
 
@@ -27,9 +27,9 @@ const LONGEST_WAIT_MS = 60_000;
 const SAID = "Read the file, changed what it says about the case, and ran the tests again. ".repeat(3);
 
 /**
- * Starts a runner whose agents do nothing but report: each run starts and ends immediately and costs one cent. It
- * renews its lease. It connects once: if its connection closes or no run arrives for a minute, it reports the reason to
- * its parent and exits.
+ * Starts a runner whose agents do nothing but report: each run starts and ends immediately and costs one cent. The
+ * runner renews its lease, and connects once. If the connection closes or no run arrives for a minute, the runner
+ * reports the reason to its parent and exits.
  */
 function begin({ port, poolToken, slots, steps = 0, outcome = "completed" }: IdleRunner): void {
   const headers = { authorization: `Bearer ${poolToken}` };

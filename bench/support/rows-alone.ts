@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import type { Change } from "../../storage/store.js";
 
-/** Writes the rows of creates through LMDB's binding alone, with this many creates per batch. */
+/** An order to write the rows of creates through LMDB's binding alone, with this many creates per batch. */
 export interface RowsOrder {
   readonly changes: readonly Change[];
   readonly perBatch: number;

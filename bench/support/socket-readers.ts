@@ -21,7 +21,10 @@ interface Writes {
   readonly isHeard: boolean;
 }
 
-/** The outcome of some changes. Times are from a change's answer until a reader has its message, in milliseconds. */
+/**
+ * The outcome of some changes. `p50Ms` and `p99Ms` are times from a change's answer until a reader has its message, in
+ * milliseconds.
+ */
 export interface Arrivals {
   readonly messages: number;
   readonly missing: number;
@@ -29,7 +32,7 @@ export interface Arrivals {
   readonly failed: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The same times, measured from when the write was due, before its request. */
+  /** Times from when the write was due, before its request, until a reader has its message. */
   readonly fromRequest: { readonly p50Ms: number; readonly p99Ms: number };
   /** From the first write until the last message, in seconds. */
   readonly seconds: number;
@@ -45,7 +48,10 @@ class Readers {
   readonly #agent = new Agent({ connections: WRITERS, pipelining: 1 });
   #written = 0;
   #topics: readonly SocketTopic[] = [];
-  /** By number of the change, counted from the first of this run: when its answer and its messages arrived. */
+  /**
+   * The number of the first change in this run. The two lists have an entry for each change of the run, in order: when
+   * its answer arrived, and when its messages arrived.
+   */
   #first = 0;
   #answeredMs: number[] = [];
   #arrivedMs: number[][] = [];

@@ -5,7 +5,7 @@ import { loadProduct } from "./product.js";
 export interface TaskPlace {
   readonly port: number;
   readonly teamId: string;
-  /** The `cookie` header of the user who opens them. */
+  /** The `cookie` header of the user who opens the tasks. */
   readonly cookie: string;
   readonly poolToken: string;
 }
@@ -17,7 +17,7 @@ export interface TaskUse {
   readonly batches: number;
 }
 
-/** Long enough for any measurement, because the runner sends no heartbeats. */
+/** The lease of a claim: longer than any measurement, because the runner sends no heartbeats. */
 const LEASE_SECONDS = 3_600;
 const PROMPT = "Read the issue, mend what it says, and show it with a test. ".repeat(34);
 

@@ -14,13 +14,15 @@ type Place = Pick<BenchService, "workspaceId" | "teamId">;
 /** An integration that receives deliveries. */
 export interface Receiver extends Place {
   readonly id: string;
-  /** The path for its deliveries. */
+  /** The path for the integration's deliveries. */
   readonly path: string;
 }
 
 const expression = (cel: string) => `${OPEN} ${cel} ${CLOSE}`;
 
-/** Creates an integration with a verified webhook and one event, which matches where `when` does and opens a task. */
+/**
+ * Creates an integration with a verified webhook and one event. The event matches if `when` is true, and opens a task.
+ */
 export async function readReceiver(
   service: BenchService,
   when: string,

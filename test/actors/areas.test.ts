@@ -10,7 +10,10 @@ import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import { addFirstEndpoint, addNextEndpoint, addToyArea, copySource, type SourceCopy } from "../support/toy-area.js";
 
-/** To add an area, a developer adds one folder and one line. Tests this with areas in a copy of the source. */
+/**
+ * Tests that a new area needs only a new folder and an entry in the list of areas. The areas are added to a copy of the
+ * source.
+ */
 
 const formatBefore = migrations.length + 1;
 

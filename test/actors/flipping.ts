@@ -13,7 +13,7 @@ import { createChance } from "../simulation/chance.js";
 import { flipped } from "../support/raw-store.js";
 import type { Cleaning } from "../support/service.js";
 
-/** Unpacks the store of a real demo run and migrates it to this release's format. */
+/** Unpacks a store that a real demo run wrote, and migrates it to this release's format. */
 export async function migratedFixture(
   t: Cleaning,
 ): Promise<{ readonly folder: string; readonly entries: readonly Entry[] }> {
@@ -25,12 +25,12 @@ export async function migratedFixture(
   return { folder, entries };
 }
 
-/** Counts of store copies, each with one flipped byte, by outcome. */
+/** Counts of store copies, each with one flipped bit, by outcome. */
 interface Flips {
   copies: number;
   /** Copies whose opening failed. */
   refused: number;
-  /** Copies without a difference: the byte had no meaning. */
+  /** Copies in which no read failed and no row was missing. */
   whole: number;
   /** Copies in which at least one read failed. */
   damaged: number;
@@ -43,7 +43,7 @@ interface Flips {
 }
 
 /**
- * Flips one byte in each of `copies` copies of the data file `bytes`, which contains `entries`, and reads everything.
+ * Flips one bit in each of `copies` copies of the data file `bytes`, which contains `entries`, and reads everything.
  */
 export async function flipBytes(
   folder: string,

@@ -9,8 +9,8 @@ const USAGE = `npm run flips -- [--copies 200] [--seed 1]
   --seed N    which bytes`;
 
 /**
- * `npm run flips` changes one byte in each of 200 store copies, and reads everything in each copy. No read may return a
- * value that was never written, and the doctor must detect why rows are missing. `--copies` and `--seed` change the
+ * `npm run flips` flips one bit in each of 200 store copies, and reads everything in each copy. No read may return a
+ * value that was never written. If rows are missing, the doctor must find damage. `--copies` and `--seed` change the
  * defaults. Exits with 1 if a check fails.
  */
 const { values } = readArguments(USAGE, {

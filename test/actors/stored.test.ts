@@ -18,7 +18,7 @@ const settings: Readonly<Record<RetentionPeriod, string>> = {
   changes: "RETENTION_CHANGES",
 };
 
-/** The page's table rows, by the names in their first cell. */
+/** The table rows of `actors/stored.md`, by the names in their first cell. */
 const rows = new Map(
   readFileSync("actors/stored.md", "utf8")
     .split("\n")
@@ -32,8 +32,8 @@ const rows = new Map(
 const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
 const sources = createDependentSources(kinds);
 /**
- * Derived rows that the page names with their table. The page names no index entries: it says once that index entries
- * are removed with their rows.
+ * Derived rows that `stored.md` names with their table. The document names no index entries: it says once that index
+ * entries are removed with their rows.
  */
 const derived = sources.flatMap(({ dependentTables }) => dependentTables).filter((name) => rows.has(name));
 const spaces = Object.values(keys).filter((space) => space !== keys.GLOBAL_PARTITION && space !== keys.rowSpace);

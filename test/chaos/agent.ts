@@ -3,7 +3,7 @@ export const taskKinds = ["work", "work", "work", "ask", "leave", "hand", "long"
 
 /** The agent's spending per run, in euros, reported in two parts. */
 export const SPENT = 0.02;
-/** Number of steps that it reports, numbered from 1. */
+/** Number of steps that the agent reports, numbered from 1. */
 export const STEPS = 5;
 
 /**

@@ -1,7 +1,7 @@
 import type { FoundCall, FoundTask } from "./findings.js";
 import type { OpenedByDelivery } from "./ledger.js";
 
-/** Failure codes of calls that may have been made nevertheless. */
+/** Failure codes of calls whose request may have arrived. */
 const MAYBE_MADE: ReadonlySet<string | null> = new Set([
   ...["outcome-unknown", "timeout", "unreachable", "throttled"],
   ...["server-error", "rejected", "unsuccessful", "errored"],

@@ -9,7 +9,7 @@ export interface FoundCheck {
   readonly regressions: readonly { readonly taskId: string }[];
 }
 
-/** A copy of one of its replays. */
+/** A copy in one of a check's replays. */
 export interface CheckedCopy {
   readonly taskId: string;
   readonly result: string | null;
@@ -25,7 +25,7 @@ export interface AroundCheck {
   readonly listed: readonly string[];
 }
 
-/** Returns the broken promises of a check after kills; empty if all hold. Its replays must have finished. */
+/** Returns the broken promises of a check after kills; empty if all hold. The check's replays must have finished. */
 export function listBrokenCheck(check: FoundCheck, around: AroundCheck): readonly string[] {
   return [...checkVerdict(check, around), ...checkCourse(check, around)];
 }

@@ -12,7 +12,8 @@ export interface FoundPulls {
 }
 
 /**
- * Checks the promises about pull requests: at most one is open per task and branch, and both sides agree on its state.
+ * Checks the promises about pull requests: no push was forced, at most one pull request is open per task and branch,
+ * both sides agree on its state, and the service knows every pull request.
  */
 export function* checkPullRequests(found: FoundPulls): Generator<string> {
   const { tasks, pullRequests, pulls, forced } = found;

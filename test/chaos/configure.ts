@@ -34,7 +34,7 @@ const lines = [
   { key: "code", name: "Code", repositories: [{ name: "acme/app" }], stations: [{ ...station, key: "work" }] },
 ];
 
-/** Creates the workspace. Hooks on after events notify one receiver; hooks on before events ask another. */
+/** Creates the workspace. Hooks with `after` timing notify one receiver; hooks with `before` timing ask another. */
 export async function configure(
   service: ServiceKeeper,
   headers: Readonly<Record<string, string>>,

@@ -38,7 +38,7 @@ export interface FoundCall {
 export interface FoundPullRequest {
   readonly id: string;
   readonly taskId: string | null;
-  /** Null until it exists at the code host. */
+  /** Null until the pull request exists at the code host. */
   readonly number: number | null;
   readonly branch: string;
   readonly state: string;
@@ -68,7 +68,7 @@ interface FoundAttempt {
   readonly n: number;
   /** The status of the receiver's answer; null without an answer. */
   readonly status: number | null;
-  /** Null if the receiver accepted it. */
+  /** The failure code of the attempt; null if the receiver accepted the request. */
   readonly code: string | null;
 }
 
@@ -104,7 +104,7 @@ const EVENTS_KEPT = 1_000;
 /** Number of tasks read concurrently. */
 const AT_ONCE = 8;
 
-/** Reads everything that the promises compare. */
+/** Reads the findings that come from the service's API. */
 export async function readBack(
   client: RepeatingClient,
   { workspaceId, teamId }: Site,

@@ -51,7 +51,7 @@ export class Ledger {
     this.#hear();
   }
 
-  /** Resolves with the next successful answer, in the same turn of the event loop. */
+  /** Resolves when the next request succeeds, in the same turn of the event loop. */
   nextAcknowledged(): Promise<void> {
     return new Promise((resolve) => {
       this.#hear = resolve;

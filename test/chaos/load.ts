@@ -34,7 +34,7 @@ const PAGE = 200;
 export class Load {
   readonly #options: LoadOptions;
   #keys = 0;
-  /** Runs whose refusal was followed by one retry, so that a task that is always refused comes to rest. */
+  /** Tasks that were retried. A task that is always refused is retried only once, so that it comes to rest. */
   readonly #retried = new Set<string>();
 
   constructor(options: LoadOptions) {

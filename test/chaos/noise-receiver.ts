@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 
 /**
  * A hook receiver in a separate process, on every loopback address. Requests to `/hang` are never answered, those to
- * `/refuse` refuse the event, and all others are accepted. It sends its parent its port, and the number of hanging
- * requests once that is stable. For each other request it sends the path and the arrival time in milliseconds since
- * 1970.
+ * `/refuse` refuse the event, and all others are accepted. The receiver sends its port to its parent, and the number of
+ * hanging requests once the number is stable. For each other request it sends the path and the arrival time in
+ * milliseconds since 1970.
  */
 const QUIET_MS = 2_000;
 let hanging = 0;

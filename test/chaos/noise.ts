@@ -15,7 +15,7 @@ export interface NoiseScene {
   readonly on: "task.opened" | "run.starting";
   /** Number of hosts that each workspace's hooks use. */
   readonly hosts: number;
-  /** Whether the quiet workspace's receiver is one of those hosts. */
+  /** Whether the quiet workspace's receiver is on one of the hosts that the noise uses. */
   readonly isSameHost: boolean;
 }
 

@@ -52,7 +52,7 @@ export class OutsideCodeHost {
     return this.#host.settings;
   }
 
-  /** Connects the workspace, and sends deliveries to the service. */
+  /** Connects the workspace, and starts to send deliveries to the service. */
   async connect(service: ServiceKeeper, headers: Readonly<Record<string, string>>): Promise<void> {
     const request = (method: "POST", path: string, body: unknown) =>
       service.request(method, path, { body, headers: { ...headers } });

@@ -6,7 +6,7 @@ import type { Ledger } from "./ledger.js";
 
 type Acknowledged = Pick<Ledger, "secrets" | "tasks" | "notes" | "deliveries">;
 
-/** The hook for each after event, which fires on every one. */
+/** The key of the hook on each of these events. The hook fires on every such event. */
 export const tellers = { "task.opened": "tell-opened", "task.moved": "tell-moved", "run.ended": "tell-ended" } as const;
 
 /** Returns the broken promises; empty if all hold. Everything must have come to rest first. */
@@ -121,7 +121,7 @@ function findTeller({ on }: FoundEvent | FoundFiring): string | undefined {
 
 /**
  * Checks that there is one hook occurrence per event and hook, that its attempts are numbered without gaps, and that
- * each occurrence on an after event was delivered.
+ * each occurrence on an event with `after` timing was delivered.
  */
 function* checkFirings({ firings, arrivals }: Findings): Generator<string> {
   const both = twice(firings.map(({ occurrence, hook }) => `${occurrence} ${hook}`));

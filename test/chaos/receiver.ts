@@ -17,7 +17,10 @@ export interface HookArrival {
   readonly digest: string;
   readonly isSigned: boolean;
   readonly taskId: string;
-  /** Whether it was answered. For an after event the status is enough; a before event needs a complete answer. */
+  /**
+   * Whether the request was answered. For an event with `after` timing, the status is enough. An event with `before`
+   * timing needs a complete answer.
+   */
   isTaken: boolean;
 }
 
@@ -39,7 +42,7 @@ const webhook = new Webhook(hookSecret);
 
 /**
  * A hook receiver on its own port. On the path `/ask` it refuses events of tasks whose title starts with `veto`; on
- * `/hang` it never answers. It accepts everything else, in the current manner.
+ * `/hang` it never answers. Other requests are answered in the current manner; the manner `well` accepts them.
  */
 export class Receiver {
   readonly arrivals: HookArrival[] = [];
@@ -105,7 +108,7 @@ export class Receiver {
     if (this.manner === "answers junk") this.#answerJunk(response);
   }
 
-  /** Answers in one of several ways, in rotation, that mean that the request was not accepted. */
+  /** Answers in a way that does not accept the request. There are three such ways, in rotation. */
   #answerJunk(response: ServerResponse): void {
     this.#junk += 1;
     const kind = this.#junk % 3;

@@ -55,7 +55,7 @@ export class RepeatingClient {
     return this.#untilAnswered("POST", path);
   }
 
-  /** Sends a delivery of another system, without a session, until it is accepted, and sometimes repeats it. */
+  /** Sends a delivery of another system, without a session, until it is answered, and sometimes repeats it. */
   async deliver(path: string, body: unknown, headers: Readonly<Record<string, string>>): Promise<Reply> {
     const answer = await this.#untilAnswered("POST", path, body, { headers });
     if (isSuccess(answer)) this.#ledger.acknowledge();
@@ -63,7 +63,7 @@ export class RepeatingClient {
     return answer;
   }
 
-  /** Reads a path; returns the body, or null if it does not exist. */
+  /** Reads a path; returns the body, or null if the answer is a refusal. */
   async get(path: string): Promise<Readonly<Record<string, unknown>> | null> {
     const answer = await this.#untilAnswered("GET", path);
     return isSuccess(answer) ? answer.body : null;

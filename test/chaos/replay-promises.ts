@@ -41,7 +41,7 @@ export interface Outside {
   readonly runIds: readonly string[];
   readonly repeats: number;
   readonly starts: readonly AgentStart[];
-  /** The copy of each run that had an agent, as the service reports it; null if it knows none. */
+  /** The copy of each run that had an agent, as the service reports it. Null if the service knows no copy. */
   readonly copyOf: ReadonlyMap<string, { readonly originalRunId: string; readonly repeat: number } | null>;
   /** The distinct reasons that the model gave. */
   readonly given: ReadonlySet<string>;
@@ -50,7 +50,7 @@ export interface Outside {
 /** Maximum number of attempts per copy: it may lose its runner twice. */
 const MOST_ATTEMPTS = 3;
 
-/** Returns the broken promises of a replay after kills; empty if all hold. It must have ended and be judged. */
+/** Returns the broken promises of a replay after kills; empty if all hold. The replay must have ended and be judged. */
 export function listBrokenReplay(replay: FoundReplay, outside: Outside): readonly string[] {
   return [
     ...checkCopies(replay, outside),
@@ -76,7 +76,10 @@ function* checkCopies({ state, totals, entries }: FoundReplay, { runIds, repeats
   for (const copy of entries) if (copy.result === null) yield `stuck: copy ${toName(copy)} is ${copy.state}`;
 }
 
-/** Checks that every run with an agent belongs to a copy and had one agent, and that no copy exceeded its attempts. */
+/**
+ * Checks that no run had two agents, that no copy exceeded its attempts, and that every copy with an agent's result had
+ * an agent.
+ */
 function* checkAttempts({ entries }: FoundReplay, { starts, copyOf }: Outside): Generator<string> {
   const attempts = new Map<string, number>();
   const seen = new Set<string>();
@@ -94,8 +97,8 @@ function* checkAttempts({ entries }: FoundReplay, { starts, copyOf }: Outside): 
 }
 
 /**
- * Checks that the total contains each copy's spending once. Also checks that a copy spent the amount that its agent
- * reported, or more after further attempts.
+ * Checks that the total contains each copy's spending once. Also checks that a copy that succeeded spent at least the
+ * amount that its agent reported.
  */
 function* checkSpending({ entries, totals }: FoundReplay): Generator<string> {
   const cents = (money: FoundMoney | null) => Math.round((money?.amount ?? 0) * 1e9);

@@ -18,12 +18,12 @@ export interface RoundReport {
   readonly broken: readonly string[];
 }
 
-/** Minimum duration of the load, and time limit for the rest to settle. */
+/** Minimum duration of the load, and time limit for tasks and hook occurrences to come to rest. */
 const LOAD_MS = 3_000;
 const LONGEST_REST_MS = 120_000;
 /** How long a stream follower may lag behind. */
 const LONGEST_BEHIND_MS = 20_000;
-/** Far enough ahead that every retry of a hook occurrence is due. */
+/** How far the clock is set ahead, so that every retry of a hook occurrence is due. */
 const AHEAD_MS = 60 * 60 * 1_000;
 const LOOK_MS = 150;
 /** Maximum number of complaints printed per round. */
@@ -98,8 +98,8 @@ async function listUndelivered({ client, configured }: World): Promise<readonly 
 }
 
 /**
- * Lists pull requests at the code host that the service does not know yet. Deliveries get lost, so the service also
- * polls.
+ * Lists differences between the pull requests of the service and of the code host. Deliveries get lost, so the service
+ * also polls.
  */
 async function listUnsettled({ client, configured, codeHost }: World): Promise<readonly string[]> {
   await codeHost.settled();
@@ -107,7 +107,7 @@ async function listUnsettled({ client, configured, codeHost }: World): Promise<r
   return [...checkUnsettled({ pullRequests, pulls: codeHost.pulls })];
 }
 
-/** Stops the service, either way, and runs the doctor. */
+/** Stops the service with SIGTERM or kills it with SIGKILL, then runs the doctor. */
 async function examine({ service, ledger }: World, seed: number): Promise<readonly string[]> {
   const signal = createChance(seed).onceIn(2) ? "SIGKILL" : "SIGTERM";
   const code = await service.end(signal);
@@ -127,7 +127,10 @@ async function compare(world: World): Promise<readonly string[]> {
   ];
 }
 
-/** Compares each follower's final state with a fresh snapshot. */
+/**
+ * Compares each follower's state with a fresh snapshot, until they are equal or the time limit expires. Returns the
+ * last differences.
+ */
 async function compareStreams({ service, headers, configured, followers }: World): Promise<readonly string[]> {
   const site = { baseUrl: () => service.baseUrl, headers, teamId: configured.teamId };
   return rest(async () => {

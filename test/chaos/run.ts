@@ -121,8 +121,8 @@ function wholeNumber(name: string, text: string, least: number): number {
 }
 
 /**
- * Stops every started process. There are no findings, so nothing is kept. Stopping processes may still write for a
- * moment.
+ * Stops every started process, and keeps no folder, because there are no findings. Processes that are stopping may
+ * still write for a moment.
  */
 function breakOff(code: number): void {
   endPrograms();

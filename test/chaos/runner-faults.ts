@@ -6,7 +6,10 @@ import type { Host } from "./host.js";
 import { BEYOND_LEASE_MS, type World } from "./world.js";
 
 const target = "runners";
-/** Number of attempts to find a working runner, and number of the latest agents to check in each. */
+/**
+ * Number of attempts to find a runner with a living agent, the pause between them, and how many of the latest agents to
+ * check in each.
+ */
 const MOST_LOOKS = 40;
 const LOOK_MS = 50;
 const LATEST_STARTS = 20;
@@ -20,7 +23,7 @@ export const runnerFaults: readonly Fault[] = [
   { name: "runner asleep", target, play: asleep },
 ];
 
-/** Kills one runner with SIGKILL; the other continues. */
+/** Kills one runner with SIGKILL and starts it again. The other continues. */
 async function killed(world: World, chance: Chance): Promise<void> {
   const { restart } = await hostAtWork(world, chance);
   await pause(chance.between(0, 300));

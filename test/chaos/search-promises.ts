@@ -23,13 +23,13 @@ interface FoundCandidate {
 
 /** Other sources about a search: its replays and the started agents. */
 export interface AroundSearch {
-  /** Its replays, by id. */
+  /** The search's replays, by id. */
   readonly replays: ReadonlyMap<string, FoundReplay>;
   /** The started agents, of copies and of iterations. */
   readonly starts: readonly AgentStart[];
 }
 
-/** Returns the broken promises of a search after kills; empty if all hold. It must have ended. */
+/** Returns the broken promises of a search after kills; empty if all hold. The search must have ended. */
 export function listBrokenSearch(search: FoundSearch, around: AroundSearch): readonly string[] {
   return [...checkEnd(search), ...checkReplays(search, around), ...checkAgents(around)];
 }
@@ -47,7 +47,7 @@ function* checkEnd({ state, ending, proposed, iterations, candidates }: FoundSea
     yield `${proposed} proposed, ${admitted.length} admitted, ${candidates.length} candidates`;
 }
 
-/** Checks that each of its replays has ended and contains every copy of its runs once. */
+/** Checks that each replay of the search has ended and contains every copy of its runs once. */
 function* checkReplays({ seed, candidates, split, budget }: FoundSearch, { replays }: AroundSearch): Generator<string> {
   const { searched, heldOut } = split;
   const expected = [
@@ -73,7 +73,7 @@ function* checkReplay(name: string, { state, entries }: FoundReplay, copies: num
   }
 }
 
-/** Checks that every run had one agent. */
+/** Checks that no run had more than one agent. */
 function* checkAgents({ starts }: AroundSearch): Generator<string> {
   const seen = new Set<string>();
   for (const { runId } of starts) {

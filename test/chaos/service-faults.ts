@@ -11,7 +11,7 @@ const MIB = 2 ** 20;
 /** Free space of the small disk in addition to the store's size, in MiB, and the bytes left after filling it. */
 const SMALL_ROOM_MIB = 4;
 const LEFT_BYTES = 128 * 1024;
-/** Time limit for a service that cannot write to report that. */
+/** How long a service that cannot write may take to report the failure. */
 const LATEST_END_MS = 15_000;
 /** How long a kill waits for an answer. */
 const LATEST_ANSWER_MS = 500;
@@ -118,7 +118,7 @@ async function writeUntilItEnds(world: World, chance: Chance, full: Full): Promi
   }
   await full.makeRoom();
   await service.start();
-  // This process must still answer the last write.
+  // The new process must answer the last write.
   await writing;
 }
 

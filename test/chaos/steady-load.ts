@@ -38,7 +38,7 @@ export class SteadyLoad {
     expect(await remove(this.#ada, path, 2), 204);
   }
 
-  /** Opens a task, adds a note and closes it. Its text is long enough to be stored as a body. */
+  /** Opens a task, adds a note and closes the task. The task's text is long enough to be stored as a body. */
   async task(): Promise<void> {
     const title = `Task ${this.#next()}`;
     const body = { title, line: "dev", description: title.repeat(500) };

@@ -25,7 +25,7 @@ export class StreamFollower {
   #isOver = false;
   #seq = -1;
   #tasks = new Map<string, Row>();
-  /** Ids of all tasks that it received. */
+  /** Ids of all tasks that the follower received. */
   readonly seen = new Set<string>();
 
   constructor(options: FollowerOptions) {
@@ -33,7 +33,7 @@ export class StreamFollower {
     void this.#follow();
   }
 
-  /** The newest tasks in its view, newest first. */
+  /** The newest tasks in the follower's view, newest first. */
   get picture(): readonly Row[] {
     return [...this.#tasks.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, KEPT);
   }

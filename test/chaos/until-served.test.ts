@@ -2,7 +2,9 @@ import t from "tap";
 import { Refused } from "./refused.js";
 import { untilServed } from "./until-served.js";
 
-/** Runs a request that fails this often before it is answered; returns the number of requests. */
+/**
+ * Runs a request that fails with these errors before it is answered. Returns the number of requests and the outcome.
+ */
 async function ask(failures: readonly Error[]) {
   let asked = 0;
   const outcome = await untilServed(

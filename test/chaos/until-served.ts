@@ -1,7 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Refused } from "./refused.js";
 
-/** Together a minute: much longer than a service needs to return after a kill, a move or a full disk. */
+/**
+ * All tries take a minute together. This is much longer than a service needs to return after a kill, a move or a full
+ * disk.
+ */
 const TRIES = 240;
 const PAUSE_MS = 250;
 

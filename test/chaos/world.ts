@@ -41,7 +41,7 @@ interface Parts {
 export class World {
   readonly folder: string;
   readonly service: ServiceKeeper;
-  /** The receivers of hooks on after events, and on before events. */
+  /** The receiver of hooks with `after` timing, and the receiver of hooks with `before` timing. */
   readonly tell: Receiver;
   readonly ask: Receiver;
   /** The tracker: it opens tasks, and agents call its tools. */
@@ -168,7 +168,7 @@ export class World {
     this.service.close();
   }
 
-  /** Stores each process's output next to the store, and the ledger of the clients. */
+  /** Stores each process's output and the clients' ledger next to the store. */
   keepLogs(): void {
     const logs = join(this.folder, "logs");
     mkdirSync(logs, { recursive: true });
@@ -191,7 +191,8 @@ export class World {
   }
 
   /**
-   * Writes a receiver's note through its callback, once per request; a token that expired does not count as an answer.
+   * Writes a receiver's note through its callback, under the request's id as the idempotency key. Ignores refused
+   * notes, for example because the token expired.
    */
   #noteBack({ token, taskId, id }: Callback): void {
     const text = `told by ${id}`;

@@ -14,7 +14,7 @@ interface Catalogued {
   readonly create: string;
   readonly one: string;
   readonly all: string;
-  /** The pattern of its address, in a workspace `acme` with a team `core`. */
+  /** The pattern of a resource's address, in a workspace `acme` with a team `core`. */
   readonly address: RegExp;
   /** Null for a kind that is not exported. */
   readonly exported: string | null;

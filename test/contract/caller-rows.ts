@@ -58,7 +58,9 @@ function row(inside: Inside): Row {
 
 const leads = { owner: "passes", admin: "passes" } as const;
 
-/** Requires a permission that a token's scopes may grant. Callers who see the workspace but lack it get 403. */
+/**
+ * Requires a permission that a token's scopes may grant. Callers who see the workspace but lack the permission get 403.
+ */
 const needs = (permission: Permission): Row => {
   const member = memberMay.includes(permission) ? "passes" : 403;
   const token = (scopes: readonly string[]) =>
@@ -73,7 +75,7 @@ const leadsAlone = row({ ...leads, teammate: 404, member: 404, token: 404 });
 const outcomes = row({ ...leads, teammate: "passes", member: 404, token: "passes" });
 /** Actions of team members on the team's tasks. The owner created the team, so is a member; the admin is not. */
 const teamWork = row({ owner: "passes", admin: 403, teammate: "passes", member: 403, token: 401 });
-/** Only for the task's assignee, which is the owner, who opened the task. */
+/** Only for the task's assignee. The assignee is the owner, who opened the task. */
 const assignees = row({ owner: "passes", admin: 403, teammate: 403, member: 403, token: 401 });
 /** Only for the assignee, on a resource that is visible only to callers who may read the team's results. */
 const assigneesOfOutcomes = row({ owner: "passes", admin: 403, teammate: 403, member: 404, token: 401 });
@@ -138,16 +140,16 @@ function toRows({ plural, heldBy, write, isExported }: KindRows): Record<string,
 /** Visible to callers who may read results. A change also requires `plan`. */
 const plansOutcomes: Row = (caller) => (outcomes(caller) === "passes" ? needs("plan")(caller) : outcomes(caller));
 
-/** Visible to callers who may read results. They get 404, because the run belongs to no replay. */
+/** Visible to callers who may read results. These callers get 404, because the run belongs to no replay. */
 const noReplayRun: Row = (caller) => (outcomes(caller) === "passes" ? 404 : outcomes(caller));
 
-/** Visible to callers who may read results. They get 404, because the run belongs to no search. */
+/** Visible to callers who may read results. These callers get 404, because the run belongs to no search. */
 const noSearchRun = noReplayRun;
 
-/** Visible to callers who may read results. They are told that the integration has no poll. */
+/** Visible to callers who may read results. The answer says that the integration has no poll. */
 const noPoll: Row = (caller) => (outcomes(caller) === "passes" ? "has-none" : outcomes(caller));
 
-/** A change also requires `configure`. */
+/** Like {@link noPoll}, for a change, which also requires `configure`. */
 const noPollToChange: Row = (caller) =>
   configure(caller) === 403 && outcomes(caller) === "passes" ? 403 : noPoll(caller);
 
@@ -180,7 +182,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   // Visible to callers who may configure. All others get 404.
   "GET /api/workspaces/{slug}/code-host/connections/{installationId}/repositories": (caller) =>
     configure(caller) === 403 ? 404 : configure(caller),
-  // The `state` belongs to none of these callers.
+  // The request's `state` belongs to none of these callers.
   "POST /api/code-host/confirmations": signedIn,
   "POST /api/code-host/deliveries": ownCredential,
   "POST /api/runs/{runId}/search-candidates": nothingThere,

@@ -24,7 +24,7 @@ interface Office {
   readonly teamId: string;
 }
 
-/** Returns the value after `marker` in the only mail to an address. */
+/** Waits for a mail to an address. Returns the value after `marker` in the last one, or an empty text. */
 async function linkTo({ mails }: Pick<Office, "mails">, address: string, marker: string): Promise<string> {
   const mine = () => mails.received.filter(({ to }) => to.includes(address));
   await mails.until(() => mine().length > 0);

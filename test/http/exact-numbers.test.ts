@@ -21,7 +21,7 @@ interface Received {
   readonly body: string;
 }
 
-/** Starts a host that answers every request with the numbers of its path, and records the requests. */
+/** Starts a host that answers every request with the number in its path, and records the requests. */
 async function startHost(t: Test) {
   const got: Received[] = [];
   const server = createServer(async (request, response) => {

@@ -8,7 +8,7 @@ import { until } from "../support/until.js";
 
 /** The main page's commands are sent as printed, in order. */
 
-/** Kinds whose id prefix differs from their name in the page's placeholders. */
+/** The names of kinds in the page's placeholders, by id prefix, where the two differ. */
 const NAMES: Readonly<Record<string, string>> = { ws: "workspace", int: "integration", usr: "user" };
 
 /** The values that a reader puts in place of `<…>`. */

@@ -4,15 +4,16 @@ import { bearer, remove, workspaceWithTeam } from "../support/resources.js";
 import { type Client, startTestService, type TestService } from "../support/service.js";
 
 /**
- * A caller that is authorized at a request's first byte must still be authorized at its last: the body can take long.
+ * A caller that is authorized when the first byte of a request arrives must still be authorized when the last byte
+ * arrives: the body can take long.
  */
 
 const base = "/api/resources";
 const body = JSON.stringify({ key: "late", name: "Late" });
 
 /**
- * Starts a create by sending its head and half of its body; returns a function that sends the rest and reads the
- * answer.
+ * Starts a create by sending its head and the first 10 bytes of its body. Returns a function that sends the rest and
+ * reads the answer.
  */
 async function begun(service: TestService, client: Client, path: string) {
   const connection = await RawConnection.open(service.port);

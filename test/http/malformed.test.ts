@@ -90,8 +90,8 @@ function named(clients: Readonly<Record<string, Client>>): readonly Sender[] {
 }
 
 /**
- * Whether a request would make later requests pointless: it ends the session, deletes at the current version, or
- * removes the owner.
+ * Whether a request would make later requests pointless: it ends the session, deletes the current version of a
+ * resource, or removes the owner.
  */
 function isFinal({ method, path, headers }: AnyRequest, known: Known): boolean {
   if (method !== "DELETE") return false;

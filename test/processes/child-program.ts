@@ -8,7 +8,7 @@ export const livingPrograms = new Set<ChildProgram>();
 export class ChildProgram {
   readonly #child: ChildProcess;
   readonly #lines: string[] = [];
-  /** Resolves with its exit code; null after a signal that killed it. */
+  /** Resolves with the program's exit code, or with null after a signal that killed the program. */
   readonly ended: Promise<number | null>;
 
   constructor(child: ChildProcess) {
@@ -44,7 +44,10 @@ export class ChildProgram {
     return this.#lines;
   }
 
-  /** Resolves with the last matching line, once there is one. Rejects with its output if it ends first. */
+  /**
+   * Resolves with the last matching line, once there is one. Rejects with the program's output if the program ends
+   * first.
+   */
   async said(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = this.#lines.map((line) => pattern.exec(line)).findLast((match) => match !== null);
@@ -58,7 +61,9 @@ export class ChildProgram {
     if (this.isAlive) this.#child.kill(signal);
   }
 
-  /** Sends a signal and waits for the end; returns the exit code, or null after a signal that killed it. */
+  /**
+   * Sends the program a signal and waits until it ends. Returns the exit code, or null if a signal killed the program.
+   */
   end(signal: NodeJS.Signals): Promise<number | null> {
     this.signal(signal);
     return this.ended;

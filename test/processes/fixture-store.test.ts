@@ -142,7 +142,7 @@ t.test("what an agent asked is answered, and its run is lost with the runner tha
     approvals: { length: 0 },
   });
   const { runnerId } = (await ada.request("GET", run)).body ?? {};
-  // A wake-up this late starts another lease for the runner, whose end is known.
+  // A wake-up this late starts another lease for the runner. The end of this lease is known.
   clock.advance(2 * LEASE_MS);
   const lease = [
     GLOBAL_PARTITION,
@@ -198,8 +198,8 @@ async function moveHooks({ ada, manifest }: OpenFixture, url: string): Promise<v
 }
 
 /**
- * Whether the reference library computes the same signature. Its own verification would reject requests as old as those
- * of the fixture.
+ * Whether the reference library computes the same signature. The library's own verification would reject requests as
+ * old as those of the fixture.
  */
 function isSigned({ headers, text }: HookRequest): boolean {
   const at = new Date(Number(headers["webhook-timestamp"]) * 1_000);

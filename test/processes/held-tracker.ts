@@ -49,7 +49,7 @@ export class HeldTracker {
     return arrived.map(({ text }) => commented.parse(JSON.parse(text)).text);
   }
 
-  /** Holds back answers to requests for the path until it is released. */
+  /** Holds back answers to requests for the path until {@link letGo}. */
   hold(path: string): void {
     let end = (): void => undefined;
     const over = new Promise<void>((resolve) => {
@@ -115,7 +115,10 @@ export class HeldTracker {
   }
 }
 
-/** Answers with an issue that has the requested title, or with one more item after each cursor. */
+/**
+ * Answers `/issues` with an issue that has the requested title, and `/items` with one more item after each cursor.
+ * Other paths get `ok`.
+ */
 function answerTo({ path, query }: ApiRequest): unknown {
   if (path === "/issues") return { title: query.get("of") };
   if (path !== "/items") return { ok: true };

@@ -4,7 +4,7 @@ import { askDoctor } from "./doctor.js";
 import { ServiceProcess } from "./service-process.js";
 
 export interface KillingOptions {
-  /** The data folder of all its processes. */
+  /** The data folder of all processes. */
   readonly folder: string;
   /** Number of idempotency keys, each of which creates one secret. */
   readonly keys: number;
@@ -37,7 +37,7 @@ interface Secret {
 }
 
 /**
- * Maximum time between the request that triggers the kill and the kill, in milliseconds, so that requests are in any
+ * The kill comes at a random time of at most this many milliseconds after a request, so that it finds requests in any
  * phase.
  */
 const LATEST_KILL_MS = 12;
@@ -87,7 +87,7 @@ export class Killing {
     return new Killing(options, service, { cookie, workspaceId: String(workspace.body?.id) });
   }
 
-  /** Stops the current process. */
+  /** Kills the current process. Returns null if the signal ended it; otherwise its exit code. */
   end(): Promise<number | null> {
     return this.#service.end("SIGKILL");
   }

@@ -133,7 +133,10 @@ export class OutsideSetting {
     });
   }
 
-  /** Resolves with the approval that a task's run waits for, if the run is not `than`. */
+  /**
+   * Waits until a run of the task, other than the run `than`, waits for approval. Resolves with the task's first
+   * approval.
+   */
   async waiting(title: string, than = ""): Promise<{ readonly id: string; readonly runId: string }> {
     const { approvals } = await this.task(title, (task) => task.approvals.some(({ runId }) => runId !== than));
     const [approval] = approvals;

@@ -16,7 +16,7 @@ export class ServiceProcess extends ChildProgram {
 
   /**
    * Starts the service and waits until it listens. `port` 0 picks a free port; `nodeArguments` come before the program.
-   * Rejects with its output if it exits instead.
+   * Rejects with the service's output if the service exits instead.
    */
   static async start(
     dataFolder: string,

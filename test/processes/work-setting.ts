@@ -7,7 +7,7 @@ import { until as awaited } from "../support/until.js";
 import { RunnerProcess } from "./runner-process.js";
 import { ServiceProcess } from "./service-process.js";
 
-/** Agents wait for this file, so that a test decides when a run continues. */
+/** Returns an agent that waits for the file `gate`, so that a test decides when a run continues. */
 const gatedAgent = (gate: string) => `
 echo "attempt in $SIGNALBOX_RUN"
 echo $$ >> ${gate}.started

@@ -4,7 +4,7 @@ import { Harness, type HarnessOptions, partition } from "../support/harness.js";
 import { plainEffect } from "../support/plain-effect.js";
 import { type Note, probe } from "../support/probe.js";
 
-/** Counts its messages. A test ends its effects. */
+/** An actor that counts its messages. A test ends the actor's effects. */
 const counter = probe("counter", {
   start: (context, { id }, turn) => {
     turn.start({ name: "work", id: String(id), input: "given" });

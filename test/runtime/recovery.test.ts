@@ -20,8 +20,8 @@ const worker = probe("worker", {
 });
 
 /**
- * Starts a process on the store. Records the owners' partitions of the effects that begin, and counts the searches of
- * partitions.
+ * Starts a process on the store. Records the owners' partitions of the effects that begin and their `mayHaveBegun`, and
+ * counts the searches of partitions.
  */
 async function start(store: Store) {
   const began: string[] = [];

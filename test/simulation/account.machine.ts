@@ -55,12 +55,12 @@ interface AccountContext {
   readonly paying: Readonly<Record<string, number>>;
 }
 
-/** The number of attempts for each stumbling message. It is deliberately not part of an actor's state. */
+/** The number of attempts for each stumbling message. This map is deliberately not part of an actor's state. */
 export type Tries = Map<string, number>;
 
 /**
  * An account of the simulated system. Its money must neither appear nor vanish, and its turns use every kind of intent.
- * It has one state. A guard rejects debits that exceed the balance.
+ * The account has one state. A guard rejects debits that exceed the balance.
  */
 export function accountMachine(tries: Tries) {
   type AccountEvent = Delivered<AccountMessage & Answered<string>>;

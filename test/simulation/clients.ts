@@ -22,7 +22,7 @@ interface Ask {
   readonly message: Operation;
 }
 
-/** Sends operations one after another. It repeats each one under the same message id until it knows the outcome. */
+/** Sends operations one after another. Repeats each operation under the same message id until the outcome is known. */
 export class Client {
   readonly #name: string;
   readonly #world: World;

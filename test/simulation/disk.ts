@@ -25,8 +25,8 @@ interface Row {
 const LONGEST_FLUSH_MS = 30;
 
 /**
- * A disk that survives the process. Each batch becomes durable as a whole, some time after its commit; a crash may
- * happen before or after that. Rows are stored as bytes.
+ * A disk that survives the process. Each batch becomes durable as a whole, some time after its commit. A crash may come
+ * before or after the batch is durable. Rows are stored as bytes.
  */
 export class SimulatedDisk {
   readonly #world: World;

@@ -10,7 +10,7 @@ export type PayOut = Message & {
   readonly amount: number;
   readonly from: Address;
 };
-/** Reminds a payer. It only changes the payer's state. */
+/** Reminds a payer. The message only changes the payer's state. */
 export type Hurry = Message & { readonly type: "hurry" };
 /** The payer's final message, with the outcome. */
 export type PaidOut = Message & { readonly type: "paid-out"; readonly op: string; readonly ok: boolean };

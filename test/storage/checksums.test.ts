@@ -21,7 +21,7 @@ function temporary(t: Test): string {
 const damaged = { name: "StoreError", code: "damaged" };
 const FORMAT = ["~", "meta", "format"];
 
-/** Reads all undamaged rows, and the keys of the damaged ones. */
+/** Reads all undamaged rows, and the keys of the damaged rows. */
 function readPast(reading: Reading, limit?: number): { readonly values: unknown[]; readonly lost: Key[] } {
   const lost: Key[] = [];
   const entries = reading.range({ prefix: ["p", "row"], limit, onDamaged: (key) => lost.push(key) });

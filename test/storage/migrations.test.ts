@@ -7,8 +7,8 @@ import { bringUp, bringUpThroughKills, collectEntries, killedAfter, stepped, sto
 const FORMAT = ["~", "meta", "format"];
 
 /**
- * Two steps. Step 2 moves every row of `old` to `middle`, doubled. Step 3 moves them to `new`, as text, and counts them
- * in rows of `~`.
+ * Two steps. Step 2 moves every row of `old` to `middle`, doubled. Step 3 moves every row of `middle` to `new`, as
+ * text, and counts the rows of `new` in rows of `~`.
  */
 const steps: readonly MigrationStep[] = [
   {

@@ -2,8 +2,8 @@ import { eachRow, putRow, removeRow, removeTable } from "../../storage/migration
 import type { MigrationStep } from "../../storage/migrations.js";
 
 /**
- * Steps whose result shows if a slice ran twice: each run is numbered by the rows before it, and its old row is
- * removed.
+ * Migration steps whose result shows if a slice ran twice. The number of a run is the number of rows that were written
+ * before it, and its old row is removed.
  */
 export const movingSteps: readonly MigrationStep[] = [
   {

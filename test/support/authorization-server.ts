@@ -39,7 +39,10 @@ export interface AuthorizationServerPeer {
   endGrant(refreshToken: string): Promise<void>;
   /** Whether an access token is valid at the host. */
   admits(accessToken: string): Promise<boolean>;
-  /** Sets the token endpoint's further answers: a status, or no answer for "silence"; null restores its own answers. */
+  /**
+   * Sets the token endpoint's further answers: a status, or no answer for "silence". Null restores the server's own
+   * answers.
+   */
   failWith(status: number | "silence" | null): void;
 }
 

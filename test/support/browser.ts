@@ -15,11 +15,11 @@ export const noBrowser: string | false = path === undefined ? "there is no Chrom
 
 /** A real browser, with a record of its pages' requests and errors. */
 export interface WatchedBrowser {
-  /** Starts without cookies; its pages share them. */
+  /** The browser's context. It starts without cookies, and its pages share their cookies. */
   readonly context: BrowserContext;
-  /** Addresses that its pages requested. */
+  /** Addresses that the browser's pages requested. */
   readonly asked: readonly string[];
-  /** Errors of its pages, including violations of their content security policy. */
+  /** Errors of the browser's pages, including violations of the pages' content security policy. */
   readonly faults: readonly string[];
 }
 

@@ -33,8 +33,8 @@ export class Canaries {
   }
 
   /**
-   * Records the bytes of all files in a folder. `plain` is text that one of them must contain; if none does, rejects,
-   * because the search would not find canaries either.
+   * Records the bytes of all files in a folder. `plain` is text that at least one file must contain. If none does,
+   * rejects, because the search would not find canaries either.
    */
   async sawFiles(folder: string, plain: string): Promise<void> {
     let isThere = false;
@@ -48,8 +48,8 @@ export class Canaries {
   }
 
   /**
-   * Returns a client that records all answers. `shown` returns the values that an answer may contain: one occurrence of
-   * each is removed, so that a second one is found.
+   * Returns a client that records all answers. `shown` returns the values that an answer may contain. One occurrence of
+   * each value is not recorded, so a second occurrence is found.
    */
   watch(client: Client): (request: WatchedRequest) => Promise<Reply> {
     return async ({ method, path, body, headers, shown }) => {

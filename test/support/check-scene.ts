@@ -23,7 +23,9 @@ export interface CheckScene extends ReplayScene {
   readonly readCheck: (id: unknown) => Promise<Readonly<Record<string, unknown>>>;
   /** Reads the check until it has this verdict. */
   readonly untilVerdict: (id: unknown, verdict: string) => Promise<Readonly<Record<string, unknown>>>;
-  /** Updates the line: changes fields of its work station to those of `station`, and its terms to those of `line`. */
+  /**
+   * Updates the line: changes fields of its work station to those of `station`, and its own fields to those of `line`.
+   */
   readonly changeLine: (of?: { readonly station?: object; readonly line?: object }) => Promise<void>;
 }
 
@@ -73,7 +75,9 @@ export async function openCheckScene(
   };
 }
 
-/** Works on the runner's next copies: copies under the planned prompt fail where `fails` says so, others succeed. */
+/**
+ * Works on the runner's next `count` copies. A copy fails if `fails` returns true for its job, and succeeds otherwise.
+ */
 export async function workCopies(
   { peer }: ReplayScene,
   count: number,

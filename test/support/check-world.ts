@@ -73,7 +73,10 @@ export function toCheck(world: ReplayWorld, id: string): ReplayCheckRow {
   return row;
 }
 
-/** Works on all jobs that the runner has now; `fails` decides by replay whether their agents fail. */
+/**
+ * Works on all jobs that the runner has now, and returns their number. `fails` returns whether the agents of a replay
+ * fail.
+ */
 export async function workJobs(
   world: ReplayWorld,
   fails: (replayId: string) => boolean = () => false,

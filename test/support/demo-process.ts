@@ -64,7 +64,10 @@ export class Demo {
     return this.child.exitCode;
   }
 
-  /** Sends the signal as soon as the demo has printed the text, without pausing the demo. */
+  /**
+   * Sends the signal as soon as the demo has printed the text, without pausing the demo. Returns the exit code; null
+   * after a signal that killed the demo.
+   */
   async endAt(text: string, signal: NodeJS.Signals): Promise<number | null> {
     const closed = once(this.child, "close");
     const look = () => {
@@ -85,7 +88,7 @@ export class Demo {
     });
   }
 
-  /** Returns the processes whose command line names the demo's temporary folder. */
+  /** Returns the processes whose command line or environment names the demo's temporary folder. */
   leftRunning(): string[] {
     const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
     return pids.filter((pid) => {

@@ -108,7 +108,10 @@ function otherThan(chance: Chance, live: StationBody): StationBody {
   return toStation({ ...live, ...change });
 }
 
-/** Generates a workspace of a few resources. One in five is exported as a whole; the others export each line alone. */
+/**
+ * Generates a workspace of a few resources. One workspace in five is exported as a whole. In the others, each line is
+ * exported alone.
+ */
 export function generateModule(chance: Chance): GeneratedModule {
   const rows = memoryRows();
   const made: ResourceRow[] = [];
@@ -167,7 +170,10 @@ function toKind(row: ResourceRow): Kind {
   return kind;
 }
 
-/** With `refers`, blocks name other resources by reference, as in the export of a whole workspace. */
+/**
+ * Lists the blocks of a row. With `refers`, blocks name other resources by reference, as in the export of a whole
+ * workspace.
+ */
 function listBlocks(row: ResourceRow, refers: boolean): readonly Block[] {
   const teamKey = row.address.includes("/") ? (row.address.split("/")[0] ?? "") : "";
   const refer = (target: string, address: string): string | null => {
@@ -207,7 +213,7 @@ export function inWords({ blocks, exported }: GeneratedModule, words: HandWords)
     );
     return { entries: kept.map(([each, below]) => [each, valueIn(each, below)]) };
   };
-  // A person removes imports after they are done.
+  // A person removes imports when they are done.
   const kept = blocks.filter(({ type }) => type !== "import" || !words.omitsDefaults);
   return kept.map((block) => ({
     ...block,

@@ -43,7 +43,7 @@ export class Harness {
   held: Promise<void> | null = null;
   /**
    * Kills the process at a commit, counted from the start of the harness. Neither that commit nor a later one returns.
-   * With `after`, its batch is on the disk. The test must still call {@link crash}.
+   * With `after`, the batch of that commit is on the disk. The test must still call {@link crash}.
    */
   killAt: { readonly commit: number; readonly when: "before" | "after" } | null = null;
   /** Called twice per batch: before the batch is on the disk, and once it is on the disk but not yet acknowledged. */

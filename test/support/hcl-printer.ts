@@ -7,7 +7,7 @@ export interface HandStyle {
   /** Whether the `=` signs of consecutive lines are aligned. */
   readonly isAligned: boolean;
   readonly hasComments: boolean;
-  /** How to write multi-line texts, where possible. */
+  /** How to write multi-line texts, where possible; null for quoted texts. */
   readonly heredocs: "<<" | "<<-" | null;
   /** How to write a line's stations. */
   readonly stations: "objects" | "one-line objects" | "blocks";
@@ -23,7 +23,7 @@ export interface HandStyle {
 export interface Piece {
   readonly kind: "fixed" | "value" | "gap";
   readonly text: string;
-  /** For a value, its attribute. */
+  /** The attribute of a `value` piece. */
   readonly attribute: string;
 }
 
@@ -199,7 +199,7 @@ function isHeredocText(text: string, newline: string): boolean {
   );
 }
 
-/** Quotes a text, with numeric escapes for everything that is not plain. */
+/** Quotes a text. A line break becomes `\n`, and other characters that are not plain become numeric escapes. */
 function inQuotes(text: string): string {
   const written = text.replace(/[^\x20-\x7e]|["\\]|[$%](?=\{)/gu, (each) => {
     const number = (each.codePointAt(0) ?? 0).toString(16);

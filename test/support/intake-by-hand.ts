@@ -23,7 +23,7 @@ export function intake(context: Partial<IntakeContext> = {}) {
     body: Buffer.alloc(bytes, `${key ?? ""} `),
   });
   let latest: readonly { readonly id: string }[] = [];
-  /** Accepts deliveries of one message. */
+  /** Accepts deliveries that arrive in one message. */
   const takeAll = (keys: readonly (string | null)[]) => {
     const deliveries = keys.map((key) => findDelivery(key));
     const taken = actor.take({ type: "deliveries.take", deliveries } as never);

@@ -47,7 +47,10 @@ const signature = () => ({
   freshness: { at: expr('headers["x-at"]') },
 });
 
-/** Returns an integration with an expression at every position of the reference. It uses the secret `tracker`. */
+/**
+ * Returns an integration with an expression at every position of the reference. The integration uses the secret
+ * `tracker`.
+ */
 export function wholeIntegration(): Record<string, unknown> {
   return {
     integration: "tracker",

@@ -30,7 +30,7 @@ export const pricedModel: ModelTerms = { name: "m", prices: { in: 1, out: 1, cur
 export interface JudgedReplayOptions {
   readonly id?: string;
   readonly judge?: Judge;
-  /** The model's name at the replay's start. */
+  /** The model's name at the replay's start; null by default. */
   readonly judgeModel?: string | null;
   readonly runs?: number;
   readonly repeats?: number;
@@ -75,7 +75,10 @@ export class JudgedReplay {
   wakeMs: number | null = null;
   terms: ModelTerms | null;
   #turns = 0;
-  /** The effect whose result this turn handles; the turn may not start another effect with that id. */
+  /**
+   * The effect whose result this turn handles; null if there is none. The turn may not start another effect with that
+   * id.
+   */
   #ended: string | null = null;
 
   constructor(
@@ -145,7 +148,7 @@ export class JudgedReplay {
     return this.act((scene) => takeAnswer(scene, ended));
   }
 
-  /** Fails a question's effect, like an effect that no release knows. */
+  /** Ends a question's effect with a failure. */
   fail(id: string): TurnTaken {
     this.asked.delete(id);
     const ended: QuestionEnded = {

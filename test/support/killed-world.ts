@@ -28,7 +28,7 @@ export class KilledWorld {
 
   /**
    * Repeats `act` until `isSo` returns true. After the kill, continues in another process, to which the runner connects
-   * as a new one.
+   * as a new runner.
    */
   async until(isSo: (world: ReplayWorld) => boolean, act: Act): Promise<void> {
     const { world } = this;

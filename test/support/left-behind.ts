@@ -65,8 +65,8 @@ function childrenNow(): string[] {
 }
 
 /**
- * Returns child processes that do not keep this process alive: Node does not list them as active resources, but they
- * still run.
+ * Describes child processes that do not keep this process alive: Node does not list them as active resources, but they
+ * still run. Returns an empty list if there are none.
  */
 function startedSince(before: ProcessPicture, now: ProcessPicture): string[] {
   const more = now.children.filter((id) => !before.children.includes(id)).length;

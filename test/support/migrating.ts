@@ -57,7 +57,7 @@ export async function bringUpThroughKills(store: Store, options: MigratingOption
   }
 }
 
-/** Returns the result of one step for entries in the format before it. */
+/** Returns the result of one step for entries in the format before the step. */
 export async function stepped(step: MigrationStep, entries: readonly Entry[]): Promise<readonly Entry[]> {
   const before = Array.from({ length: step.to - 2 }, (_, index) => ({ to: index + 2, title: "", walks: [] }));
   const format = { key: ["~", "meta", "format"], value: step.to - 1 };

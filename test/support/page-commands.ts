@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 /** A request that a page's reader sends. */
 export interface PageCommand {
   readonly method: string;
-  /** With its `<…>` placeholders, which the reader replaces. */
+  /** The path with its `<…>` placeholders, which the reader replaces. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body; if the command names a file, the file's content. */
+  /** The body; if the command names a file, the file's content. Undefined for a request without a body. */
   readonly body: string | undefined;
 }
 

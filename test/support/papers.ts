@@ -16,7 +16,7 @@ export const papers = indexedTable<Paper>("paper", { order: ["id"], blobs: ({ bo
 /** The default time of writes. */
 export const startMs = Date.parse("2026-01-01T00:00:00.000Z");
 
-/** Stores a workspace's papers in memory, in one turn per write. */
+/** Returns functions that write and remove a workspace's papers, in one turn per call; and `kept`, the papers by id. */
 export function desk(rows: Writing = memoryRows()) {
   const self = address(partition, "desk", "1");
   const kept = new Map<string, Paper>();
@@ -44,7 +44,7 @@ export function desk(rows: Writing = memoryRows()) {
 /** Returns a text's digest. */
 export const toDigest = (text: string) => storeBlob(memoryRows(), partition, Buffer.from(text));
 
-/** Returns the text if its body is stored. */
+/** Returns the text if its body is stored; otherwise undefined. */
 export const findText = (rows: Writing, text: string) => {
   const body = findBlob(rows, partition, toDigest(text));
   return body === undefined ? undefined : Buffer.from(body).toString();

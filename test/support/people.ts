@@ -13,7 +13,7 @@ export async function personAt(service: TestService, email: string): Promise<Per
   return { ...client, userId: String(me.body?.userId), email };
 }
 
-/** Returns the token of the last invite link in the log for an address. */
+/** Returns the token of the last invite link in the log for an address. Throws if there is none. */
 export function loggedInvite(service: TestService, email: string): string {
   const found = service.logLines.flatMap((line) => {
     const [, to, token] = /invite for (\S+): .*\/invites\/([\w-]{43})/.exec(line) ?? [];

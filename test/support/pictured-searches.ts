@@ -20,7 +20,7 @@ export interface PicturedCandidate {
   readonly heldOut?: Pictured;
   /** The cost per copy in EUR; 0.1 by default. */
   readonly cost?: number;
-  /** Whether its replays ended; if so, their figures are stored. */
+  /** Whether the candidate's replays ended. If so, their figures are stored. */
   readonly ended?: boolean;
   readonly row?: Partial<SearchCandidateRow>;
 }

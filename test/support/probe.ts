@@ -7,7 +7,7 @@ export type Note = Message & { readonly [field: string]: unknown };
 
 type Context = Readonly<Record<string, unknown>>;
 
-/** A probe's handler per message type: records intents, and may return changes of its context. */
+/** A probe's handlers, by message type. A handler may record intents and return changes of the context. */
 export type Handlers = Readonly<Record<string, (context: Context, message: Note, turn: Turn<unknown>) => unknown>>;
 
 /** Returns an actor type with one state and the test's handlers; other messages are unhandled. */

@@ -146,7 +146,7 @@ export class SteppedPullRequest {
     return this.take({ type: "pull-request.not-pushed", runId: "run_1", problem, why, ...(head && { head }) });
   }
 
-  /** Ends the effect that the turn started with this output. */
+  /** Ends the effect that a turn started. `output` is the effect's result. */
   answer(taken: TurnTaken, output: object): TurnTaken {
     const effect = taken.started[0];
     return this.take({ type: "effect.ended", effect: effect?.name, id: effect?.id, result: { ok: true, output } });

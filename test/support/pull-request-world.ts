@@ -21,13 +21,15 @@ import { line, lineId, putLine, putPool, putTeam, teamId, workspaceId } from "./
 
 const actors = createActorTypes(createKinds({ allowList: parseAllowList(""), signsTokens: false }));
 const RUNNER = "runner_1";
-/** Longer than any test, because the runner sends no heartbeats. */
+/** The runner's lease: longer than any test, because the runner sends no heartbeats. */
 const LEASE_MS = 24 * 60 * 60 * 1_000;
 const SLOW_MS = 20;
 
 /** Deviations from the scenario in which everything succeeds. */
 export interface Played {
-  /** How often the code host fails to open the pull request: first it is over its limit, then out of order. */
+  /**
+   * How often the code host refuses to open the pull request: first because of its rate limit, then with status 503.
+   */
   readonly refusals?: 0 | 1 | 2;
   /** Number of rejected pushes. */
   readonly rejects?: number;

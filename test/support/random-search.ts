@@ -34,7 +34,10 @@ class Simulation {
   readonly #chance: Chance;
   readonly #scene: SteppedSearch;
   readonly #complaints: string[] = [];
-  /** The counted amount when the ceiling was reached, and the runs in progress at that time. */
+  /**
+   * The counted amount when the ceiling was reached, and the runs in progress at that time. Null until the ceiling is
+   * reached.
+   */
   #reached: { readonly counted: Fraction; readonly running: ReadonlySet<string> } | null = null;
   /** The cost of runs relative to the past runs, in tenths; agents and later replays may cost more than the seed. */
   #dearness = 5;
@@ -230,7 +233,8 @@ class Simulation {
 
   /**
    * Returns the runs that started after the ceiling was reached and were not in progress then. Excludes copies that
-   * lost their runner: they count their share of the ceiling, which alone may reach it, and they may start again.
+   * lost their runner. Such a copy counts its whole share of the ceiling, which alone may reach the ceiling, and may
+   * start again.
    */
   #overspent(counted: Fraction): readonly string[] {
     if (this.#reached === null) return [];

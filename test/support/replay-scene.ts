@@ -60,7 +60,7 @@ interface Work {
   readonly diff?: string;
 }
 
-/** Opens a task and works on it until its run has ended and the task has recorded that. */
+/** Opens a task and works on it until its run has ended and the task is done or in the inbox. */
 export async function workTask(
   place: ReplayScene,
   { ending = { kind: "finish", note: "" }, base = "b".repeat(40), diff = "" }: Work = {},

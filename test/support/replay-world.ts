@@ -30,7 +30,7 @@ import { line, lineId, putPool, teamId, workspaceId } from "./work.js";
 const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
 const caller = { kind: "person", userId: "usr_1", email: "usr_1@example.com", sessionId: "ses_1" } as const;
 const POOL = "pool_1";
-/** Longer than any test, because the runner sends no heartbeats. */
+/** The runner's lease: longer than any test, because the runner sends no heartbeats. */
 const LEASE_MS = 24 * 60 * 60 * 1_000;
 
 export interface ReplayWorldOptions extends ActorSettings {
@@ -128,7 +128,7 @@ export class ReplayWorld {
     return { settings: { ...terms, url: "http://localhost", key: null }, complete, noteUnreadable: () => undefined };
   }
 
-  /** Connects the runner as a new process: it has no claims of the previous one. */
+  /** Connects the runner as a new process, without the claims of the previous process. */
   async connect(slots = this.#options.slots ?? 1): Promise<Welcome> {
     this.#process += 1;
     this.#connection = `connection_${this.#process}`;
@@ -219,7 +219,7 @@ export class ReplayWorld {
     return count;
   }
 
-  /** Advances time; throws unless the process answers. */
+  /** Sends a heartbeat as the runner, and advances time until the service answers. */
   async connectedAsk(): Promise<void> {
     const beat = { type: "runner.beat", connection: this.#connection, ack: 0 };
     await this.harness.ask(runnerRef(workspaceId, "runner_1"), beat);

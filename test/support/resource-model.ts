@@ -77,7 +77,7 @@ export class ResourceModel {
     return this.made.filter((each) => each.kind === kind && each.isThere);
   }
 
-  /** Returns the resource at this index, modulo their number; undefined if there is none. */
+  /** Returns the resource at this index, modulo the number of resources; undefined if there is none. */
   pick(place: number): ModelResource | undefined {
     return this.made.length === 0 ? undefined : this.made[place % this.made.length];
   }

@@ -10,7 +10,7 @@ interface SweeperRecord {
   readonly timers: { readonly pass: number };
 }
 
-/** Advances the clock by hours, and waits until the sweeper's next pass has ended. */
+/** Advances the clock by hours, and then in small steps until the sweeper's next pass has ended. */
 export async function passHours(
   { reading }: Pick<Runtime, "reading">,
   workspaceId: string,

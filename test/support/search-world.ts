@@ -128,7 +128,7 @@ export class SearchWorld {
     return this.say(job, { type: "candidates.propose", proposed: { candidates }, ...of });
   }
 
-  /** Sends the iteration a message from its job's runner. */
+  /** Sends the iteration a message from the runner of the job. */
   say(job: GivenJob, message: Said): Promise<unknown> {
     const iteration = this.findIteration(job);
     if (iteration === undefined) throw new Error("a job of no agent");
@@ -227,7 +227,7 @@ export class SearchWorld {
     ];
   }
 
-  /** Returns the runs of the search's replays and agent that have not ended. */
+  /** Returns the runs that no task owns and that have not ended: those of replays and of the search's agent. */
   runsUnderWay(): readonly RunRow[] {
     const all = runs.list(this.world.harness.durable, workspaceId);
     return all.filter(({ owner, state }) => owner.kind !== "task" && state !== "ended");

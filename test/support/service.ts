@@ -14,7 +14,7 @@ import { differenceFrom } from "./declared.js";
 /** The answer to a request. */
 export interface Reply {
   readonly status: number;
-  /** By lower-case name; several with the same name are joined by ", ". */
+  /** The headers by lower-case name. Values of several headers with the same name are joined by ", ". */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   /** The parsed JSON body; null if it is missing or not an object. */
@@ -71,7 +71,7 @@ export interface TestServiceOptions {
 
 /**
  * No limit on failures, because tests send hundreds of wrong credentials from one address. Tests of limits set their
- * own.
+ * own limit.
  */
 const testSettings = { PORT: "0", LOG_LEVEL: "debug", RATE_OF_FAILURES: "0" };
 

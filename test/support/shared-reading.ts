@@ -17,7 +17,7 @@ export function toMark({ word, what, index }: Mark): string {
 export interface FileReport {
   readonly index: number;
   readonly tap: TapReport;
-  /** Whether its end is marked; false if it was interrupted. */
+  /** Whether the end of the file is marked; false if the file was interrupted. */
   readonly isComplete: boolean;
 }
 
@@ -49,7 +49,9 @@ export class SharedReading {
     this.#isCut = true;
   }
 
-  /** Reads the next line, without its line break; returns the previous file when the next one starts. */
+  /**
+   * Reads the next line, without its line break. Returns the previous file when the next one starts; otherwise null.
+   */
   take(line: string): FileReport | null {
     const mark = this.#mark.exec(line);
     if (!line.includes(this.#word)) this.#reading.take(line);

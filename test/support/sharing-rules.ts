@@ -9,7 +9,7 @@ export type Sharing =
   | "starting"
   | "any";
 
-/** Code whose effects later files see, or that depends on earlier files, whatever a file cleans up at its end. */
+/** Code that affects later files or depends on earlier files, whatever a file cleans up at its end. */
 const ownProcess: readonly RegExp[] = [
   /from "node:(cluster|worker_threads)"/,
   /\bglobalThis(\.\w+|\[[^\]]+\]) = /,

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-/** The path of the command that people start. It needs a build. */
+/** The path of the command that people start. The command needs a build. */
 export const signalbox = fileURLToPath(new URL("../../../http/cli/signalbox.mjs", import.meta.url));
 
 /** The result of a command. */

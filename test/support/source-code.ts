@@ -16,7 +16,7 @@ export interface FunctionSize {
   readonly path: string;
   /** The function's name, or that of the variable or call that it is passed to; else `anonymous`. */
   readonly name: string;
-  /** Its first line, counted from 1. */
+  /** The function's first line, counted from 1. */
   readonly line: number;
   readonly lines: number;
 }
@@ -25,7 +25,7 @@ export interface FunctionSize {
 export interface Import {
   readonly from: string;
   readonly to: string;
-  /** Whether it imports only types: `import type`, `export type … from`, `import("…").Name` as a type. */
+  /** Whether the import has only types: `import type`, `export type … from`, `import("…").Name` as a type. */
   readonly isTypeOnly: boolean;
 }
 

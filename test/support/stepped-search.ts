@@ -48,7 +48,7 @@ const searchAddress = searchRef(workspaceId, SEARCH_ID);
 export interface SteppedRun {
   readonly runId: string;
   readonly lane: string;
-  /** Whether its agent has started. */
+  /** Whether the run's agent has started. */
   begun: boolean;
 }
 
@@ -103,7 +103,7 @@ export class SteppedSearch {
     for (let n = 1; n <= tasks; n++) fill(n);
   }
 
-  /** Starts the search; returns its answer. */
+  /** Sends the message that starts the search; returns the answer. */
   start(terms: object = {}, of: object = {}, id = SEARCH_ID): unknown {
     const place = { teamId, lineId, stationId: "sta_work", caller, client: null };
     const asked = { setId: this.setId, ...plainTerms, ...terms };

@@ -166,7 +166,7 @@ export class SteppedWork {
     return approvals.list(this.rows, workspaceId, [this.runId]).map(({ id }) => id);
   }
 
-  /** Returns the run's base commits, by repository. */
+  /** Returns the run's base commits, by repository; null for a repository without a base. */
   bases(runId = this.runId): Readonly<Record<string, string | null>> {
     const checkouts = runInputs.get(this.rows, workspaceId, runId)?.beginning?.checkouts ?? [];
     return Object.fromEntries(checkouts.map((checkout) => [checkout.repository, checkout.base]));

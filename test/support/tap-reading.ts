@@ -1,8 +1,8 @@
 /** A failed check, or a failed test without a failed check. */
 export interface Failure {
-  /** The names of its enclosing tests, outermost first, then its own name. */
+  /** The names of the enclosing tests, outermost first, then the name of the failed check or test. */
   readonly path: readonly string[];
-  /** Its diagnostics, without indentation; at most {@link MAX_DIAGNOSTIC_LINES} lines. */
+  /** The diagnostics, without indentation; at most {@link MAX_DIAGNOSTIC_LINES} lines. */
   readonly diagnostics: readonly string[];
 }
 

@@ -16,9 +16,9 @@ export interface FileResult {
   readonly isComplete: boolean;
   /** Why the process ended abnormally during this file, as text; null if it ended normally. */
   readonly ending: string | null;
-  /** The last lines of its output; at most {@link KEPT_LINES}. */
+  /** The last lines of the file's standard output; at most {@link KEPT_LINES}. */
   readonly output: readonly string[];
-  /** The last lines of its standard error; at most {@link KEPT_LINES}. */
+  /** The last lines of the file's standard error; at most {@link KEPT_LINES}. */
   readonly errors: readonly string[];
 }
 
@@ -52,9 +52,9 @@ export interface SharedRun {
 
 /**
  * Runs test files one after another in one Node process with its own process group. Afterwards it kills the group,
- * including everything that the files left running. A file never makes it reject.
+ * including everything that the files left running. It never rejects because of a file.
  *
- * The process ends at the first file that fails. How it ended is part of the result of the file that started last.
+ * The process ends at the first file that fails. The result of the file that started last says how the process ended.
  */
 export async function runTestFiles(files: readonly string[], options: TestFileOptions): Promise<SharedRun> {
   const word = randomUUID();

@@ -11,13 +11,13 @@ import { loadUnhookedTap } from "./unhooked-tap.js";
  * once. Empty tests whose names contain the word mark the start and end of each file in the output.
  *
  * A file ends when its tests have ended and everything that it started is closed. A file fails if it leaves something
- * behind, unless it has the process to itself. The process exits after the first file that fails, so that its error
+ * behind, unless it has the process to itself. The process exits after the first file that fails, so that the file
  * cannot affect others.
  */
 const [word = "", ...files] = process.argv.slice(2);
 const rules = new SharingRules(resolve(import.meta.dirname, ".."));
 const t = await loadUnhookedTap();
-// The first write initializes both streams, which would otherwise count as left behind by a file.
+// Initialize both streams before the first file, which would otherwise seem to leave them behind.
 t.pipe(process.stdout);
 process.stderr.write("");
 

@@ -154,7 +154,7 @@ export class ToolCallScene {
     this.clear();
   }
 
-  /** Changes the integration's definition, or removes tools or the connection from it. */
+  /** Replaces fields of the integration's definition. */
   define(more: object): void {
     putResource(this.rows, "integration", "tracker", integrationSchema.parse({ ...tracker, ...more }));
   }
@@ -219,7 +219,9 @@ export class ToolCallScene {
     return this.tell(address(workspaceId, "tool-call", callId), answer as Message);
   }
 
-  /** Removes a person from a team, or from the workspace if null, and delivers the resulting messages to calls. */
+  /**
+   * Reports that a person left a team, or the workspace if `teamId` is null. Delivers the resulting messages to calls.
+   */
   leave(userId: string, teamId: string | null): void {
     const left: MemberLeft = { name: "member.left", userId, teamId };
     const workspace = address(workspaceId, "workspace", workspaceId);
@@ -227,7 +229,7 @@ export class ToolCallScene {
     for (const { to, message } of withTurn(workspace, handle, { rows: this.rows }).sent) this.tell(to, message);
   }
 
-  /** Changes or deletes the integration, and delivers the resulting messages to calls. */
+  /** Reports that the integration was changed or deleted, and delivers the resulting messages to calls. */
   change(id = "integration_tracker"): void {
     const workspace = address(workspaceId, "workspace", workspaceId);
     const handle = (turn: Turn) => toolChangesSubscriber.handle({ name: "integration.changed", id }, turn);

@@ -25,13 +25,13 @@ import { memoryRows, withTurn } from "./turn.js";
 import { line, lineId, putLine, putPool, putTeam, teamId, workspaceId } from "./work.js";
 
 const actors = createActorTypes(createKinds({ allowList: parseAllowList(""), signsTokens: false }));
-/** Longer than any test, because the runner sends no heartbeats. */
+/** The runner's lease: longer than any test, because the runner sends no heartbeats. */
 const LEASE_MS = 10 * 24 * 3_600_000;
 const RUNNER = "runner_1";
 
 /** A request as a workspace's tracker received it. */
 export interface TrackerRequest {
-  /** `ws_1`, taken from its host. */
+  /** The workspace's id, such as `ws_1`, taken from the request's host. */
   readonly workspaceId: string;
   readonly method: string;
   readonly atMs: number;
@@ -76,7 +76,7 @@ export class ToolCallWorld {
     return world;
   }
 
-  /** Sends a message from the runner, which a kill may leave unacknowledged. A repeat has the same number. */
+  /** Sends a message from the runner. After a kill, the same message may be sent again with the same number. */
   say(workspace: string, message: object, n = this.#next(workspace)): Promise<unknown> {
     const said = { type: "runner.said", connection: "c", n, ack: 0, message };
     return this.harness.runtime.ask(runnerRef(workspace, RUNNER), said as never).catch(() => undefined);

@@ -187,7 +187,10 @@ export const toysArea = defineArea({
 });
 `;
 
-/** Adds an area with a kind, an actor, a table, a topic and a migration to this format: a folder and its line. */
+/**
+ * Adds an area with a kind, an actor, a table, a topic and a migration to this format. Adds the area's folder, and its
+ * entry in the list of areas.
+ */
 export function addToyArea({ add, insert }: SourceCopy, format: number): void {
   add("actors/toys/toy-box.kind.ts", kind);
   add("actors/toys/toy.table.ts", table);
@@ -239,7 +242,7 @@ export function addFirstEndpoint({ add, insert }: SourceCopy): void {
   addRoutes(insert, "shelf");
 }
 
-/** Adds a second read endpoint to that area, in its own files. */
+/** Adds a second read endpoint to the area of {@link addFirstEndpoint}, in separate files. */
 export function addNextEndpoint({ add, insert }: SourceCopy): void {
   const rename = (text: string) =>
     text

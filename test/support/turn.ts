@@ -57,7 +57,7 @@ export interface TurnTaken {
 }
 
 export interface SteppingOptions {
-  /** Options of {@link withTurn} other than rows. */
+  /** The pictures that turns of {@link withTurn} may read. */
   readonly pictures?: readonly RowView<unknown>[];
   /** Time of the first turn, in milliseconds since the epoch. */
   readonly now?: number;
@@ -79,7 +79,7 @@ export interface Stepping {
   restore(value: unknown, context: unknown): void;
 }
 
-/** Steps actors of a type without a runtime, with the same stepper, turn and row overlays. */
+/** Steps actors of a type without a runtime, but with the runtime's stepper, turn and row overlays. */
 export function stepByHand(type: ActorType, self: Address, options: SteppingOptions = {}): Stepping {
   const stepper = createActorStepper(type);
   const rows = options.rows === undefined ? memoryRows() : directedRows(options.rows);
@@ -129,7 +129,8 @@ function handTurn(self: Address, rows: Writing, options: SteppingOptions): Hand 
       const layers = new Overlays(rows);
       layers.beginTurn();
       recorder.begin(self, now, layers);
-      // Rows may change between turns, so each turn builds its pictures, which must equal the rows after it.
+      // Rows may change between turns, so each turn builds its pictures anew. After the turn, the pictures must match
+      // the rows.
       pictures.drop(self);
       try {
         const next = work(recorder);

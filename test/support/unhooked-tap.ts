@@ -6,8 +6,8 @@ const unhooked: asyncHooks.AsyncHook = { enable: () => unhooked, disable: () => 
 
 /**
  * Loads tap without the hook that finds the test of an unhandled error. The hook follows every promise from its
- * creation until its collection, which takes an eighth of the tests' time. Without it, such an error ends the process,
- * as it does without tap, and so fails the file that ran.
+ * creation until its collection, which takes an eighth of the tests' time. Without the hook, an unhandled error ends
+ * the process, and so fails the file that ran.
  *
  * Call it before anything else in the process loads tap, because tap's root test creates the hook.
  */

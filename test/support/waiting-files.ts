@@ -3,7 +3,7 @@ import type { Sharing } from "./sharing-rules.js";
 /** How to assign a run's files to processes. */
 export interface Dealing {
   readonly sharingOf: (file: string) => Sharing;
-  /** Maximum number of files per process, and the minimum while other files wait that may share it. */
+  /** Maximum number of files per process. Also the minimum, as long as enough files that may share the process wait. */
   readonly together: { readonly most: number; readonly least: number };
   /** Maximum number of concurrent processes. */
   readonly jobs: number;
@@ -40,8 +40,8 @@ export class WaitingFiles {
   }
 
   /**
-   * Returns the number of files for the next process: half of the remaining files that can share it, divided by the
-   * number of processes.
+   * Returns the number of files for the next process: half of the remaining files that can share the process, divided
+   * by the number of processes. Stays within the limits of `together`.
    */
   #share(left: number): number {
     const { together, jobs } = this.#dealing;

@@ -35,7 +35,9 @@ class KilledWorld {
     return this.harness.ask(archiveRef(partition, id), message) as Promise<Answer>;
   }
 
-  /** Repeats `act` until `isSo` returns true; after the kill, in another process. */
+  /**
+   * Repeats `act` until `isSo` returns true. If the process is killed meanwhile, starts another process and continues.
+   */
   async until(isSo: () => boolean, act: () => Promise<unknown>): Promise<void> {
     const { harness } = this;
     for (let round = 0; !isSo(); round++) {

@@ -19,7 +19,7 @@ const id = toArchiveId(repository, commit);
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** An archive stepped by hand; `set_1` holds it. */
+/** An archive that the tests step by hand. The holder `set_1` holds it. */
 class SteppedArchive {
   readonly actor;
   readonly rows;
@@ -48,7 +48,10 @@ class SteppedArchive {
     return this.tell({ type: "woken", name, dueMs: this.actor.now });
   }
 
-  /** Takes the archive, offers a pack, and sends its chunks up to a number. */
+  /**
+   * Sends an archive, as runner `r1`: takes it, offers a pack, and sends at most `upTo` of the pack's chunks. Returns
+   * the results.
+   */
   send(bytes: Buffer, upTo = 100): unknown[] {
     const chunks = listChunks(bytes).slice(0, upTo);
     return [

@@ -32,7 +32,10 @@ async function storeWithArchive(): Promise<Store> {
   return storeWith(actor.rows.range({ prefix: [workspaceId] }));
 }
 
-/** Returns the findings after a change, and the findings that remain after repair. */
+/**
+ * Makes a change unless it is null, then examines and repairs the store. Returns the findings before and after the
+ * repair.
+ */
 async function examine(change: Change | null) {
   const store = await storeWithArchive();
   if (change !== null) await store.commit([change]);

@@ -5,7 +5,7 @@ import { makeCommit } from "./archive-scene.js";
 
 const { commit, parent, bytes } = makeCommit({ "a.txt": "one\n", "b.txt": "two\n".repeat(1_000) });
 
-/** Returns a pack that starts with one object of this type and length. */
+/** Returns a pack that starts with one object of this type and content. `says` is the length in the object's header. */
 function readPack(type: number, content: Buffer, { says = content.length, objects = 3, version = 2 } = {}): Buffer {
   const header = Buffer.alloc(12);
   header.write("PACK", "latin1");

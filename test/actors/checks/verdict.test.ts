@@ -29,7 +29,7 @@ function toSides(own: Code, other: Code, state: ReplayState = "running"): CheckS
   };
 }
 
-/** Whether a task regressed by the reference's definition; counted here without the product's own functions. */
+/** Whether a task regressed by the definition in the reference documentation. Does not use the product's functions. */
 function regressedIn(own: Code, other: Code, first: number): boolean {
   const [mine, theirs] = [own, other].map((code) => [resultAt(code, first), resultAt(code, first + 1)]);
   if (mine === undefined || theirs === undefined || [...mine, ...theirs].includes(null)) return false;

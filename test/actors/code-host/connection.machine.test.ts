@@ -28,8 +28,8 @@ const NAME = { host: "code.example", installationId: 7 };
 const KNOWN_MS = 1_000_000;
 
 /**
- * Returns a connection stepped by hand together with the actor of installation claims. Delivers their messages to each
- * other first.
+ * Returns a connection that is stepped by hand together with the actor of installation claims. Each step also delivers
+ * the messages between the two actors.
  */
 function settling(workspaceId: string, name: InstallationKey, rows: DirectedWriting): Stepping {
   const connected = stepByHand(codeHostConnectionActor, codeHostConnectionRef(workspaceId, name), { rows });
@@ -199,7 +199,7 @@ const messages: Readonly<Record<string, (stepping: Stepping) => Message>> = {
   woken: () => woken,
 };
 
-/** The results of a look that change nothing while nothing is connected. */
+/** Messages that change nothing while no installation is connected. */
 const unseen = {
   "seen working": "same",
   "seen suspended": "same",
@@ -230,7 +230,10 @@ const connectedOnes = {
   release: "absent null",
 };
 
-/** State x message -> next state (`same`), the answer, and the outcome sent to pending attempts. */
+/**
+ * State x message -> the next state (`same` if it does not change), and the answer or the outcome sent to a pending
+ * attempt.
+ */
 const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   absent: {
     ...unseen,
@@ -297,7 +300,9 @@ function toRow(more: Partial<CodeHostConnection>): CodeHostConnection {
   };
 }
 
-/** Returns the answer to the sender, or the outcome sent to the pending confirmation attempt. */
+/**
+ * Returns the answer to the sender, or the outcome sent to the pending confirmation attempt; empty if there is neither.
+ */
 function toTold({ replied, answer, changes }: TurnTaken): string {
   const attempt = changes.find(({ topic }) => topic.startsWith("code-host-attempt/"));
   const slug = (value: unknown) => (value as { readonly refused?: string } | null)?.refused;

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { openPickedHost, PickedWorld, type PickKill } from "../../support/picked-world.js";
 
-/** Returns violated invariants at the code host after a pick's pull request was opened once. */
+/** Returns violated invariants: the pick must have opened exactly one pull request, with one branch and one commit. */
 async function complaints(world: PickedWorld): Promise<readonly string[]> {
   const { row, infra } = world;
   const { branches, pulls } = await world.there();

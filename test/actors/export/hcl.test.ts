@@ -13,7 +13,7 @@ async function readBack(value: HclValue): Promise<unknown> {
   return parsed.resource.service_line.a[0].value;
 }
 
-/** Returns what the reader gives for a text: escaped where HCL would read a template. */
+/** Returns the text as the HCL reader returns it: NFC-normalized, and escaped where HCL would read a template. */
 function asTemplate(text: string): string {
   return text.normalize("NFC").replace(/([$%])\{/g, "$1$1{");
 }
@@ -22,7 +22,7 @@ function isObject(value: HclValue): value is ObjectValue {
   return value !== null && typeof value === "object" && !Array.isArray(value) && "entries" in value;
 }
 
-/** Returns the value as a reader gives it. */
+/** Returns the value as the HCL reader returns it. */
 function asRead(value: HclValue): unknown {
   if (typeof value === "string") return asTemplate(value);
   if (Array.isArray(value)) return value.map(asRead);

@@ -71,7 +71,7 @@ t.test("the checker accepts and rejects what cel-go's own tests do, whatever the
 });
 
 /**
- * Names that start at the root, in two newer cases of cel-go. Signalbox has no namespaces, so there is none to leave.
+ * Two newer cases of cel-go, with names that start at the root. Signalbox has no namespaces, so it refuses these names.
  */
 const fromTheRoot = ["[0].exists(x, x != .x)", "[{'z': 0}].exists(y, .y.z == y.z)"];
 
@@ -83,7 +83,10 @@ t.test("a name with a leading dot is refused, with its place", async (t) => {
   }
 });
 
-/** Cases of cel-go that are newer than that suite, or that set an option which the suite leaves at its default. */
+/**
+ * Comparisons of numbers of different types. cel-go's checking suite has them, but rejects them: the option that
+ * permits them is off by default.
+ */
 const mixedNumbers = ["<=", "<", ">", ">="].map((operator) =>
   ["1 <= 1.0", "1u <= 1.0", "1.0 <= 1", "1.0 <= 1u", "1 <= 1u", "1u <= 1"].join(" && ").replaceAll("<=", operator),
 );

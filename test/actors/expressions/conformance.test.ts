@@ -154,7 +154,9 @@ const optionalFunctions = new Map([
   ["optional.of", [{ isMethod: false, takes: [A], gives: types.opaque("optional_type", A) }]],
 ]);
 
-/** Deductions about features of messages that objects lack: message literals, enums, and numbers that may be null. */
+/**
+ * Tests of type deduction that need features which objects lack: message literals, enums, and numbers that may be null.
+ */
 const deducedOfMessages: ReadonlySet<string> = new Set([
   ...["struct", "int_field", "repeated_int_field", "map_bool_int", "enum_field", "repeated_enum_field"],
   ...["enum_map_field", "list_parameters_do_not_unify", "wrapper_promotion", "wrapper_promotion_2"],

@@ -17,7 +17,10 @@ import { workspaceId } from "../../support/work.js";
 const HOUR_MS = 60 * 60 * 1_000;
 const now = Date.parse("2026-01-02T00:00:00.000Z");
 
-/** Returns the tasks that are protected from retention when a request about one starts. */
+/**
+ * Starts a request about a task in this state (null: the task does not exist). Returns the tasks that the request
+ * protects from retention.
+ */
 function keptFor(state: string | null, sinceEventMs: number): readonly unknown[] {
   const rows = memoryRows();
   if (state !== null) rows.put(tasks.key(workspaceId, "task_1"), { id: "task_1", state });

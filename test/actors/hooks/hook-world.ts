@@ -40,7 +40,7 @@ interface Happens extends Message {
   readonly work: WorkEvent;
 }
 
-/** `[occurrence]` -> the gate's answers; the step is taken if one of them is null. */
+/** `[occurrence]` -> the gate's answers. A null answer allows the step. */
 const gateAnswers = table<readonly (string | null)[]>("test-gate-answer");
 
 /** An actor that plays tasks and runs: it publishes facts, and asks the gate before it takes a step. */

@@ -169,7 +169,7 @@ t.test("a service-cause stands for the latest firing that was sent it, a webhook
 
 /**
  * Returns the number of rounds until the loop guard stops a receiver that opens a task for each request and names a
- * cause for it.
+ * cause for it. Returns infinity if 20 rounds are not enough.
  */
 function toRounds(name: (sent: { readonly webhookId: string; readonly cause: string | undefined }) => string): number {
   const { rows, fire } = arrange();

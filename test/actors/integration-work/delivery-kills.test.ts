@@ -28,7 +28,7 @@ function refusingOnce(world: DeliveryWorld): void {
 /** Deliveries that are sent together, repeatedly until the service accepts them. */
 interface Sent {
   readonly messages: readonly (readonly string[])[];
-  /** Time limit for all of them to finish. */
+  /** Time limit for all deliveries to finish, in milliseconds. */
   readonly withinMs: number;
 }
 

@@ -28,7 +28,10 @@ const definition = {
   },
 };
 
-/** Returns the rows of the quiet workspace, and of one with this many integrations, each with its own host. */
+/**
+ * Returns the rows of the quiet workspace, and of a workspace with this many integrations. Each integration has its own
+ * host.
+ */
 function listRows(flood: number) {
   const rows = integrationRows(definition);
   const toQuiet = (text: string) => text.replaceAll(WORKSPACE, QUIET);

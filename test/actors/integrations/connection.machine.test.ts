@@ -145,8 +145,8 @@ const table: Readonly<Record<string, Readonly<Record<State, string>>>> = {
 
 function send(what: string, { actor, effectId }: ReturnType<typeof inState>) {
   const leaveTeam = () => putMember(actor.rows, WORKSPACE, personWith("usr_ada"));
-  // Starts an exchange in addition to the current effect. In `linking` the current effect is the exchange; in `none` no
-  // exchange starts.
+  // Returns the id of an exchange. In `linking`, the current effect is the exchange. In `none` and `revoking`, no
+  // exchange starts, so this function returns the current effect's id. In other states, it starts another exchange.
   const exchanging = () => {
     if (actor.value === "linking") return "first";
     if (actor.value === "none" || actor.value === "revoking") return effectId;

@@ -10,8 +10,8 @@ interface Host {
   readonly name: string;
   readonly answer: (asked: AskedModel) => ScriptedAnswer;
   /**
-   * Number of requests for the first question. Then the number for the second, which uses what the service learned
-   * about the host.
+   * Number of requests for the first question and for the second question. The second question uses what the service
+   * learned about the host.
    */
   readonly requests: readonly [number, number];
   /** The parts of the request that the host answers. */

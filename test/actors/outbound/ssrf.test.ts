@@ -11,9 +11,9 @@ import { createOutbound, type Outbound, RequestRefused } from "../../../actors/o
 import { hookReceiver } from "../../support/hook-receiver.js";
 
 /**
- * Server-side request forgery, case by case. An operator has put the host on the allow-list, as a host without an
- * address; the service still connects to none of these targets. `{port}` is that of a loopback server which counts its
- * connections.
+ * Server-side request forgery, case by case. The allow-list has the host, without a protocol, so private addresses are
+ * not allowed. The service must connect to none of these targets. `{port}` is the port of a loopback server that counts
+ * its connections.
  */
 const literals: Readonly<Record<string, string>> = {
   "a literal loopback address": "https://127.0.0.1:{port}/",

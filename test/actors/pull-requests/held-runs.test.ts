@@ -62,7 +62,7 @@ class Finishing extends SteppedWork {
     });
   }
 
-  /** Returns the id of the pull request that a turn asked for. */
+  /** Returns the id of the pull request that a turn asked for; empty if the turn asked for none. */
   toAsked(taken: TurnTaken): string {
     return taken.sent.find(({ to }) => to.kind === "pull-request")?.to.id ?? "";
   }

@@ -7,7 +7,7 @@ import { type GivenJob, ReplayWorld } from "../../support/replay-world.js";
 const failure = { code: "timed-out", message: "It took too long.", output: "" } as const;
 const amounts = [1, 3, 100];
 
-/** A random history of replays: actions of people, a runner and kills, in any order. */
+/** A random history of replays: actions of people and of a runner, and kills, in any order. */
 class History {
   /** Starts that a ceiling should have prevented. */
   readonly overruns: string[] = [];

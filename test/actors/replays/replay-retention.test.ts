@@ -102,8 +102,8 @@ t.test("what a set's health names stays, until its live config is another", asyn
   put("rep_6", { candidate: { id: "cand_3", name: "Other words", kind: "proposed" }, runningFingerprint: "other" });
   put("rep_7", { state: "stopped" });
   put("rep_8", { state: "running", endedAt: null });
-  // Retention keeps the check, the oracle with the replay that it answers, and the newest replays that no search
-  // started.
+  // Retention keeps the check `rep_2`, the oracle `rep_3`, and `rep_1`, which the oracle answers. It also keeps the
+  // running `rep_8` and the newest replay of the live config, `rep_4`.
   t.same(removedBy(world), ["rep_5", "rep_6", "rep_7"]);
   changePrompt(rows);
   t.same(removedBy(world), ["rep_1", "rep_3", "rep_4", "rep_5", "rep_6", "rep_7"], "the check stays");

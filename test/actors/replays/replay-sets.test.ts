@@ -58,7 +58,7 @@ class SteppedSets {
     return "setId" in answer ? answer.setId : "";
   }
 
-  /** Returns `run by set` for each pin of a set. */
+  /** Returns `RUN by SET` for each run that a set pins, sorted. */
   pins(): readonly string[] {
     return this.rows
       .range({ prefix: [workspaceId, "row", "pin", runs.name] })

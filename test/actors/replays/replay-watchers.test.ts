@@ -73,7 +73,7 @@ function open(more: Partial<ReplayRow> = {}) {
   return { replay, rows, change, complete, begin };
 }
 
-/** Lists the messages to watchers, as `watcher what`. */
+/** Lists the messages to watchers, as `WATCHER WHAT`. */
 const saidBy = ({ sent }: TurnTaken) =>
   sent.flatMap(({ to, message }) =>
     message.type === "replay.moved" ? [`${to.id} ${(message as ReplayMoved).what}`] : [],

@@ -36,7 +36,7 @@ function define(rows: Rows, when: string, tools: readonly string[] = ["find", "c
   putResource(rows, "integration", "tracker", integrationSchema.parse(definition) satisfies IntegrationFields);
 }
 
-/** A call of the past run. */
+/** A tool call of the past run. */
 interface Past extends Partial<Omit<ToolCallRow, "inputs">> {
   readonly inputs: object;
 }

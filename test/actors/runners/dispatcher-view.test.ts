@@ -287,7 +287,8 @@ async function happen(world: World, happening: Happening): Promise<void> {
       return;
     case "elsewhere": {
       const changes = happening.changes(rows);
-      // Reads see these rows once they are durable. A commit of the runtime in between does not contain them.
+      // Do not check reads meanwhile: they see these rows only when the rows are durable, and another commit of the
+      // runtime does not contain the rows.
       const check = harness.onCommit;
       harness.onCommit = null;
       const committed = harness.disk.open().commit(changes);

@@ -26,8 +26,8 @@ interface Assignment {
 const NAMES_SHOWN = 10;
 
 /**
- * Assigns work first, then the other lanes in turn. Within a lane, the oldest run comes first, and goes to the fitting
- * runner with the most free slots. Returns the assignments and the rows after them.
+ * Assigns runs in the lane `work` first, then runs in the other lanes in turn. Within a lane, the oldest run that fits
+ * comes first. It goes to the fitting runner with the most free slots. Returns the assignments and the rows after them.
  */
 export function assignRuns(
   queue: readonly QueuedRun[],
@@ -200,7 +200,10 @@ function claimsIn(pool: PlacementPool, { runners, claims }: PlacementState): Cla
   return claims.filter((claim) => members.some(({ runnerId }) => runnerId === claim.runnerId));
 }
 
-/** Whether the runner is in the run's pool. A runner of a removed pool gets no more runs. */
+/**
+ * Whether the runner is in the pool that the run wants; any existing pool will do if the run wants none. A runner of a
+ * removed pool gets no more runs.
+ */
 function isInPool(run: RunNeeds, runner: RunnerRow, state: PlacementState): boolean {
   const wanted = lookUpPool(run, state);
   return findPool(runner.poolId, state) !== undefined && (wanted === null || wanted === runner.poolId);

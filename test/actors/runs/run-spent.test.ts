@@ -24,7 +24,7 @@ function toRow({ rows, runId }: SteppedWork): RunRow {
   return row;
 }
 
-/** Reports one step per amount; returns the run's spent amount after each. */
+/** Reports one step per amount. Returns the run's spent amount after each step. */
 function spend(work: SteppedWork, amounts: readonly number[]): RunRow["spent"][] {
   return amounts.map((amount, index) => {
     const spent = { amount, currency: "USD" };

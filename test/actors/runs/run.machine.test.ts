@@ -124,7 +124,7 @@ const paths: Record<string, readonly string[]> = {
 
 /** State x message -> next state and outcome; missing pairs are refused. */
 const table: Record<string, Record<string, string>> = {
-  // The run returns a claim after its removal.
+  // A claim may arrive after the run was removed. Then the run returns the claim.
   new: { start: "queued", claim: "new" },
   queued: {
     claim: "claimed",

@@ -8,11 +8,11 @@ import { InstantSearch } from "../../support/instant-search.js";
 import { type Draws, Simulation, type World } from "./rules/simulated-search.js";
 import type { Shape } from "./rules/simulated-worlds.js";
 
-/** An ended search, by the machines or by the rules alone: everything on which both must agree. */
+/** An ended search. A search by the machines and a search by the rules alone must agree on all these fields. */
 export interface EndedSearch {
   readonly ending: string | null;
   readonly state: string;
-  /** The best candidate's name, and its mark. */
+  /** The best candidate's name and its mark; null if there is no best candidate, or if it has no mark. */
   readonly best: string | null;
   readonly mark: string | null;
   /** The amount counted against the ceiling, as a fraction. */

@@ -19,7 +19,7 @@ function started(terms: object = {}, tasks = 5): SteppedSearch {
   return scene;
 }
 
-/** Returns the runs and replays of an ended search that are still in progress or queued. */
+/** Returns the runs, replays and iterations of an ended search that have not ended, and the scene's complaints. */
 function left(scene: SteppedSearch): readonly string[] {
   const replaysNow = replays.all(scene.rows, workspaceId, { searchId: SEARCH_ID });
   return [

@@ -31,7 +31,7 @@ class KilledSearch {
 
   /**
    * Repeats `act` until `isSo` returns true. After the kill, continues in another process, to which the runner connects
-   * as a new one.
+   * as a new runner.
    */
   readonly until = async (isSo: (scene: SearchWorld) => boolean, act: Act): Promise<void> => {
     const { scene } = this;

@@ -106,7 +106,8 @@ function sumPairs(pairs: { readonly wins: number; readonly losses: number; reado
 }
 
 t.test("a search that is stopped has its replays judged no more, nor their pairs", async (t) => {
-  // The verdicts on four copies of the seed and three of the candidate; none on pairs or held-out copies.
+  // Seven questions: the verdicts on four copies of the seed and three of the candidate. No pairs or held-out copies
+  // are judged.
   const opened = await openJudged(7);
   const { scene } = opened;
   await workJudged(opened);

@@ -115,7 +115,7 @@ t.test("what is wrong with the terms is said at its path", async (t) => {
     [{ budget: { ...budget, ceiling: { amount: 9, currency: "eur" } } }, "budget.ceiling.currency", /currency/],
     [{ budget: { ...budget, concurrency: 11 } }, "budget.concurrency", /from 1 to 10/],
     [{ budget: { ...budget, repeats: 6 } }, "budget.repeats", /from 1 to 5/],
-    // 5 runs for the seed, 3 for each of 4 candidates, 2 for each of 3 held out: 23.
+    // There are 5 runs for the seed, 3 for each of 4 candidates, and 2 for each of 3 held-out candidates: 23.
     [
       { budget: { ...budget, ceiling: EUR(0.22) } },
       "budget.ceiling.amount",

@@ -7,7 +7,7 @@ import { simulateCopies } from "./simulated-copies.js";
 
 t.test("the variance within tasks is the mean over tasks with two scored copies, unbiased", async (t) => {
   const copies = listCopies({ a: "+-", b: "++", c: "+--?", "d/1": "+", "d/2": "-", e: "+", f: "?." });
-  // 1/2, 0, 1/3 and 1/2 over four tasks; e and f have no second scored copy.
+  // The variances of four tasks are 1/2, 0, 1/3 and 1/2. Tasks e and f have no second scored copy.
   t.same(varianceWithinTasks(copies), fraction(1, 3));
   t.equal(varianceWithinTasks(listTasks(9, "+")), null);
   t.equal(varianceWithinTasks([]), null);

@@ -79,8 +79,8 @@ t.test("what is bounded in doubles is what is counted, and what is open in doubl
 
 t.test("above a common multiple of 840, shares are rounded to the nearest 1/840, ties to the even", async (t) => {
   const finer = bootstrapMean([fraction(1, 16), fraction(1, 11), fraction(1, 13)]);
-  // 52.5, 76.36 and 64.6 of 840; of the 27 resamples, one consists of the minimum three times and one of the maximum
-  // three times.
+  // In units of 1/840, the values are 52.5, 76.36 and 64.6. Of the 27 resamples, one consists only of the minimum, and
+  // one only of the maximum.
   t.same(finer, { low: fraction(52, 840), high: fraction(76, 840) });
   const ties = bootstrapMean([fraction(1, 16), fraction(3, 16), fraction(16, 143)]);
   t.same(ties, { low: fraction(52, 840), high: fraction(158, 840) }, "52.5 and 157.5");

@@ -75,7 +75,8 @@ t.test("noise is what a slow reading has, in any order of copies", async () => {
       const noise = measureNoise(copies, { repeats: 5, minGain: 0.05 });
       assert.deepEqual(measureNoise(others, { repeats: 5, minGain: 0.05 }), noise);
       if (known.length < 2) return assert.equal(noise, null);
-      // Over the product of all denominators, the spread is an integer: 20 times it, squared, over the product squared.
+      // The rates are multiplied by the product of all denominators, so their spread is an integer. The needed repeats
+      // are (20 x spread)² / product², rounded up.
       const product = known.reduce((all, { below }) => all * BigInt(below), 1n);
       const whole = known
         .map(({ sum, below }) => (BigInt(sum) * product) / BigInt(below))

@@ -32,7 +32,7 @@ async function recount(store: Store): Promise<RecountFinding[]> {
   return findings;
 }
 
-/** Writes three papers: two use `one`, one uses `two`, and none uses `old` any more. */
+/** Writes two papers. Both use `one`, one of them uses `two`, and none uses `old` any more. */
 function filed(): Writing {
   const { rows, write } = desk();
   write("a", ["one", "old"]);

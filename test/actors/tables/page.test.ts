@@ -45,7 +45,10 @@ async function stored(rows: readonly Part[]): Promise<Store> {
   return store;
 }
 
-/** Returns many rows, few of which have both values. */
+/**
+ * Returns `count` rows. A row is both open and owned by `usr_1` if `isBoth` returns true for its number; others are
+ * only one of both.
+ */
 function many(count: number, isBoth: (n: number) => boolean): Part[] {
   return Array.from({ length: count }, (_, n) => ({
     id: toId(n),
@@ -155,7 +158,7 @@ async function crossing(rows: readonly Part[]): Promise<Store> {
   return store;
 }
 
-/** Returns a page of that table through all its slices, with the rows that each slice read. */
+/** Returns a page of the table `crossed` through all its slices, with the rows that each slice read. */
 function crossedPage(reading: Reading, filter: Filter<Part>, page: PageOptions<Part>) {
   const counting = countingReading(reading);
   const rows: Part[] = [];

@@ -44,7 +44,7 @@ const commands: Readonly<Record<string, { readonly in: string; readonly message:
 };
 const states = ["queued", "running", "inbox", "done", "closed"];
 
-/** Returns a task of a workspace with a line, or another task in the same workspace. */
+/** Returns a task in a new workspace with a line, or another task in the workspace of `beside`. */
 function task(beside?: Stepping, id = "task_1"): Stepping {
   if (beside !== undefined) return stepByHand(taskActor, taskRef(workspaceId, id), { rows: beside.rows });
   const rows = memoryRows();

@@ -99,7 +99,7 @@ function readPage(reading: Reading, filter: TaskFilter, before: string | undefin
 function mostRead(filter: TaskFilter): number {
   const given = Object.values(filter).filter((value) => value !== undefined).length;
   // Any two filters are a prefix of an index. In addition to the returned rows, the read takes one or two rows of each
-  // index line below it.
+  // index line with this prefix.
   if (given === 0 || given === 2) return 2 * 40 + 3 * 10;
   // With three filters, one in three tasks found by two of them also matches the third.
   return given === 1 ? 2 * 40 + 15 * 5 : 3 * 2 * 40 + 10;

@@ -271,7 +271,7 @@ t.test(
     team.deliver();
     const first = team.tasks()[0]?.id ?? "";
     team.command(first, { type: "task.close", by: "usr_1" } as Message);
-    // Before the marks actor learns about the end.
+    // The marks actor has not yet learned that the first task was closed.
     team.raise(raising("b"));
     team.deliver();
     const [, second] = team.tasks();

@@ -241,7 +241,10 @@ t.test(
   },
 );
 
-/** Writes the integration without an action that a tool runs; the API would reject such a write. */
+/**
+ * Writes the integration with these actions. An action that a tool runs is missing, so the API would reject such a
+ * write.
+ */
 function putBroken(scene: ToolCallScene, actions: object): void {
   putResource(scene.rows, "integration", "tracker", { ...integrationSchema.parse(tracker), actions });
 }

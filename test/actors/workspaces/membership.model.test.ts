@@ -58,7 +58,10 @@ function workspace(others: readonly (Role | null)[]): Stepping {
   return stepping;
 }
 
-/** The reference's rules in their simplest form: returns the roles after a command. */
+/**
+ * Returns the roles after a command, by the reference's rules in their simplest form. Returns null if the command is
+ * refused.
+ */
 function expected(held: ReadonlyMap<string, Role>, { type, by, userId, ...rest }: Command): Map<string, Role> | null {
   if (type === "admit" && "as" in rest) return new Map([[userId, rest.as], ...held]);
   const caller = held.get(by);

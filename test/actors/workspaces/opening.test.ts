@@ -35,7 +35,7 @@ function open({ runtime }: Harness, key: string, slug = "acme"): Promise<Outcome
   });
 }
 
-/** Returns the answer; throws if there is none. */
+/** Returns the answer. Throws if the request failed, or if there is no answer within two seconds of simulated time. */
 async function outcome(harness: Harness, asked: Promise<Outcome>): Promise<Outcome> {
   const answer = settled(asked);
   await harness.advance(2_000);
@@ -54,7 +54,7 @@ function listWorkspaces({ durable }: Harness, slug = "acme"): ResourceRow[] {
   );
 }
 
-/** Returns violated invariants of a slug's claim, once nothing is in progress. */
+/** Returns violated invariants of a slug's claim. Nothing may be in progress. */
 function complaints(harness: Harness): string[] {
   const [row] = harness.durable.range<object>({ prefix: [GLOBAL_PARTITION, rowSpace, "workspace-slug"] });
   const found = listWorkspaces(harness).map(({ id }) => id);

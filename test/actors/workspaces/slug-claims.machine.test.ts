@@ -51,7 +51,9 @@ function standing({ rows }: Stepping): string {
   return row === undefined ? "free" : `${row.workspaceId} ${row.pending === undefined ? "confirmed" : "pending"}`;
 }
 
-/** Returns the answer to the sender, or the sent messages: the workspace, or the refusal. */
+/**
+ * Returns the answer to the sender: the refusal or the workspace. If the answer has neither, lists the sent messages.
+ */
 function told({ answer, sent }: TurnTaken): string {
   const { refused, workspaceId } = (answer ?? {}) as { refused?: string } & Partial<SlugClaimed>;
   return refused ?? workspaceId ?? sent.map(({ to, message }) => `${message.type} to ${to.id}`).join();
@@ -76,7 +78,7 @@ const messages: Readonly<Record<string, (stepping: Stepping) => Message>> = {
 
 const kept = { "release by them": "same", "lapse by them": "same", "lapse as asked before": "same" };
 
-/** State x message -> the claim (`same`), and the answer or the sent messages. */
+/** State x message -> the claim (`same` if it does not change), and the answer or the sent messages. */
 const table: Readonly<Record<keyof typeof states, Readonly<Record<string, string>>>> = {
   free: {
     "claim by us, the same key": "ws_1 pending ws_1",

@@ -1,6 +1,6 @@
 import type { MachineTable } from "../machine-tables.js";
 
-/** The tables of the account, invite and trust machines, by kind. */
+/** The tables of the machines for accounts, invites, OAuth states and trusts, by kind. */
 export const accessMachines: Readonly<Record<string, MachineTable>> = {
   account: {
     any: { "link.send": "same", woken: "same", "effect.ended": "same" },

@@ -1,6 +1,6 @@
 import type { MachineTable } from "../machine-tables.js";
 
-/** The tables of the machines for actions that integrations run on their own, by kind. */
+/** The tables of the machines for integrations' action runs, schedules and polls, by kind. */
 export const actionMachines: Readonly<Record<string, MachineTable>> = {
   "action-run": {
     new: {

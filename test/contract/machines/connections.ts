@@ -1,6 +1,6 @@
 import type { MachineTable } from "../machine-tables.js";
 
-/** The tables of the machines for connections to code hosts and other integrations, by kind. */
+/** The tables of the machines for code host connections, installation claims and integration connections, by kind. */
 export const connectionMachines: Readonly<Record<string, MachineTable>> = {
   "code-host-connection": {
     any: {

@@ -1,6 +1,6 @@
 import type { MachineTable } from "../machine-tables.js";
 
-/** The tables of the hook machines, by kind. */
+/** The tables of the machines for hooks and signing keys, by kind. */
 export const hookMachines: Readonly<Record<string, MachineTable>> = {
   "hook-occurrence": {
     "new": { "fire.first": "attempting", "fire.looped": "failed" },

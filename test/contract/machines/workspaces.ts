@@ -1,6 +1,6 @@
 import type { MachineTable } from "../machine-tables.js";
 
-/** The tables of the machines for workspaces, their stored resources, and bodies, by kind. */
+/** The tables of the machines for workspaces, their slugs, hashes and keys, retention and bodies, by kind. */
 export const workspaceMachines: Readonly<Record<string, MachineTable>> = {
   workspace: {
     any: { "name.ask": "same", "resource.create": "same" },

@@ -9,7 +9,7 @@ import { bearer, createUnder, listItems, remove, replace, workspaceWithTeam } fr
 import { startTestService, type TestService } from "../../support/service.js";
 import { openShop } from "../../support/token-shop.js";
 
-/** A write waits for its turn in its workspace. Rights that end before that turn no longer apply to it. */
+/** A write waits for its turn in its workspace. A right that ends before the turn no longer permits the write. */
 
 const base = "/api/resources";
 

@@ -202,7 +202,7 @@ t.test("forged and ill-fitting tokens are all refused with the same bytes, and n
     if (mutant !== valid) tokens.push(mutant);
   }
 
-  // Ids that are not a trust of the token's issuer; each is sent with a valid token.
+  // Ids that name no trust of the token's issuer. Each is sent with a valid token.
   const trusts = [
     "",
     "x",

@@ -165,7 +165,7 @@ t.test("expired credentials are removed from the store some time after their end
   t.equal((await exchange("nonsense")).status, 401);
   t.equal(rows(), 5);
   const settled = async () => {
-    // Writes of the workspace share its batches, so after such a write all earlier due work is done.
+    // Wait for some writes. Due work shares their batches, so all earlier due work is done afterwards.
     for (let round = 0; round < 3; round++)
       await ada.request("POST", "/api/sign-in", { email: `ada${round}@x.example` });
   };

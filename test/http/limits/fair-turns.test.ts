@@ -2,7 +2,7 @@ import t from "tap";
 import { FairTurns, toParty } from "../../../http/limits/fair-turns.js";
 import { DrivenScheduler } from "../../support/driven-scheduler.js";
 
-/** Returns turns whose work takes `costMs` each, and a record of the party of each; at first one party is alone. */
+/** Returns turns whose work takes `costMs` each. `had` records the party of each turn. */
 function arrange(costMs: number, loop?: DrivenScheduler) {
   const scheduler = new DrivenScheduler();
   let nowMs = 100_000;
@@ -175,14 +175,17 @@ t.test("what else the loop does counts for the slice, but one turn is always giv
   void turns.next("b");
   for (let count = 0; count < 30; count++) void turns.next("a").then(() => work("a"));
   for (let count = 0; count < 3; count++) await slice();
-  // Like a write, which makes the runtime take its own turn in the next round of the loop.
+  // The work of `b` is like a write: it makes the runtime take its own turn in the next round of the loop.
   void turns.next("b").then(() => scheduler.defer(() => elapse(3)));
   t.same([await slice(), await slice(), await slice()], [2, 1, 2]);
   while (!scheduler.isIdle) await scheduler.turn();
   t.equal(had.length, 30);
 });
 
-/** Runs requests of one party that take `slices` turns each; all turns after the first continue a started request. */
+/**
+ * Runs requests of one party. Each request takes `slices` turns; the first starts the request, and the others continue
+ * it.
+ */
 function manyRequests({ turns, work, scheduler }: ReturnType<typeof arrange>) {
   let underWay = 0;
   let most = 0;
@@ -257,7 +260,10 @@ t.test("work in slices lets others in between", async (t) => {
   await all;
 });
 
-/** Returns the fates of requests that wait behind a started one, in the order in which they are decided. */
+/**
+ * Starts one request, and returns a function that queues requests behind it. `ends` records the outcomes of the queued
+ * requests, in order.
+ */
 function queued({ turns, work, scheduler }: ReturnType<typeof arrange>) {
   const ends: string[] = [];
   turns.enter("a", { isGone: false }, 1_000);

@@ -197,7 +197,10 @@ t.test("polls and schedules of integrations that an earlier release stored begin
 const HOUR_MS = 60 * 60 * 1_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Returns a service that has started to sweep, and its passes. */
+/**
+ * Returns a service that has begun to sweep. `turns` records when alarms are set, `dueMs` returns when the next pass is
+ * due, and `start` starts the next process.
+ */
 async function begun() {
   const harness = new Harness({ catalogue: {} });
   const { clock } = harness.world;

@@ -52,7 +52,7 @@ class Process {
     });
   }
 
-  /** Resolves with the first match in its output. */
+  /** Resolves with the first match in the process's output. Throws if the process ends first. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.out);
@@ -66,7 +66,7 @@ class Process {
     return Number((await this.says(/listening on http:\/\/127\.0\.0\.1:(\d+)/))[1]);
   }
 
-  /** Resolves with its exit code, or the signal that ended it. */
+  /** Resolves with the exit code of the process, or with the signal that ended it. */
   async end(): Promise<number | string | null> {
     while (!this.#ended) await this.#more();
     return this.child.exitCode ?? this.child.signalCode;

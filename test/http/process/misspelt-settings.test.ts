@@ -30,7 +30,7 @@ t.test("a name that is like a setting's is told of with that one", async (t) => 
 
 t.test("every setting of the service is told of when it lacks its last letter", async (t) => {
   const missed = settingNames.filter((name) => meantBy(name.slice(0, -1)) !== name);
-  // With one letter less, the name is too short to recognize, or it is another setting's name.
+  // No setting is missed: each shortened name is long enough to recognize, and is no other setting's name.
   t.same(missed, []);
 });
 

@@ -23,7 +23,7 @@ function toFolder(t: Test): string {
   return folder;
 }
 
-/** Returns the stored contents of a folder, and its other files. */
+/** Returns a digest of a folder's data file, and the names of the folder's files. */
 function listContents(folder: string): readonly string[] {
   const digest = createHash("sha256")
     .update(readFileSync(join(folder, "data.mdb")))

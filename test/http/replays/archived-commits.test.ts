@@ -11,7 +11,7 @@ import { openWorkplace, type Workplace } from "../../support/workplace.js";
 import { inRepository } from "../runner/run-scene.js";
 
 const station = { key: "work", name: "Work", kind: "work", runners: { pool: "main" } };
-/** Prints the whole tree of its checkout, and changes it. */
+/** An agent that prints the tree, the log and `a.txt` of its checkout, and changes the file. */
 const agent = ["/bin/sh", "-c", "git ls-files --stage; git log --format=%H; cat a.txt; echo more >> a.txt"];
 
 /** A workplace with a real repository, and real runners that the test starts and stops. */

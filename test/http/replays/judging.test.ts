@@ -65,7 +65,10 @@ function row({ service, workspaceId }: Judged, id: string): ReplayRow {
   return found;
 }
 
-/** Starts a runner that works on jobs until it is stopped: each leaves a change, and `passes` decides its check. */
+/**
+ * Starts a runner that works on jobs until it is stopped. Each job leaves a change, and `passes` decides whether its
+ * check passes.
+ */
 function works({ peer }: Judged, passes: (job: Job) => boolean = () => true): readonly Job[] {
   const jobs: Job[] = [];
   const next = async (): Promise<void> => {

@@ -16,7 +16,10 @@ function listReplays({ service, workspaceId, teamId }: ReplayScene): readonly Re
   return replays.all(service.runtime.reading, workspaceId, { teamId }).toReversed();
 }
 
-/** Opens a set with an accepted run and a run that asked; returns its path and the accepted run's id. */
+/**
+ * Opens a set with an accepted run and a run that ended with a question. Returns the set's path and the accepted run's
+ * id.
+ */
 async function fillSet(place: ReplayScene): Promise<{ readonly set: string; readonly accepted: string }> {
   const set = await openSet(place);
   const works = [await workTask(place, { diff }), await workTask(place, asks)];

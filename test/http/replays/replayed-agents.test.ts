@@ -16,12 +16,12 @@ import { listItems, replace } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
-/** Replays by a real service and a real runner, of agents that try to escape. */
+/** Replays of agents that try to escape, by a real service and a real runner. */
 
 const say = (line: Record<string, unknown>): string => `printf '%s\\n' '${JSON.stringify(line)}'`;
 const heard = 'read answer; echo "$answer"';
 
-/** An agent that follows its prompt, and otherwise changes a file. */
+/** An agent that changes a file, then does what its prompt says. */
 const agent = `
 prompt=$(cat "$SIGNALBOX_PROMPT_FILE")
 echo better >> a.txt
@@ -100,7 +100,10 @@ async function readOpenSet({ ada, teamId, lineId, stationId }: Scene, runId: str
   return set;
 }
 
-/** Replays the set with these changes of the station's block; resolves with its copies once it has finished. */
+/**
+ * Replays the set with these changes of the station's block. Resolves with the replay's copies once the replay has
+ * finished.
+ */
 async function replay(scene: Scene, set: string, changes: object): Promise<readonly ReplayCopyRow[]> {
   const { ada, lineId, service, workspaceId } = scene;
   const candidates = `/api/resources/lines/${lineId}/stations/work/replay-candidates`;

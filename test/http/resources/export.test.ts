@@ -25,7 +25,7 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const weirdPath = ["a b/$", "{x} %{y}.md"].join("");
 const token = "pool-token-pool-token-pool-token-pool";
 
-/** Returns values that an export never contains, by the end of the variable's name. */
+/** Returns a variable's value, chosen by the variable's name. An export never contains these values. */
 function valueFor(variable: string): string {
   if (variable.endsWith("_signing_secret")) return secret;
   return variable.startsWith("runner_pool_") ? token : "a secret value";

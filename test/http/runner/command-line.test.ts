@@ -6,8 +6,8 @@ import { createCommandLine, readCommandLine } from "../../../http/runner/command
 delete process.env.SIGNALBOX_POOL_TOKEN;
 
 /**
- * Returns the output of an invalid command line on standard error and standard output; fails if the command line is
- * valid.
+ * Returns the output of an invalid command line on standard error and standard output, and its exit code. Fails if the
+ * command line is valid.
  */
 function toComplaint(args: readonly string[]): { readonly err: string; readonly out: string; readonly code: number } {
   let [err, out] = ["", ""];

@@ -9,8 +9,8 @@ export interface OddGit {
 }
 
 /**
- * Puts a `git` with these answers first on PATH; for all other commands it runs this machine's git. Returns a function
- * that removes it. The test's end removes it too.
+ * Puts a `git` with these answers first on PATH. For all other commands, it runs this machine's git. Returns a function
+ * that removes it. It is also removed at the test's end.
  */
 export function putGitFirst(t: Test, folder: string, { version, merging }: OddGit): () => void {
   const path = process.env.PATH ?? "";

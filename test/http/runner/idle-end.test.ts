@@ -23,7 +23,7 @@ t.test("a runner without a connection that has nothing to report ends at once", 
         passEnv: [],
         workFolder: join(folder, "work"),
         gitUrl: join(folder, "repositories/{name}"),
-        // The clock stands still: the runner waits for nothing.
+        // The test never advances the clock: the runner must wait for nothing.
         clock: new ManualClock(),
         random: () => 0.5,
         instance: "0123456789abcdef",

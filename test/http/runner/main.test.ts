@@ -13,7 +13,10 @@ const program = fileURLToPath(new URL("../../../http/runner/main.js", import.met
 
 interface Started {
   readonly child: ChildProcess;
-  /** Resolves with the runner's complete output and exit code, once it has exited. */
+  /**
+   * Resolves with the runner's complete output and its exit code, once the runner has exited. The code is null if a
+   * signal ended the runner.
+   */
   readonly over: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
 }
 

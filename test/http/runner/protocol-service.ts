@@ -39,9 +39,9 @@ export class ProtocolService {
   refusals = 0;
   /** The requests over HTTP. */
   readonly requested: Requested[] = [];
-  /** Its answers over HTTP: a text, or a value as JSON. Undefined breaks the connection. */
+  /** The service's answers over HTTP: a text, or a value as JSON. Undefined breaks the connection. */
   answers: (request: Requested) => { readonly status: number; readonly body: unknown } | undefined = () => undefined;
-  /** Whether it acknowledges each message immediately. */
+  /** Whether the service acknowledges each message immediately. */
   acknowledges = false;
   readonly #server: Server;
   readonly #sockets = new WebSocketServer({ noServer: true });
@@ -73,7 +73,7 @@ export class ProtocolService {
     });
   }
 
-  /** Starts on a free port, and stops with the test. */
+  /** Starts the service on a free port. The service stops with the test. */
   static async start(t: Test): Promise<ProtocolService> {
     const service = new ProtocolService(createServer());
     service.#server.listen(0, "127.0.0.1");
@@ -119,7 +119,7 @@ export class ProtocolService {
     this.#socket?.terminate();
   }
 
-  /** Resolves with the first frame of this type that `fits`, on this connection or a later one. */
+  /** Resolves with the first frame of this type for which `fits` returns true, on this connection or a later one. */
   frame<F extends RunnerFrame["frame"]>(
     type: F,
     fits: (frame: Extract<RunnerFrame, { frame: F }>) => boolean = () => true,

@@ -44,7 +44,7 @@ async function openScene(t: Test, settings: Record<string, string> = {}): Promis
 
 const readId = async (peer: RunnerPeer) => (await peer.frame("welcome")).runnerId;
 
-/** Takes the archive, offers the commit's pack and sends the chunks. */
+/** Takes the archive, offers the commit's pack and sends the chunks. Returns the statuses of the answers. */
 async function send({ ask }: Pick<Scene, "ask">, bytes = made.bytes): Promise<readonly number[]> {
   const replies = [await ask("POST", at, { step: "take" }), await ask("POST", at, { step: "offer", ...toPack(bytes) })];
   for (const [n, chunk] of listChunks(bytes).entries()) replies.push(await putChunk({ ask }, n, chunk));

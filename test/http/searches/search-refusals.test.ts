@@ -59,7 +59,7 @@ const ofBudgets: readonly Case[] = [
   [{ more: 1 }, "more", "is not a field here"],
 ];
 
-/** Faults of an agent with their only error, for a start only. */
+/** Faults in the `agent` of a request that starts a search, each with its only error. */
 const ofAgents: readonly Case[] = [
   [{ agent: undefined }, "agent", required],
   [{ agent: {} }, "agent.harness", required],
@@ -103,7 +103,7 @@ t.test("a set of too few tasks, and a ceiling too low for what it would run, are
   const { start, estimate } = toSearches(place);
   const { set, runIds } = await fillSet(place, 5);
   const setId = set.split("/").at(-1);
-  // 5 for the seed, 4 x 3 searched, 3 x 2 held out.
+  // There are 5 runs for the seed, 4 x 3 for the search replays, and 3 x 2 for the held-out replays.
   const low = { ...budget, ceiling: { amount: 0.22, currency: "EUR" } };
   for (const path of [start, estimate]) {
     const body = { setId, budget: low, ...(path === start ? { agent } : {}) };

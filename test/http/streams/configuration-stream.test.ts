@@ -7,7 +7,9 @@ import { StreamReader } from "../../support/stream-reader.js";
 const base = "/api/resources";
 const work = { key: "work", name: "Work", kind: "work", prompt: "Work." };
 
-/** Returns all messages that a reader of the topic received, up to the last hook. */
+/**
+ * Follows a topic. Returns a function that resolves with the kinds of the changed resources, once a hook has changed.
+ */
 async function toldOn(t: Test, client: Client, topic: string): Promise<() => Promise<readonly string[]>> {
   const reader = await StreamReader.open(client);
   t.teardown(async () => reader.end());

@@ -37,7 +37,7 @@ async function follow(t: Test, place: Workplace, topic: string): Promise<StreamR
   return reader;
 }
 
-/** Applies every change up to the one that fits; returns the reader's state after each. */
+/** Applies every change up to the one that fits. Returns the reader's state after each change. */
 async function applied(
   reader: StreamReader,
   apply: (before: Shown, change: Shown) => Shown,

@@ -23,7 +23,7 @@ printf '{"type":"step","kind":"message","text":"%s"}\\n' "$(for file in *; do ec
 const expression = (cel: string) => `\${{ ${cel} }}`;
 const only = { key: "work", name: "Work", kind: "work", runners: { pool: "main" } };
 
-/** Serves `/files/<name>` with the name as content, and 404 for the name `gone`. */
+/** Serves `/files/<name>` with the name in the content, and 404 for the name `gone`. */
 async function fileHost(t: Test): Promise<string> {
   const server = createServer((request, response) => {
     const name = request.url?.replace("/files/", "") ?? "";

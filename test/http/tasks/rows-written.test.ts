@@ -4,7 +4,7 @@ import { createMemoryStore } from "../../../storage/memory-store.js";
 import type { Key, Store } from "../../../storage/store.js";
 import { openWorkplace } from "../../support/workplace.js";
 
-/** Returns a store that records written rows, with the runtime's rows listed separately. */
+/** Returns a store that records the keys of written rows. The runtime's own rows are left out. */
 function notingStore() {
   const inner = createMemoryStore();
   const rows: Key[] = [];

@@ -4,7 +4,10 @@ import { Lane, type LaneLimits, type PlaceFor, type PlaceWaiter } from "../../..
 
 const limits: LaneLimits = { name: "test", places: 10, kept: 4, perParty: 5, perTarget: 3 };
 
-/** Takes a place or waits for one. Adds the name to `granted` when the place is granted. */
+/**
+ * Takes a place or waits for one. Adds the name to `granted` when the place is granted. Returns the waiter, or null if
+ * a place was free.
+ */
 function want(lane: Lane, party: string, target: string, granted: string[]): PlaceWaiter | null {
   const name = `${party} ${target}`;
   if (lane.take({ party, target })) {

@@ -13,7 +13,7 @@ const writer = probe("writer", {
   },
 });
 
-/** Publishes a change for each row key, and changes of another topic for empty keys. */
+/** An actor that publishes a change for each row key, or a change of another topic for an empty key. */
 const putter = probe("putter", {
   put: (_context, { puts }, turn) => {
     for (const [row, data] of puts as [string, unknown][]) {

@@ -29,7 +29,7 @@ const held: RowView<Held> = {
 };
 const undeclared: RowView<null> = { rows: [["count"]], build: () => null };
 
-/** Stores counts in rows and in its picture. */
+/** An actor that stores counts in rows and in its picture. */
 const keeper = probe(
   "keeper",
   {
@@ -54,7 +54,7 @@ const keeper = probe(
   { pictures: [held] },
 );
 
-/** Writes rows that the keeper's picture is built from, and other rows. */
+/** An actor that writes rows that the keeper's picture is built from, and other rows. */
 const writer = probe("writer", {
   count: (_context, { id, n }, turn) => counts.put(turn, turn.self.partition, String(id), Number(n)),
   rule: (_context, { kind, n }, turn) => rules.put(turn, turn.self.partition, [String(kind), 1], Number(n)),

@@ -69,7 +69,7 @@ const toRow = (stepping: Stepping): InviteRow => {
   return row;
 };
 
-/** Steps the invite to each state; its link is `link`. */
+/** Steps an invite to each state. The token hash of its link is `link`. */
 const states: Readonly<Record<string, () => Stepping>> = {
   none: invite,
   open: () => {

@@ -35,7 +35,7 @@ const attributes: readonly AttributeName[] = Object.keys(toStation({}))
 
 /**
  * Edits a generated workspace in three hand-written layouts, changing all attributes of a station at once. With
- * `alone`, also changes each attribute separately, in one of the layouts and in the export.
+ * `alone`, also edits the export, and changes each attribute separately in the export and in one of the layouts.
  */
 export async function editGenerated(seed: number, alone: boolean, tally: Tally): Promise<void> {
   const module = generateModule(createChance(seed));
@@ -43,7 +43,8 @@ export async function editGenerated(seed: number, alone: boolean, tally: Tally):
   const text = module.exported.get("main.tf") ?? "";
   const exported = { text, computed: computedIn(module.blocks, module.live.key), pieces: [], comments: 0 };
   for (const [form, written] of [...layouts, ...(alone ? [exported] : [])].entries()) {
-    // An edit compares only the members of an object that differ: runners refer to their pool alone.
+    // An edit of an object compares only the members that differ. Only the pool makes `runners` a computed value, so an
+    // edit that keeps the pool is possible.
     const isSamePool = module.live.runners.pool === module.wanted.runners.pool;
     const isComputed = ([, attribute]: AttributeName) =>
       written.computed.includes(attribute) && !(attribute === "runners" && isSamePool);
@@ -92,7 +93,10 @@ function isKeyed({ entries }: ObjectValue, key: string): boolean {
   return entries.some(([name, value]) => name === "key" && value === key);
 }
 
-/** `computed` lists the attributes that the source computes: the edit must be refused for one of them. */
+/**
+ * Makes one edit. `computed` lists the changed attributes that the source computes. If there are any, the edit must be
+ * refused because of one of them.
+ */
 async function editOnce(
   module: GeneratedModule,
   at: {
@@ -217,7 +221,10 @@ function toMeaning(station: JsonObject, files: Readonly<Record<string, string>>)
   return inFormC(stationSchema.parse(body));
 }
 
-/** Resolves a reference without a resource: its key is the end of its name. */
+/**
+ * Evaluates a template without resources. A call of `file` gives the text of the file; a reference gives the key at the
+ * end of its name.
+ */
 function evaluated(text: string, files: Readonly<Record<string, string>>): string {
   const path = /^\$\{file\("\$\{path\.module\}\/(.*)"\)\}$/.exec(text)?.[1];
   if (path !== undefined) return files[`lines/${path}`] ?? "";

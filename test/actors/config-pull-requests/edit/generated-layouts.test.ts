@@ -8,7 +8,7 @@ import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
 
-/** Edits layouts, and checks that at least this many edits succeed and at least this many are refused. */
+/** Edits layouts. Checks that at least `leastEdited` edits succeed, and that at least `least` edits are refused. */
 async function editAll(t: Test, layouts: readonly Layout[], least: number, leastEdited = least): Promise<void> {
   const tally: Tally = { edited: 0, refused: new Map(), wrong: [] };
   await editLayouts(layouts, tally);

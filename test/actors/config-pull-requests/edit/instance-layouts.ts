@@ -143,8 +143,8 @@ export function instanceLayouts(): readonly Layout[] {
 }
 
 /**
- * Layouts that run a module several times although its calls do not show this, each next to a similar layout that runs
- * the module once.
+ * Layouts that run a module several times, for a reason other than the module's calls. Next to each is a similar layout
+ * that runs the module once.
  */
 function runLayouts(one: string, unit: string): readonly Layout[] {
   const backend = { "main.tf": `terraform {\n  backend "s3" {}\n}\n${one}` };

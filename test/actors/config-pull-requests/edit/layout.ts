@@ -61,7 +61,8 @@ export async function editLayout({ path, files, change, refused }: Layout, tally
 }
 
 /**
- * Returns how the outcome differs from an edit that changes one value and no other byte; null if it does not differ.
+ * Returns how the outcome differs from an edit that changes one value and no other byte. Returns null if it does not
+ * differ.
  */
 function lookUpFault(
   outcome: Extract<EditOutcome, { readonly files: unknown }>,

@@ -7,7 +7,7 @@ export const core =
 /** A call of a module for the team core. */
 export const call = (name: string, source: string, more = "") =>
   `module "${name}" {\n  source  = "${source}"\n  team_id = service_team.core.id\n${more}}\n`;
-/** The path of the source in the module. */
+/** The path of the line's source, which is in the module. */
 export const MADE = "modules/line/main.tf";
 const module = line({ team: "var.team_id" });
 

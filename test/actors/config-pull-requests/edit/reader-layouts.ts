@@ -21,14 +21,14 @@ function readers(folder: string, other: string, expression: string, refused = tr
   };
 }
 
-/** Returns a call of `file`. Every form of a path is inside a template. */
+/** Returns a call of `file` with a path in quotes. */
 function file(path: string): string {
   return `file("${path}")`;
 }
 
 const [MODULE, ROOT, CWD] = ["module", "root", "cwd"].map((name) => `${OPEN}path.${name}}`);
 
-/** Returns many ways to write the path of one file in the module in `folder`. */
+/** Returns many ways to read `prompts/w.md` of the module in `folder`. */
 function namesIn(folder: string): readonly string[] {
   const whole = folder === "" ? "prompts" : `${folder}/prompts`;
   const last = folder.split("/").at(-1) ?? "";
@@ -72,7 +72,7 @@ function namesIn(folder: string): readonly string[] {
   ].filter((expression) => !/terraform\.workspace/.test(expression));
 }
 
-/** Returns paths of other files, in forms that could be mistaken for the path of that file. */
+/** Returns ways to read other files whose paths could be mistaken for the path of `prompts/w.md`. */
 function othersIn(folder: string): readonly string[] {
   const whole = folder === "" ? "prompts" : `${folder}/prompts`;
   return [
@@ -101,7 +101,10 @@ function othersIn(folder: string): readonly string[] {
     ]);
 }
 
-/** Layouts with files other than HCL that read the source's text file through functions inside templates. */
+/**
+ * Layouts in which files other than HCL read the source's text file, through functions inside templates. Others have
+ * similar text that does not read the file.
+ */
 function readerFiles(): readonly Layout[] {
   const json = `{"locals":{"a":"${OPEN}path.root}/lines/prompts/w.md"}}`;
   const files: readonly (readonly [string, string, boolean])[] = [
@@ -169,8 +172,8 @@ export function readerLayouts(): readonly Layout[] {
 }
 
 /**
- * Layouts with attributes that read the file or its folder, in HCL and JSON, and with similar attributes that do not
- * read it.
+ * Layouts with attributes that read the source's text file or its folder, in HCL and JSON. Others have similar
+ * attributes that do not read the file.
  */
 function attributeReaders(): readonly Layout[] {
   const resource = (body: string) => `resource "terraform_data" "x" { # x\n  ${body}\n}\n`;

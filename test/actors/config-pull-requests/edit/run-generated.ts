@@ -8,9 +8,9 @@ import { referenceLayouts } from "./reference-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
 
 /**
- * `npm run edits [-- <workspaces> [<first seed>]]` edits the exports of generated workspaces, 500 by default, and
- * prints the outcome. It edits each export in three layouts, and in a tenth of them also each attribute separately. It
- * also edits the generated repository layouts. Exits with 1 if any edit is wrong.
+ * `npm run edits [-- <workspaces> [<first seed>]]` edits generated workspaces, 500 by default, and prints the outcome.
+ * It edits each workspace in three layouts. In a tenth of the workspaces it also edits the export, and changes each
+ * attribute separately. It also edits the generated repository layouts. Exits with 1 if any edit is wrong.
  */
 const [count = 500, first = 0] = process.argv.slice(2).map(Number);
 const tally: Tally = { edited: 0, refused: new Map(), wrong: [] };

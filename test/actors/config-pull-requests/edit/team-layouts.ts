@@ -40,10 +40,16 @@ const oneTeam: TreeFiles = {
 };
 
 interface ExpressionForm {
-  /** Returns the expression for `team_id`, and the other contents of the module, for the id of a team. */
+  /**
+   * `team` returns the expression for `team_id`, and `more` returns the other files of the module, for the id of a
+   * team.
+   */
   readonly team: (id: string) => string;
   readonly more: (id: string) => TreeFiles;
-  /** Whether the value of the expression is known, so that the team's own id is edited. */
+  /**
+   * Whether the edit can determine the value of the expression. Otherwise the edit is refused even if the team is
+   * right.
+   */
   readonly isKnown: boolean;
 }
 
@@ -82,7 +88,10 @@ function expressionForms(): readonly ExpressionForm[] {
   return [...known.map(form(true)), ...unknown.map(form(false))];
 }
 
-/** Expressions whose value is not in the repository, with the declarations and files that they go through. */
+/**
+ * Expressions whose value is not in the repository. `more` has the declarations and files to which an expression
+ * refers.
+ */
 function unknownForms(): readonly { readonly team: string; readonly more: TreeFiles }[] {
   const locals = (value: string) => ({ "l.tf": `locals {\n  id = ${value}\n}\n` });
   const called = (output: string) => ({

@@ -93,7 +93,7 @@ async function arrange(t: Test, answer: Answer, from: "service" | "network") {
   };
 }
 
-/** Returns the outcome of this result for a hook on a before event. */
+/** Returns the outcome of this result for a hook on an event with `before` timing. */
 function toOutcome(result: DeliveryResult, failure: "block" | "continue") {
   const context: HookOccurrenceContext = {
     hookId: "hook_1",

@@ -29,8 +29,8 @@ const BOUNDARY_MS = Date.parse("2026-01-01T00:00:00.000Z");
 /** The last format with groups. */
 const FORMAT = 14;
 /**
- * Number of ids of queued deliveries that the earlier release stored in the intake's state. It stored all further ids
- * in rows.
+ * Number of ids of queued deliveries that the earlier release stored in the intake's state. The release stored all
+ * further ids in rows.
  */
 const UPCOMING = 32;
 const headers = { "content-type": "application/json" };
@@ -91,7 +91,9 @@ function toStoredGroups(groups: readonly Group[]): readonly Entry[] {
   });
 }
 
-/** Returns the intake of the earlier release during a flood, in which no delivery has a slot until a wake-up. */
+/**
+ * Returns the intake that the earlier release stored during a flood. No delivery has a slot until the wake-up `places`.
+ */
 function toStoredIntake(members: readonly Member[], nowMs: number): readonly Entry[] {
   const bytes = members.reduce((sum, { content }) => sum + content.length, 0);
   const timers = { places: nowMs + 175, watch: nowMs + 10 * MINUTE_MS, sweep: nowMs + 24 * 60 * MINUTE_MS };
@@ -150,7 +152,7 @@ function toRow({ atMs }: Group, { id, key, content, repeated }: Member): Deliver
   };
 }
 
-/** The rows of the deliveries, their bodies and their keys. */
+/** The rows of deliveries that are not grouped, with their bodies and keys. */
 function toOwnRows(groups: readonly Group[]): readonly Entry[] {
   const rows = memoryRows();
   for (const group of groups) {
@@ -188,7 +190,7 @@ function scene(count: number, nowMs: number, others: readonly Entry[] = []) {
   };
 }
 
-/** Returns the same store; `commits` receives the number of changes of each commit. */
+/** Wraps a store. `commits` receives the number of changes of each commit. */
 function counting(store: Store, commits: number[]): Store {
   const commit = (changes: readonly Change[]) => {
     commits.push(changes.length);

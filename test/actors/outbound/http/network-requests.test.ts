@@ -13,7 +13,7 @@ const answer = { status: 200, body: "", retryAfter: null };
 class Host implements NetworkHost {
   readonly handed: AssignedRequest[] = [];
   isFull = false;
-  /** Number of requests that it was asked to send. */
+  /** Number of requests that this host was asked to send. */
   asked = 0;
 
   constructor(readonly workspaceId: string) {}

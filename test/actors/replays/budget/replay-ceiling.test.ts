@@ -71,8 +71,8 @@ const losses = [
 ] as const;
 
 /**
- * Replays four runs with a ceiling of 4. One agent had started when its runner was lost; the other copies cost
- * `amount`.
+ * Replays four runs with a ceiling of 4. The first copy's agent starts, then the copy loses its runner. If `when` is
+ * `last`, the other jobs complete before that, each at the cost `amount`.
  */
 async function loseOne({ slots, when }: (typeof losses)[number], amount: number | null) {
   const world = await ReplayWorld.open({ runs: 4, slots });

@@ -23,7 +23,7 @@ import { JudgedReplay, pricedModel } from "../../../support/judged-replay.js";
 import { type Note, probe } from "../../../support/probe.js";
 import { memoryRows } from "../../../support/turn.js";
 
-/** A replay's judging over simulated time and disk, killed before and after each commit. */
+/** Judges a replay over simulated time and disk, with a kill before and after each commit. */
 
 const COPIES = 2;
 /** The cost of each answer, at the model's prices. */
@@ -33,7 +33,10 @@ const usage = { in: 1_000, out: 100 };
 const toScene = (turn: Turn<unknown>): JudgingScene =>
   ({ turn, replayId: "rep_2", terms: pricedModel }) as JudgingScene;
 
-/** An actor that only judges: `judge` judges its copies, `finish` ends it, each once. */
+/**
+ * A replay actor that only judges. `judge` judges the replay's copies, and `finish` ends the replay. Repeated messages
+ * do nothing.
+ */
 const judgedActor = probe("replay", {
   judge: (_context, _message, turn) => {
     const judged = replayVerdicts.list(turn, partition, ["rep_2"]);
@@ -50,7 +53,7 @@ const judgedActor = probe("replay", {
   woken: (_context, _message, turn) => goOnJudging(toScene(turn)),
 });
 
-/** Returns a model that needs a second for an answer. A killed process never receives the answer. */
+/** Returns a model that answers after one second. A killed process never receives the answer. */
 function slowModel({ world }: Harness): Model {
   const settings = { ...pricedModel, url: "http://localhost", key: null };
   const complete: Model["complete"] = ({ schema }) =>
@@ -141,7 +144,7 @@ const getSum = (rows: readonly { readonly spent: ModelSpent }[]): string =>
     ),
   );
 
-/** Whether each answer counts at its cost. A lost answer counts as an estimate, which is higher. */
+/** Whether the cost is that of the received answers. A lost answer is counted with an estimate, which is higher. */
 function isCountedOnce({ calls, cost, isEstimate }: ModelSpent): boolean {
   const amount = cost?.amount ?? 0;
   const known = [1, 2].find((answers) => Math.abs(amount - answers * KNOWN) < 1e-9);

@@ -53,7 +53,7 @@ function prefer(
   return () => answered({ reasons: [{ text: "It is.", firstHunks: [1], secondHunks: [] }], better }, cost);
 }
 
-/** A model that prefers this replay's changes at any position. */
+/** A model that prefers the changes of `rep_2` at any position. */
 const preferOwn = ({ messages }: ModelQuestion): ModelOutcome => {
   const text = messages[1]?.content ?? "";
   return prefer(text.indexOf("+rep_2") < text.indexOf("+rep_1") ? "first" : "second")({} as ModelQuestion);

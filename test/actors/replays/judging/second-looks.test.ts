@@ -30,7 +30,7 @@ interface Judged {
   readonly met?: (shown: string) => boolean;
 }
 
-/** Whether the text for the model is the change of the run at this position. */
+/** Whether the text that the model reads is the change of the copy at this position. */
 const isOf = (shown: string, place: number): boolean => shown.includes(`+rep_1 ${place}\n`);
 
 /** Ends the replay, and starts its second looks. */
@@ -76,7 +76,7 @@ t.test("a copy without a verdict is not judged again", async (t) => {
 });
 
 t.test("they are judged in order while the ceiling has room for one more at what its first judging cost", async (t) => {
-  // Four first judgings at 0.5, with budget left for one and a half.
+  // Four first judgings cost 0.5 each, and leave budget for one and a half more.
   const replay = finished({ runs: 4, ceiling: 2.75 });
   replay.answerAll(() => verdict(true, 0.5));
   t.same(listStates(seconds(replay)), ["judged", "none", "none", "none"]);

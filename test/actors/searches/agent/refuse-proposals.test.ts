@@ -3,7 +3,7 @@ import { type StationBody, stationSchema } from "../../../../actors/lines/statio
 import { admitProposals, type ProposalContext } from "../../../../actors/searches/agent/refuse-proposals.js";
 
 /**
- * Tests which proposals of a search agent are refused. This depends only on the search's frozen block and its
+ * Tests which proposals of a search agent are refused. A refusal depends only on the search's frozen block and its
  * candidates so far.
  */
 

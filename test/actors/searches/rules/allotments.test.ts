@@ -21,8 +21,8 @@ t.test(
 );
 
 t.test("parts are in proportion to what they are expected to cost", async (t) => {
-  // Searched 1 + 2 + 3 and held out 2 + 2, so the mean is 2: seed 10, search replays 6 x 6, held out 3 x 4, agent 2 x
-  // 6.
+  // The searched tasks cost 1 + 2 + 3 and the held-out tasks 2 + 2, so the mean cost is 2. The seed costs 10, the
+  // search replays 6 x 6, the held-out replays 3 x 4, and the agent 2 x 6.
   const split = toSplit([costed("a", 1), costed("b", 2), costed("c", 3)], [costed("d", 2), costed("e", 2)]);
   const budget = { iterations: 2, perIteration: 3, repeats: 1, ceiling: euro(70) };
   t.same(allotBudget(budget, split), {
@@ -31,14 +31,14 @@ t.test("parts are in proportion to what they are expected to cost", async (t) =>
     heldOutReplay: euro(4),
     agentRun: euro(6),
   });
-  // Repeats double the copies but not the agent runs: 20 + 6 x 12 + 3 x 8 + 2 x 6 = 128.
+  // Repeats double the copies, but not the agent runs: 20 + 6 x 12 + 3 x 8 + 2 x 6 = 128.
   t.same(allotBudget({ ...budget, repeats: 2, ceiling: euro(128) }, split), {
     seed: euro(20),
     searchReplay: euro(12),
     heldOutReplay: euro(8),
     agentRun: euro(6),
   });
-  // At most one candidate is held out: 10 + 6 + 4 + 6 = 26.
+  // Only one candidate can be held out: the total is 10 + 6 + 4 + 6 = 26.
   t.same(allotBudget({ iterations: 1, perIteration: 1, repeats: 1, ceiling: euro(13) }, split), {
     seed: euro(5),
     searchReplay: euro(3),

@@ -31,7 +31,7 @@ t.test("a part starts when what is free is exactly its allotment, and not a bill
 
 t.test("what earlier parts left is shared by those to come, by their allotments", async (t) => {
   const terms = { allotments, spending: spend(18, "0/1"), toCome: { searchReplay: 2, heldOutReplay: 1, agentRun: 1 } };
-  // 18 for 2 x 3 + 2 + 1 = 9: twice the planned amount each.
+  // 18 are left for parts that were planned at 2 x 3 + 2 + 1 = 9, so each part gets twice its planned amount.
   t.same(grantPart("searchReplay", terms), euro(6));
   t.same(grantPart("heldOutReplay", terms), euro(4));
   t.same(grantPart("agentRun", terms), euro(2));

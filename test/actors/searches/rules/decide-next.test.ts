@@ -247,19 +247,22 @@ t.test("by success, what reads worse is not held out, and a search with nothing 
 
 t.test("what is granted grows by what earlier parts left", async (t) => {
   const step = (parts: Partial<SearchSnapshot>) => decideNext(toPicture(parts));
-  // Still to come are 4 agent runs, 8 replays and 3 held-out replays: 4 + 24 + 6 = 34 of the 39; the seed had 5.
+  // 4 agent runs, 8 replays and 3 held-out replays are still to come: 4 + 24 + 6 = 34 of the total of 39. The seed cost
+  // 5.
   t.same(step({ spending: spent(5) }), { step: "propose", allotted: euro(1) });
   t.same(step({ spending: spent(0) }), { step: "propose", allotted: euro(1.147058823) }, "39/34");
   t.same(step({ spending: spent(10) }), { step: "propose", allotted: euro(1) }, "the seed overran");
   const iterations = listIterations("P1");
-  // One agent run and one replay are over, and one candidate was not proposed: 3 x (1 + 6) + 3 + 6 = 30 to come.
+  // The seed's replay and one agent run are over, and the first iteration has only one candidate. So 3 x (1 + 6) + 3 +
+  // 6 = 30 is still to come, of the remaining 33.
   const waits = [seed, contender("a", { state: null })];
   t.same(step({ iterations, candidates: waits, spending: spent(6) }), {
     step: "replay",
     candidateId: "a",
     ceiling: euro(3.3),
   });
-  // While the agent runs, it may propose a second candidate: 3 x (1 + 6) + 2 x 3 + 6 = 33 of the 39 less 3.
+  // While the agent runs, it may propose a second candidate. So 3 x (1 + 6) + 2 x 3 + 6 = 33 is still to come, of the
+  // remaining 36.
   t.same(step({ iterations: listIterations("P1~"), candidates: waits, spending: spent(3) }), {
     step: "replay",
     candidateId: "a",

@@ -43,7 +43,8 @@ t.test("the tasks whose runs cost most are taken to be held out, of equal ones b
 });
 
 t.test("an estimate counts the most runs, allots the ceiling and adds up the times", async (t) => {
-  // Searched 1 + 2 + 3, held out 5 + 4, twice each: 30 + 6 x 12 + 3 x 18 + 2 x 9 = 174.
+  // With two repeats, the seed costs 30, 6 search replays cost 12 each, 3 held-out replays 18 each, and 2 agent runs 9
+  // each: 174.
   const budget = { ...sources.budget, ceiling: euro(174) };
   t.same(toEstimate({ ...sources, budget }), {
     searchedTasks: 3,
@@ -53,7 +54,8 @@ t.test("an estimate counts the most runs, allots the ceiling and adds up the tim
     objective: "success",
     runs: { seed: 10, searchReplays: 36, heldOutReplays: 12, agent: 2, total: 60 },
     perReplayAllotments: { seed: euro(30), searchReplay: euro(12), heldOutReplay: euro(18), agentRun: euro(9) },
-    // Seed 30/4 s; twice an agent's 9 s and 3 x 12/4 s; held out 3 x 18/4 s.
+    // The seed takes 30/4 s. Each of two iterations takes 9 s for the agent and 3 x 12/4 s for replays. The held-out
+    // replays take 3 x 18/4 s.
     estimatedDuration: 7_500 + 2 * (9_000 + 9_000) + 13_500,
     warnings: [{ kind: "noise-unmeasured" }, { kind: "too-few-to-confirm", heldOutTasks: 2, neededTasks: 5 }],
   });
@@ -68,7 +70,7 @@ t.test("a run that was not timed takes as long as the others on average; none is
       entries: entries.map((entry, n) => ({ ...entry, ms: ms[n] ?? null })),
     })?.estimatedDuration;
   t.equal(timed([]), null);
-  // Every run takes 10: seed 50, agent 30, searched 30, held out 20.
+  // Every run takes 10 ms: the seed takes 50, the agent 30, the search replay 30, and the held-out replay 20.
   t.equal(timed([null, 10, null, null, null]), 130);
   t.equal(timed([10, 10, 10, 10, 11]), 51 + 31 + 31 + 20, "10.2 on average: 30.6 is rounded up with the sum");
   const hour = 60 * 60 * 1_000;

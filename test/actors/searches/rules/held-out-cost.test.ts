@@ -4,7 +4,7 @@ import t from "tap";
 import { fraction } from "../../../../actors/fraction.js";
 import { compareHeldOutCosts } from "../../../../actors/searches/rules/held-out-cost.js";
 
-/** Compares tasks by their costs: the candidate's and the seed's cents. */
+/** Compares costs over tasks. Each pair is the candidate's and the seed's cost of a task, in cents. */
 const compare = (...costs: readonly (readonly [own: number, seed: number])[]) =>
   compareHeldOutCosts(costs.map(([own, seed]) => ({ own: fraction(own, 100), seed: fraction(seed, 100) })));
 

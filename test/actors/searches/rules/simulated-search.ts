@@ -80,7 +80,7 @@ export interface SimulatedSearch {
   /** The mark of the best candidate. */
   readonly mark: ReturnType<typeof onlyOnSeenTasks>;
   readonly spent: Fraction;
-  /** The maximum amount spent beyond the allotments of its parts. */
+  /** The total by which parts cost more than their allotments. */
   readonly overrun: Fraction;
   readonly steps: number;
 }

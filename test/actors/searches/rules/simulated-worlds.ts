@@ -37,7 +37,10 @@ export function searchForNothing(shape: Shape, number: number, objective: Object
   return new Simulation(world, createChance(1_000 * shape.tasks + number)).run();
 }
 
-/** Whether a search of {@link searchForNothing} claims a gain: its best is not the live config and has no mark. */
+/**
+ * Whether a search of {@link searchForNothing} claims a gain: its best candidate is not the live config and has no
+ * mark.
+ */
 export function isFalseFind({ best, mark }: SimulatedSearch): boolean {
   return best !== null && !best.seed && mark === null;
 }
@@ -67,7 +70,7 @@ export function searchForPlanted(shape: Shape, number: number, among: number): P
   return { search, isProposed, isBest: search.best?.config === planted };
 }
 
-/** Simulates a small search in which everything that can fail fails at random, by the number as seed. */
+/** Simulates a small search in which everything that can fail fails at random. The number is the random seed. */
 export function searchWithFaults(number: number): { readonly search: SimulatedSearch; readonly world: World } {
   const chance = createChance(90_000 + number);
   const tasks = chance.between(5, 12);

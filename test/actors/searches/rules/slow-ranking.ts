@@ -3,8 +3,8 @@ import type { SnapshotCandidate } from "../../../../actors/searches/rules/decide
 import type { Objective } from "../../../../actors/searches/rules/objective.js";
 
 /**
- * The frontier, the held-out candidates and the best, implemented a second time from the rules: in doubles, with nested
- * loops.
+ * A second implementation of the frontier and of the choice of the best candidate, written from the rules. It uses
+ * doubles and nested loops.
  */
 
 const value = (text: string | null | undefined, unknown: number): number =>

@@ -52,7 +52,7 @@ export interface Told {
   /** The verdict on the held-out tasks; `undefined` if not held out. */
   readonly heldOut?: Verdict | null;
   readonly heldOutTasks?: number;
-  /** Whether it costs less on the held-out tasks beyond chance; true by default. */
+  /** Whether the candidate costs less on the held-out tasks, beyond chance; true by default. */
   readonly cheaper?: boolean;
   readonly state?: SnapshotCandidate["replayState"];
   readonly heldOutState?: SnapshotCandidate["heldOutReplayState"];
@@ -115,7 +115,10 @@ export function toPicture(parts: Partial<SearchSnapshot> = {}): SearchSnapshot {
   };
 }
 
-/** Parses the iterations of a search: `P` or `R`, the number of admitted candidates, and `!` for a failed iteration. */
+/**
+ * Parses the iterations of a search: `P` or `R`, the number of admitted candidates, and `!` for a failed or `~` for a
+ * running iteration.
+ */
 export function listIterations(text: string): readonly SnapshotIteration[] {
   return text.split(" ").map((each, index) => ({
     number: index + 1,

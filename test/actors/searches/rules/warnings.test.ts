@@ -101,7 +101,7 @@ t.test("a set on which the answer itself does not do clearly better", async (t) 
 });
 
 t.test("a budget that allots the live config less than its runs cost before", async (t) => {
-  // Seed 20, search replay 12, held out 8, agent 3.
+  // The seed costs 20, a search replay 12, a held-out replay 8, and an agent run 3.
   const warned = (amount: number, cost: number | null = 1) =>
     listWarnings({
       ...sources,

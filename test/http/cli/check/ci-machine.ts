@@ -8,7 +8,7 @@ import type { Claims, TestIssuer } from "../../../support/issuer.js";
 import { job, toEnvironment } from "./workflow-file.js";
 
 export interface StepsRan {
-  /** The exit code of the last step that ran. */
+  /** The exit code of the last step that ran; null if a signal ended the step. */
   readonly code: number | null;
   readonly out: string;
   /** The job's summary page. */
@@ -36,8 +36,8 @@ export interface CiMachineOptions {
 
 /**
  * Simulates the machine of a GitHub job: the checkout's files, the environment, an issuer's OIDC tokens, node and npm,
- * and nothing else. Its npm has no network and links the local build; `test/http/cli/signalbox.test.ts` shows that the
- * package contains all of it.
+ * and nothing else. Its npm has no network and links the local build. `test/http/cli/signalbox.test.ts` shows that the
+ * package contains the whole command.
  */
 export async function startCiMachine(t: Test, options: CiMachineOptions): Promise<CiMachine> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-ci-"));

@@ -8,7 +8,7 @@ import { type Came, type Scripted, type ScriptedServer, startScripted } from "./
 
 const minute = 60_000;
 
-/** Starts a server that is both GitHub and the service; it numbers the tokens of each. */
+/** Starts a server that is both GitHub and the service. It numbers GitHub's proofs and the service's tokens. */
 async function open(t: Test, answer: (came: Came, tokens: number) => Scripted) {
   const count = { proofs: 0, tokens: 0 };
   const scripted: ScriptedServer = await startScripted(t, (came) => {

@@ -155,7 +155,10 @@ interface Passing {
   readonly key: string;
 }
 
-/** Starts a proxy to the service that cuts the connection instead of passing on the named answers. */
+/**
+ * Starts a proxy to the service. If `cuts` returns true for a request, it cuts the connection instead of passing on the
+ * answer.
+ */
 async function startCuttingProxy(t: Test, target: string, cuts: (request: Passing) => boolean): Promise<string> {
   const pool = new Pool(target);
   const server = createServer((request, response) => {

@@ -7,7 +7,7 @@ import { inRepository } from "../run-scene.js";
 import { carried, listPaths, put, toBytes } from "./change-scene.js";
 import { type ModulesScene, modulesScene } from "./modules-scene.js";
 
-/** The content of `.gitmodules` decides nothing alone: no unchanged submodule is lost, and none arrives in part. */
+/** `.gitmodules` alone decides nothing: no unchanged submodule is lost, and none arrives in part. */
 
 const file = ["-c", "protocol.file.allow=always"];
 

@@ -69,7 +69,7 @@ const wanted = (more: { base?: string | null; diff?: string; repository?: string
   ...more,
 });
 
-/** Changes a checkout in every way in which a file can change. */
+/** Changes a checkout: changes, removes and adds files, including a binary file, a program and a symlink. */
 function change({ folder }: Checkout): void {
   writeFileSync(join(folder, "a.txt"), "one\nmore\n");
   rmSync(join(folder, "b.txt"));

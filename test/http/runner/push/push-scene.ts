@@ -62,7 +62,7 @@ export class PushScene {
     return new PushScene(host, app, workFolder, await host.work.folder);
   }
 
-  /** Checks out a run. */
+  /** Starts a run with a checkout. */
   async run(wanted: Partial<Job["checkouts"][number]> = {}): Promise<PushedRun> {
     this.#runs += 1;
     const claim = { runId: `run_${this.#runs}`, fence: 1 };

@@ -4,7 +4,7 @@ import { awaitCall } from "../../../../http/runner/tools/await-call.js";
 import { ToolCalls, type ToolResult } from "../../../../http/runner/tools/tool-calls.js";
 import { ManualClock } from "../../../support/manual-clock.js";
 
-/** Returns a run's calls; records their messages to the service, and each client's progress and answers. */
+/** Starts a run's calls. `sent` records the messages to the service; `ask` returns a client's progress and answers. */
 function begin() {
   const clock = new ManualClock();
   const sent: string[] = [];
