@@ -8,7 +8,7 @@ import { decisions, type StandingDecision, standingDecisions } from "./decision.
 /** The filters of a list. A decision must match all given filters. */
 export interface DecisionFilter {
   readonly repository: string | undefined;
-  /** A file; or with a trailing `/`, a folder with everything under it. */
+  /** The path of a file or, if it ends with `/`, of a folder. A folder matches all files in it. */
   readonly path: string | undefined;
   /** Merged at this time or later. */
   readonly sinceMs: number | undefined;
@@ -26,7 +26,7 @@ export interface DecisionPlace {
 
 /** A page of the list. */
 export interface DecisionPage {
-  /** Only decisions after this position in the list, which were merged earlier. */
+  /** The page starts after this position; null for the first page. */
   readonly after: DecisionPlace | null;
   readonly limit: number;
   /** Where the previous slice stopped. */

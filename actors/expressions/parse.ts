@@ -24,7 +24,7 @@ export interface Tree {
   toField(node: Extract<Node, { op: "." }>): string;
 }
 
-/** Maximum length of an expression, in characters (expressions, What the service does). */
+/** Maximum length of an expression, in characters (see "What the service does" in the expressions document). */
 export const MAX_EXPRESSION_LENGTH = 2_000;
 /** Maximum nesting of brackets. */
 const MAX_BRACKETS = 100;

@@ -1,4 +1,6 @@
-/** Expressions within the strings of a definition: `${{ <CEL> }}` (expressions, Expression syntax). */
+/**
+ * Expressions within the strings of a definition: `${{ <CEL> }}` (see "Expression syntax" in the expressions document).
+ */
 import { type Budget, compile, createBudget, type Names, type Outcome } from "./evaluate.js";
 import type { Fault } from "./parse.js";
 import { type Json, toText } from "./values.js";
@@ -9,7 +11,7 @@ export interface Embedded {
   readonly start: number;
 }
 
-/** A text as its parts, in order. */
+/** The parts of a text, in order: plain texts and expressions. */
 export type Template = readonly (string | Embedded)[];
 
 export const OPEN = "${{";
@@ -54,7 +56,7 @@ interface Read {
   readonly only: Embedded | null;
 }
 
-/** Maximum total characters of cached templates. The oldest is evicted first. */
+/** Maximum total characters of cached templates. The oldest template is evicted first. */
 const MAX_CACHED_CHARACTERS = 500_000;
 const cachedTemplates = new Map<string, Read>();
 let cachedCharacters = 0;
@@ -75,7 +77,7 @@ function knownTemplate(text: string): Read {
   return read;
 }
 
-/** Writes a value into a text; `before` is the text before it. */
+/** Converts a value to the text to insert. `before` is the text before the value. */
 export type WriteValue = (value: Json, before: string) => string;
 
 /**

@@ -247,7 +247,10 @@ class Checker {
     return this.#fault(node, `there is no function ${name}()`, nearest(name, [...callable, ...macroNames]));
   }
 
-  /** The result type of the overloads that accept these types: `dyn` if they differ, null if there are none. */
+  /**
+   * Returns the result type of the overloads that accept these types: `dyn` if their result types differ, null if no
+   * overload accepts the types. Returns `error` if one of the types is `error`.
+   */
   #overload(overloads: readonly Overload[], types: readonly Type[]): Type | null {
     if (types.some(({ kind }) => kind === "error")) return ERROR;
     let result: Type | null = null;

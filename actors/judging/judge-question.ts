@@ -32,8 +32,8 @@ export interface JudgingOptions {
 }
 
 /**
- * The shown parts of the work, needed to read the answer. Equal work and options give an equal value, so it is never
- * stored.
+ * The shown parts of the work, needed to read the answer. They are not stored, because equal work and options give
+ * equal parts.
  */
 export interface ShownWork extends ShownPlaces {
   /** The indexes of the claims, in the order in which they were shown. */
