@@ -34,7 +34,7 @@ export type PairPlan =
   /** The model must read the pair in both orders. */
   | { readonly state: "asked" };
 
-/** Decides whether to read a pair. It checks permanent reasons before temporary ones. */
+/** Decides what to do with a pair. If several reasons prevent the comparison, returns the first one found. */
 export function planPair(
   own: PairSide,
   theirs: PairSide,

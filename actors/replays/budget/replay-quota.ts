@@ -61,7 +61,7 @@ const full: Refusal = {
     "depend on it. Stop one, wait until one has ended, or delete the set.",
 };
 
-/** Orders replays for removal: first those without information, each group oldest first. */
+/** Orders replays for removal: first the empty ones, then the others. Each group is ordered from oldest to newest. */
 function inOrder(newestFirst: readonly ReplayRow[]): readonly ReplayRow[] {
   const oldestFirst = newestFirst.toReversed();
   return [...oldestFirst.filter(isEmpty), ...oldestFirst.filter((replay) => !isEmpty(replay))];

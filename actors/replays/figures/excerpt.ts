@@ -28,8 +28,8 @@ function isContinuation(byte: number | undefined): boolean {
 }
 
 /**
- * Returns the first reasons whose JSON takes at most `max` bytes in total. The text of the last reason is shortened if
- * a part of it fits.
+ * Returns the first reasons whose JSON takes at most `max` bytes in total. If a part of the next reason's text also
+ * fits, returns this reason too, with a shortened text.
  */
 export function excerptReasons<Reason extends { readonly text: string }>(
   reasons: readonly Reason[],
@@ -63,7 +63,7 @@ function toSize(value: object): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** Cuts texts to about `max` bytes in total. Each text gets an equal share. */
+/** Cuts texts to at most `max` bytes in total. Each text gets an equal share. */
 export function excerptTexts(texts: readonly string[], max: number): readonly string[] {
   return texts.map((text) => firstBytes(text, Math.floor(max / texts.length)));
 }
