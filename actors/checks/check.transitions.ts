@@ -57,8 +57,8 @@ export function startCheck(message: EventWith<StartCheck>, prepared: PreparedChe
 }
 
 /**
- * Starts a replay of the live config with as many copies of each run as the check needs. The replay does not examine
- * the set itself, so its cost stays within the ceiling.
+ * Starts a replay of the live config with as many copies of each run as the check needs. The replay does not judge or
+ * check changes a second time (`probe`), so its cost stays within the ceiling.
  */
 function orderBaseline(turn: Turn, { point, terms, threshold }: PreparedCheck, judging: ReplayJudging): ReplayRow {
   const { repeats } = terms;

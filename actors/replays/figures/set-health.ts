@@ -35,7 +35,9 @@ export interface CheckedTwice extends TwoLooks {
   readonly runId: string | null;
 }
 
-/** The second looks of a replay that checks its set; null for a kind that was not requested. */
+/**
+ * The second judgings and the second checks of a replay that checks its set; null for a kind that was not requested.
+ */
 export interface SecondLooks {
   readonly judgings: readonly TwoLooks[] | null;
   readonly checks: readonly CheckedTwice[] | null;
@@ -102,7 +104,7 @@ interface OracleHealth {
   readonly roomToImprove: boolean | null;
 }
 
-/** Lists the replays that a set's health is computed from, each once. */
+/** Lists the replays from which a set's health is computed, without duplicates. */
 export function listNamed<Replay extends HealthReplay>(
   sources: Pick<HealthSources<Replay>, "ofLiveConfig" | "check" | "find" | "coversSet">,
 ): readonly Replay[] {

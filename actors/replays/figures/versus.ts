@@ -45,7 +45,7 @@ export interface Versus {
 
 interface Terms {
   readonly minGain: number;
-  /** The copies of all replays of the current live config. */
+  /** The copies of live replays, from which the random variation of success is measured. */
   readonly live: readonly Copy[];
 }
 

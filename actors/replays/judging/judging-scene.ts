@@ -54,7 +54,10 @@ export function changeReplay(scene: JudgingScene, change: (replay: ReplayRow) =>
   putReplay(scene.turn, before, change(before));
 }
 
-/** Returns the judge in the replay's config, with the model that was set when the replay started; null for none. */
+/**
+ * Returns the judge in the replay's config; null if there is none. A judge that names no model gets the model that was
+ * the default when the replay started.
+ */
 export function findJudge({ turn, replayId }: JudgingScene): Judge | null {
   const { config, judgeModel } = getReplayInput(turn, turn.self.partition, replayId);
   const { judge } = config.station;
@@ -68,7 +71,7 @@ export function getJudge(scene: JudgingScene): Judge {
   return judge;
 }
 
-/** Returns the copy of a look, which exists for as long as its replay. */
+/** Returns the copy that a look is about. The copy exists for as long as its replay. */
 export function getCopy({ turn, replayId }: JudgingScene, { place, repeat }: Pick<Look, "place" | "repeat">) {
   const copy = replayCopies.get(turn, turn.self.partition, replayId, place, repeat);
   if (copy === undefined) throw new Error("a judging without its copy");
