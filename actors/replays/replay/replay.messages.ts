@@ -49,7 +49,7 @@ export interface ReplayMoved extends Message {
   readonly what: "settled" | "ended" | "judged" | "removed";
 }
 
-/** Sent by its search when the search stops: ends the replay if it is in progress, and its judging. */
+/** Sent by the replay's search when the search stops. Ends a replay in progress, and all its judging. */
 interface EndReplay extends Message {
   readonly type: "replay.end";
 }
@@ -70,7 +70,7 @@ export type ReplayMessage =
   | OwnerMessage
   | RunClaimed;
 
-/** A replay of a workspace. */
+/** Refers to a replay by workspace and replay id. */
 export const replayRef = reference<ReplayMessage>("replay");
 
 /** Returns the lane in which the replay's runs wait for a runner. The replays of a search share one lane. */
@@ -78,7 +78,7 @@ export function laneOfReplay({ id, search }: Pick<ReplayRow, "id" | "search">): 
   return search === null ? `replay:${id}` : laneOfSearch(search.searchId);
 }
 
-/** Returns the lane of a search's replays, which the search limits. */
+/** Returns the lane of a search's replays. The search sets the limit of this lane. */
 export function laneOfSearch(searchId: string): string {
   return `search:${searchId}`;
 }
