@@ -33,7 +33,7 @@ export interface ReplaySpending {
 /** A replay of a set: it repeats each of the set's runs under one config. Its input holds its config and entries. */
 export interface ReplayRow extends Stored<typeof replayRowSchema, "progress"> {
   readonly teamId: string;
-  /** The other fingerprints of its config (`lines/fingerprint.ts`). */
+  /** The running and the scoring fingerprint of the replay's config (`lines/fingerprint.ts`). */
   readonly runningFingerprint: string;
   readonly scoringFingerprint: string;
   /** The number of runs that the replay repeats. */
@@ -90,7 +90,7 @@ export interface CopyName {
 export interface ReplayContext {
   /** Number of copies whose rows exist, in order: every run has its first copy before any run gets a second. */
   readonly made: number;
-  /** Number of these copies that were queued, or that never will be. */
+  /** Number of created copies that were queued, or that never will be. */
   readonly next: number;
   /** Copies that returned to `waiting`; they start after all others. */
   readonly back: readonly CopyName[];

@@ -31,7 +31,7 @@ export interface RenameSet extends SetMessage {
   readonly name: string;
 }
 
-/** Removes a set with its entries, which releases their runs. */
+/** Removes a set with its entries and replays. The entries release their runs. */
 export interface DeleteSet extends SetMessage {
   readonly type: "set.delete";
   readonly setId: string;
@@ -39,7 +39,7 @@ export interface DeleteSet extends SetMessage {
   readonly client: string | null;
 }
 
-/** Maximum number of runs in a set (replays, Limits). */
+/** Maximum number of runs in a set (see "Limits" in the replays document). */
 export const MAX_ENTRIES = 50;
 
 /** Adds either all of the runs to a set, or none. */
@@ -94,7 +94,7 @@ export interface ReplayStarted {
     readonly ceiling: Money;
     readonly status: "started" | "starting";
   } | null;
-  /** The replay with the answer that follows that baseline, with its ceiling; null for none. */
+  /** The replay with the answer that follows the new baseline; null for none. */
   readonly oracle: { readonly ceiling: Money } | null;
   readonly warnings: readonly StartWarning[];
   readonly replayed: boolean;
@@ -106,7 +106,7 @@ export interface LiveReplayFinished extends Message {
   readonly replayId: string;
 }
 
-/** Removes all sets of a team that was deleted, or whose workspace was. */
+/** Removes all sets of a team after the team or its workspace was deleted. */
 export interface DissolveSets extends Message {
   readonly type: "sets.dissolve";
 }

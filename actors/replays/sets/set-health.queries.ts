@@ -13,7 +13,7 @@ import type { ReplayMemory } from "../replay/replay-memory.js";
 import { coversSet } from "./baseline.js";
 import type { ReplaySetRow } from "./replay-set.js";
 
-/** Maximum number of live replays to compute a set's health from: the newest ones. */
+/** Maximum number of replays of the live config from which a set's health is computed. The newest ones are used. */
 const MAX_LOOKED_AT = 200;
 
 /** The other inputs for a set's health. */
