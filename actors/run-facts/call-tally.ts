@@ -17,7 +17,9 @@ export interface RefusedTool {
   readonly by: NonNullable<ToolCall["refusedBy"]>;
 }
 
-/** The servers, tools and skills in the steps of a run, each in the order of its first step. */
+/**
+ * The servers, tools and skills in the steps of a run. Each list is in the order in which its entries first occurred.
+ */
 export interface CallTally {
   readonly servers: readonly ServerCalls[];
   readonly refused: readonly RefusedTool[];

@@ -54,7 +54,7 @@ export interface RunFact extends CallTally {
   readonly steps: number;
 }
 
-/** `[team, UTC day of the end, end (ms), run]`, and by station in the same order */
+/** Key: `[team, UTC day of the end, end (ms), run]`. The index by station has the same order. */
 export const runFacts = indexedTable<RunFact>("run-fact", {
   under: ["teamId"],
   order: ["endedDay", "endedMs", "runId"],

@@ -21,5 +21,5 @@ export interface RunOutcomeRow {
   readonly next: { readonly act: NextAct; readonly at: string } | null;
 }
 
-/** `[run]`: there is none for an active run, and for one that ended before outcomes were recorded. */
+/** Key: `[run]`. An active run has no row, nor has a run that ended before outcomes were recorded. */
 export const runOutcomes = table<RunOutcomeRow>("run-outcome");

@@ -27,7 +27,7 @@ import { noRuns, refuseMore } from "./start-refusals.js";
 import { listStartWarnings } from "./start-warnings.js";
 import { findStartingPoint, type StartingPoint } from "./starting-point.js";
 
-/** The data for a start that nothing refuses. */
+/** The data from which a replay starts. */
 interface Start extends StartingPoint {
   readonly event: Delivered<StartReplay>;
   readonly judging: ReplayJudging;
@@ -111,7 +111,7 @@ function startCandidate(start: Start): ReplayRow | Refusal {
   });
 }
 
-/** A candidate of the set's station. */
+/** Finds a candidate that was proposed for the set's station. Refuses with `not-found`. */
 function findCandidate({ event, set }: Start): { id: string; name: string; block: StationBody } | Refusal {
   const { turn, candidate: id } = event;
   const row = findResource<ReplayCandidateFields>(turn, turn.self.partition, "replay-candidate", id);
@@ -122,7 +122,7 @@ function findCandidate({ event, set }: Start): { id: string; name: string; block
   return { id, name: row.fields.name, block: row.fields.station };
 }
 
-/** Validates the block again as at its proposal: the line, its skills and the harnesses may have changed since. */
+/** Validates the block again as at its proposal: the line, its skills and the harnesses may have changed since then. */
 function checkAgain({ event, set, station }: Start, block: StationBody): Refusal | null {
   const { turn, caller } = event;
   const line: LineRow | undefined = findResource<LineFields>(turn, turn.self.partition, "line", set.lineId);

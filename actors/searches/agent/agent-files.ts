@@ -45,8 +45,8 @@ export interface AgentFile {
 }
 
 /**
- * Returns one file; undefined if the agent may not see it, or if it has no content. The agent sees only candidates,
- * searched tasks and searched runs.
+ * Returns one file. Returns undefined if the agent may not see the file, or if the file has no content. The agent sees
+ * only the brief, candidates, searched tasks and searched runs.
  */
 export function findAgentFile(context: AgentContext, name: FileName): AgentFile | undefined {
   switch (name.kind) {
@@ -82,7 +82,10 @@ const MAX_COPIES = 10;
 const DESCRIPTION_BYTES = 32 * 1024;
 const TITLE_BYTES = 512;
 
-/** Writes the file of a searched task: the task that its agents received, and the results of each candidate. */
+/**
+ * Writes the file of a searched task: the task as the agents of its runs received it, and the results of each
+ * candidate.
+ */
 function taskFile(context: AgentContext, taskId: string): string {
   const brief = toBrief(context, taskId);
   const results = context.candidates.map((candidate) =>

@@ -19,7 +19,7 @@ export function candidateFile(context: AgentContext, candidate: ShownCandidate):
   }));
 }
 
-/** Returns a candidate's results on searched runs; nulls until that replay ends. */
+/** Returns a candidate's results on searched runs. A score is null until the replay of these runs ends. */
 export function findScores({ name, seed, iteration, replayEnded, searched }: ShownCandidate) {
   return {
     name,
@@ -36,8 +36,8 @@ export function findScores({ name, seed, iteration, replayEnded, searched }: Sho
 }
 
 /**
- * Returns a block under this member name. `cut` lists its shortened texts, which the agent must not copy; absent if
- * complete.
+ * Returns a block as the member with this name. A second member, `cut`, lists the block's shortened texts, which the
+ * agent must not copy. It is absent if the block is complete.
  */
 export function shownBlock(member: string, block: StationBody, limit: TextLimit) {
   const prompt = firstBytes(block.prompt, limit(PROMPT_BYTES));

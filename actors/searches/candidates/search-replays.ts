@@ -125,8 +125,8 @@ export function orderCandidate(
 }
 
 /**
- * Decides what to do with a replay at an idleness check: nothing if it has ended (null); `idle` if no runner claimed a
- * copy for a day; otherwise the time of the next check, in milliseconds since the epoch.
+ * Decides what to do with a replay at an idleness check. Returns null if the replay has ended, and `idle` if no runner
+ * claimed a copy for a day. Otherwise returns the time of the next check, in milliseconds since the epoch.
  */
 export function findIdleness(turn: TurnReading, replayId: string): "idle" | number | null {
   const { partition } = turn.self;
@@ -141,7 +141,7 @@ export function findIdleness(turn: TurnReading, replayId: string): "idle" | numb
   return untilMs <= turn.now ? "idle" : untilMs;
 }
 
-/** Schedules the next check of the replay, or ends it (null). */
+/** Schedules the next check of the replay at `againMs`. Ends the replay if `againMs` is null. */
 export function lookAgain(turn: Turn, { replayId, againMs }: { replayId: string; againMs: number | null }): void {
   if (againMs === null) turn.send(replayRef(turn.self.partition, replayId), { type: "replay.end" });
   else turn.wake(`${IDLE}${replayId}`, againMs);
