@@ -10,7 +10,8 @@ import { fitJson } from "./fit.js";
 
 /**
  * Lists the names of the files for an iteration's agent: the brief, candidates, tasks, then the files of each copy,
- * starting with copies that did not succeed. If there are too many files or too many bytes, the last ones are omitted.
+ * starting with copies that did not succeed. The caller omits the last files if there are too many files or too many
+ * bytes.
  */
 export function listFileNames(context: AgentContext): readonly FileName[] {
   const { candidates, places, iteration } = context;

@@ -66,7 +66,7 @@ function whyBefore(best: Ranked<Contender>, next: Ranked<Contender>, objective: 
 }
 
 /**
- * Returns the held-out gain, as shown to users: they can see from it why one of two candidates was chosen. Pass only
+ * Returns the held-out gain that users see, so that users can see why one of two candidates was chosen. Pass only
  * contenders whose gain is known.
  */
 function toHeldOutGain({ contender }: Ranked<Contender>): number {
