@@ -19,8 +19,8 @@ export interface UnderWay {
   /** The allotment at the start of the replay or agent run. */
   readonly allotted: Money;
   /**
-   * The amount that counts against the ceiling so far for the replay or agent run, as a fraction (`toText`). It is 0
-   * for an agent run.
+   * The amount that counts against the ceiling so far, as a fraction (`toText`). For an agent run, this is the amount
+   * for earlier runs of the same iteration.
    */
   readonly counted: string;
 }
