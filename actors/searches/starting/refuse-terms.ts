@@ -14,7 +14,7 @@ import type { SearchTerms } from "../search/search.messages.js";
  */
 
 const MAX_MODEL_CHARACTERS = 60;
-/** Maximum length of a name that is not validated further, in characters. */
+/** Length limit of all names in requests, in characters. A longer model name gets the message about this limit. */
 const MAX_CHARACTERS = 200;
 
 /** Lists the faults of a budget that do not depend on the set. */
