@@ -12,7 +12,7 @@ export interface CheckResultRow {
   readonly regressions: readonly RegressedTask[];
   /**
    * The estimated probability that a change without effect fails this check, from 0 to 1. Null if it is not measured:
-   * the baseline is gone or has not ended, or none of its tasks has two scored copies.
+   * the baseline is gone or has not ended, or none of the baseline's tasks has two scored copies.
    */
   readonly falseFailure: number | null;
 }

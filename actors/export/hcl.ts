@@ -32,8 +32,8 @@ const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 /** Identifiers with a special meaning in an HCL expression. */
 const KEYWORDS = new Set(["true", "false", "null", "for", "if", "in", "each", "self"]);
 /**
- * Characters to escape: quotes, backslashes, control characters, line separators, and the start of a template (`${`,
- * `%{`).
+ * Characters to escape: quotes, backslashes, control characters, byte order marks, line separators, and the start of a
+ * template (`${`, `%{`).
  */
 const ESCAPED = /["\\\p{Cc}\ufeff\u2028\u2029]|[$%](?=\{)/gu;
 const NAMED: Readonly<Record<string, string>> = {

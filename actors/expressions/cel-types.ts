@@ -96,7 +96,7 @@ export function isSame(left: Type, right: Type): boolean {
  * step.
  */
 const MAX_PARTS = 200;
-/** Maximum number of type comparisons in one check. Beyond it, every type fits. */
+/** Maximum number of type comparisons in one check. Beyond this number, every type fits. */
 const MAX_COMPARISONS = 50_000;
 
 /** Returns the type, or `dyn` if it has {@link MAX_PARTS} parts or more. */

@@ -201,7 +201,7 @@ function matching(meter: Meter): CelFunc[] {
 const MAX_LENGTH = 500;
 /** Maximum size of a pattern with its repetitions expanded, in approximate characters. */
 const MAX_GROWN = 5_000;
-/** Size to count for each Unicode class or `i` flag, which needs table lookups in each repetition. */
+/** Size to count for each Unicode class and each `i` flag. Both need table lookups in each repetition. */
 const UNICODE_CLASS_WEIGHT = 200;
 const MAX_CACHED_PATTERNS = 500;
 /** Number of instructions that run for one character in about the time of one unit. */

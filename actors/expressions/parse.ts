@@ -1,7 +1,7 @@
 import { type ASTNode, Environment, ParseError } from "cel-js";
 import { type Respelled, respell } from "./spelling.js";
 
-/** A part of an expression, in UTF-16 code units from its start; `end` is exclusive. */
+/** A part of an expression, as offsets from the start of the expression in UTF-16 code units. `end` is exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;

@@ -20,7 +20,7 @@ export interface JudgedWork {
   readonly given: readonly CheckoutDiff[];
   /** The run's last steps, oldest first. Only the last `MAX_JUDGED_STEPS` are used. */
   readonly steps: readonly JudgedStep[];
-  /** Null for a station without a check. */
+  /** Null if the run has no result of a check. */
   readonly check: JudgedCheck | null;
 }
 

@@ -2,7 +2,7 @@ import { compare, fraction, toNumber } from "../fraction.js";
 
 export type LookResult = "passed" | "failed";
 
-/** The two results for a change that a replay judges or checks twice, because the replay checks its set. */
+/** The results of the first and the second judging of a change, or of the first and the second check. */
 export interface TwoLooks {
   /** Null if the first look had no verdict. */
   readonly first: LookResult | null;

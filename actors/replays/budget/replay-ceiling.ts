@@ -13,7 +13,7 @@ export function countSpent(replay: ReplayRow): Fraction {
   return unpriced === 0 ? known : add(known, multiply(fraction(unpriced), unpricedRun(replay)));
 }
 
-/** A search's ceiling, and the amount that counts against the ceiling, excluding one replay of the search. */
+/** A search's ceiling, and the amount that counts against the ceiling without one replay of the search (`others`). */
 export interface BudgetLeft {
   readonly ceiling: Money;
   readonly others: Fraction;

@@ -2,7 +2,10 @@
 
 /** Maximum size of a check's output in an entry, in bytes. The end of the output is kept. */
 export const OUTPUT_BYTES = 1_024;
-/** Maximum size in an entry of a verdict's reasons as JSON, and of the claims that were judged, in bytes. */
+/**
+ * Maximum size of a verdict's reasons in an entry (as JSON), and maximum size of all judged claims in an entry, in
+ * bytes.
+ */
 export const REASONS_BYTES = 2_048;
 
 /** Returns the end of a text, at most `max` bytes of UTF-8. */

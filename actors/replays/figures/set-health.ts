@@ -97,7 +97,7 @@ interface OracleHealth {
   readonly againstState: ReplayState | "gone";
   /** The number of runs that the replay with the answer repeats. */
   readonly answered: number;
-  /** Success rates on the repeated runs. These and all following fields are null until both replays finish. */
+  /** Success rates on the repeated runs. This field and all following fields are null until both replays finish. */
   readonly live: number | null;
   readonly withAnswer: number | null;
   readonly gain: Gain | null;

@@ -30,7 +30,10 @@ export interface PreparedQuestion {
   readonly model: string | null;
   /** How many estimates to count: two for the first reading of a pair, which reserves budget for the second reading. */
   readonly estimates: 1 | 2;
-  /** The amount that must fit under the ceiling before the question is asked; null to ask regardless of the ceiling. */
+  /**
+   * What must fit under the ceiling before the question is asked: the question's estimates, or an amount. Null to ask
+   * regardless of the ceiling.
+   */
   readonly needs: "estimates" | Money | null;
 }
 

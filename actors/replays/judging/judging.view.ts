@@ -87,13 +87,13 @@ export function costView(row: { readonly spent: ModelSpent } | undefined): Money
   return boundMoney(row?.spent.cost ?? null);
 }
 
-/** Returns both judgings of a copy, for the set's health. */
+/** Returns the results of both judgings of a copy, for the set's health. */
 export function twoJudgings(first: ReplayVerdictRow | undefined, second: ReplayVerdictRow | undefined): TwoLooks {
   const findResult = (row: ReplayVerdictRow | undefined): LookResult | null => toResult(row?.verdict ?? null);
   return { first: findResult(first), second: second?.state === "asked" ? "pending" : findResult(second) };
 }
 
-/** Returns both checks of a copy, for the set's health. */
+/** Returns the results of both checks of a copy, for the set's health. */
 export function twoChecks({ check }: Pick<ReplayCopyRow, "check">, recheck: ReplayRecheckRow | undefined): TwoLooks {
   const second = recheck?.state === "asked" ? "pending" : toResult(recheck?.check ?? null);
   return { first: toResult(check), second };

@@ -171,7 +171,10 @@ function skip(scene: JudgingScene, next: Look, rest: readonly Look[]): Step {
   return "made";
 }
 
-/** Prepares the question about a copy. Returns null if no question is needed, and records why in the copy's row. */
+/**
+ * Prepares the question about a copy. Returns null if no question is needed, and records why in the row of the pair or
+ * verdict.
+ */
 function prepare(scene: JudgingScene, look: Look, mark: string): PreparedQuestion | null {
   return look.look === "pair" ? preparePair(scene, look, mark) : prepareVerdict(scene, look, mark);
 }

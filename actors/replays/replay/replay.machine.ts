@@ -1,5 +1,5 @@
 /**
- * A replay of a set, `replay/<id>`: it repeats each run of the set under one config. `start-replay.ts` writes its rows.
+ * A replay of a set, `replay/<id>`: it repeats each run of the set under one config. `replay-plan.ts` writes its rows.
  * `classify` turns each message into an event before the step. If an event's name differs from its message's name, the
  * message follows in brackets.
  *

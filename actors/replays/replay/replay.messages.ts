@@ -26,14 +26,14 @@ export interface StopReplay extends Answered<ReplayStopped | Refusal>, Keyed {
 }
 
 /**
- * Sent when the set is removed, by retention, or to make space for a new replay. Removes the replay with its copies and
- * their runs, in any state.
+ * Sent in three cases: the set is removed, retention removes the replay, or a new replay needs the space. Removes the
+ * replay with its copies and their runs, in any state.
  */
 export interface ForgetReplay extends Message {
   readonly type: "replay.forget";
 }
 
-/** Sent by the paired replay if it ends after this replay. */
+/** Sent by the paired replay when it ends, if this replay has finished before. */
 interface CounterpartEnded extends Message {
   readonly type: "counterpart.ended";
 }

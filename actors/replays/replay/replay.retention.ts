@@ -17,7 +17,7 @@ import { replays } from "./replay.table.js";
 export const replayRetention = retain(replays, {
   period: "work",
   after: [runs.name],
-  // The replay removes its copies after this message.
+  // A removed replay also removes its copies.
   cost: 50,
   startedAtMs: ({ createdAt }) => Date.parse(createdAt),
   endedAtMs: ({ endedAt }) => (endedAt === null ? null : Date.parse(endedAt)),

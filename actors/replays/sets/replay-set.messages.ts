@@ -87,7 +87,8 @@ export interface ReplayStarted {
   /** The ceiling of the replay. */
   readonly ceiling: Money;
   /**
-   * The baseline that this request starts: the replay itself, or a separate replay. Null if the set already has one.
+   * The baseline that this request starts: the replay itself, or a separate replay. Null if the set already has a
+   * baseline, or if the started baseline has been removed.
    */
   readonly baseline: {
     readonly id: string;

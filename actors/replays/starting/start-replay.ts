@@ -59,7 +59,7 @@ function prepare(event: Delivered<StartReplay>, set: ReplaySetRow, judging: Repl
   return { ...point, event, judging };
 }
 
-/** Starts a replay of the live config, which becomes the set's new baseline. */
+/** Starts a replay of the live config as the set's new baseline. */
 function startLive(start: Start): ReplayRow | Refusal {
   if (start.entries.length === 0) return noRuns;
   return freeReplayQuota(start.event.turn, start.set, { count: 1, beside: null }) ?? startBaseline(start);

@@ -10,8 +10,7 @@ import { fitJson } from "./fit.js";
 
 /**
  * Lists the names of the files for an iteration's agent: the brief, candidates, tasks, then the files of each copy,
- * starting with copies that did not succeed. The caller omits the last files if there are too many files or too many
- * bytes.
+ * starting with copies that did not succeed. The caller omits files that exceed the limits on number and bytes.
  */
 export function listFileNames(context: AgentContext): readonly FileName[] {
   const { candidates, places, iteration } = context;
@@ -121,7 +120,10 @@ function toResults(candidate: string, seen: readonly SeenCopy[]) {
   };
 }
 
-/** Returns the task in the form that the agents of its searched runs received. */
+/**
+ * Returns the task in the form that the agents of its searched runs received. Returns empty texts if this form is not
+ * stored.
+ */
 function toBrief(context: AgentContext, taskId: string): { readonly title: string; readonly description: string } {
   const { reading, workspaceId, searched } = context;
   for (const [runId, of] of searched) {

@@ -50,8 +50,8 @@ export function queueAgent(
 }
 
 /**
- * Returns the agent's config. It has the station's key and, if the profile fits, the station's profile. All else comes
- * from the search.
+ * Returns the agent's config. The search provides the harness, model and effort. The station provides only the key and,
+ * if it fits, the profile.
  */
 function toAgentConfig(turn: TurnReading, { teamId, agent }: SearchRow, { config }: SearchInputRow): RunConfig {
   const { harness, model, effort } = agent;

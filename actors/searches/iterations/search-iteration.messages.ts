@@ -53,7 +53,7 @@ export interface CauseRecorded {
   readonly replayed: boolean;
 }
 
-/** Sent by its search when the search stops: withdraws the run. */
+/** Sent by the iteration's search when the search stops. Withdraws the run. */
 interface StopIteration extends Message {
   readonly type: "iteration.stop";
 }

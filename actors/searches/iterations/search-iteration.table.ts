@@ -16,7 +16,7 @@ export function findIteration(reading: Reading, workspaceId: string, id: string)
   return searchIterations.all(reading, workspaceId, { id }, { limit: 1 })[0];
 }
 
-/** Lists the iterations of a search, in order: at most 11. */
+/** Lists the iterations of a search, in order: at most 10. */
 export function listIterations(reading: Reading, workspaceId: string, searchId: string): readonly SearchIterationRow[] {
   return searchIterations.list(reading, workspaceId, [searchId]);
 }

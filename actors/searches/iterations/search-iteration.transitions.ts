@@ -206,7 +206,7 @@ export function recordCause(event: EventWith<RecordCause>): void {
   turn.reply(answer);
 }
 
-/** Removes the iteration's runs, after its search removed its rows. */
+/** Removes the iteration's runs. The search has already removed the iteration's rows. */
 export function forgetIteration({ turn, runIds }: Delivered<ForgetIteration>): void {
   for (const runId of runIds) turn.send(runRef(turn.self.partition, runId), { type: "run.forget" });
   turn.stop();

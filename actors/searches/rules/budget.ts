@@ -14,7 +14,9 @@ export interface SearchBudget {
 /** Maximum number of candidates to hold out. */
 export const MAX_HELD_OUT = 3;
 
-/** Returns how many candidates may be held out, at most as many as may be proposed. */
+/**
+ * Returns how many candidates may be held out: at most {@link MAX_HELD_OUT}, and at most as many as may be proposed.
+ */
 export function heldOutReplays({ iterations, perIteration }: SearchBudget): number {
   return Math.min(MAX_HELD_OUT, iterations * perIteration);
 }

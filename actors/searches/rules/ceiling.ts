@@ -14,7 +14,7 @@ import {
 import type { Money } from "../../money.js";
 import { type Allotments, roundDown } from "./allotments.js";
 
-/** A replay or agent run of a search that is in progress. */
+/** A search's replay or agent run that is in progress. */
 export interface UnderWay {
   /** The allotment at the start of the replay or agent run. */
   readonly allotted: Money;

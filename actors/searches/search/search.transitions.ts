@@ -45,7 +45,7 @@ export interface RowChange<Row> {
   readonly after: Row;
 }
 
-/** The changes that a message brings, and the steps that follow. */
+/** The changes that follow from a message, and the next steps. */
 interface SearchSteps {
   /** Candidates whose replays ended, with their figures. */
   readonly candidates: readonly RowChange<SearchCandidateRow>[];
