@@ -49,12 +49,15 @@ export interface ReplayMoved extends Message {
   readonly what: "settled" | "ended" | "judged" | "removed";
 }
 
-/** Sent by the replay's search when the search stops. Ends a replay in progress, and all its judging. */
+/**
+ * Sent by the replay's search when the search stops, or when no runner claimed a copy for a day. Ends a replay in
+ * progress, and all its judging.
+ */
 interface EndReplay extends Message {
   readonly type: "replay.end";
 }
 
-/** Sent by the search, or by another of its replays, when the search's budget becomes full or is no longer full. */
+/** Sent by another replay or an iteration of the search, when the search's budget becomes full or is no longer full. */
 interface BudgetMoved extends Message {
   readonly type: "purse.moved";
 }
