@@ -149,7 +149,7 @@ function listEarlier(reading: Reading, workspaceId: string, of: ChangeOf): reado
   return replayChecks.all(reading, workspaceId, { stationId, candidateRunning, liveRunning });
 }
 
-/** Finds the newest check with the same runs and terms that is not undecided. */
+/** Finds the newest check with the same runs and terms that is not undecided. Returns undefined if there is none. */
 function findReusable(earlier: readonly ReplayCheckRow[], wanted: CheckedWith): ReplayCheckRow | undefined {
   const terms = toTerms(wanted);
   return earlier.find((check) => check.verdict !== "undecided" && toTerms(check) === terms);

@@ -67,7 +67,10 @@ export function* exportWorkspace(
   for (const { pieces } of parts.sort((left, right) => byCodeUnits(left.path, right.path))) yield* inSteps(pieces());
 }
 
-/** Writes the blocks of all resources of these kinds, with an empty line between them. */
+/**
+ * Writes the blocks of all resources of these kinds, with an empty line between them. Yields null for a resource
+ * without such blocks.
+ */
 function* blocksFile(
   path: string,
   source: Source,

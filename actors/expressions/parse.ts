@@ -99,7 +99,10 @@ export function listOperands(node: Node): readonly Node[] {
   }
 }
 
-/** Finds the first node below `depth`. A chain of operators is as deep as it is long, even without brackets. */
+/**
+ * Finds the first node below `depth`; null if there is none. A chain of operators is as deep as it is long, even
+ * without brackets.
+ */
 function findDeeperNode(root: Node, depth: number): Node | null {
   let level: readonly Node[] = [root];
   for (let at = 0; at < depth && level.length > 0; at++) level = level.flatMap(listOperands);

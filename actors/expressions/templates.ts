@@ -24,7 +24,10 @@ export function isTemplate(text: string): boolean {
   return text.includes(OPEN);
 }
 
-/** Splits a text into its parts. Braces inside an expression (quoted text, map literals) do not end it. */
+/**
+ * Splits a text into its parts. Braces inside an expression (quoted text, map literals) do not end it. Returns a fault
+ * if an expression is not closed.
+ */
 export function readTemplate(text: string): { readonly template: Template } | { readonly fault: Fault } {
   const parts: (string | Embedded)[] = [];
   let at = 0;
@@ -81,9 +84,9 @@ function knownTemplate(text: string): Read {
 export type WriteValue = (value: Json, before: string) => string;
 
 /**
- * Evaluates a text. A text of a single expression has that expression's value, of any type. In any other text, `write`
- * inserts each value. The result is an error if an expression has no value, or if the budget does not cover all of
- * them.
+ * Evaluates a text. If the text is a single expression, the result is the expression's value, of any type. In any other
+ * text, `write` inserts each value. The result is an error if an expression has no value, or if the budget does not
+ * cover all of them.
  */
 export function evaluateText(
   text: string,

@@ -34,7 +34,7 @@ export const MAX_TALLIED = 50;
 
 const nothing: CallTally = { servers: [], refused: [], skillsRead: [] };
 
-/** Updates the tally for a step. Returns the same tally if the step has no call and no skill. */
+/** Updates the tally for a step. A step without a call and without a new skill leaves the tally unchanged. */
 export function tallyStep(
   before: CallTally | undefined,
   { call, skill }: Pick<RunStep, "call" | "skill">,

@@ -41,7 +41,7 @@ export interface RunFact extends CallTally {
   /** The model that the agent reported; null if it reported none. */
   readonly reportedModel: string | null;
   readonly effort: string | null;
-  /** Key of the harness profile. */
+  /** Key of the harness profile; null for none. */
   readonly profile: string | null;
   readonly fingerprint: string;
   readonly repositories: readonly string[];

@@ -81,7 +81,7 @@ export function getCopy({ turn, replayId }: JudgingScene, { place, repeat }: Pic
   return copy;
 }
 
-/** Returns the run of a judged copy. Throws if the copy has none. */
+/** Returns the id of a judged copy's run. Throws if the copy has no run. */
 export function getRunId({ runId }: Pick<ReplayCopyRow, "runId">): string {
   if (runId === null) throw new Error("a judging of a copy without a run");
   return runId;

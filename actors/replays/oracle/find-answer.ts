@@ -53,7 +53,7 @@ function acceptedBy(reading: Reading, workspaceId: string, { id }: RunRow): RunA
 
 /**
  * Finds the response to a run's change: the last note by a person or another station between the run's end and the
- * start of the station's next run.
+ * start of the station's next run. Returns null if there is none.
  */
 function findNote(reading: Reading, workspaceId: string, run: RunRow, next: RunRow | undefined): string | null {
   const { taskId, endedAt, stationKey } = run;

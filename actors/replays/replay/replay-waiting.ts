@@ -45,7 +45,7 @@ export function findWait(
   return { for: "runner", since: new Date(queued.queuedAtMs).toISOString() };
 }
 
-/** Returns the run that was queued first; null if none is queued. Run ids increase over time. */
+/** Returns the id of the run that was queued first; null if none is queued. Run ids increase over time. */
 function findOldestQueued(copies: readonly ReplayCopyRow[]): string | null {
   const queued = copies.flatMap(({ state, runId }) => (state === "queued" && runId !== null ? [runId] : []));
   return queued.sort()[0] ?? null;

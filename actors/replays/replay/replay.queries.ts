@@ -58,8 +58,8 @@ export function findReplayRun(
 }
 
 /**
- * Finds the copy of a run. An index finds newest attempts; earlier attempts and second checks require a scan of the
- * replay.
+ * Finds the copy of a run; undefined if there is none. An index finds newest attempts; earlier attempts and second
+ * checks require a scan of the replay.
  */
 function findCopy(
   reading: Reading,

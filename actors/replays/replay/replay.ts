@@ -43,7 +43,7 @@ export interface ReplayRow extends Stored<typeof replayRowSchema, "progress"> {
    * already had a baseline.
    */
   readonly startedBaseline: string | null;
-  /** For a replay with the answer: the live replay whose end started this replay. */
+  /** For a replay with the answer: the live replay whose end started this replay. Null for other replays. */
   readonly answers: string | null;
   /** False when the start of this live replay excluded a replay with the answer; absent otherwise. */
   readonly oracle?: false;

@@ -24,7 +24,8 @@ interface Wanted {
 
 /**
  * Finds the baseline of a set: the newest replay of the current live config that is queued, running or finished. The
- * baseline must repeat all of the set's runs, at least as often as required.
+ * baseline must repeat all of the set's runs, at least as often as required. Returns undefined if there is no such
+ * replay.
  */
 export function findBaseline(
   reading: Reading,
@@ -57,7 +58,7 @@ export function coversSet(reading: Reading, workspaceId: string, replay: ReplayR
   return replayEntries.list(reading, workspaceId, [set.id]).every(({ runId }) => replayed.has(runId));
 }
 
-/** Returns the newest replay of the live config that qualifies as a baseline. */
+/** Finds the newest replay of the live config that is queued, running or finished, and that `fits` accepts. */
 function findLive(
   reading: Reading,
   workspaceId: string,

@@ -73,7 +73,7 @@ function isMeasuring({ candidate }: ReplayRow): boolean {
   return candidate.kind === "live" || candidate.kind === "with-answer";
 }
 
-/** Returns the newest finished replay that checks a set. */
+/** Returns the newest finished replay that checks a set; undefined if there is none. */
 function findCheck(reading: Reading, workspaceId: string, { id: setId }: ReplaySetRow): ReplayRow | undefined {
   const fits = ({ state }: ReplayRow) => state === "finished";
   return replays.all(reading, workspaceId, { checksSet: setId }, { limit: 1, fits })[0];

@@ -33,7 +33,10 @@ interface Start extends StartingPoint {
   readonly judging: ReplayJudging;
 }
 
-/** Starts a replay, and a baseline with it if the set has none. Runs in a turn of the team's sets. */
+/**
+ * Starts a replay, and a baseline with it if the set has none. Returns the refusal if the replay cannot start. Runs in
+ * a turn of the team's sets.
+ */
 export function startReplay(event: Delivered<StartReplay>, judging: ReplayJudging): ReplayStarted | Refusal {
   const { turn, caller, setId } = event;
   const refused = refusePlanner(turn, caller, turn.self.id);
@@ -59,7 +62,10 @@ function prepare(event: Delivered<StartReplay>, set: ReplaySetRow, judging: Repl
   return { ...point, event, judging };
 }
 
-/** Starts a replay of the live config as the set's new baseline. */
+/**
+ * Starts a replay of the live config as the set's new baseline. Refuses if the set has no runs or no space for the
+ * replay.
+ */
 function startLive(start: Start): ReplayRow | Refusal {
   if (start.entries.length === 0) return noRuns;
   return freeReplayQuota(start.event.turn, start.set, { count: 1, beside: null }) ?? startBaseline(start);
@@ -73,7 +79,9 @@ function startBaseline({ event, judging, ...point }: Start): ReplayRow {
   return order(event, planLive(turn, point, judging, { ...planned, ceiling: raised, oracle }));
 }
 
-/** Starts a replay of a proposed candidate, paired with the set's baseline. */
+/**
+ * Starts a replay of a proposed candidate, paired with the set's baseline. Also starts a baseline if the set has none.
+ */
 function startCandidate(start: Start): ReplayRow | Refusal {
   const { event, judging, set, line, live, entries, fingerprints } = start;
   const { turn, ceiling, repeats } = event;
@@ -122,7 +130,10 @@ function findCandidate({ event, set }: Start): { id: string; name: string; block
   return { id, name: row.fields.name, block: row.fields.station };
 }
 
-/** Validates the block again as at its proposal: the line, its skills and the harnesses may have changed since then. */
+/**
+ * Validates the block again as at its proposal: the line, its skills and the harnesses may have changed since then.
+ * Returns null if the block is still valid.
+ */
 function checkAgain({ event, set, station }: Start, block: StationBody): Refusal | null {
   const { turn, caller } = event;
   const line: LineRow | undefined = findResource<LineFields>(turn, turn.self.partition, "line", set.lineId);

@@ -3,7 +3,7 @@ import { excerptTexts, firstBytes } from "../../replays/figures/excerpt.js";
 import { type AgentContext, readBlock, type ShownCandidate } from "./agent-context.js";
 import { fitJson, type TextLimit } from "./fit.js";
 
-/** Usual maximum size of a prompt, and of a rubric with its claims, in bytes. */
+/** Usual maximum sizes in bytes: of a prompt; and of a rubric, or of all claims of a judge together. */
 const PROMPT_BYTES = 192 * 1024;
 const RUBRIC_BYTES = 32 * 1024;
 

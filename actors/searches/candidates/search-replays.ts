@@ -25,7 +25,7 @@ export const IDLE_MS = 24 * 60 * 60 * 1_000;
 /** Prefix of the wake-ups that check a replay for idleness; the replay's id follows. */
 const IDLE = "idle ";
 
-/** Returns the replay that a wake-up of this name checks; null for other names. */
+/** Returns the id of the replay that a wake-up of this name checks; null for other names. */
 export function toIdleReplay(name: string): string | null {
   return name.startsWith(IDLE) ? name.slice(IDLE.length) : null;
 }

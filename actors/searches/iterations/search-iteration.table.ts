@@ -11,7 +11,7 @@ export const searchIterations = indexedTable<SearchIterationRow>("search-iterati
   indexes: { "search-iteration-of-actor": ["id", "searchId"] },
 });
 
-/** Finds the iteration of the actor with this id. */
+/** Finds the iteration of the actor with this id; undefined if it is gone. */
 export function findIteration(reading: Reading, workspaceId: string, id: string): SearchIterationRow | undefined {
   return searchIterations.all(reading, workspaceId, { id }, { limit: 1 })[0];
 }

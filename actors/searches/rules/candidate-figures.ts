@@ -26,7 +26,7 @@ export interface TaskFigures {
 export interface SearchedFigures extends Stored<typeof searchedFiguresSchema> {
   /** Spending on the searched runs. */
   readonly searchedSpent: Money;
-  /** The exact `searchScore`, and the exact amount of `costPerRun`. */
+  /** The exact `searchScore`, and the exact amount of `costPerRun`; each is null if the displayed value is null. */
   readonly score: string | null;
   readonly cost: string | null;
   /** The searched tasks, ordered by id. */

@@ -125,7 +125,7 @@ export function readSearchRows(reading: Reading, workspaceId: string, searchId: 
 /** Maximum number of earlier searches that a search lists. */
 const MAX_EARLIER = 20;
 
-/** Lists the earlier searches of the same set, newest first. */
+/** Lists the earlier searches of the same set, newest first, at most {@link MAX_EARLIER}. */
 export function listEarlierSearches(reading: Reading, workspaceId: string, { id, setId }: SearchRow) {
   return searches.all(reading, workspaceId, { setId }, { limit: MAX_EARLIER, before: [id] });
 }
