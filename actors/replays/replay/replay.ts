@@ -24,7 +24,10 @@ export interface ReplayCounts {
 export interface ReplaySpending {
   /** The cost that its copies reported, including first judgings. */
   readonly spent: string;
-  /** Costs that count only against the ceiling: second judgings, pairs, and estimates for model calls in progress. */
+  /**
+   * Costs that count only against the ceiling: second judgings, pairs, first judgings that are not part of a copy's
+   * spending, and estimates for model calls in progress.
+   */
   readonly besides: string;
   /** Number of copies with an attempt that started its agent and reported no cost in the ceiling's currency. */
   readonly unpriced: number;
