@@ -9,14 +9,17 @@ type CheckProgress = Pick<
   "id" | "verdict" | "undecidedBecause" | "compared" | "regressed" | "decidedAt" | "endedAt"
 >;
 
-/** A change on a check's stream. `replay-check`: the changed members with the id. `deleted`: the check is gone. */
+/**
+ * A change on a check's stream. `replay-check` has the changed fields and the check's id. `deleted` means that the
+ * check was removed.
+ */
 export type CheckChange =
   | { readonly type: "replay-check"; readonly check: Pick<CheckProgress, "id"> & Partial<CheckProgress> }
   | { readonly type: "deleted" };
 
 export const replayCheckTopic = topic<CheckChange>("replay-check");
 
-/** Lists the stream entries for a written check; empty if its progress did not change. */
+/** Returns the stream entries for a write to a check. Returns an empty array if no published field changed. */
 export function checkChanges(
   check: ReplayCheckRow,
   { first }: Pick<PublishedWrite<ReplayCheckRow>, "first">,

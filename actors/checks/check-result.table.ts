@@ -2,8 +2,8 @@ import { indexedTable } from "../tables/indexed-table.js";
 import type { RegressedTask, SideResult } from "./check-schemas.js";
 
 /**
- * The results of a check, which stay available after its replays are removed: at most 50 tasks, each with at most 5
- * reasons of 500 bytes.
+ * The results of a check, which stay available after its replays are removed. `regressions` has at most 50 tasks, each
+ * with at most 5 reasons of up to 500 bytes.
  */
 export interface CheckResultRow {
   readonly checkId: string;
@@ -11,8 +11,8 @@ export interface CheckResultRow {
   readonly baseline: SideResult;
   readonly regressions: readonly RegressedTask[];
   /**
-   * The probability of a false failure, from 0 to 1; null until the baseline ends, and if none of its runs has two
-   * scored copies.
+   * The estimated probability that a change without effect fails this check, from 0 to 1. Null if it is not measured:
+   * the baseline is gone or has not ended, or none of the baseline's tasks has two scored copies.
    */
   readonly falseFailure: number | null;
 }

@@ -14,7 +14,10 @@ import type { RegressedTask, SideResult } from "./check-schemas.js";
 import type { ReplaySide, ReplaySides, SideCopy } from "./check-sides.js";
 import type { InSteps } from "./in-steps.js";
 
-/** Computes a check's results from its replays in their current state. */
+/**
+ * Computes a check's results from the current state of its replays. A replay that is gone counts as a replay without
+ * copies.
+ */
 export function* toResult(
   reading: Reading,
   workspaceId: string,
@@ -65,7 +68,7 @@ const REASON_BYTES = 500;
 
 type Reasons = RegressedTask["reasons"];
 
-/** Lists why copies failed, without duplicates, in the order of the copies. */
+/** Lists up to {@link MAX_REASONS} distinct reasons why copies failed, in the order of the copies. */
 function listReasons(reading: Reading, workspaceId: string, copies: readonly SideCopy[]): Reasons {
   const failed = copies.filter(({ result }) => result === "failed");
   const reasons = failed.flatMap((copy) => collectReasons(reading, workspaceId, copy));
@@ -73,7 +76,10 @@ function listReasons(reading: Reading, workspaceId: string, copies: readonly Sid
   return [...distinct.values()].slice(0, MAX_REASONS);
 }
 
-/** Returns why a copy failed: the judge's reasons, the end of a failed check's output, or otherwise a sentence. */
+/**
+ * Returns why a copy failed: the judge's reasons, the end of the output of the station's check command, or the text of
+ * `why`. Returns an empty array if `why` is null.
+ */
 function collectReasons(reading: Reading, workspaceId: string, copy: SideCopy): Reasons {
   if (copy.why === null) return [];
   const { code, text } = copy.why;
@@ -85,7 +91,7 @@ function collectReasons(reading: Reading, workspaceId: string, copy: SideCopy): 
   return [{ code, detail: printed === "" ? firstBytes(text, REASON_BYTES) : lastBytes(printed, REASON_BYTES) }];
 }
 
-/** Returns the judge's reasons, without those about claims that are met. */
+/** Returns the judge's reasons, except those about claims that the judge marked as met. */
 function judgedReasons(
   reading: Reading,
   workspaceId: string,

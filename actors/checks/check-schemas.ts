@@ -4,7 +4,7 @@ import { spentSchema } from "../runners/protocol.js";
 import type { Shown } from "../view.js";
 import { undecidedReasons, verdicts } from "./verdict.js";
 
-/** The fields of a station that a check keeps at their live values, in the order in which it lists them. */
+/** The station fields for which a check uses the live values, in the order of `keptLive`. */
 export const liveFields = ["check", "judge", "diffs", "runners"] as const;
 
 const count = z.int();

@@ -7,13 +7,15 @@ import type { ReplayCheckRow } from "./check.js";
 import { atOnce, type InSteps } from "./in-steps.js";
 import type { CheckSide } from "./verdict.js";
 
-/** A copy on one side, with the reason if it did not succeed. */
+/**
+ * A copy of a run on one side of a check. `why` says why the copy failed or is unscored; it is null for other copies.
+ */
 export type SideCopy = Pick<
   ReplayCopyRow,
   "replayId" | "place" | "repeat" | "taskId" | "originalRunId" | "state" | "result" | "why" | "check"
 >;
 
-/** One side of a check, from its rows. */
+/** One side of a check: the replay, and its copies of the runs that the check replays. */
 export interface ReplaySide extends CheckSide {
   readonly replay: ReplayRow;
   readonly copies: readonly SideCopy[];
@@ -23,14 +25,17 @@ export interface ReplaySide extends CheckSide {
 export interface ReplaySides {
   readonly candidate: ReplaySide | null;
   readonly baseline: ReplaySide | null;
-  /** The runs that the check replays, in the order of their set; the baseline's runs if the check's replay is gone. */
+  /**
+   * The runs that the check replays, in the order of their set. If the check's own replay is gone, the list has the
+   * baseline's runs. If both replays are gone, the list is empty.
+   */
   readonly entries: readonly ReplayEntry[];
   readonly runs: readonly string[];
 }
 
 /**
- * Reads both replays. From the baseline, which may cover more runs, it takes only the runs that the check replays. A
- * copy whose row does not exist yet appears as `waiting`.
+ * Reads both replays. The baseline may cover more runs; only its copies of the runs that the check replays are
+ * included. A copy without a row has the state `waiting`.
  */
 export function readSides(reading: Reading, workspaceId: string, check: Sides): ReplaySides {
   return atOnce(readSidesInSteps(reading, workspaceId, check));
@@ -38,7 +43,7 @@ export function readSides(reading: Reading, workspaceId: string, check: Sides): 
 
 type Sides = Pick<ReplayCheckRow, "replayId" | "baselineReplayId">;
 
-/** Like {@link readSides}, in steps. */
+/** Like {@link readSides}, but yields between the two replays so that other work can run. */
 export function* readSidesInSteps(
   reading: Reading,
   workspaceId: string,
@@ -70,7 +75,7 @@ function readSide(
   return { replay, state: replay.state, copies };
 }
 
-/** Identifies a copy. A set contains a run at most once. */
+/** Returns a key that is unique within a replay, because a set contains a run at most once. */
 function toName({ originalRunId, repeat }: Pick<SideCopy, "originalRunId" | "repeat">): string {
   return `${originalRunId} ${repeat}`;
 }

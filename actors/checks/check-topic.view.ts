@@ -4,8 +4,9 @@ import { replayChecks } from "./check.table.js";
 import { checkView } from "./check.view.js";
 
 /**
- * Defines the topic of a check, for readers of its team's outcomes. A check's id can be looked up only within a
- * workspace. Changes show its progress; a read shows what regressed, and why.
+ * The topic of a check, for callers who may read the team's outcomes. `workspaceOf` looks for the check in the caller's
+ * workspaces, because check ids are stored by workspace. Changes contain the progress only. The view also has the
+ * regressed tasks and the reasons.
  */
 export const replayCheckTopicView: StreamTopic = {
   workspaceOf: (reading, caller, id) =>

@@ -5,25 +5,28 @@
  *
  * | state           | moved by                         | next      | also                                        |
  * |-----------------|----------------------------------|-----------|---------------------------------------------|
- * | new             | start.made (check.start)         | running   | its row, the rows of its replay and of a    |
- * |                 |                                  |           | baseline if the set has none: both begin    |
- * |                 |                                  |           | and notify it; a change record              |
+ * | new             | start.made (check.start)         | running   | starts its replay, and a baseline if the    |
+ * |                 |                                  |           | set has none; watches both replays; writes  |
+ * |                 |                                  |           | its row and a change record                 |
  * | any             | start.answered (check.start)     | same      | answers with an earlier check that is still |
  * |                 |                                  |           | valid, or was started with this key         |
- * | any             | start.refused (check.start)      | same      | refused                                     |
+ * | any             | start.refused (check.start)      | same      | answers with the refusal                    |
  * | running         | moved.on (replay.moved)          | running   | counts regressed and compared tasks         |
  * | running         | moved.failed (replay.moved)      | failed    | too many regressions; replays may continue  |
  * | running         | moved.passed (replay.moved)      | passed    | both ended, with enough scored tasks        |
  * | running         | moved.undecided (replay.moved)   | undecided | both ended or are gone; stores why          |
- * | failed, passed, | moved.on (replay.moved)          | same      | updates the results until the replays end   |
+ * | failed, passed, | moved.on (replay.moved)          | same      | updates the counts until the replays end    |
  * | undecided       |                                  |           |                                             |
  * | any             | check.forget                     | new       | removes its rows                            |
  * | any             | check.other (replay.moved, late) | same      |                                             |
  *
- * 1. Every verdict except `running` is final (`verdict.ts`). The turn that finds it writes it to the row.
- * 2. The check watches and pins both replays until none of their runs is running. Then it stores its results.
- * 3. In `new` it has no rows, and stops.
- * 4. If its set has the maximum of checks, a start tells the oldest to remove itself (`prepare-check.ts`).
+ * 1. Every verdict except `running` is final (`verdict.ts`). The turn that finds it writes it to the row, and stores
+ * the results.
+ * 2. The check watches and pins both replays until it has a verdict and both replays have ended without running runs
+ * (or are gone). Then it stores the results again.
+ * 3. In `new` the check has no rows. Every event except `start.made` stops the actor there.
+ * 4. If the set has the maximum number of checks, a start tells the oldest ended check to remove itself
+ * (`prepare-check.ts`).
  */
 import { createChart, type InTurn, type NoContext, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
@@ -37,7 +40,7 @@ import { readSides } from "./check-sides.js";
 import { prepareCheck } from "./prepare-check.js";
 import { decide } from "./verdict.js";
 
-/** Returns a function that finds the event for each message to a check. It only reads. */
+/** Returns a function that finds the event for each message to a check. The function only reads. */
 function classifyCheck(judging: ReplayJudging) {
   return (message: CheckMessage, _state: unknown, turn: TurnReading) => {
     switch (message.type) {
@@ -45,7 +48,7 @@ function classifyCheck(judging: ReplayJudging) {
         return toStart(message, turn, judging);
       case "replay.moved":
         return toMoved(turn);
-      // No transition handles a message of an unknown type.
+      // The event of `check.forget` is the message itself. A message of an unknown type has no transition.
       default:
         return message;
     }
@@ -70,7 +73,10 @@ function toStart(message: StartCheck, turn: TurnReading, judging: ReplayJudging)
 
 const taken: Refusal = { refused: "conflict", detail: "The check has started." };
 
-/** Returns the event for a replay's progress. A notification after the check's end changes nothing. */
+/**
+ * Returns the event for a progress notification from a replay. Returns `check.other` if the check has no row or has
+ * ended.
+ */
 function toMoved(turn: TurnReading) {
   const row = replayChecks.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined || row.endedAt !== null) return toEvent("check.other");
@@ -84,7 +90,7 @@ const { on, machine } = createChart<NoContext, ReturnType<ReturnType<typeof clas
 
 const stopActor = ({ turn }: InTurn) => turn.stop();
 
-/** Transitions of a check with a final verdict. */
+/** The transitions of every state except `new`. */
 const decided = {
   ...on("start.answered", ({ turn, started }) => turn.reply(started)),
   ...on("start.refused", ({ turn, refusal }) => turn.reply(refusal)),

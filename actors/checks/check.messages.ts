@@ -18,18 +18,21 @@ export interface PlannedChange {
   readonly repositories: LineFields["repositories"] | null;
 }
 
-/** The other terms of a check. */
+/** The terms that a request sets for a check, besides the planned change. */
 export interface CheckTerms {
   readonly reference: ReplayCheckRow["reference"];
   /** From 1 to 5. */
   readonly repeats: number;
 }
 
-/** Starts a check of a planned change, as a new actor. Answers with an earlier check if that is still valid. */
+/**
+ * Starts a check of a planned change, as a new actor. The answer names an earlier check if that check is still valid,
+ * or if an earlier request with the same idempotency key started it.
+ */
 export interface StartCheck extends Answered<CheckStarted | Refusal>, Keyed {
   readonly type: "check.start";
   readonly caller: Caller;
-  /** The client to name in the change record. */
+  /** The client to name in the change record; null for none. */
   readonly client: string | null;
   readonly teamId: string;
   readonly lineId: string;
@@ -56,5 +59,5 @@ interface ForgetCheck extends Message {
 /** The messages to a check. */
 export type CheckMessage = StartCheck | ForgetCheck | ReplayMoved;
 
-/** A check of a workspace. */
+/** Refers to a check by workspace and check id. */
 export const replayCheckRef = reference<CheckMessage>("replay-check");

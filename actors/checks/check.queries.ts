@@ -13,8 +13,8 @@ export interface VisibleCheck extends VisibleTeam {
 }
 
 /**
- * Returns the check. Refuses with `not-found` if the caller cannot read the team's outcomes or the check belongs to
- * another team.
+ * Returns the check. Refuses with `not-found` if the check does not exist or belongs to another team, or if the caller
+ * cannot read the team's outcomes.
  */
 export function findReplayCheck(
   reading: Reading,
@@ -37,8 +37,8 @@ export function findStoredCheck(reading: Reading, workspaceId: string, checkId: 
 type ReadChecks = (reading: Reading, cursor: Cursor<ReplayCheckRow> | null) => Slice<ReplayCheckRow>;
 
 /**
- * Reads the checks of a set; `before` limits them to those older than the given check. Empty if the given check belongs
- * to another set.
+ * Returns a function that reads the checks of a set. If `before` is the id of a check, the function reads only older
+ * checks. It reads none if the check `before` is gone or belongs to another set.
  */
 export function checksOfSet(
   { workspaceId, setId }: { readonly workspaceId: string; readonly setId: string },

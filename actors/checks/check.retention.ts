@@ -2,7 +2,7 @@ import { retain } from "../tables/retention.js";
 import { replayCheckRef } from "./check.messages.js";
 import { replayChecks } from "./check.table.js";
 
-/** The retention of ended checks with their results, which may outlive their replays and their set. */
+/** The retention of ended checks and their results. A check may outlive its replays and its set. */
 export const replayCheckRetention = retain(replayChecks, {
   period: "work",
   after: ["search"],

@@ -31,7 +31,10 @@ interface SidesMoved {
   readonly decision: Decision;
 }
 
-/** Starts the replays of a check, which notify it, writes its row, and answers. */
+/**
+ * Starts a check: starts, watches and pins its replays, writes the check's row and a change record, and answers. Also
+ * requests the removal of old replays and checks, to make space.
+ */
 export function startCheck(message: EventWith<StartCheck>, prepared: PreparedCheck, judging: ReplayJudging): void {
   const { turn, caller, client } = message;
   const { partition, id } = turn.self;
@@ -54,8 +57,8 @@ export function startCheck(message: EventWith<StartCheck>, prepared: PreparedChe
 }
 
 /**
- * Starts a replay of the live config with as many copies of each run as the check needs. The replay does not examine
- * the set itself, so its cost stays within the ceiling.
+ * Starts a replay of the live config with as many copies of each run as the check needs. The replay does not judge or
+ * check changes a second time (`probe`), so its cost stays within the ceiling.
  */
 function orderBaseline(turn: Turn, { point, terms, threshold }: PreparedCheck, judging: ReplayJudging): ReplayRow {
   const { repeats } = terms;
@@ -144,7 +147,7 @@ function toRow(
 
 /**
  * Updates the check's counts. Stores the first verdict other than `running`, with the results. Once both replays are
- * over, stores their final results and releases them.
+ * over as well, stores the results again, and stops watching and pinning the replays.
  */
 export function takeMoved(turn: Turn, { sides, decision }: SidesMoved): void {
   const { partition } = turn.self;
@@ -167,12 +170,12 @@ function isSame(one: ReplayCheckRow, other: ReplayCheckRow): boolean {
   return fields.every((field) => one[field] === other[field]);
 }
 
-/** Whether none of a replay's runs is running. */
+/** Whether a replay is gone, or has ended without running runs. */
 function isStill(side: ReplaySide | null): boolean {
   return side === null || (!isUnderWay(side.replay) && side.replay.counts.running === 0);
 }
 
-/** Stores the check's results. If a replay is gone, the results that were stored before stay. */
+/** Stores the check's results. If a replay is gone, keeps results that were stored earlier. */
 function storeResult(
   turn: Turn,
   row: ReplayCheckRow,
@@ -192,7 +195,7 @@ function releaseReplays(turn: Turn, { id, replayId, baselineReplayId }: ReplayCh
   }
 }
 
-/** Removes the check's rows. */
+/** Removes the check's rows, stops watching and pinning its replays, and publishes the removal. */
 export function forgetCheck(turn: Turn): void {
   const { partition, id } = turn.self;
   const row = getCheck(turn);

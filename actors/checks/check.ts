@@ -4,7 +4,7 @@ import type { ReplayCheckView, replayCheckSchema } from "./check-schemas.js";
 
 export type LiveField = ReplayCheckView["keptLive"][number];
 
-/** The criteria of a check's verdict, from the live line at its start. */
+/** The criteria for a check's verdict, copied from the live line when the check started. */
 export type CheckThreshold = Omit<ReplayCheckView["threshold"], "unpricedRun">;
 
 type StoredCheck = Stored<
@@ -21,21 +21,24 @@ type StoredCheck = Stored<
   | "reused"
 >;
 
-/** A check of a planned change: its replay of a guarding set, compared with one of the live config. */
+/**
+ * A check of a planned change. It compares a replay of a guarding set under the planned config with a replay under the
+ * live config.
+ */
 export interface ReplayCheckRow extends StoredCheck {
   readonly baselineReplayId: string;
   /** The running fingerprints of both configs (`lines/fingerprint.ts`). */
   readonly liveRunning: string;
   readonly candidateRunning: string;
-  /** The scoring fingerprint of both sides. */
+  /** The scoring fingerprint, which both sides share. */
   readonly scoring: string;
   /** Digest of the ids of the runs that the check replays. */
   readonly runsDigest: string;
   readonly threshold: CheckThreshold;
-  /** The kinds of warnings about its replay at the start. */
+  /** The kinds of warnings about the check's replay when it started. */
   readonly warned: readonly StartWarning["kind"][];
   /** The number of tasks that regressed so far. */
   readonly regressed: number;
-  /** When the check had its verdict and both replays were over or gone; null before. */
+  /** When the check had a verdict and both replays had ended without running runs, or were gone; null before that. */
   readonly endedAt: string | null;
 }

@@ -18,16 +18,18 @@ import { atOnce, type InSteps } from "./in-steps.js";
 
 interface Asked {
   readonly reused: boolean;
-  /** Used to look up runners for `waiting`; null on streams, which do not show `runner`. */
+  /** The reading in which `waiting` looks up runners. Null on streams, which do not show waits for a runner. */
   readonly latest: Reading | null;
 }
 
-/** Shows the complete check, from its replays while they are stored, and later from its stored results. */
+/**
+ * Shows the complete check, with current results while both replays are stored, and otherwise with the stored results.
+ */
 export function checkView(reading: Reading, workspaceId: string, row: ReplayCheckRow, asked: Asked): ReplayCheckView {
   return atOnce(viewInSteps(reading, workspaceId, row, asked));
 }
 
-/** Like {@link checkView}, in steps. */
+/** Like {@link checkView}, but yields between steps so that other work can run. */
 export function* viewInSteps(
   reading: Reading,
   workspaceId: string,
@@ -68,7 +70,10 @@ const showCheck = defineView<ReplayCheckRow, Sources>()(replayCheckSchema, {
   reused: (_row, { reused }) => reused,
 });
 
-/** Computes the results from its replays, or returns the stored results once a replay is gone. */
+/**
+ * Returns the stored results if a replay is gone and results are stored. Otherwise computes the results from the
+ * replays.
+ */
 function* findResult(
   reading: Reading,
   workspaceId: string,
@@ -112,7 +117,7 @@ function falseFailureText(chance: number | null): string {
 /**
  * Returns what a running check waits for, or null. A check waits only if each of its replays in progress waits. A wait
  * for runners takes precedence over a wait for the model. If `latest` is null, the function ignores runners and finds
- * only waits for the model, which rows store. `latest` should cache pictures of rows, as for {@link findWait}.
+ * only waits for the model, which the rows of replays store. `latest` should cache views, as for {@link findWait}.
  */
 export function whatCheckWaitsFor(
   latest: Reading | null,

@@ -1,4 +1,4 @@
-/** Work in steps: other work may run at each `yield`, and the result comes at the end. */
+/** A generator that works in steps. Other work may run at each `yield`. The generator returns the result at the end. */
 export type InSteps<Result> = Generator<undefined, Result, undefined>;
 
 /** Runs all steps at once, for turns and streams. */

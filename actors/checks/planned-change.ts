@@ -18,19 +18,19 @@ import { liveFields } from "./check-schemas.js";
 
 /** A planned change, ready to be replayed. */
 export interface PreparedChange {
-  /** The planned block, with the fields that a check keeps at their live values. */
+  /** The planned block, with live values in the fields of {@link liveFields}. */
   readonly block: StationBody;
-  /** The live line, with the planned repositories. */
+  /** The live line, with the planned repositories if there are any. */
   readonly line: LineFields;
   readonly config: RunConfig;
   readonly fingerprints: Fingerprints;
-  /** The fields that the plan changes but the check keeps. */
+  /** The fields that the plan changes, but for which the check uses the live values. */
   readonly keptLive: readonly LiveField[];
 }
 
 /**
- * Prepares a change to be replayed. Refuses planned blocks and repositories that the line would not accept, with the
- * path of each problem. Also refuses a change that does not affect how runs work.
+ * Prepares a change to be replayed. Refuses a block or a line that would not be accepted, and repositories that the
+ * live line does not have, with the path of each problem. Also refuses a change that does not affect how runs work.
  */
 export function prepareChange(
   turn: TurnReading,
@@ -52,7 +52,7 @@ export function prepareChange(
 }
 
 /**
- * Returns the planned block with the live fields for scoring and placement, and with live values for omitted fields.
+ * Returns the planned block with the live fields for scoring and placement. An omitted `passesTo` keeps its live value.
  */
 function withLiveFields(planned: StationBlock, live: Station): Pick<PreparedChange, "block" | "keptLive"> {
   const { check, judge, diffs, runners } = live;

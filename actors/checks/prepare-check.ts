@@ -19,7 +19,7 @@ import type { CheckTerms, StartCheck } from "./check.messages.js";
 import { replayChecks } from "./check.table.js";
 import { type PreparedChange, prepareChange } from "./planned-change.js";
 
-/** The data for the rows of a check that may start. */
+/** The data from which a check starts. */
 export interface PreparedCheck {
   readonly point: StartingPoint;
   readonly change: PreparedChange;
@@ -27,9 +27,9 @@ export interface PreparedCheck {
   readonly threshold: CheckThreshold;
   readonly attempt: number;
   readonly runsDigest: string;
-  /** The set's baseline; null if the check must start one. */
+  /** The set's existing baseline; null if the check must start one. */
   readonly baseline: ReplayRow | null;
-  /** Replays and checks of the set to remove so that the new ones fit. */
+  /** The ids of the set's replays (`replaced`) and checks (`leaving`) to remove so that the new ones fit. */
   readonly replaced: readonly string[];
   readonly leaving: readonly string[];
 }
@@ -41,9 +41,9 @@ export type CheckStart =
   | { readonly to: "refuse"; readonly refusal: Refusal };
 
 /**
- * Prepares a check. Refusals come in this order: missing permission to plan; the station; the line's terms and the
- * guarding set; the planned block; no effect on runs; the other terms; no space for its replays, or for the check. Only
- * reads.
+ * Prepares a check. Refusals come in this order: no permission to plan; a conflicting idempotency key; an unknown
+ * station; a line without terms for checks; no guarding set, or one without runs; an invalid planned block; no effect
+ * on runs; other invalid terms; no space for the replays, or for the check. Only reads.
  */
 export function prepareCheck(message: StartCheck, turn: TurnReading, judging: JudgingSetup): CheckStart {
   const refused = refusePlanner(turn, message.caller, message.teamId);
@@ -96,7 +96,10 @@ function repeat(turn: TurnReading, checkId: string): CheckStart {
   });
 }
 
-/** Finds the set that guards the station's changes, and the terms of the applied line. */
+/**
+ * Finds the set that guards changes to the station, and the criteria from the live line. Refuses if one of them is
+ * missing, or if the set has no runs.
+ */
 function findGuarded(
   turn: TurnReading,
   { teamId, lineId, stationKey }: Pick<StartCheck, "teamId" | "lineId" | "stationKey">,
@@ -137,7 +140,7 @@ function refuse(refusal: Refusal): CheckStart {
 /** A change of a station, identified by the running fingerprints before and after it. */
 type ChangeOf = Pick<ReplayCheckRow, "stationId" | "candidateRunning" | "liveRunning">;
 
-/** The other values that must be equal for an earlier check of the change to be still valid. */
+/** The other values that must match for an earlier check of the same change to be valid still. */
 type CheckedWith = Pick<ReplayCheckRow, "setId" | "runsDigest" | "threshold" | "scoring" | "repeats">;
 
 /** Lists the checks of a change, newest first. */
@@ -146,7 +149,7 @@ function listEarlier(reading: Reading, workspaceId: string, of: ChangeOf): reado
   return replayChecks.all(reading, workspaceId, { stationId, candidateRunning, liveRunning });
 }
 
-/** Finds the newest check that is still valid: it runs or has passed or failed, with the same runs and terms. */
+/** Finds the newest check with the same runs and terms that is not undecided. Returns undefined if there is none. */
 function findReusable(earlier: readonly ReplayCheckRow[], wanted: CheckedWith): ReplayCheckRow | undefined {
   const terms = toTerms(wanted);
   return earlier.find((check) => check.verdict !== "undecided" && toTerms(check) === terms);

@@ -7,7 +7,7 @@ import { findRegressions } from "../statistics/regression.js";
 export const verdicts = ["failed", "running", "undecided", "passed"] as const;
 export type CheckVerdict = (typeof verdicts)[number];
 
-/** Why a check is undecided. If several reasons apply, the first one counts. */
+/** Why a check is undecided. If several reasons apply, the first one in this order counts. */
 export const undecidedReasons = [
   "replay-gone",
   "stopped",
@@ -45,8 +45,9 @@ export interface Decision {
 }
 
 /**
- * Decides the verdict, in the order of the reference: too many regressions, which may be known while replays still run;
- * then whether a replay is still running; then the reasons for no decision.
+ * Decides the verdict. The first case that applies counts: more regressions than allowed, which may be known while
+ * replays still run (`failed`); a replay still in progress (`running`); a reason for no decision (`undecided`);
+ * otherwise `passed`.
  */
 export function decide(sides: CheckSides, maxRegressions: number): Decision {
   const { candidate, baseline, runs } = sides;

@@ -5,14 +5,15 @@
  * | state     | moved by                                    | next      | also                                      |
  * |-----------|---------------------------------------------|-----------|-------------------------------------------|
  * | none      | draft.taken (decisions.draft)               | proposed  | stores the set                            |
- * | none      | draft.of-nothing (the same, without a task) | (ended)   |                                           |
+ * | none      | draft.of-nothing (decisions.draft, the task | (ended)   |                                           |
+ * |           | is gone)                                    |           |                                           |
  * | none      | decisions.merged, decisions.closed          | (ended)   |                                           |
  * | proposed  | draft.taken                                 | proposed  | the set replaces the earlier one          |
- * | discarded | draft.taken                                 | proposed  | the same                                  |
+ * | discarded | draft.taken                                 | proposed  | the set replaces the earlier one          |
  * | proposed, | draft.of-nothing                            | same      |                                           |
  * | discarded |                                             |           |                                           |
  * | proposed  | decisions.merged                            | stands    | lists find the set                        |
- * | proposed  | decisions.closed                            | discarded | if the pull request is closed, not merged |
+ * | proposed  | decisions.closed                            | discarded | the pull request was closed, not merged   |
  * | discarded | decisions.merged, decisions.closed          | discarded |                                           |
  * | stands    | any                                         | stands    | the task's set no longer changes          |
  *

@@ -2,7 +2,10 @@ import { reference } from "../../runtime/cells/reference.js";
 import type { Message } from "../../runtime/turns/turn.js";
 import type { Merge } from "./decision.table.js";
 
-/** Stores the decisions that were drafted from a completed run. Decisions that exceed a limit are dropped. */
+/**
+ * Stores the decisions that were drafted from a completed run. Decisions that are malformed or exceed a limit are
+ * dropped.
+ */
 export interface DraftDecisions extends Message {
   readonly type: "decisions.draft";
   readonly runId: string;

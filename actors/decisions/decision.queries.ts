@@ -5,7 +5,7 @@ import type { Cursor, Slice } from "../tables/page-source.js";
 import type { StandingDecision } from "./decision.table.js";
 import { type DecisionFilter, type DecisionPage, listStandingDecisions } from "./decision.view.js";
 
-/** Returns a function that reads a slice of the standing decisions of teams whose outcomes the caller may read. */
+/** Returns a function that reads slices of standing decisions, only from teams whose outcomes the caller may read. */
 export function visibleDecisions(
   reading: Reading,
   { caller, workspaceId }: { readonly caller: Caller; readonly workspaceId: string },

@@ -5,16 +5,16 @@ import { retain } from "../tables/retention.js";
 import { storedAs } from "../tables/table-declaration.js";
 import type { DecisionRow, DraftedDecision } from "./decision.js";
 
-/** How the pull request of a task was merged. */
+/** The merge of a task's pull request. */
 export interface Merge {
   /** `owner/name` */
   readonly repository: string;
-  /** The pull request's URL for people. */
+  /** The URL of the pull request's web page. */
   readonly url: string;
   readonly atMs: number;
 }
 
-/** A standing decision in the form that lists use. */
+/** The row by which lists find a standing decision. */
 export interface StandingDecision {
   readonly id: string;
   readonly mergedAtMs: number;
@@ -38,8 +38,8 @@ export const standingDecisions = indexedTable<StandingDecision>("decision-standi
 });
 
 /**
- * The retention of standing decisions. They stay in lists for as long as their tasks are stored: a task ends with its
- * merge.
+ * The retention of standing decisions. A standing decision ends at the merge, as its task does, so the decision stays
+ * in lists for as long as the task is stored.
  */
 export const standingRetention = retain(standingDecisions, {
   period: "work",

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { Stored } from "../view.js";
 
-/** The kinds of a decision (expressions and insights, Change stack and decisions). */
+/** The kinds of a decision (see "Change stack and decisions" in the expressions and insights document). */
 export const decisionKinds = ["trade-off", "assumption", "limitation", "rejected-approach", "deviation"] as const;
 
-/** Maximum number of decisions stored for one set. A draft with more is mostly noise. */
+/** Maximum number of decisions stored for one set. Further decisions of a draft are dropped. */
 const MAX_DECISIONS = 100;
 /** Maximum length of a file path, in characters. */
 export const MAX_PATH = 1_024;
@@ -47,7 +47,10 @@ export const decisionSchema = z
 /** A recorded decision. */
 export type DecisionRow = Stored<typeof decisionSchema, "repository" | "pullRequest" | "standing" | "mergedAt">;
 
-/** Returns the drafted decisions that are within the limits, in their order. Others are dropped. */
+/**
+ * Returns the drafted decisions that are within the limits, in their order, up to {@link MAX_DECISIONS}. Drops the
+ * others.
+ */
 export function parseDraftedDecisions(given: readonly unknown[]): readonly DraftedDecision[] {
   return given
     .flatMap((each) => {

@@ -8,11 +8,13 @@ import { decisions, type StandingDecision, standingDecisions } from "./decision.
 /** The filters of a list. A decision must match all given filters. */
 export interface DecisionFilter {
   readonly repository: string | undefined;
-  /** A file; or with a trailing `/`, a folder with everything under it. */
+  /**
+   * The path of a file or, if it ends with `/`, of a folder. A folder matches all files in it. Undefined for any path.
+   */
   readonly path: string | undefined;
-  /** Merged at this time or later. */
+  /** Merged at this time or later; undefined for no limit. */
   readonly sinceMs: number | undefined;
-  /** Merged before this time. */
+  /** Merged before this time; undefined for no limit. */
   readonly untilMs: number | undefined;
   /** Whether the reader may see the team's outcomes. */
   readonly seesTeam: (teamId: string) => boolean;
@@ -26,10 +28,10 @@ export interface DecisionPlace {
 
 /** A page of the list. */
 export interface DecisionPage {
-  /** Only decisions after this position in the list, which were merged earlier. */
+  /** The page starts after this position; null for the first page. */
   readonly after: DecisionPlace | null;
   readonly limit: number;
-  /** Where the previous slice stopped. */
+  /** Where the previous slice stopped; null for the first slice. */
   readonly cursor: Cursor<StandingDecision> | null;
 }
 

@@ -4,7 +4,10 @@ import type { Entries, HclValue } from "./hcl.js";
 
 export type Schema = z.core.JSONSchema.JSONSchema;
 
-/** Values to write in a form other than their plain text or number. */
+/**
+ * Describes what to write instead of plain values: replacements for texts, values of write-only fields, and fields to
+ * omit.
+ */
 export interface Substitutions {
   /** The replacement for the text at a path of the body, or null to write the text itself. */
   at(path: readonly PropertyKey[], text: string): HclValue | null;
@@ -18,18 +21,18 @@ export interface Substitutions {
 
 /**
  * Converts the fields of a resource to attributes, in the order of its schema. Schema names become snake_case. Names
- * that a user chose (in a map or in free JSON) stay unchanged, in sorted order. Null is omitted as an unset attribute,
- * except in free JSON; every other value is written, including defaults. A write-only field becomes `<name>_wo`, and
- * its version `<name>_wo_version`.
+ * that a user chose (in a map or in free JSON) stay unchanged, in sorted order. A null field is omitted as an unset
+ * attribute. Nulls in maps, lists and free JSON are written, as is every other value, including defaults. A write-only
+ * field becomes `<name>_wo`, and its version `<name>_wo_version`.
  */
 export function toAttributes(schema: z.ZodType, fields: unknown, substitutions: Substitutions): Entries {
   return structEntries(toProperties(toShape(schema)), fields, [], substitutions);
 }
 
-/** Caches each schema's description: a workspace may have thousands of resources of one kind. */
+/** Caches the JSON Schema of each schema, because a workspace may have thousands of resources of one kind. */
 const shapes = new WeakMap<z.ZodType, Schema>();
 
-/** A body's schema as JSON Schema, with defaults filled in. */
+/** Returns a body's schema as JSON Schema. It describes a parsed body, in which defaults are filled in. */
 export function toShape(schema: z.ZodType): Schema {
   const known = shapes.get(schema);
   if (known !== undefined) return known;
@@ -63,7 +66,7 @@ function structEntries(
   return entries;
 }
 
-/** The write-only fields directly below a path. */
+/** Returns the write-only fields below a path, as paths relative to that path. */
 function hiddenAt(path: readonly PropertyKey[], { hiddenPaths }: Substitutions): readonly string[] {
   if (hiddenPaths.length === 0) return [];
   const under = path.length === 0 ? "" : `${pathText(path)}.`;
@@ -100,7 +103,10 @@ function valueFor(
   };
 }
 
-/** Returns the schema's alternative that matches the value, or the schema itself if it has no alternatives. */
+/**
+ * Returns the schema's alternative that matches the value, or the schema itself if it has no alternatives. If none
+ * matches, returns any alternative for objects, or an empty schema.
+ */
 function branchFor(schema: Schema, value: unknown): Schema {
   const alternatives = (schema.anyOf ?? schema.oneOf ?? []).filter((each): each is Schema => typeof each === "object");
   if (alternatives.length === 0) return schema;
@@ -117,7 +123,9 @@ function branchFor(schema: Schema, value: unknown): Schema {
   );
 }
 
-/** The fields of an object by name, in schema order. Empty for anything but an object with known fields. */
+/**
+ * The fields of an object by name, in schema order. Empty if the schema does not describe an object with known fields.
+ */
 type Properties = ReadonlyMap<string, { readonly schema: Schema; readonly snake: string }>;
 
 const described = new WeakMap<Schema, Properties>();
@@ -145,7 +153,7 @@ function toRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 }
 
-/** `timeoutSeconds` -> `timeout_seconds`. */
+/** Converts a name to snake_case: `timeoutSeconds` -> `timeout_seconds`. */
 export function snakeCase(name: string): string {
   return name.replace(/-/g, "_").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -8,7 +8,7 @@ export interface AttributeFault {
   readonly message: string;
 }
 
-/** A body's fields, as far as the attributes define them. */
+/** The result of converting attributes: the fields of a body, and the invalid attributes. */
 export interface TakenFields {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly faults: readonly AttributeFault[];
@@ -16,18 +16,18 @@ export interface TakenFields {
 
 export interface AttributeReading {
   /**
-   * Marks the attributes whose values are unknown, in the form of the attributes. True covers a value and everything
-   * below it.
+   * Marks unknown attribute values, in the same structure as the attributes. `true` marks a value and everything below
+   * it.
    */
   readonly unknown: unknown;
-  /** Fields that attributes never set, by path with empty brackets for an index: `stations[].id`. */
+  /** Paths of fields that attributes never set, with empty brackets for an index: `stations[].id`. */
   readonly omitted: readonly string[];
 }
 
 /**
- * Converts attributes to the fields of a body: the reverse of `toAttributes`. Snake_case names become schema names. A
- * name that the schema does not have, and a value that is still unknown, is a fault at its path. Null is an unset
- * attribute, and is omitted. Other values are not validated.
+ * Converts attributes to the fields of a body: the reverse of `toAttributes`. Snake_case names become schema names. Two
+ * things are faults: a set attribute that the schema does not have, and a value that is still unknown. An attribute
+ * with null is unset, so its field is omitted. Other values are not validated.
  */
 export function fromAttributes(schema: z.ZodType, attributes: unknown, reading: AttributeReading): TakenFields {
   const faults: AttributeFault[] = [];
@@ -91,7 +91,8 @@ function fieldFrom(schema: Schema, value: unknown, place: Place): unknown {
 }
 
 /**
- * Returns the schema's alternative that matches the attribute's form, or the schema itself if it has no alternatives.
+ * Returns the schema itself if it has no alternatives. Otherwise returns the alternative for lists if the value is a
+ * list, or the alternative for objects; `{}` if there is none.
  */
 function branchFor(schema: Schema, value: unknown): Schema {
   const alternatives = (schema.anyOf ?? schema.oneOf ?? []).filter((each): each is Schema => typeof each === "object");

@@ -9,7 +9,10 @@ export interface Expression {
   readonly expression: string;
 }
 
-/** Named values in order: the attributes of a block, or an object. Names are quoted only if necessary. */
+/**
+ * Ordered pairs of name and value: the attributes of a block, or the members of an object. Names are quoted only if
+ * necessary.
+ */
 export type Entries = readonly (readonly [name: string, value: HclValue])[];
 
 export interface ObjectValue {
@@ -28,7 +31,10 @@ export interface Block {
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 /** Identifiers with a special meaning in an HCL expression. */
 const KEYWORDS = new Set(["true", "false", "null", "for", "if", "in", "each", "self"]);
-/** Characters to escape: control characters, and those with a meaning in a quoted template. */
+/**
+ * Characters to escape: quotes, backslashes, control characters, byte order marks, line separators, and the start of a
+ * template (`${`, `%{`).
+ */
 const ESCAPED = /["\\\p{Cc}\ufeff\u2028\u2029]|[$%](?=\{)/gu;
 const NAMED: Readonly<Record<string, string>> = {
   "\n": "\\n",
@@ -50,7 +56,7 @@ function writeBlock({ type, labels, attributes }: Block): string {
   return `${head} {\n${writeEntries(attributes, "  ", (name) => name)}}\n`;
 }
 
-/** Writes text in quotes, and escapes the characters that start a template in HCL. */
+/** Writes text as a quoted HCL string. Escapes special characters, including those that start a template. */
 export function quoted(text: string): string {
   return `"${escaped(text)}"`;
 }

@@ -17,13 +17,14 @@ export interface ExportedResource {
 }
 
 /**
- * Returns the block name of the resource with this kind and address, for a reference, or null to write its key instead.
+ * Returns the expression that refers to the resource with this kind and address, such as `service_team.core.id`.
+ * Returns null if the HCL should contain the resource's key instead.
  */
 export type Refer = (kind: string, address: string) => string | null;
 
 /**
- * Converts a resource to HCL. `holders` are the attributes that name its holders (`workspace_id`, `team_id`). `teamKey`
- * is "" for a resource without a team.
+ * Converts a resource to HCL. `holders` are the attributes that name the resource's workspace or team (`workspace_id`,
+ * `team_id`). `teamKey` is "" for a resource without a team.
  */
 export function exportResource(
   kind: Kind,
@@ -78,7 +79,7 @@ export function exportResource(
   };
 }
 
-/** The texts of a resource that the export writes to a folder, ordered by path. */
+/** Returns the files for the resource's texts in this folder, ordered by path. */
 export function filesIn({ folder, texts }: TextFolder, row: ResourceRow): readonly ExportedFile[] {
   return texts(row.fields)
     .map((text) => ({ path: filePath(folder, row, text), content: text.content }))
@@ -89,12 +90,15 @@ function filePath(folder: string, { address }: ResourceRow, { name }: FileText):
   return `${folder}/${address}/${name}`;
 }
 
-/** For example `service_runner_pool`. */
+/** Returns the resource type of a kind, for example `service_runner_pool`. */
 export function resourceType({ name }: Pick<Kind, "name">): string {
   return `service_${snakeCase(name)}`;
 }
 
-/** `core/web-app` -> `core_web-app`. Keys contain no underscore, so the names are unique. */
+/**
+ * Returns the block name of a resource: `core/web-app` -> `core_web-app`. A name that begins with a digit gets the
+ * prefix `_`. Keys contain no underscore, so block names are unique.
+ */
 export function blockName(address: string): string {
   const name = address.replaceAll("/", "_");
   return /^[0-9]/.test(name) ? `_${name}` : name;
@@ -109,8 +113,9 @@ function importId(kind: Kind, row: ResourceRow): string {
 }
 
 /**
- * Returns a reference to a block if `text` is the key of the block's resource, or starts with that key (as for a tool
- * of an integration). Otherwise returns null.
+ * Returns the expression `block` if `text` is the key of the resource that it refers to. If `text` is this key with a
+ * suffix after a dot (as for a tool of an integration), returns a template with the expression and the suffix.
+ * Otherwise, or without `block`, returns null.
  */
 function referenceTo(block: string | null, { address }: { readonly address: string }, text: string): HclValue | null {
   if (block === null) return null;

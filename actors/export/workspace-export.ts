@@ -24,20 +24,22 @@ const STEP = { resources: 50, characters: 32 * 1024 };
 interface Source {
   readonly reading: Reading;
   readonly workspace: ResourceRow;
-  /** The exported kinds in catalogue order, and the position of each. */
+  /** The exported kinds in catalogue order, and each kind's position in this order. */
   readonly kinds: readonly Kind[];
   readonly places: ReadonlyMap<string, number>;
 }
 
 /**
  * Exports a whole workspace as an HCL module, file by file in path order. `main.tf` has every resource and its import,
- * with kinds in catalogue order and resources in address order. `variables.tf` has the write-only fields. The other
- * files are those that `main.tf` reads. The pieces depend only on the contents, not on the order in which resources
- * were created. Each step does little work and yields a few pieces, or none, so that other work can run in between. The
- * export holds at most the largest resource in memory. `reading` must not change until the end.
+ * with kinds in catalogue order and resources in address order. `variables.tf` has the variables for write-only fields.
+ * The other files are those that `main.tf` reads. The pieces depend only on the contents, not on the order in which
+ * resources were created.
  *
- * Resources refer to each other by expressions. A resource names a later resource by its key instead, because a module
- * may have no cycles.
+ * Each step does little work and yields a few pieces, or none, so that other work can run in between. Memory use is
+ * limited to one step's pieces and one resource. `reading` must not change until the end.
+ *
+ * Resources refer to each other by expressions. A resource names a resource of the same kind or of a later kind by its
+ * key instead, because a module may have no cycles.
  */
 export function* exportWorkspace(
   reading: Reading,
@@ -65,7 +67,10 @@ export function* exportWorkspace(
   for (const { pieces } of parts.sort((left, right) => byCodeUnits(left.path, right.path))) yield* inSteps(pieces());
 }
 
-/** Writes the blocks of all resources of these kinds, with an empty line between them. */
+/**
+ * Writes the blocks of all resources of these kinds, with an empty line between them. Yields null for a resource
+ * without such blocks.
+ */
 function* blocksFile(
   path: string,
   source: Source,
@@ -83,7 +88,7 @@ function* blocksFile(
   }
 }
 
-/** Writes the texts of a kind's resources that the export puts into a folder. */
+/** Writes the files that one folder has for a kind's resources. Yields null once for each resource. */
 function* textFiles(source: Source, kind: Kind, folder: TextFolder): Generator<FilePiece | null> {
   for (const location of inPathOrder(listExportLocations(source, kind))) {
     const files = filesIn(folder, rowAt(source, kind, location));
@@ -92,7 +97,7 @@ function* textFiles(source: Source, kind: Kind, folder: TextFolder): Generator<F
   }
 }
 
-/** Groups pieces into steps. Null stands for a resource without pieces. */
+/** Groups pieces into steps. A null counts as a read resource, but adds no piece. */
 function* inSteps(pieces: Iterable<FilePiece | null>): Generator<readonly FilePiece[]> {
   let step: FilePiece[] = [];
   let looked = 0;

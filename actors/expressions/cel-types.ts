@@ -1,4 +1,4 @@
-/** The types of CEL (cel-spec, language definition, "Values" and "Gradual type checking"). */
+/** The CEL types without parameters (cel-spec, language definition, "Values" and "Gradual type checking"). */
 
 export type Scalar =
   | "dyn"
@@ -83,7 +83,10 @@ function isDyn({ kind }: Type): boolean {
   return kind === "dyn" || kind === "error";
 }
 
-/** Whether the types are equal. Parameters are compared by name. */
+/**
+ * Whether the types have the same notation. Parameters are compared by name. An object equals any other object, and
+ * `map(string, dyn)`.
+ */
 export function isSame(left: Type, right: Type): boolean {
   return formatType(left) === formatType(right);
 }
@@ -93,7 +96,7 @@ export function isSame(left: Type, right: Type): boolean {
  * step.
  */
 const MAX_PARTS = 200;
-/** Maximum number of type comparisons in one check. Beyond it, every type fits. */
+/** Maximum number of type comparisons in one check. Beyond this number, every type fits. */
 const MAX_COMPARISONS = 50_000;
 
 /** Returns the type, or `dyn` if it has {@link MAX_PARTS} parts or more. */
@@ -124,7 +127,7 @@ function toParts(type: Type, max: number): number {
  */
 export class Bindings {
   readonly #bound = new Map<string, Type>();
-  /** The bindings made, with their previous values, to undo them. */
+  /** A log of the bindings with their previous values, which undoes the bindings of a failed check. */
   readonly #trail: { readonly name: string; readonly before: Type | undefined }[] = [];
   #fresh = 0;
   #comparisons = 0;
@@ -195,7 +198,7 @@ export class Bindings {
     return put(type);
   }
 
-  /** Returns the common type of two elements, or `dyn` if they differ. */
+  /** Returns the more general of two types. Returns `dyn` if `left` is not assignable to `right`. */
   join(left: Type, right: Type): Type {
     return this.areAssignable([left], [right]) ? toMoreGeneral(left, right) : DYN;
   }
@@ -236,8 +239,8 @@ export class Bindings {
   }
 
   /**
-   * Binds the parameter. Returns `clashes` if it is bound to another type, and `unfit` if `type` contains the
-   * parameter.
+   * Binds the parameter to the type, or to the more general of the type and the earlier binding. Returns `clashes` if
+   * the type does not fit the earlier binding, and `unfit` if the parameter is unbound and the type contains it.
    */
   #bind(type: Type, parameter: Extract<Type, { kind: "parameter" }>): "fits" | "clashes" | "unfit" {
     if (type.kind === "parameter" && type.name === parameter.name) return "fits";
@@ -255,8 +258,8 @@ export class Bindings {
   }
 
   /**
-   * Whether a type contains the parameter, also through bindings. Binding the parameter to it would create an infinite
-   * type.
+   * Whether a type contains the parameter, also through bindings. Binding the parameter to such a type would create an
+   * infinite type.
    */
   #occurs(name: string, type: Type, seen = new Set<string>()): boolean {
     switch (type.kind) {
@@ -314,7 +317,7 @@ function mapParameters(type: Type, replace: (parameter: Extract<Type, { kind: "p
   }
 }
 
-/** Whether null is assignable to the type, as in cel-go: to times and opaque types, not to scalars. */
+/** Whether null is assignable to the type, as in cel-go: only to null, timestamps, durations and opaque types. */
 function isNullable({ kind }: Type): boolean {
   return kind === "null_type" || kind === "timestamp" || kind === "duration" || kind === "opaque";
 }

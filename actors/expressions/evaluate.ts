@@ -36,21 +36,24 @@ export interface Budget extends Work {
   readonly room: SizeBudget;
 }
 
-/** The budget of one request: four expressions of the highest cost, or 500 that cost only their start. */
+/**
+ * The budget of one request. It is enough for four expressions of the highest cost, or for 500 that cost only their
+ * start.
+ */
 export const createBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createSizeBudget() });
-/** Like {@link createBudget}, for results that keep halves of surrogate pairs. */
+/** Like {@link createBudget}, but the results keep unpaired surrogates. */
 export const createRawBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createRawSizeBudget() });
-/** Maximum number of expressions in one definition, so that a request's budget covers all of them. */
+/** Maximum number of expressions in one definition, so that a request's budget covers the start of all of them. */
 export const MAX_EXPRESSIONS = 250;
 /** Cost of starting an evaluation, in units. The evaluation may have to compile its program first. */
 const UNITS_TO_BEGIN = 300;
 
 /** A compiled expression, which can be evaluated any number of times. */
 export interface Program {
-  /** Evaluates the expression. Never throws. Its cost is limited (see `meter.ts`). */
+  /** Evaluates the expression. Never throws. The cost is limited (see `meter.ts`). */
   evaluate(names: Names, allowance?: Budget): Outcome;
   /**
-   * Evaluates the expression as a list, of which the caller wants at most `max` elements. Never throws. Each element
+   * Evaluates the expression as a list. Never throws. `elements` has at most the first `max` elements of the list; each
    * has its own size limit.
    */
   list(names: Names, allowance: Budget, max: number): ValueList | EvaluationFault;
@@ -71,11 +74,11 @@ export function createNames(...parts: readonly Names[]): Names {
 }
 
 /**
- * Maximum characters of all cached programs. A program takes up to 200 bytes per character. The oldest is evicted
- * first.
+ * Maximum total length of the cached programs, in characters. A program takes up to 200 bytes per character. The oldest
+ * program is evicted first.
  */
 const MAX_CACHED_CHARACTERS = 300_000;
-/** The cost of each program in the cache, in characters, besides those of its source. */
+/** Characters that each cached program counts in addition to its source. */
 const CHARACTERS_A_PROGRAM = 20;
 
 const meter = new Meter();

@@ -37,22 +37,26 @@ const LAST_SECOND = 253_402_300_799n;
 /** Functions whose cost depends on every element of their arguments. */
 const looksAtAll = new Set(["_==_", "_!=_", "@in"]);
 
-/** The cost of a call beyond one unit, for parsing times and looking up time zones. */
+/** The cost of a call in units, if it is not 1. These functions parse or format times, or look up time zones. */
 const weights: ReadonlyMap<string, number> = new Map([
   ["timestamp", 50],
   ["duration", 50],
   ["string", 10],
   ...[...standard.functions.keys()].filter((name) => name.startsWith("get")).map((name) => [name, 400] as const),
 ]);
-/** Errors are expensive to create, and an expression may create one at every step and continue. */
+/**
+ * The additional cost of a call that fails. Errors are expensive to create, and an expression may create one at every
+ * step and continue.
+ */
 const ERROR_WEIGHT = 200;
 /** Number of elements that a loop copies in the time of one unit. */
 const ELEMENTS_A_UNIT = 4;
 const TOO_EXPENSIVE = "it takes too long";
 
 /**
- * The environment of the standard functions, in which the meter counts each call. Where the library differs from
- * cel-spec (null values in `has` and `in`, `timestamp(int)`, `double("abc")`), our own functions replace it.
+ * The environment of the standard functions, in which the meter counts each call. Our own functions replace those that
+ * differ from cel-spec in the library, for example `has` and `in` with null values, `timestamp(int)` and
+ * `double("abc")`.
  */
 export function meteredEnvironment(meter: Meter): CelEnv {
   const standard = celEnv({
@@ -88,7 +92,7 @@ export function meteredEnvironment(meter: Meter): CelEnv {
   return Object.create(standard, { funcs: { value: { find } } });
 }
 
-/** The loop functions. They append to their list in place, because no other value refers to that list. */
+/** The functions of compiled loops. They append to a loop's list in place, because nothing else refers to this list. */
 function loops(meter: Meter): CelFunc[] {
   const filling = new WeakMap<CelList, CelValue[]>();
   return [
@@ -96,7 +100,7 @@ function loops(meter: Meter): CelFunc[] {
       meter.spend(Number(weight));
       return true;
     }),
-    // A loop copies all its elements before its first step, even if it ends there.
+    // The library copies all elements of a range before the loop's first step, even if the loop ends there.
     celFunc(RANGE, [DYN], DYN, (range) => {
       if (isCelList(range) || isCelMap(range)) meter.spend(range.size / ELEMENTS_A_UNIT);
       if (meter.isSpent) throw new Error(TOO_EXPENSIVE);
@@ -162,7 +166,7 @@ const conversions: readonly CelFunc[] = [
   }),
 ];
 
-/** Functions whose result may double at every step. They charge for its size before they build it. */
+/** Functions whose result may double at every step. They charge for the size of the result before they build it. */
 function growing(meter: Meter): CelFunc[] {
   return [
     celFunc("_+_", [LIST, LIST], LIST, (left, right) => {
@@ -197,7 +201,7 @@ function matching(meter: Meter): CelFunc[] {
 const MAX_LENGTH = 500;
 /** Maximum size of a pattern with its repetitions expanded, in approximate characters. */
 const MAX_GROWN = 5_000;
-/** Size of a Unicode class, which needs table lookups in each repetition. */
+/** Size to count for each Unicode class and each `i` flag. Both need table lookups in each repetition. */
 const UNICODE_CLASS_WEIGHT = 200;
 const MAX_CACHED_PATTERNS = 500;
 /** Number of instructions that run for one character in about the time of one unit. */

@@ -16,8 +16,8 @@ export interface Work {
 }
 
 /**
- * Counts the cost of an evaluation. Once exceeded, the limit stays exceeded even if the expression swallows the error
- * (as `all` and `exists` do), because loops check {@link isSpent} before each step.
+ * Counts the cost of an evaluation. An expression may swallow the error about an exceeded limit, as `all` and `exists`
+ * do. Loops therefore check {@link isSpent} before each step.
  */
 export class Meter {
   #left = MAX_UNITS;
@@ -27,7 +27,7 @@ export class Meter {
     return this.#left < 0;
   }
 
-  /** The remaining units; below 0 once they are exceeded. */
+  /** The remaining units; below 0 once the limit is exceeded. */
   get left(): number {
     return this.#left;
   }
@@ -37,7 +37,9 @@ export class Meter {
     this.#patterns.clear();
   }
 
-  /** Whether the evaluation uses this pattern for the first time, and may have to compile it. */
+  /**
+   * Whether the evaluation uses this pattern for the first time, and so may have to compile it. Remembers the pattern.
+   */
   isNew(pattern: string): boolean {
     const { size } = this.#patterns;
     return this.#patterns.add(pattern).size > size;
@@ -47,7 +49,10 @@ export class Meter {
     this.#left -= units;
   }
 
-  /** Spends the cost of passing the value: one unit, and the characters of a text. Does not count elements. */
+  /**
+   * Spends the cost of passing the value: one unit, and one for every 16 characters of a text or bytes. Does not count
+   * elements.
+   */
   spendFor(value: CelValue | undefined): void {
     this.#left -= 1;
     if (typeof value === "string" || value instanceof Uint8Array) this.#left -= value.length / CHARACTERS_A_UNIT;
@@ -61,7 +66,7 @@ export class Meter {
       if (next === undefined) return;
       this.spendFor(next);
       if (this.isSpent) return;
-      // A concatenated list may report a size that could never be built.
+      // Spend the size before copying the elements: a concatenated list may report a size that cannot be copied.
       if (isCelList(next)) {
         this.spend(next.size);
         if (!this.isSpent) pending.push(...next);

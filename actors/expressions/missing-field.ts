@@ -10,7 +10,10 @@ const UNRESOLVED = "unresolved attribute";
 export interface Selections {
   /** All names, including loop variables. */
   readonly names: ReadonlySet<string>;
-  /** Paths as written, by their last name; null if the expression reads that name in several paths. */
+  /**
+   * The path as written, by the last name in it. Null if the expression reads this name in several paths, or if the
+   * path contains anything but names.
+   */
   readonly paths: ReadonlyMap<string, string | null>;
 }
 

@@ -1,7 +1,7 @@
 import { type ASTNode, Environment, ParseError } from "cel-js";
 import { type Respelled, respell } from "./spelling.js";
 
-/** A part of an expression, in UTF-16 code units from its start; `end` is exclusive. */
+/** A part of an expression, as offsets from the start of the expression in UTF-16 code units. `end` is exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -24,7 +24,7 @@ export interface Tree {
   toField(node: Extract<Node, { op: "." }>): string;
 }
 
-/** Maximum length of an expression, in characters (expressions, What the service does). */
+/** Maximum length of an expression, in characters (see "What the service does" in the expressions document). */
 export const MAX_EXPRESSION_LENGTH = 2_000;
 /** Maximum nesting of brackets. */
 const MAX_BRACKETS = 100;
@@ -99,7 +99,10 @@ export function listOperands(node: Node): readonly Node[] {
   }
 }
 
-/** Finds the first node below `depth`. A chain of operators is as deep as it is long, even without brackets. */
+/**
+ * Finds the first node below `depth`; null if there is none. A chain of operators is as deep as it is long, even
+ * without brackets.
+ */
 function findDeeperNode(root: Node, depth: number): Node | null {
   let level: readonly Node[] = [root];
   for (let at = 0; at < depth && level.length > 0; at++) level = level.flatMap(listOperands);

@@ -1,7 +1,7 @@
 /**
- * A field that contains expressions, with the type that each must have and the names in its scope (expressions,
- * Integration positions; Hook positions and values). Used by the checker, the positions endpoint, hooks and
- * integrations.
+ * A field that contains expressions, with the expected type of each expression and the names in its scope. See
+ * "Integration positions" and "Hook positions and values" in the expressions document. Used by the checker, the
+ * positions endpoint, hooks and integrations.
  */
 
 import { DYN, STRING, type Type, toList, toMap, toObject } from "./cel-types.js";
@@ -94,7 +94,7 @@ function requestWithAnswer(path: string, seeing: Seeing): Position[] {
   ];
 }
 
-/** The positions of a webhook or poll event. `sees` are the names of its source. */
+/** The positions of a webhook or poll event. `sees` has the names that the webhook or poll puts in scope. */
 function events(path: string, sees: readonly string[]): Position[] {
   const item: Seeing = { sees, alsoSees: ["item"] };
   const captured: Seeing = { sees, alsoSees: ["item", "captures"] };
@@ -212,7 +212,10 @@ interface Pattern {
   readonly parts: readonly (string | null)[];
 }
 
-/** Calls `take` for each text at a position until it returns false. The definition may be any JSON of any size. */
+/**
+ * Calls `take` for each text that contains expressions, until `take` returns false. The definition may be any JSON of
+ * any size.
+ */
 function visitExpressions(
   language: Language,
   definition: unknown,
@@ -245,7 +248,10 @@ function below(patterns: readonly Pattern[], depth: number, name: string | numbe
   return patterns.every(goesOn) ? patterns : patterns.filter(goesOn);
 }
 
-/** Whether a text is at the position. It may be deeper: within a JSON body or a tool's inputs. */
+/**
+ * Whether a text at this depth is at the position. A position of the form `text` also includes deeper texts, such as
+ * those in a JSON body or in a tool's inputs.
+ */
 function isAt(depth: number, parts: readonly (string | null)[], form: ExpressionForm): boolean {
   return depth === parts.length || (depth > parts.length && form === "text");
 }
@@ -267,7 +273,7 @@ const MAX_EXPRESSION_CHARACTERS = 25_000;
 
 /**
  * Returns why a definition exceeds the limits for expressions, or null. Call it with the body as received, before
- * parsing anything in it: it stops at a limit, and parses no expression.
+ * parsing anything in it. The function stops at a limit, and parses no expression.
  */
 export function findSizeFault(language: Language, definition: unknown): string | null {
   const { maxExpressions } = language;
@@ -288,7 +294,7 @@ export function findSizeFault(language: Language, definition: unknown): string |
     : null;
 }
 
-/** Lists the expressions of a text, if the text can be parsed. */
+/** Lists the expressions of a text. Returns none for a template with a syntax error. */
 function listSources(text: string, form: ExpressionForm): string[] {
   if (form === "condition" && !isTemplate(text)) return [text];
   const read = readTemplate(text);

@@ -17,7 +17,7 @@ export const NEW_LIST = "@newList";
 export const DISTINCT = "@distinct";
 export const RANGE = "@range";
 const IN = "@in";
-/** The accumulator of a loop. No expression can name it. */
+/** The name of a loop's accumulator. No expression can contain this name. */
 const GATHERED = "@result";
 
 type Kind = Expr["exprKind"];
@@ -228,7 +228,7 @@ class Writer {
         iterRange: this.#call(RANGE, [this.write(loop.range)]),
         accuVar: GATHERED,
         accuInit: parts.from,
-        // `&&` evaluates both sides in order, so the budget is checked before the loop's result.
+        // `&&` evaluates its left side first, so the cost of the step counts before the loop's own condition.
         loopCondition: this.#call("_&&_", [goesOn, parts.while]),
         loopStep: parts.step,
         result: parts.result,

@@ -9,7 +9,7 @@ export function readsName(text: string, name: string): boolean {
   return listTreesWith(text, name).some(({ root }) => isNamed(root, name));
 }
 
-/** A field of a map that expressions can read under a name. */
+/** A field of a map, and the name by which expressions read the map. */
 interface FieldOfName {
   readonly name: string;
   readonly field: string;
@@ -25,7 +25,7 @@ export function needsField(text: string, wanted: FieldOfName): boolean {
   );
 }
 
-/** Parses those expressions in the text whose source contains the name. Most do not, and are skipped. */
+/** Parses the expressions in the text whose source contains the name. Skips expressions with syntax errors. */
 function listTreesWith(text: string, name: string): readonly Tree[] {
   if (!isTemplate(text)) return [];
   const read = readTemplate(text);
@@ -41,7 +41,7 @@ function isReadIn(tree: Tree, node: Node, wanted: FieldOfName): boolean {
   return isField(tree, node, wanted) || listOperands(node).some((operand) => isReadIn(tree, operand, wanted));
 }
 
-/** `has(name.field)`, or `"field" in name`. */
+/** Whether the node contains the test `has(name.field)` or `"field" in name`. */
 function isAskedFor(tree: Tree, node: Node, wanted: FieldOfName): boolean {
   const operands = listOperands(node);
   if (node.op === "call" && node.args[0] === "has" && operands.some((operand) => isField(tree, operand, wanted))) {
@@ -51,7 +51,7 @@ function isAskedFor(tree: Tree, node: Node, wanted: FieldOfName): boolean {
   return operands.some((operand) => isAskedFor(tree, operand, wanted));
 }
 
-/** `name.field`, or `name["field"]`. */
+/** Whether the node is `name.field` or `name["field"]`. */
 function isField(tree: Tree, node: Node, { name, field }: FieldOfName): boolean {
   if (node.op === ".") return isId(node.args[0], name) && tree.toField(node) === field;
   return node.op === "[]" && isId(node.args[0], name) && isText(node.args[1], field);

@@ -19,7 +19,7 @@ export const condition = text.superRefine(reading("condition"));
 /** A text field with any number of expressions. */
 export const template = text.superRefine(reading("text"));
 
-/** A JSON number as `readJson` returns it: a `bigint` beyond 2^53. */
+/** A JSON number as `readJson` returns it. An integer beyond 2^53 is a `bigint`. */
 const jsonNumber = z
   .custom<number | bigint>((value) => typeof value === "bigint" || Number.isFinite(value))
   .meta({ override: { type: "number" } });
@@ -42,7 +42,8 @@ function reading(form: ExpressionForm) {
 }
 
 /**
- * Visits all texts within `value`. `path` is the path of the visited text; it has its initial value again afterwards.
+ * Calls `take` for each text with expressions within `value`. `path` changes during the visit, and has its initial
+ * value again afterwards.
  */
 function eachTemplate(
   value: unknown,

@@ -101,15 +101,18 @@ const functions: Readonly<Record<string, readonly Overload[]>> = {
   getMilliseconds: clock,
 };
 
-/** Functions and types in scope, in addition to the declared names. Positions declare only standard ones. */
+/**
+ * The functions and types that expressions can use, in addition to the names in scope. All positions use {@link
+ * language}.
+ */
 export interface Declarations {
   /** Overloads by the function's name, including dots, or by the operator. */
   readonly functions: ReadonlyMap<string, readonly Overload[]>;
   /** Types by their names. */
   readonly types: ReadonlyMap<string, Type>;
   /**
-   * The namespace in which a name is resolved first, then in the enclosing ones; empty for none. A leading dot (`.x`)
-   * would be useful only with a namespace, and does not parse.
+   * The namespace in which a name is resolved first, before the enclosing namespaces; empty for none. A leading dot
+   * (`.x`) would be useful only with a namespace, and does not parse.
    */
   readonly container: string;
 }
@@ -141,7 +144,7 @@ const mixedComparisons: ReadonlyMap<string, readonly Overload[]> = new Map(
   ["<", "<=", ">", ">="].map((operator) => [operator, mixedComparison]),
 );
 
-/** The language of all positions. JSON numbers are doubles, and `event.count > 1` should be valid. */
+/** The language of all positions. JSON numbers are doubles, so mixed comparisons make `event.count > 1` valid. */
 export const language: Declarations = extended(standard, mixedComparisons);
 
 /** Returns declarations with additional functions and overloads. */

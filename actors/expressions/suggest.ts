@@ -1,7 +1,7 @@
 /**
  * Returns the most similar name: the one with the fewest edits (insertion, removal, replacement, swap of neighbours).
- * Returns null if that name needs more than `max` edits. The default of `max` depends on the length of the name. Of
- * equally similar names, the first wins.
+ * Names that differ only in case need no edit. Returns null if the most similar name needs more than `max` edits. The
+ * default of `max` depends on the length of the name. Of equally similar names, the first wins.
  */
 export function nearest(
   name: string,

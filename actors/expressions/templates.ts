@@ -1,4 +1,6 @@
-/** Expressions within the strings of a definition: `${{ <CEL> }}` (expressions, Expression syntax). */
+/**
+ * Expressions within the strings of a definition: `${{ <CEL> }}` (see "Expression syntax" in the expressions document).
+ */
 import { type Budget, compile, createBudget, type Names, type Outcome } from "./evaluate.js";
 import type { Fault } from "./parse.js";
 import { type Json, toText } from "./values.js";
@@ -9,7 +11,7 @@ export interface Embedded {
   readonly start: number;
 }
 
-/** A text as its parts, in order. */
+/** The parts of a text, in order: plain texts and expressions. */
 export type Template = readonly (string | Embedded)[];
 
 export const OPEN = "${{";
@@ -22,7 +24,10 @@ export function isTemplate(text: string): boolean {
   return text.includes(OPEN);
 }
 
-/** Splits a text into its parts. Braces inside an expression (quoted text, map literals) do not end it. */
+/**
+ * Splits a text into its parts. Braces inside an expression (quoted text, map literals) do not end it. Returns a fault
+ * if an expression is not closed.
+ */
 export function readTemplate(text: string): { readonly template: Template } | { readonly fault: Fault } {
   const parts: (string | Embedded)[] = [];
   let at = 0;
@@ -54,7 +59,7 @@ interface Read {
   readonly only: Embedded | null;
 }
 
-/** Maximum total characters of cached templates. The oldest is evicted first. */
+/** Maximum total characters of cached templates. The oldest template is evicted first. */
 const MAX_CACHED_CHARACTERS = 500_000;
 const cachedTemplates = new Map<string, Read>();
 let cachedCharacters = 0;
@@ -75,13 +80,13 @@ function knownTemplate(text: string): Read {
   return read;
 }
 
-/** Writes a value into a text; `before` is the text before it. */
+/** Converts a value to the text to insert. `before` is the text before the value. */
 export type WriteValue = (value: Json, before: string) => string;
 
 /**
- * Evaluates a text. A text of a single expression has that expression's value, of any type. In any other text, `write`
- * inserts each value. The result is an error if an expression has no value, or if the budget does not cover all of
- * them.
+ * Evaluates a text. If the text is a single expression, the result is the expression's value, of any type. In any other
+ * text, `write` inserts each value. The result is an error if an expression has no value, or if the budget does not
+ * cover all of them.
  */
 export function evaluateText(
   text: string,

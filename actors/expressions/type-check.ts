@@ -111,7 +111,7 @@ class Checker {
     return this.#fault(node, `there is no ${name} here${suggestion === null ? toNamesHere(names) : ""}`, suggestion);
   }
 
-  /** The type of a qualified name (`a.b`), if it is declared. */
+  /** Returns the type of a qualified name (`a.b`); null if the name is not declared. */
   #qualified(node: Node, names: Names): Type | null {
     const name = dotted(node);
     return name === null ? null : this.#declaredType(name, names);
@@ -199,7 +199,10 @@ class Checker {
     );
   }
 
-  /** `event["at"]` of a declared object has the type of its field. */
+  /**
+   * Returns the type of a field that is read as in `event["at"]`. Returns null if the node has another form, or if the
+   * value is no declared object.
+   */
   #literalIndex(node: Node, [, index]: readonly Node[], [of]: readonly Type[]): Type | null {
     if (node.op !== "[]" || index?.op !== "value" || typeof index.args !== "string" || of === undefined) return null;
     const type = this.bindings.resolve(of);
@@ -226,7 +229,10 @@ class Checker {
     return this.#fault(node, `${name}() is not for ${formatType(this.bindings.resolve(receiver, "dyn"))}${given}`);
   }
 
-  /** Checks a call of a function with a qualified name, which looks like a method call. */
+  /**
+   * Checks a call of a function with a qualified name, which looks like a method call. Returns null if the node is no
+   * such call.
+   */
   #namespaced(node: CallNode, names: Names): Type | null {
     if (node.op !== "rcall") return null;
     const [name, receiver, args] = node.args;
@@ -247,7 +253,10 @@ class Checker {
     return this.#fault(node, `there is no function ${name}()`, nearest(name, [...callable, ...macroNames]));
   }
 
-  /** The result type of the overloads that accept these types: `dyn` if they differ, null if there are none. */
+  /**
+   * Returns the result type of the overloads that accept these types: `dyn` if their result types differ, null if no
+   * overload accepts the types. Returns `error` if one of the types is `error`.
+   */
   #overload(overloads: readonly Overload[], types: readonly Type[]): Type | null {
     if (types.some(({ kind }) => kind === "error")) return ERROR;
     let result: Type | null = null;

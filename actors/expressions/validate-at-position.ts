@@ -29,7 +29,7 @@ export interface DefinitionKind {
 
 /** An expression to validate in place of the current one at a position of a definition. */
 export interface ExpressionAttempt {
-  /** The position with its keys and indexes: `hook.steps[0].when`. */
+  /** The position with its keys and indexes: `hook.steps[0].request.url`. */
   readonly position: string;
   /** The new expression, without `${{ }}`. */
   readonly expression: string;
@@ -45,8 +45,8 @@ export interface AttemptResult {
 }
 
 /**
- * Validates an expression with the names in scope at its position, and also the rest of the definition. Refuses a
- * definition that is itself invalid, or that has no expression at the position.
+ * Validates an expression with the names in scope at its position, and also the rest of the definition. Refuses an
+ * unknown position, a definition that is invalid or exceeds a limit, and a position without an expression.
  */
 export function validateAtPosition(
   kinds: readonly DefinitionKind[],

@@ -12,13 +12,16 @@ export type ExpressionForm =
   /** Text with any number of expressions. */
   | "text";
 
-/** The names in an expression's scope, and the type that it must have. */
+/** The names in an expression's scope, and the type that the expression must have; null for any type. */
 export interface ExpectedExpression {
   readonly names: ReadonlyMap<string, Type>;
   readonly returns: "bool" | "list" | null;
 }
 
-/** An expression's type, or its faults. `parses` is false for syntax errors. */
+/**
+ * The result for an expression or a field. `type` is null if there are faults, and for a text that does not contain
+ * exactly one expression. `parses` is false for syntax errors.
+ */
 export interface ValidationResult {
   readonly type: Type | null;
   readonly faults: readonly Fault[];
@@ -48,7 +51,7 @@ export function validateField(text: string, form: ExpressionForm, wanted: Expect
   };
 }
 
-/** Returns the syntax errors of a field's expressions, one sentence each. */
+/** Returns the messages of the syntax errors in a field, at most one for each expression. */
 export function syntaxFaults(text: string, form: ExpressionForm): string[] {
   const read = readField(text, form);
   if ("fault" in read) return [read.fault.message];

@@ -22,7 +22,7 @@ export type Value = null | boolean | number | bigint | CelUint | string | readon
 export interface SizeBudget {
   elements: number;
   characters: number;
-  /** Whether results keep halves of surrogate pairs, for callers that need the exact code units. Absent means no. */
+  /** Whether results keep unpaired surrogates, for callers that need the exact code units. Absent means no. */
   readonly isRaw?: boolean;
 }
 
@@ -70,14 +70,14 @@ function typeOfField(type: Type, name: string): Type {
   return own ?? { kind: "dyn" };
 }
 
-/** The size budget for results that keep halves of surrogate pairs. */
+/** The size budget for results that keep unpaired surrogates. */
 export const createRawSizeBudget = (): SizeBudget => ({ ...createSizeBudget(), isRaw: true });
 
 /**
- * Converts a result to JSON: halves of surrogate pairs become U+FFFD unless `budget.isRaw` is set, integers become
- * numbers with all their digits, bytes become base64, times RFC 3339, and durations seconds ("1.5s"). It subtracts the
- * result's size from `budget`, and throws if the result is larger: a small expression may repeat the same part very
- * often.
+ * Converts a result to JSON. Unpaired surrogates become U+FFFD unless `budget.isRaw` is set. Integers keep all their
+ * digits. Infinite numbers and NaN become text, bytes become base64, times become RFC 3339, and durations become
+ * seconds ("1.5s"). Subtracts the result's size from `budget`, and throws if the result is larger: a small expression
+ * may repeat the same part very often.
  */
 export function toPlainJson(value: CelValue, budget: SizeBudget): Json {
   return new Writer(budget).json(value);

@@ -57,7 +57,8 @@ export const MAX_COUNTED_FILES = 10_000;
 
 /**
  * Reads the change of a run. It accepts any text, and skips what is not a diff. A hunk ends after the number of lines
- * in its header, so no line of a file passes for a header. Anything beyond the limits is only counted.
+ * in its header, so no line of a file passes for a header. Nothing beyond the limits is read: further files are counted
+ * as `unread`, and a file that is read in part has `isCut`.
  */
 export function readChange(checkouts: readonly CheckoutDiff[]): Change {
   const { parts, unread } = split(checkouts);
@@ -94,7 +95,10 @@ interface Part extends CheckoutDiff, DiffPart {}
 
 const NEXT_FILE = "\ndiff --git ";
 
-/** Splits all diffs into parts, up to the limit, and counts the rest. No line of a hunk can start a new file. */
+/**
+ * Splits all diffs into parts, up to the limit, and counts the rest. Every line of a hunk begins with a sign, so it
+ * cannot start a new file.
+ */
 function split(checkouts: readonly CheckoutDiff[]): { readonly parts: readonly Part[]; readonly unread: number } {
   const parts: Part[] = [];
   let unread = 0;
@@ -112,11 +116,13 @@ function split(checkouts: readonly CheckoutDiff[]): { readonly parts: readonly P
 
 /** The line after which only the bytes of a binary file follow. */
 const BINARY_PATCH = "\nGIT binary patch\n";
-/** Maximum offset of that line in a file's part, in characters. Only a few short lines precede it. */
+/**
+ * Maximum offset of the line {@link BINARY_PATCH} in a file's part, in characters. Only a few short lines precede it.
+ */
 const MAX_BEFORE_BYTES = 4_000;
 
 /**
- * Returns the end of the text in a file's part. The bytes of a binary file are not read, and do not use up its share.
+ * Returns the end of the text in a file's part. The bytes of a binary file are not read, and do not use up the limit.
  */
 function endOfText(diff: string, from: number, to: number): number {
   const at = diff.slice(from, Math.min(to, from + MAX_BEFORE_BYTES)).indexOf(BINARY_PATCH);

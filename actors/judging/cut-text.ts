@@ -1,6 +1,6 @@
 /**
  * Shortens a text to at most `max` characters. A longer text keeps its start and end, with a note of its full length
- * between them.
+ * between them. If `max` leaves no space for the note, only the start remains.
  */
 export function cutMiddle(text: string, max: number): string {
   if (text.length <= max) return text;

@@ -1,6 +1,6 @@
 import { findPath, pathOfBoth, unquoted } from "../runs/diff-path.js";
 
-/** Files that are `binary`, and files whose name or mode alone changed, have no hunks. */
+/** What a diff does to a file. Files that are `binary`, and files whose name or mode alone changed, have no hunks. */
 export type FileKind = "added" | "deleted" | "renamed" | "changed" | "binary";
 
 export interface ReadHunk {
@@ -66,7 +66,7 @@ export class DiffReader {
     return this.#at;
   }
 
-  /** Reads the whole part. */
+  /** Reads the part, up to its end or a limit. */
   read(): this {
     while (this.#at < this.#to && !this.isCut) {
       const from = this.#at;

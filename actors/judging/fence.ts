@@ -16,7 +16,7 @@ export class FencedText {
     return this;
   }
 
-  /** Adds a text that others wrote, without the mark. */
+  /** Adds a text that others wrote, after removing the mark from it. Does not add an empty text. */
   text(untrusted: string): this {
     const text = this.fenced(untrusted);
     if (text !== "") this.#parts.push(text);

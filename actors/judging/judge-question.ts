@@ -20,7 +20,7 @@ export interface JudgedWork {
   readonly given: readonly CheckoutDiff[];
   /** The run's last steps, oldest first. Only the last `MAX_JUDGED_STEPS` are used. */
   readonly steps: readonly JudgedStep[];
-  /** Null for a station without a check. */
+  /** Null if the run has no result of a check. */
   readonly check: JudgedCheck | null;
 }
 
@@ -32,8 +32,8 @@ export interface JudgingOptions {
 }
 
 /**
- * The shown parts of the work, needed to read the answer. Equal work and options give an equal value, so it is never
- * stored.
+ * The shown parts of the work, needed to read the answer. They are not stored, because equal work and options give
+ * equal parts.
  */
 export interface ShownWork extends ShownPlaces {
   /** The indexes of the claims, in the order in which they were shown. */

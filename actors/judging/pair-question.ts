@@ -52,7 +52,7 @@ export interface PairReading {
 export interface PairReason {
   /** As the model wrote it: "first" and "second" refer to the order in this reading. */
   readonly text: string;
-  /** The cited hunks, by number in each change. */
+  /** The numbers of the cited hunks in each change. */
   readonly ownHunks: readonly number[];
   readonly theirHunks: readonly number[];
 }

@@ -11,7 +11,7 @@ export type Unpaired =
   | "other-rubric"
   /** The deployment has no model. */
   | "not-set-up"
-  /** One of the two copies did not settle before its replay ended. */
+  /** One of the two copies does not exist, or did not settle before its replay ended. */
   | "unsettled"
   /** One of the two runs ended too early to store a change. */
   | "no-change"
@@ -22,7 +22,10 @@ export type Unpaired =
 export interface PairSide {
   readonly judge: Judge | null;
   readonly isSettled: boolean;
-  /** Null if the run stored no change. A run that succeeded without changes has an empty change, not null. */
+  /**
+   * Null if the run stored no change, or if the change was not read. A run that succeeded without changes has an empty
+   * change, not null.
+   */
   readonly change: readonly CheckoutDiff[] | null;
 }
 
@@ -34,7 +37,7 @@ export type PairPlan =
   /** The model must read the pair in both orders. */
   | { readonly state: "asked" };
 
-/** Decides whether to read a pair. It checks permanent reasons before temporary ones. */
+/** Decides what to do with a pair. If several reasons prevent the comparison, returns the first one found. */
 export function planPair(
   own: PairSide,
   theirs: PairSide,

@@ -9,7 +9,7 @@ export const MAX_CHECK_OUTPUT = 8_000;
 /** Maximum length of an answer, in tokens. Reasoning models need most of it to think. */
 export const MAX_ANSWER_TOKENS = 8_000;
 
-/** Joins paragraphs to a prompt, and joins the sentences of each paragraph with spaces. */
+/** Joins paragraphs into a prompt. Joins the sentences of a paragraph with spaces. */
 export function toPrompt(paragraphs: readonly (string | readonly string[])[]): string {
   return paragraphs.map((each) => (typeof each === "string" ? each : each.join(" "))).join("\n\n");
 }

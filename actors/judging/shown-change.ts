@@ -31,9 +31,9 @@ const MAX_PATH = 500;
 const LINE_WORDS = 64;
 
 /**
- * Shows a change within its character limit. Files that are too long together share the characters: short files are
- * shown whole, and long files with their first hunks. Files without a share are listed with their counts; unread files
- * are only counted. The order of the files does not affect which files and hunks are shown.
+ * Shows a change within its character limit. If the files together are too long, they share the characters: short files
+ * are shown whole, and long files with their first hunks. Files without a share are listed with their counts; unread
+ * files are only counted. The order of the files does not affect which files and hunks are shown.
  */
 export function showChange(
   into: FencedText,
@@ -49,7 +49,10 @@ export function showChange(
   return { hunks: showing.hunks, isCut: showing.isCut };
 }
 
-/** A file with its description, not yet in one line, and the characters that the whole file needs. */
+/**
+ * A file with its description (`words`, which may contain control characters) and the number of characters that showing
+ * the whole file needs (`cost`).
+ */
 interface ShowableFile extends Pick<ChangedFile, "hunks" | "isCut"> {
   readonly words: string;
   readonly cost: number;

@@ -21,7 +21,7 @@ const MAX_STEP = 2_000;
  */
 const LINE_WORDS = 64;
 
-/** Shows the last steps in chronological order, within the character limit. Returns their indexes. */
+/** Shows the last steps in chronological order, within the character limit. Returns the indexes of the shown steps. */
 export function showSteps(into: FencedText, steps: readonly JudgedStep[], maxCharacters: number): readonly number[] {
   const lineLength = into.mark.length + LINE_WORDS;
   let left = maxCharacters - lineLength;

@@ -5,7 +5,7 @@ import { type Judge, type JudgeScale, passesScore, passesShare, toPassShare, toS
 
 export interface JudgeReason {
   readonly text: string;
-  /** The index of the claim, from 0; null on a rubric's scale. */
+  /** The index of the claim, from 0; null if the judge has no claims. */
   readonly claim: number | null;
   readonly citations: readonly Citation[];
 }
@@ -20,7 +20,7 @@ export interface JudgeVerdict {
   readonly marks: readonly boolean[] | null;
   /** The claims at the time of judging; empty if there are none. */
   readonly claims: readonly string[];
-  /** The share of claims that must be met; null if there are none. */
+  /** The share of claims that must be met; null if there are no claims. */
   readonly passShare: number | null;
   readonly reasons: readonly JudgeReason[];
   /** The model that judged, and the version of its prompt. */

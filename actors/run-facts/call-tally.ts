@@ -17,7 +17,9 @@ export interface RefusedTool {
   readonly by: NonNullable<ToolCall["refusedBy"]>;
 }
 
-/** The servers, tools and skills in the steps of a run, each in the order of its first step. */
+/**
+ * The servers, tools and skills in the steps of a run. Each list is in the order in which its entries first occurred.
+ */
 export interface CallTally {
   readonly servers: readonly ServerCalls[];
   readonly refused: readonly RefusedTool[];
@@ -32,7 +34,7 @@ export const MAX_TALLIED = 50;
 
 const nothing: CallTally = { servers: [], refused: [], skillsRead: [] };
 
-/** Updates the tally for a step. Returns the same tally if the step has no call and no skill. */
+/** Updates the tally for a step. A step without a call and without a new skill leaves the tally unchanged. */
 export function tallyStep(
   before: CallTally | undefined,
   { call, skill }: Pick<RunStep, "call" | "skill">,

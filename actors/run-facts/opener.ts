@@ -5,7 +5,7 @@ const person = z.strictObject({ kind: z.literal("person"), userId: z.string() })
 const token = z.strictObject({ kind: z.literal("token"), tokenId: z.string() });
 /** A run at a station of the line. */
 const station = z.strictObject({ kind: z.literal("station"), lineId: z.string(), station: z.string() });
-/** An event of an integration, by its key and id. */
+/** An integration, by its key and id. */
 const integration = z.strictObject({
   kind: z.literal("integration"),
   integration: z.string(),

@@ -34,13 +34,13 @@ export interface PullRequestFact {
   readonly isReverted: boolean;
 }
 
-/** `[team, UTC day of the end, pull request]` */
+/** Key: `[team, UTC day of the end, pull request]` */
 export const pullRequestFacts = indexedTable<PullRequestFact>("pull-request-fact", {
   under: ["teamId"],
   order: ["endedDay", "id"],
 });
 
-/** The fact of a task's pull request is not removed while the pull request is open. */
+/** The retention of pull request facts. The fact of a task's own pull request stays while the pull request is open. */
 export const pullRequestFactRetention = retain(pullRequestFacts, {
   period: "facts",
   lineParts: 1,

@@ -34,7 +34,7 @@ export interface ReviewThread {
   readonly asOfMs: number;
 }
 
-/** `[team, UTC day, id]` */
+/** Key: `[team, UTC day, id]` */
 export const reviewFacts = indexedTable<ReviewFact>("review-fact", {
   under: ["teamId"],
   order: ["day", "id"],

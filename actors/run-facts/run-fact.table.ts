@@ -41,7 +41,7 @@ export interface RunFact extends CallTally {
   /** The model that the agent reported; null if it reported none. */
   readonly reportedModel: string | null;
   readonly effort: string | null;
-  /** Key of the harness profile. */
+  /** Key of the harness profile; null for none. */
   readonly profile: string | null;
   readonly fingerprint: string;
   readonly repositories: readonly string[];
@@ -54,7 +54,7 @@ export interface RunFact extends CallTally {
   readonly steps: number;
 }
 
-/** `[team, UTC day of the end, end (ms), run]`, and by station in the same order */
+/** Key: `[team, UTC day of the end, end (ms), run]`. The index by station has the same order. */
 export const runFacts = indexedTable<RunFact>("run-fact", {
   under: ["teamId"],
   order: ["endedDay", "endedMs", "runId"],

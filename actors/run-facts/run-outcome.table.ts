@@ -21,5 +21,5 @@ export interface RunOutcomeRow {
   readonly next: { readonly act: NextAct; readonly at: string } | null;
 }
 
-/** `[run]`: there is none for an active run, and for one that ended before outcomes were recorded. */
+/** Key: `[run]`. Active runs have no row. Runs that ended before outcomes were recorded have none either. */
 export const runOutcomes = table<RunOutcomeRow>("run-outcome");

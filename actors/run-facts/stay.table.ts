@@ -19,7 +19,7 @@ export interface Stay {
   readonly toMs: number;
 }
 
-/** `[team, UTC day of the end (YYYY-MM-DD), stay]`, in the order of their ends */
+/** Key: `[team, UTC day of the end (YYYY-MM-DD), stay]`. Stays are in the order of their ends. */
 export const stays = table<Stay>("stay");
 
 export const stayRetention = retain(stays, {

@@ -6,8 +6,8 @@ export interface Complexes {
 
 /**
  * Transforms `signal` in place: entry k becomes the sum over all entries j of entry j times e^(-2πi · j · k / length).
- * The length must be a power of two. Uses radix 2, with each root computed by sine and cosine. The error of the result,
- * as a vector, is at most {@link transformError} times its length.
+ * The length must be a power of two. Uses radix 2, with each root computed by sine and cosine. The relative error of
+ * the result, as a vector, is at most {@link transformError}.
  */
 export function transform(signal: Complexes): void {
   const { length } = signal.real;
@@ -21,7 +21,10 @@ export function transform(signal: Complexes): void {
   }
 }
 
-/** Five roundings per stage (of a product, its root and a sum), each at most 2^-53. */
+/**
+ * Returns the maximum relative error of {@link transform}. Each stage has five roundings (of a product, its root and a
+ * sum), each of at most 2^-53.
+ */
 export function transformError(length: number): number {
   return 5 * Math.log2(length) * 2 ** -53;
 }

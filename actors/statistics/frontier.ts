@@ -14,7 +14,7 @@ export interface FrontierPoint {
 /**
  * Returns the Pareto frontier: the points that no other point dominates in score and cost (document 2, "Search detail":
  * `frontier`). Equal points both stay. The order is by cost, cheapest first, then by score, best first, then as given.
- * For the objective `cost`, the caller must leave out the candidates with a lower score.
+ * For the objective `cost`, the caller must leave out the candidates that are `worse` than the seed.
  */
 export function paretoFrontier<Point extends FrontierPoint>(points: readonly Point[]): readonly Point[] {
   return points

@@ -18,7 +18,7 @@ const MAX_REPEATS = 5;
 /**
  * The number of copies per run that reduces a set's noise below `minGain`: (spread / `minGain`)², rounded up (document
  * 2, "Warnings": `neededRepeats`). More than 5 means that no search can distinguish such a gain from noise. For a
- * `minGain` of 0, a positive spread needs 6 copies, and no spread needs 0.
+ * `minGain` of 0, the number is 6 if the spread is positive, and otherwise 0.
  */
 export function neededRepeats(spread: Fraction, minGain: number): number {
   const smallest = decimal(minGain);
@@ -36,7 +36,7 @@ export function suggestedRepeats(needed: number): number {
 /** 95 % of a standard normal variable's values are within this many standard deviations. */
 const DEVIATIONS = 1.96;
 
-/** The size of a comparison of two replays: the number of tasks, and of copies per task on each side. */
+/** The size of a comparison of two replays: the number of tasks, and the number of copies of each run on each side. */
 export interface ComparisonSize {
   readonly tasks: number;
   readonly own: number;
@@ -46,7 +46,7 @@ export interface ComparisonSize {
 /**
  * The gain that noise alone exceeds in about 5 % of comparisons of this size: `1.96 · √(v · (1/own + 1/other) /
  * tasks)`, with v from {@link varianceWithinTasks} (a replay's `detectableGain`). Null for fewer than 5 tasks, and if
- * no task has two scored copies. It is display only and decides nothing, so it is a double.
+ * no task has two scored copies. The value is only displayed and decides nothing, so it is a double.
  */
 export function detectableGain(live: readonly Copy[], { tasks, own, other }: ComparisonSize): number | null {
   const variance = varianceWithinTasks(live);
@@ -56,8 +56,8 @@ export function detectableGain(live: readonly Copy[], { tasks, own, other }: Com
 
 /**
  * The mean, over the tasks with at least two scored copies, of the unbiased variance of a copy's success (1 or 0)
- * within its task. Unbiased means divided by the number of copies minus one. `live` has the copies of all replays of
- * the live config with the current fingerprint.
+ * within its task. Unbiased means divided by the number of copies minus one. Null if there is no such task. `live` has
+ * the copies of live replays with the same config.
  */
 export function varianceWithinTasks(live: readonly Copy[]): Fraction | null {
   return mean([...groupByTask(live).values()].flatMap((copies) => toVariance(copies)));

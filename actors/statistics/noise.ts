@@ -14,7 +14,10 @@ export interface Noise {
   readonly flippedTasks: readonly string[];
   /** Whether one copy per run is too few to reduce the noise below `minGain`. */
   readonly noisyInOneCopy: boolean;
-  /** The number of copies that reduces the noise enough, and the number to suggest. A search with fewer is `noisy`. */
+  /**
+   * The number of copies of each run that reduces the noise enough, and the number to suggest. A search with fewer than
+   * `neededRepeats` gets the warning `noisy`.
+   */
   readonly neededRepeats: number;
   readonly suggestedRepeats: number;
 }

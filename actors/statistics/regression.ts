@@ -2,11 +2,11 @@ import { compare, type Fraction, subtract, toNumber } from "../fraction.js";
 import { type Copy, countSucceeded, groupByTask, isScored, successShare } from "./copy.js";
 
 /**
- * Whether a task regressed (document 2, "Replay check verdict", "Replay (read)": `comparison[].regressed`). It did if
- * every copy of both sides has settled, both sides have a scored copy, all scored copies of the baseline succeeded, and
- * fewer than half of the candidate's did. If every drop counted, 93 % of checks of 20 tasks with three copies would
- * fail although nothing changed. With this rule 6 % do; with five copies 0.7 %, with one copy 67 %. The tasks' rates
- * for these figures are in `test/actors/statistics/regression.test.ts`.
+ * Whether a task regressed (document 2, "Replay check verdict", "Replay (read)": `comparison[].regressed`). A task
+ * regressed if every copy of both sides has settled, both sides have a scored copy, all scored copies of the baseline
+ * succeeded, and fewer than half of the candidate's scored copies did. If every drop counted, 93 % of checks of 20
+ * tasks with three copies would fail although nothing changed. With this rule 6 % do; with five copies 0.7 %, with one
+ * copy 67 %. The tasks' rates for these figures are in `test/actors/statistics/regression.test.ts`.
  */
 export function hasRegressed(candidate: readonly Copy[], baseline: readonly Copy[]): boolean {
   const scored = candidate.filter(isScored).length;

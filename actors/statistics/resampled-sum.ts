@@ -14,12 +14,12 @@ export interface Ends<Each> {
 }
 
 /**
- * The type 1 quantiles of the sum of `size` values, drawn with replacement from a sample of `size` values. For each of
- * two probabilities, that is the smallest sum whose cumulative probability is not below it.
+ * The type 1 quantiles of the sum of `size` values, drawn with replacement from a sample of `size` values. The quantile
+ * of a probability is the smallest sum whose cumulative probability is not below this probability.
  *
  * The distribution is the sample's own, convolved with itself. It is first computed in doubles by a Fourier transform,
- * with an error bound, which takes milliseconds. Only if a cumulative probability is within that error of the requested
- * one, all resamples are counted in integers instead. So the result is always exact.
+ * with an error bound, which takes milliseconds. If a cumulative probability is within this error of a requested one,
+ * all resamples are counted in integers instead. So the result is always exact.
  */
 export function resampledSumQuantiles(
   sample: readonly ValueCount[],
@@ -68,10 +68,10 @@ function resampledDensity(sample: readonly ValueCount[], size: number): Float64A
 }
 
 /**
- * The maximum error of a cumulative probability. As a vector, the sample's transform has a relative error of
- * {@link transformError}. The power multiplies it by `size` and adds three roundings each. The inverse transform adds
- * one more error. The error of a sum of entries is at most the square root of their number times that, plus the
- * roundings of the additions. The result is doubled to cover products of errors.
+ * The maximum error of a cumulative probability. As a vector, the sample's transform has a relative error of {@link
+ * transformError}. The power multiplies this error by `size` and adds three roundings each. The inverse transform adds
+ * one more error. The error of a sum of entries is at most the vector's error times the square root of their number,
+ * plus the roundings of the additions. The result is doubled to cover products of errors.
  */
 function cumulativeError(length: number, size: number): number {
   const ofDensity = (size + 1) * (transformError(2 * length) + 3 * 2 ** -53);

@@ -2,7 +2,7 @@ import { compare, fraction, toNumber } from "../fraction.js";
 
 export type LookResult = "passed" | "failed";
 
-/** A change that was judged or checked twice, in a checking baseline. */
+/** The results of the first and the second judging of a change, or of the first and the second check. */
 export interface TwoLooks {
   /** Null if the first look had no verdict. */
   readonly first: LookResult | null;
@@ -15,10 +15,7 @@ const STABLE_FROM = fraction(8, 10);
 
 /** How often a judge gives the same verdict on the same change twice (document 2, "Set health": `judge`). */
 export interface JudgeAgreement {
-  /**
-   * The number of changes with two verdicts, of those with two equal verdicts, and of those whose second verdict is
-   * pending.
-   */
+  /** The numbers of changes with two verdicts, with two equal verdicts, and with a pending second verdict. */
   readonly compared: number;
   readonly agreed: number;
   readonly pending: number;

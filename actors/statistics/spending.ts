@@ -17,7 +17,7 @@ export interface Spending {
   readonly costPerRun: Money | null;
 }
 
-/** `currency` is the ceiling's. An amount in another currency counts as unpriced. */
+/** Computes the spending of copies. `currency` is the ceiling's. An amount in another currency counts as unpriced. */
 export function countSpending(copies: readonly PricedCopy[], currency: string): Spending {
   const spent = sumMoney(
     copies.flatMap((copy) => copy.spent ?? []),
@@ -35,10 +35,10 @@ function isPriced({ spent, priced }: PricedCopy, currency: string): boolean {
   return priced && (spent === null || spent.currency === currency);
 }
 
-/** A replay's ceiling, and the numbers that divide it to get the cost of an unpriced copy. */
+/** A replay's ceiling, and the numbers by which it is divided to get the share of an unpriced copy. */
 export interface CeilingOf {
   readonly ceiling: Money;
-  /** The number of replayed runs, and of copies of each. */
+  /** The number of replayed runs, and the number of copies of each run. */
   readonly runs: number;
   readonly repeats: number;
 }

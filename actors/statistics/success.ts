@@ -19,7 +19,7 @@ export interface SuccessTotals {
   readonly settled: number;
   readonly scored: number;
   readonly unscored: number;
-  /** From 0 to 1. Both this and `interval` are null while no task is scored. */
+  /** From 0 to 1. `successRate` and `interval` are null while no task is scored. */
   readonly successRate: number | null;
   readonly interval: Interval | null;
 }
@@ -40,7 +40,7 @@ export function successTotals(copies: readonly Copy[]): SuccessTotals {
   };
 }
 
-/** Null while no task is scored. */
+/** Returns the success with its 95 % interval; null while no task is scored. */
 export function successInterval(copies: readonly Copy[]): Interval | null {
   const rate = successRate(copies);
   const bounds = bootstrapMean([...taskShares(copies).values()]);
@@ -61,7 +61,7 @@ export interface Saturation {
   readonly saturated: boolean;
 }
 
-/** Null while no task is scored. */
+/** Measures the success of the live config; null while no task is scored. */
 export function saturation(copies: readonly Copy[]): Saturation | null {
   const rate = successRate(copies);
   const interval = successInterval(copies);

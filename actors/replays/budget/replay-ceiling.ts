@@ -13,7 +13,7 @@ export function countSpent(replay: ReplayRow): Fraction {
   return unpriced === 0 ? known : add(known, multiply(fraction(unpriced), unpricedRun(replay)));
 }
 
-/** A search's ceiling, and the amount that counts against the ceiling, excluding one replay of the search. */
+/** A search's ceiling, and the amount that counts against the ceiling without one replay of the search (`others`). */
 export interface BudgetLeft {
   readonly ceiling: Money;
   readonly others: Fraction;
@@ -62,8 +62,9 @@ export function addSpending(
 }
 
 /**
- * Returns a copy's spending after another attempt: the sum of the costs in the ceiling's currency. If there are none,
- * it is the first cost that was reported in another currency.
+ * Returns a copy's spending after another attempt: the sum of the costs in the ceiling's currency. If there is no cost
+ * in this currency, returns the first cost that was reported in another one. Returns null if no attempt reported a
+ * cost.
  */
 export function addReported(before: Money | null, more: Money | null, currency: string): Money | null {
   if (before === null || more === null) return boundMoney(before ?? more);

@@ -14,7 +14,7 @@ export const MAX_REPLAYS = 200;
 interface Wanted {
   /** Number of replays that are about to start. */
   readonly count: number;
-  /** The existing replay that a new one is paired with or answers. */
+  /** The existing replay that a new replay is compared with; null if there is none. */
   readonly beside: string | null;
 }
 
@@ -36,9 +36,9 @@ export function requestRemoval(turn: Turn, replayIds: readonly string[]): void {
 }
 
 /**
- * Returns the ids of the replays to remove so that the new ones fit; refuses if too few are removable. A replay is not
- * removable while it runs or is judged, if another replay is paired with it or answers it, or if its set's figures need
- * it.
+ * Returns the ids of the replays to remove so that the new ones fit. Refuses if too few replays are removable. A replay
+ * is not removable in these cases: it is running, its judging is not complete, another replay is compared with it, or
+ * the set's figures need it.
  */
 export function findRemovableReplays(
   turn: TurnReading,
@@ -61,7 +61,7 @@ const full: Refusal = {
     "depend on it. Stop one, wait until one has ended, or delete the set.",
 };
 
-/** Orders replays for removal: first those without information, each group oldest first. */
+/** Orders replays for removal: first the empty ones, then the others. Each group is ordered from oldest to newest. */
 function inOrder(newestFirst: readonly ReplayRow[]): readonly ReplayRow[] {
   const oldestFirst = newestFirst.toReversed();
   return [...oldestFirst.filter(isEmpty), ...oldestFirst.filter((replay) => !isEmpty(replay))];

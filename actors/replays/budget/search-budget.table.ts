@@ -8,7 +8,7 @@ export interface SearchBudgetRow {
   /** The amount that counts against the ceiling, as a fraction in its currency (`fraction.ts`, `toText`). */
   readonly counted: string;
   /**
-   * The reported part of that amount, without the shares for work that reported no cost. Includes estimates for model
+   * The reported part of `counted`: without the shares for work that reported no cost. Includes estimates for model
    * calls in progress.
    */
   readonly spent: string;

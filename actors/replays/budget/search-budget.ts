@@ -12,8 +12,8 @@ import { type SearchBudgetRow, searchBudgets } from "./search-budget.table.js";
 /**
  * The budget of a search: one ceiling for all its replays and its agent's runs.
  *
- * 1. It is one row, whatever the number of copies. The turn that changes the spending of a replay or an agent run also
- *    changes the row, by the difference.
+ * 1. The budget is one row, whatever the number of copies. The turn that changes the spending of a replay or an agent
+ * run also changes this row, by the difference.
  * 2. When the budget becomes full, or is no longer full, the replays in progress are notified.
  */
 
@@ -32,8 +32,8 @@ export function openBudget(turn: Turn, { searchId, ceiling }: Pick<SearchBudgetR
 }
 
 /**
- * Returns the search's ceiling, and the amount that counts against the ceiling without this replay; null for a replay
- * outside a search. `stored` must be the stored row.
+ * Returns the search's ceiling, and the amount that counts against the ceiling without this replay. Returns null for a
+ * replay outside a search, and if the search's budget is gone. `stored` must be the stored row.
  */
 export function findBudgetLeft(turn: TurnReading, stored: ReplayRow): BudgetLeft | null {
   if (stored.search === null) return null;

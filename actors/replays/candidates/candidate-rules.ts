@@ -8,21 +8,23 @@ import type { ResourceRow } from "../../resources/resource.table.js";
 import { danglingReferences, missingReference } from "../../resources/resource-indexes.table.js";
 import { isHarnessOffered } from "../../runners/runner.table.js";
 
-/** The current line of a candidate, at the time of the proposal. */
+/** A stored line, as a resource. */
 export type LineRow = ResourceRow<LineFields>;
 
 interface CheckedAt {
   readonly stationKey: string;
   readonly scope: WriteScope<unknown>;
   /**
-   * The path of the line's repositories if the request proposes them with the block. By default they are the live ones.
+   * The path of the line's repositories in the request, if the request proposes repositories with the block. Omitted if
+   * it does not.
    */
   readonly linePath?: string;
 }
 
 /**
- * Validates a block as the station of its line. Each error has a path under `station`. The block may name any tools of
- * its team, even if a search's agent wrote it: a replay calls no tools, so no data leaves through them.
+ * Validates a block as the station of its line. Each error has a path under `station`, or under `linePath` if it is
+ * about proposed repositories. The block may name any tools of its team, even if a search's agent wrote it: a replay
+ * calls no tools, so no data leaves through them.
  */
 export function checkBlock(block: StationBlock, line: LineRow, at: CheckedAt): readonly FieldError[] {
   const { stationKey, scope, linePath = null } = at;
@@ -58,8 +60,8 @@ function replaced({ stations, ...line }: LineFields, place: number, block: Stati
 }
 
 /**
- * Maps an error to the proposed block. An error in a part of the line that is not proposed becomes an error of the
- * whole block.
+ * Maps an error of the line to the request: to the proposed block, or to the proposed repositories. An error in any
+ * other part of the line becomes an error of the whole block.
  */
 function placed({ path, message }: FieldError, own: string, linePath: string | null): FieldError {
   if (path.startsWith(own)) return { path: `station${path.slice(own.length)}`, message };

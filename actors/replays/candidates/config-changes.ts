@@ -1,7 +1,7 @@
 import type { RunConfig } from "../../lines/fingerprint.js";
 import { canonicalJson } from "../../resources/canonical-json.js";
 
-/** The parts of a station's config that a change can concern (replays, Replay candidate). */
+/** The parts of a station's config that a change can concern (see "Replay candidate" in the replays document). */
 export const changeParts = [
   ...(["prompt", "harness", "model", "effort", "profile", "image", "repository"] as const),
   ...(["skill", "tool", "decisions", "memories", "judge"] as const),
@@ -13,7 +13,10 @@ export interface ConfigChange {
   /** The name of the repository, skill, tool or judge field; null when the part is a single value. */
   readonly name: string | null;
   readonly kind: "added" | "removed" | "changed";
-  /** Null when the value is hidden (prompts, rubrics, contents of skills and profiles), or absent. */
+  /**
+   * Null when the value is absent or hidden. Hidden are prompts, rubrics, claims, and the contents of skills and
+   * profiles.
+   */
   readonly was: unknown;
   readonly now: unknown;
 }
@@ -26,8 +29,8 @@ type Judge = NonNullable<Station["judge"]>;
 const hiddenOfJudge: ReadonlySet<keyof Judge> = new Set(["rubric", "claims"]);
 
 /**
- * Lists the differences of the config `planned` from `live`, part by part, comparing skills by content. Omits memories,
- * which configs do not contain, and the fields outside the parts: the check, its diffs and the timeout.
+ * Lists the differences between the two configs, part by part. Skills are compared by content. Omits memories, which
+ * configs do not contain, and the fields that belong to no part, such as the check and the timeout.
  */
 export function listConfigChanges(live: RunConfig, planned: RunConfig): readonly ConfigChange[] {
   const [was, now] = [live.station, planned.station];
@@ -105,7 +108,7 @@ function judgeChanges(live: Judge | null, planned: Judge | null): ConfigChange[]
   });
 }
 
-/** Lists the names in either list, each once, starting with those in the first list. */
+/** Lists the names of both lists without duplicates, starting with those of the first list. */
 function listNames<One>(
   first: readonly One[],
   second: readonly One[],

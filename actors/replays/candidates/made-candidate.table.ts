@@ -13,13 +13,13 @@ interface MadeCandidateRow {
   readonly teamId?: string;
 }
 
-/** The directory kind of these candidates, which are not resources. */
+/** The directory kind of the candidates that the service created, which are not resources. */
 export const MADE_CANDIDATE = "made-candidate";
 
 /** Key: `[candidate]` */
 export const madeCandidates = table<MadeCandidateRow>("made-candidate");
 
-/** The directory entries of these candidates, by candidate id. */
+/** The directory entries of the candidates that the service created, by candidate id. */
 export const madeCandidateSource = rowSource(madeCandidates, ({ candidateId }, { partition }) => [
   toEntry(partition, candidateId),
 ]);
@@ -35,7 +35,7 @@ export function recordMade(turn: Turn, { id: replayId, candidate }: ReplayRow): 
   turn.direct(toEntry(partition, candidate.id));
 }
 
-/** Records a candidate that a search admitted. It stays recorded for as long as the search has it. */
+/** Records a candidate that a search admitted. It stays recorded until {@link removeSearched} removes it. */
 export function recordSearched(turn: Turn, { candidateId, teamId }: { candidateId: string; teamId: string }): void {
   const { partition } = turn.self;
   madeCandidates.put(turn, partition, candidateId, { candidateId, replayId: null, teamId });

@@ -24,7 +24,10 @@ const uses: Readonly<Record<Exclude<CandidateKind, "proposed">, string>> = {
   "with-answer": "It is replayed with the answer. Deleting the replay set removes it.",
 };
 
-/** Finds a candidate that the service made. Its resource can be read only for a replay of the live config. */
+/**
+ * Finds a candidate that the service made. Returns undefined if there is none. `row` is null except for the live config
+ * of a replay.
+ */
 export function findMadeCandidate(reading: Reading, id: string): MadeResource | undefined {
   const workspaceId = findWorkspaceOf(reading, MADE_CANDIDATE, id);
   if (workspaceId === undefined) return undefined;
@@ -64,7 +67,7 @@ function toResource(reading: Reading, workspaceId: string, replay: ReplayRow): R
   };
 }
 
-/** Name prefixes of the replays that the service starts itself. */
+/** Reserved prefixes of candidate names. The service uses them for the candidates that it creates itself. */
 const reservedPrefixes = ["Live config", "Planned change", "With the answer"] as const;
 
 const name = z.string().superRefine((text, context) => {
@@ -231,7 +234,7 @@ const consequences: readonly [field: Compared, follows: string][] = [
 
 /**
  * Lists a warning for each compared field whose value in a candidate's block differs from the live station's current
- * value. Because of such a difference, the comparison with the baseline shows more than the agent's work.
+ * value. Such a field makes the comparison with the baseline show more than the agent's work.
  */
 export function candidateWarnings(block: StationBlock, live: Station): readonly Warning[] {
   return consequences.flatMap(([field, follows]) => {

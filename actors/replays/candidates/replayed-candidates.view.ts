@@ -12,7 +12,7 @@ export const periods = ["7d", "30d", "90d"] as const;
 export type PeriodName = (typeof periods)[number];
 
 const DAY_MS = 86_400_000;
-/** Maximum number of candidate replays in one answer: the newest ones. */
+/** Maximum number of candidate replays in one answer. The newest ones are shown. */
 export const MAX_CANDIDATE_REPLAYS = 200;
 
 const time = z.iso.datetime();
@@ -52,8 +52,8 @@ interface CandidatePlace {
 }
 
 /**
- * Reads a slice of a team's candidate replays that started since a time, newest first. It reads one more than the
- * maximum, to detect truncation.
+ * Returns a function that reads slices of a team's candidate replays that started since a time, newest first. It reads
+ * one more than the maximum, to detect truncation.
  */
 export function candidateReplays({ workspaceId, teamId, from }: CandidatePlace) {
   return (reading: Reading, cursor: Cursor<ReplayRow> | null): Slice<ReplayRow> =>

@@ -3,15 +3,16 @@ import type { RunRow } from "../../runs/run.js";
 import type { ReplayCopyRow } from "../replay/replay.js";
 import type { ReplayInputRow } from "../replay/replay-input.table.js";
 
-/** The result of a copy that has stopped running. It is null when a judge must still decide it. */
+/** The result of a copy that has stopped running. `result` is null if a judge must still decide it. */
 export type CopyResult = Pick<ReplayCopyRow, "result" | "why">;
 
 /** Maximum number of attempts for a copy whose runners are lost. */
 export const MAX_ATTEMPTS = 3;
 
 /**
- * What a failure says about the config: `failed` means that the copy failed, `unscored` that it says nothing.
- * `of-its-setup` fails the copy only if the config changes a repository's setup or image.
+ * What a failure says about the config. `failed`: the copy failed. `unscored`: the failure says nothing about the
+ * config. `of-its-setup`: the copy failed if the config changes a repository's setup or image; otherwise the failure
+ * says nothing.
  */
 const failures: Readonly<Record<FailureCode, "failed" | "unscored" | "of-its-setup">> = {
   "harness-failed": "failed",
@@ -64,7 +65,7 @@ function ofFailure(
   return isFailed ? failed(code, text) : unscored(code, text);
 }
 
-/** Whether the config has a repository whose setup or image differs from the live config. */
+/** Whether the config has a repository that the live config lacks, or a repository with a different setup or image. */
 function changesSetup({ config, live }: Pick<ReplayInputRow, "config" | "live">): boolean {
   return config.repositories.some(({ name, setup, image }) => {
     const now = live.repositories.find((repository) => repository.name === name);

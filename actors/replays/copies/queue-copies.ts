@@ -20,7 +20,7 @@ interface Queuing {
   readonly row: ReplayRow;
   readonly input: ReplayInputRow;
   readonly context: ReplayContext;
-  /** Returns the name of the copy with this number. */
+  /** Returns the name of the copy with this index, from 0. */
   toName(index: number): CopyName;
 }
 
@@ -29,8 +29,8 @@ interface Queued extends Pick<ReplayContext, "next" | "back"> {
 }
 
 /**
- * Queues the next copies, up to {@link MAX_QUEUED}, starting with those that never ran. At the ceiling, it queues only
- * lost copies that may start again.
+ * Queues the next copies, until {@link MAX_QUEUED} copies of the replay are queued. Copies that never ran come first.
+ * At the ceiling, the function queues only lost copies that may start again.
  */
 export function queueCopies(turn: Turn, { row, input, context, toName }: Queuing): Queued {
   const changes: CopyChange[] = [];

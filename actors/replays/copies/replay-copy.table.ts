@@ -21,7 +21,7 @@ export function listCopies(reading: Reading, workspaceId: string, replayId: stri
   return replayCopies.list(reading, workspaceId, [replayId]);
 }
 
-/** Finds the copy whose newest attempt is this run. */
+/** Finds the copy whose newest attempt is this run; undefined if there is none. */
 export function findCopyOfRun(
   reading: Reading,
   workspaceId: string,

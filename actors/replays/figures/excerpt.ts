@@ -2,7 +2,10 @@
 
 /** Maximum size of a check's output in an entry, in bytes. The end of the output is kept. */
 export const OUTPUT_BYTES = 1_024;
-/** Maximum size in an entry of a verdict's reasons as JSON, and of the claims that were judged, in bytes. */
+/**
+ * Maximum size of a verdict's reasons in an entry (as JSON), and maximum size of all judged claims in an entry, in
+ * bytes.
+ */
 export const REASONS_BYTES = 2_048;
 
 /** Returns the end of a text, at most `max` bytes of UTF-8. */
@@ -28,8 +31,8 @@ function isContinuation(byte: number | undefined): boolean {
 }
 
 /**
- * Returns the first reasons whose JSON takes at most `max` bytes in total. The text of the last reason is shortened if
- * a part of it fits.
+ * Returns the first reasons whose JSON takes at most `max` bytes in total. If a part of the next reason's text also
+ * fits, returns this reason too, with a shortened text.
  */
 export function excerptReasons<Reason extends { readonly text: string }>(
   reasons: readonly Reason[],
@@ -63,7 +66,7 @@ function toSize(value: object): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** Cuts texts to about `max` bytes in total. Each text gets an equal share. */
+/** Cuts texts to at most `max` bytes in total. Each text gets an equal share. */
 export function excerptTexts(texts: readonly string[], max: number): readonly string[] {
   return texts.map((text) => firstBytes(text, Math.floor(max / texts.length)));
 }

@@ -11,7 +11,10 @@ import type { ReplaySetRow } from "../sets/replay-set.js";
 import { findStationNow } from "../sets/run-refusal.js";
 import { findCounterpart, type Versus } from "./versus.js";
 
-/** Maximum number of live replays of one config to measure random variation of success by: the newest ones. */
+/**
+ * Maximum number of live replays of one config from which the random variation of success is measured. The newest ones
+ * are used.
+ */
 const MAX_LIVE = 10;
 
 /** The properties of a set that its replays' figures depend on. */
@@ -21,7 +24,7 @@ export interface SetTerms {
   readonly minGain: number;
 }
 
-/** Reads the current properties of a set. Read them once for all of its replays in a request. */
+/** Reads the current properties of a set. One read is enough for all replays of the set in a request. */
 export function readSetTerms(
   reading: Reading,
   workspaceId: string,
@@ -58,7 +61,7 @@ export function findOther(
   return otherId === null ? null : (replays.get(reading, workspaceId, otherId) ?? null);
 }
 
-/** Computes the figures of a replay, with the results that `memory` has cached. */
+/** Computes the figures of a replay. Uses the results that `memory` has cached. */
 export function readFigures(reading: Reading, terms: SetTerms, replay: ReplayRow, memory: ReplayMemory): ReplayFigures {
   const { workspaceId, baselineId, minGain } = terms;
   const totals = memory.getTotals(reading, workspaceId, replay);

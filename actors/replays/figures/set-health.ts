@@ -22,7 +22,7 @@ export interface HealthReplay {
   readonly state: ReplayState;
   readonly repeats: number;
   readonly endedAt: string | null;
-  /** For a replay with the answer: the live replay that this replay is compared with. */
+  /** For a replay with the answer: the live replay that this replay is compared with. Null for other replays. */
   readonly answers: string | null;
   readonly search: object | null;
 }
@@ -31,11 +31,13 @@ export interface HealthReplay {
 export interface CheckedTwice extends TwoLooks {
   readonly taskId: string;
   readonly originalRunId: string;
-  /** The run of the copy. */
+  /** The run of the copy; null if the copy has no run. */
   readonly runId: string | null;
 }
 
-/** The second looks of a replay that checks its set; null for a kind that was not requested. */
+/**
+ * The second judgings and the second checks of a replay that checks its set; null for a kind that was not requested.
+ */
 export interface SecondLooks {
   readonly judgings: readonly TwoLooks[] | null;
   readonly checks: readonly CheckedTwice[] | null;
@@ -48,7 +50,7 @@ export interface HealthSources<Replay extends HealthReplay> {
    * answer; newest first. Empty when the station left its line.
    */
   readonly ofLiveConfig: readonly Replay[];
-  /** The newest finished replay that checks the set, under any config. */
+  /** The newest finished replay that checks the set, under any config; undefined if there is none. */
   readonly check: Replay | undefined;
   readonly minGain: number;
   readonly find: (replayId: string) => Replay | undefined;
@@ -95,14 +97,14 @@ interface OracleHealth {
   readonly againstState: ReplayState | "gone";
   /** The number of runs that the replay with the answer repeats. */
   readonly answered: number;
-  /** Success rates on the repeated runs. These and all following fields are null until both replays finish. */
+  /** Success rates on the repeated runs. This field and all following fields are null until both replays finish. */
   readonly live: number | null;
   readonly withAnswer: number | null;
   readonly gain: Gain | null;
   readonly roomToImprove: boolean | null;
 }
 
-/** Lists the replays that a set's health is computed from, each once. */
+/** Lists the replays from which a set's health is computed, without duplicates. */
 export function listNamed<Replay extends HealthReplay>(
   sources: Pick<HealthSources<Replay>, "ofLiveConfig" | "check" | "find" | "coversSet">,
 ): readonly Replay[] {
@@ -126,7 +128,7 @@ export function measureHealth<Replay extends HealthReplay>(sources: HealthSource
   };
 }
 
-/** The newest finished replay of the live config that copied each run more than once. */
+/** Finds the newest finished replay of the live config that copied each run more than once. */
 function findNoisy<Replay extends HealthReplay>({ ofLiveConfig }: Pick<HealthSources<Replay>, "ofLiveConfig">) {
   return ofLiveConfig.find((each) => isFinishedLive(each) && each.repeats > 1);
 }
@@ -141,7 +143,7 @@ function findNoise<Replay extends HealthReplay>(sources: HealthSources<Replay>):
   return noise === null ? null : { replayId, fingerprint, repeats, ...noise, measuredAt, ...sampledBy(copies) };
 }
 
-/** The newest finished replay of the live config that covers the whole set and was not started by a search. */
+/** Finds the newest finished replay of the live config that covers the whole set and was not started by a search. */
 function findWhole<Replay extends HealthReplay>({
   ofLiveConfig,
   coversSet,
@@ -161,7 +163,7 @@ function isFinishedLive({ candidate, state }: HealthReplay): boolean {
   return candidate.kind === "live" && state === "finished";
 }
 
-/** The newest replay of the live config with the answer. */
+/** Finds the newest replay of the live config with the answer. */
 function findOracle<Replay extends HealthReplay>({ ofLiveConfig }: Pick<HealthSources<Replay>, "ofLiveConfig">) {
   return ofLiveConfig.find(({ candidate }) => candidate.kind === "with-answer");
 }

@@ -17,9 +17,9 @@ export interface Side<Each extends Copy = Copy> {
 /** The fields that decide which replay a replay is compared with. */
 export interface Counterpart {
   readonly id: string;
-  /** The replay to compare with, chosen at the start. */
+  /** The replay to compare with, chosen at the start; null if none was chosen. */
   readonly pairedWith: string | null;
-  /** For a replay with the answer: the live replay whose end started this replay. */
+  /** For a replay with the answer: the live replay whose end started this replay. Null for other replays. */
   readonly answers: string | null;
 }
 
@@ -45,7 +45,7 @@ export interface Versus {
 
 interface Terms {
   readonly minGain: number;
-  /** The copies of all replays of the current live config. */
+  /** The copies of live replays, from which the random variation of success is measured. */
   readonly live: readonly Copy[];
 }
 

@@ -9,7 +9,7 @@ import { getRunInput } from "../../runs/run-input.table.js";
 import { listSteps } from "../../runs/run-steps.js";
 import { getText, readStoredText } from "../../tables/text-blobs.js";
 
-/** Reads the part of a run that a judge sees. It excludes the run's config and its replay. */
+/** Reads the part of a run that a judge sees. Excludes the run's config and its replay. */
 export function readJudgedWork(reading: Reading, workspaceId: string, runId: string): JudgedWork {
   const run = getRun(reading, workspaceId, runId);
   const { beginning } = getRunInput(reading, workspaceId, runId);
@@ -24,7 +24,7 @@ export function readJudgedWork(reading: Reading, workspaceId: string, runId: str
   };
 }
 
-/** Returns a run's check in the form that a judge of two changes sees. */
+/** Returns the result of a run's check, for a judge of two changes. Returns null if the run has no such result. */
 export function readRunCheck(reading: Reading, workspaceId: string, runId: string): JudgedCheck | null {
   return readCheck(getRun(reading, workspaceId, runId));
 }

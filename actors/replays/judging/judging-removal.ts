@@ -11,7 +11,10 @@ export function dropJudging(turn: Turn, replayId: string): void {
   dropLooks({ turn, replayId });
 }
 
-/** Removes a copy's verdicts, pair and second check, with the runs of that check, when its replay is removed. */
+/**
+ * Removes a copy's verdicts, pair and second check, and the runs of the second check. Called when the copy's replay is
+ * removed.
+ */
 export function removeLooks(turn: Turn, { replayId, place, repeat }: ReplayCopyRow): void {
   const { partition } = turn.self;
   const copy = [replayId, place, repeat];

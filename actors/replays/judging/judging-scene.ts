@@ -30,7 +30,10 @@ export interface PreparedQuestion {
   readonly model: string | null;
   /** How many estimates to count: two for the first reading of a pair, which reserves budget for the second reading. */
   readonly estimates: 1 | 2;
-  /** The amount that must fit under the ceiling before the question is asked; null to ask regardless of the ceiling. */
+  /**
+   * What must fit under the ceiling before the question is asked: the question's estimates, or an amount. Null to ask
+   * regardless of the ceiling.
+   */
   readonly needs: "estimates" | Money | null;
 }
 
@@ -54,7 +57,10 @@ export function changeReplay(scene: JudgingScene, change: (replay: ReplayRow) =>
   putReplay(scene.turn, before, change(before));
 }
 
-/** Returns the judge in the replay's config, with the model that was set when the replay started; null for none. */
+/**
+ * Returns the judge in the replay's config; null if there is none. A judge that names no model gets the model that was
+ * the default when the replay started.
+ */
 export function findJudge({ turn, replayId }: JudgingScene): Judge | null {
   const { config, judgeModel } = getReplayInput(turn, turn.self.partition, replayId);
   const { judge } = config.station;
@@ -68,14 +74,14 @@ export function getJudge(scene: JudgingScene): Judge {
   return judge;
 }
 
-/** Returns the copy of a look, which exists for as long as its replay. */
+/** Returns the copy that a look is about. The copy exists for as long as its replay. */
 export function getCopy({ turn, replayId }: JudgingScene, { place, repeat }: Pick<Look, "place" | "repeat">) {
   const copy = replayCopies.get(turn, turn.self.partition, replayId, place, repeat);
   if (copy === undefined) throw new Error("a judging without its copy");
   return copy;
 }
 
-/** Returns the run of a judged copy. Throws if the copy has none. */
+/** Returns the id of a judged copy's run. Throws if the copy has no run. */
 export function getRunId({ runId }: Pick<ReplayCopyRow, "runId">): string {
   if (runId === null) throw new Error("a judging of a copy without a run");
   return runId;

@@ -17,8 +17,8 @@ import type { ReplayVerdictRow, StoredVerdict } from "./replay-verdict.table.js"
 import { readReasons, type StoredReasons } from "./stored-reasons.js";
 
 /**
- * How much of each text to read: `brief` reads only the text inside the rows, for entries; otherwise the complete texts
- * are read.
+ * How much of each text to read. `brief` reads only the text that the rows contain, for entries. Otherwise the complete
+ * texts are read.
  */
 export type Texts = "brief" | { readonly reading: Reading; readonly workspaceId: string };
 
@@ -35,8 +35,8 @@ const showVerdict = defineView<StoredVerdict, JudgedBy>()(judgeSchema, {
 });
 
 /**
- * Shows a judging in the form that entries use (replays, Replay (read): `judge`). All fields are empty without a
- * verdict.
+ * Shows a judging in the form that entries use (see `judge` in "Replay (read)" of the replays document). Without a
+ * verdict, all fields are null or empty.
  */
 export function judgeView(row: ReplayVerdictRow | undefined, judge: Judge | null, texts: Texts): JudgeView {
   const verdict = row?.verdict ?? null;
@@ -65,7 +65,7 @@ const showPair = defineView<ReplayPairRow, Texts>()(pairSchema, {
     readings.length === 0 ? null : readings.map((reading) => showReading(reading, texts)),
 });
 
-/** Shows a pair in the form that entries use. */
+/** Shows a pair in the form that entries use. Returns null for a copy without a pair. */
 export function pairView(row: ReplayPairRow | undefined, texts: Texts): PairView | null {
   return row === undefined ? null : showPair(row, texts);
 }
@@ -87,13 +87,13 @@ export function costView(row: { readonly spent: ModelSpent } | undefined): Money
   return boundMoney(row?.spent.cost ?? null);
 }
 
-/** Returns both judgings of a copy, for the set's health. */
+/** Returns the results of both judgings of a copy, for the set's health. */
 export function twoJudgings(first: ReplayVerdictRow | undefined, second: ReplayVerdictRow | undefined): TwoLooks {
   const findResult = (row: ReplayVerdictRow | undefined): LookResult | null => toResult(row?.verdict ?? null);
   return { first: findResult(first), second: second?.state === "asked" ? "pending" : findResult(second) };
 }
 
-/** Returns both checks of a copy, for the set's health. */
+/** Returns the results of both checks of a copy, for the set's health. */
 export function twoChecks({ check }: Pick<ReplayCopyRow, "check">, recheck: ReplayRecheckRow | undefined): TwoLooks {
   const second = recheck?.state === "asked" ? "pending" : toResult(recheck?.check ?? null);
   return { first: toResult(check), second };

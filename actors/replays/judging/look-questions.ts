@@ -38,10 +38,10 @@ const SKIPPED_IN_TURN = 25;
 /** Name of the wake-up for a replay's judging. */
 export const JUDGING_WAKE = "judging";
 
-/** The result of a question to the model. */
+/** The message about the end of a question to the model, with the outcome. */
 export type QuestionEnded = EffectEnded<ModelOutcome>;
 
-/** Adds looks at copies to the end of the list to ask the model about. */
+/** Adds looks at copies to the end of the wanted looks, and asks the next question. */
 export function wantLooks(scene: JudgingScene, looks: readonly Look[]): void {
   const row = readRow(scene);
   writeRow(scene, { ...row, wanted: [...row.wanted, ...looks] });
@@ -70,7 +70,10 @@ export function takeEnded(scene: JudgingScene, { id, result }: QuestionEnded): v
   goOn(scene);
 }
 
-/** Asks again the questions whose wait has ended, then asks the wanted questions. */
+/**
+ * Asks one question: a question whose wait has ended, or else the next wanted one. Sets the wake-up for the questions
+ * that remain.
+ */
 export function goOn(scene: JudgingScene): void {
   const { turn } = scene;
   let step: Step = "made";
@@ -115,7 +118,10 @@ export function findWaitingSinceMs(scene: JudgingScene): number | null {
   return since.length === 0 ? null : Math.min(...since);
 }
 
-/** `made`: a question was prepared, and was asked if it fit under the ceiling. `rests`: nothing more to do for now. */
+/**
+ * `made`: a question was prepared, and was asked if it fit under the ceiling. `skipped`: the look needed no question.
+ * `rests`: there is nothing more to do for now.
+ */
 type Step = "made" | "skipped" | "rests";
 
 /** Asks again one question that is due; null if none is due. */
@@ -151,7 +157,8 @@ function askNext(scene: JudgingScene): Step {
 }
 
 /**
- * Gives up a look that does not fit under the ceiling: a pair alone, or a second judging with all looks that remain.
+ * Gives up a look that does not fit under the ceiling. If the look is a second judging, also gives up all looks that
+ * remain.
  */
 function skip(scene: JudgingScene, next: Look, rest: readonly Look[]): Step {
   const none = { code: "budget", text: "The rest of the ceiling is too small for another judging." } as const;
@@ -164,7 +171,10 @@ function skip(scene: JudgingScene, next: Look, rest: readonly Look[]): Step {
   return "made";
 }
 
-/** Prepares the question about a copy. Returns null if no question is needed, and records why in the copy's row. */
+/**
+ * Prepares the question about a copy. Returns null if no question is needed, and records why in the row of the pair or
+ * verdict.
+ */
 function prepare(scene: JudgingScene, look: Look, mark: string): PreparedQuestion | null {
   return look.look === "pair" ? preparePair(scene, look, mark) : prepareVerdict(scene, look, mark);
 }
@@ -205,8 +215,8 @@ function findEstimate({ terms }: JudgingScene, { messages, model, estimates }: P
 }
 
 /**
- * Returns the amount that counts against the ceiling while a question is in progress: the question's estimate, and for
- * a second judging at least the cost of the first. Null if there is no estimate.
+ * Returns the amount that counts against the ceiling while a question is in progress: the question's estimate or, for a
+ * second judging, the cost of the first judging if that is higher. Returns null if there is no estimate.
  */
 function findCount(scene: JudgingScene, prepared: PreparedQuestion): Money | null {
   const { needs } = prepared;
@@ -217,8 +227,8 @@ function findCount(scene: JudgingScene, prepared: PreparedQuestion): Money | nul
 }
 
 /**
- * Returns the outcome of a question whose effect failed, which only a fault causes. The question's estimate counts as
- * its cost.
+ * Returns the outcome of a question whose effect failed. Only a fault of the service makes the effect fail. The
+ * question's estimate counts as its cost.
  */
 function toLost({ estimate }: AskedLook): ModelOutcome {
   const spent = { calls: 1, cost: estimate, isEstimate: true };

@@ -36,7 +36,7 @@ export function estimateCost(
   return toModelCost(price, estimateModelUsage(messages, MAX_ANSWER_TOKENS));
 }
 
-/** A warning about judging in the answer to a replay start (`../start-warnings.ts`). */
+/** A warning about judging in the answer to a replay start (`../starting/start-warnings.ts`). */
 export interface JudgingWarning {
   /**
    * `judging-not-set-up`: no model is configured, so each copy that needs a judge is unscored.

@@ -28,15 +28,15 @@ import type { CopyKey } from "./replay-verdict.table.js";
 import { addAsking, NOTHING_SPENT } from "./spending.js";
 import { storeReasons } from "./stored-reasons.js";
 
-/** Records that a copy is to be compared with a copy of the other replay. */
+/** Records that a copy is to be compared with a copy of the paired replay. */
 export function insertPair(turn: Turn, key: CopyKey): void {
   const open = { againstRunId: null, outcome: null, unpaired: null, model: null, promptVersion: null, readings: [] };
   replayPairs.insert(turn, turn.self.partition, { ...key, ...open, state: "asked", spent: NOTHING_SPENT });
 }
 
 /**
- * Prepares the question for the next reading of a pair. Returns null if no reading is needed, and records why in its
- * row.
+ * Prepares the question for the next reading of a pair. Returns null if no reading is needed, and records why in the
+ * pair's row.
  */
 export function preparePair(scene: JudgingScene, look: PairLook, mark: string): PreparedQuestion | null {
   const { turn } = scene;

@@ -29,7 +29,10 @@ export function wantRechecks(scene: JudgingScene): void {
   startRechecks(scene);
 }
 
-/** Applies the end of a second check's run. If the runner was lost, the check starts again, as often as a copy does. */
+/**
+ * Applies the end of a second check's run. If the runner was lost, the check starts again, up to {@link MAX_ATTEMPTS}
+ * attempts in total.
+ */
 export function takeRecheckOver(scene: JudgingScene, before: ReplayRecheckRow, run: RunRow): void {
   const { check, outcome, reason, id } = run;
   if (before.state !== "asked") return;
@@ -93,7 +96,10 @@ function put({ turn }: JudgingScene, before: ReplayRecheckRow, change: Partial<R
   replayRechecks.put(turn, turn.self.partition, before, { ...before, ...change });
 }
 
-/** Queues a run that only checks the changes of another run of the replay, in the replay's lane. Returns its id. */
+/**
+ * Queues a run that only checks the changes of another run of the replay, in the replay's lane. Returns the id of the
+ * queued run.
+ */
 function queueCheck(
   turn: Turn,
   replay: ReplayRow,

@@ -26,8 +26,8 @@ import { replayVerdicts } from "./replay-verdict.table.js";
 import { insertVerdict, refuseVerdict } from "./verdicts.js";
 
 /**
- * Requests a verdict on a settled copy that succeeded so far, if its config has a judge. The copy gets its result with
- * the verdict.
+ * Requests a verdict on a settled copy that needs one: its run succeeded, and its config has a judge. The copy gets its
+ * result with the verdict.
  */
 export function judgeCopy(scene: JudgingScene, { replayId, place, repeat }: ReplayCopyRow): void {
   insertVerdict(scene.turn, { replayId, place, repeat }, "first");
@@ -49,7 +49,8 @@ export function goOnJudging(scene: JudgingScene): void {
 
 /**
  * Starts the judging that follows the replay's end. A finished replay that checks its set is judged and checked a
- * second time. A finished replay that is paired is compared with the other replay once both have ended.
+ * second time. A finished replay that is paired is compared with the other replay once both have ended. Also notifies
+ * the finished replays that are paired with this replay.
  */
 export function lookAfterEnd(scene: JudgingScene): void {
   const { turn } = scene;
@@ -77,7 +78,7 @@ export function takeRecheckRunOver(scene: JudgingScene, run: RunRow): void {
   noteProgress(scene);
 }
 
-/** Ends all judging: asks no more questions, and makes copies without a verdict unscored. */
+/** Ends all judging: drops the questions, makes copies without a verdict unscored, and ends the second checks. */
 export function stopJudging(scene: JudgingScene): void {
   for (const look of dropLooks(scene)) {
     if (look.look === "pair") refusePair(scene, look, "not-judged");

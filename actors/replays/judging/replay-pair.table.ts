@@ -12,11 +12,11 @@ export interface StoredReading extends Omit<PairReading, "reasons"> {
   readonly reasons: StoredReasons<PairReason>;
 }
 
-/** The comparison of a copy's change with that of a copy in the paired replay. */
+/** The comparison of a copy's change with the change of a copy in the paired replay. */
 export interface ReplayPairRow extends CopyKey, Stored<typeof listedPairSchema, "readings"> {
   /** The version of the model's prompt; null before the first answer. */
   readonly promptVersion: number | null;
-  /** The answered readings: two once judged, none if both copies changed nothing. */
+  /** The readings that are answered so far, at most two. A pair of two empty changes is judged without readings. */
   readonly readings: readonly StoredReading[];
   /** Total of all attempts to ask so far. An attempt with unknown usage counts as its estimated cost. */
   readonly spent: ModelSpent;

@@ -26,7 +26,7 @@ export const replayRechecks = indexedTable<ReplayRecheckRow>("replay-recheck", {
   indexes: { "replay-recheck-of-run": { by: ["runId", "replayId"], has: ["runId"] } },
 });
 
-/** Finds the second check whose newest attempt is this run. */
+/** Finds the second check whose newest attempt is this run; undefined if there is none. */
 export function findRecheckOfRun(
   reading: Reading,
   workspaceId: string,

@@ -21,7 +21,10 @@ export type WhichJudging = "first" | "second";
 export type NoVerdict =
   /** No model is configured. */
   | "not-set-up"
-  /** The model gave no verdict: it refused, answered in the wrong form, or was unavailable for a day. */
+  /**
+   * `refused`, `unreadable`, `unavailable`: the model refused, answered in the wrong form, or was unavailable for a
+   * day.
+   */
   | "refused"
   | "unreadable"
   | "unavailable"

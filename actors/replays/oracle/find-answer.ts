@@ -6,7 +6,7 @@ import type { RunAnswer } from "../../runs/run-answer.js";
 import type { TaskNote } from "../../tasks/task.js";
 import { taskNotes } from "../../tasks/task.table.js";
 
-/** Maximum number of a task's notes, and of its runs, to search, newest first. */
+/** Maximum number of notes, and of runs, to search for one task. The newest ones are searched. */
 const MAX_SCANNED = 100;
 
 /** An answer whose note is not stored yet. */
@@ -16,8 +16,8 @@ export interface FoundAnswer extends Pick<RunAnswer, "accepted"> {
 
 /**
  * Finds the expected result of an ended run. For an accepted run, that is its own change. For a run that was sent back,
- * it is the note with the reason, and the change that the station's later run got accepted. Null for any other run, and
- * when neither is stored.
+ * it is the note with the reason, and the change of the station's later run that was accepted. Returns null for any
+ * other run, and if neither a note nor a change is stored.
  */
 export function findAnswer(reading: Reading, workspaceId: string, runId: string): FoundAnswer | null {
   const run = runs.get(reading, workspaceId, runId);
@@ -52,8 +52,8 @@ function acceptedBy(reading: Reading, workspaceId: string, { id }: RunRow): RunA
 }
 
 /**
- * Finds the response to a run's change: the last note by another station or a person before the station's next run
- * began.
+ * Finds the response to a run's change: the last note by a person or another station between the run's end and the
+ * start of the station's next run. Returns null if there is none.
  */
 function findNote(reading: Reading, workspaceId: string, run: RunRow, next: RunRow | undefined): string | null {
   const { taskId, endedAt, stationKey } = run;

@@ -21,7 +21,8 @@ import { type FoundAnswer, findAnswer } from "./find-answer.js";
  * any better config, measured by the same check and judge.
  *
  * 1. A live replay has at most one replay with the answer, and only if a check or a judge scores the copies.
- * 2. It repeats the set's runs that were accepted or sent back, with the live replay's repeats and ceiling.
+ * 2. A replay with the answer repeats the set's runs that were accepted or sent back, with the live replay's repeats
+ * and ceiling.
  */
 
 /** Whether a replay with the answer follows a live replay that finishes now. */
@@ -33,14 +34,17 @@ export function isFollowed(turn: TurnReading, live: ReplayRow, judging: JudgingS
   return !isUnwanted(turn, live) && isScored(config, judging) && entries.some(isAnswered);
 }
 
-/** Whether no replay with the answer is wanted: the start of the live replay excluded it, or no person started it. */
+/**
+ * Whether the live replay gets no replay with the answer: its start excluded one, or a search or a check started it.
+ */
 function isUnwanted(turn: TurnReading, live: ReplayRow): boolean {
   return live.oracle === false || isOfOthers(turn, live);
 }
 
 /**
- * Whether a search or a check, not a person, started the live replay. Their budget is limited, and a replay with the
- * answer would not count against it. A check's candidate stays stored for as long as its baseline is running.
+ * Whether a search or a check, not a person, started the live replay. The budget of a search or a check is limited, and
+ * a replay with the answer would not count against it. A check's own replay stays stored for as long as the baseline is
+ * running.
  */
 function isOfOthers(turn: TurnReading, { id, search }: ReplayRow): boolean {
   if (search !== null) return true;
@@ -49,9 +53,10 @@ function isOfOthers(turn: TurnReading, { id, search }: ReplayRow): boolean {
 }
 
 /**
- * Starts the replay with the answer after a live replay. Does nothing if the live replay did not finish, excludes such
- * a replay or already has one. Also does nothing if its set or config has changed since, nothing scores the copies, no
- * run has an answer, or the team or set has reached a limit. Runs in a turn of the team's sets.
+ * Starts the replay with the answer after a live replay. Does nothing if the live replay did not finish, must have no
+ * such replay, or already has one. Also does nothing in these cases: the set or its config has changed since, nothing
+ * scores the copies, no run has an answer, or the team or the set has reached a limit. Runs in a turn of the team's
+ * sets.
  */
 export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): void {
   const { partition } = turn.self;

@@ -41,7 +41,7 @@ export const judgeSchema = listedJudgeSchema.extend({
 });
 
 const pairReason = z.strictObject({ text: z.string(), ownHunks: z.array(count), theirHunks: z.array(count) });
-/** The reading of one order in lists. */
+/** One of the two readings of a pair, in lists. */
 export const listedReadingSchema = z.strictObject({
   ownShownFirst: z.boolean(),
   outcome: z.enum(["win", "loss", "tie"]),
@@ -59,10 +59,10 @@ export const listedPairSchema = z.strictObject({
   readings: z.array(listedReadingSchema).nullable().describe("Of both orders; null until they are read."),
 });
 
-/** The reading of one order. */
+/** One of the two readings of a pair, with its reasons. */
 export const readingSchema = listedReadingSchema.extend({ reasons: z.array(pairReason) });
 
-/** A pair with its reasons. */
+/** A pair with the reasons of its readings. */
 export const pairSchema = listedPairSchema.extend({
   readings: z
     .array(readingSchema)
@@ -121,7 +121,7 @@ export const listedCopySchema = copySchema.extend({
   pair: listedPairSchema.nullable(),
 });
 
-/** The views of a copy's judging, pair and checks. */
+/** The views of a copy, and of its judging, pair and checks. */
 export type JudgeView = Shown<typeof judgeSchema>;
 export type PairView = Shown<typeof pairSchema>;
 export type CheckView = Shown<typeof checkSchema>;

@@ -3,8 +3,8 @@ import type { Caller } from "../../caller.js";
 import { listMemberships } from "../../workspaces/member.table.js";
 
 /**
- * Finds the first of the caller's workspaces that `fits` accepts. Use it for ids that can be looked up only within a
- * workspace.
+ * Finds the first of the caller's workspaces that `fits` accepts; undefined if there is none. Use it for ids that can
+ * be looked up only within a workspace.
  */
 export function findMemberWorkspace(
   reading: Reading,

@@ -30,7 +30,8 @@ export const searchedReplayTopic = topic<{
 }>("search");
 
 /**
- * Lists the stream entries for a written replay: for its own readers, and for the readers of its set and its search.
+ * Returns the stream entries for a write to a replay: for the replay's stream, and for the streams of its set and its
+ * search.
  */
 export function replayChanges(replay: ReplayRow, { first }: Pick<PublishedWrite<ReplayRow>, "first">): ChangeEntry[] {
   const { id, setId, state, candidate, judged, search } = replay;

@@ -25,7 +25,7 @@ export function readCopies(reading: Reading, workspaceId: string, replayId: stri
   return listCopies(reading, workspaceId, replayId);
 }
 
-/** Reads these rows, at most 250 of each kind. `place` limits them to one run of the set. */
+/** Reads the rows about a replay's copies, at most 250 of each kind. `place` limits the rows to one run of the set. */
 export function readReplayRows(
   reading: Reading,
   workspaceId: string,

@@ -3,7 +3,7 @@ import { spentSchema } from "../../runners/protocol.js";
 import type { Shown } from "../../view.js";
 import { copySchema, listedCopySchema } from "./copy-schemas.js";
 
-/** The states of a replay (replays, States and transitions). The last three are end states. */
+/** The states of a replay (see "States and transitions" in the replays document). The last three are end states. */
 export const replayStates = ["queued", "running", "finished", "stopped", "over-budget"] as const;
 
 /** What kind of candidate a replay runs. Only proposed candidates are resources. */

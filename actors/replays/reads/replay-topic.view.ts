@@ -13,9 +13,10 @@ import { replayRowView } from "./replay-row.view.js";
 const copyChange = z.object({ type: z.literal("copy"), place: z.int(), repeat: z.int() });
 
 /**
- * Defines the topic of a replay, for readers of its team's outcomes. A replay's id can be looked up only within a
- * workspace. A change of a copy is sent as the copy's current view, with the totals if the copy has a result. The view
- * has no output, reasons or claims, so its size does not grow with the replay.
+ * The topic of a replay, for callers who may read the team's outcomes. `workspaceOf` looks for the replay in the
+ * caller's workspaces, because replay ids are stored by workspace. A change of a copy is sent as the copy's current
+ * view, with the totals if the copy has a result. This view has no output, reasons or claims, so its size does not grow
+ * with the replay.
  */
 export function replayTopicView(memory: ReplayMemory): StreamTopic {
   return {

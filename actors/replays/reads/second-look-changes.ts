@@ -3,7 +3,10 @@ import type { Reading } from "../../../storage/store.js";
 import { replays } from "../replay/replay.table.js";
 import { copyChange, healthChange } from "./replay-changes.js";
 
-/** Lists the stream entries for a second judging or check: the view of its copy and the health of its set change. */
+/**
+ * Returns the stream entries for a changed second judging or second check: one for the copy, and one for the health of
+ * the set.
+ */
 export function secondLookChanges(
   reading: Reading,
   workspaceId: string,

@@ -28,7 +28,7 @@ export class ReplayMemory {
     return this.#copies.get(toKey(replay)) ?? this.learn(replay, listCopies(reading, workspaceId, replay.id));
   }
 
-  /** Like {@link listCopies}, but takes all rows of the replay's copies, when the caller has already read them. */
+  /** Like {@link listCopies}, for a caller that has already read the rows of all of the replay's copies. */
   learn(replay: ReplayRow, rows: readonly Copy[]): readonly Copy[] {
     const known = this.#copies.get(toKey(replay));
     if (known !== undefined) return known;
@@ -46,7 +46,7 @@ export class ReplayMemory {
     return totals;
   }
 
-  /** Compares `own` with `other`. `live` contains replays of the live config. */
+  /** Compares `own` with `other`. The random variation of success is measured from the replays in `live`. */
   versus(reading: Reading, workspaceId: string, { own, other, live, minGain }: Compared): Versus {
     const key = [toKey(own), toKey(other), minGain, ...live.map(toKey)].join(" ");
     const known = this.#versus.get(key);
@@ -63,7 +63,7 @@ export class ReplayMemory {
   }
 }
 
-/** Two replays to compare, with the live replays that random variation is measured by. */
+/** Two replays to compare, and the live replays from which the random variation of success is measured. */
 export interface Compared {
   readonly own: ReplayRow;
   readonly other: ReplayRow;

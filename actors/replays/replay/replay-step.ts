@@ -10,8 +10,8 @@ import { isUnderWay } from "./replay.table.js";
 import type { ReplayInputRow } from "./replay-input.table.js";
 
 /**
- * Computes the effect of a copy's change on its replay, as plain data. `classify` computes it, only reading, and the
- * machine's transition writes it.
+ * Computes the effect of a copy's change on its replay, as plain data. `classify` computes the effect, and only reads.
+ * The machine's transition writes it.
  */
 
 /** A copy before and after a message. */
@@ -61,7 +61,7 @@ export function stepReplay(turn: TurnReading, before: ReplayRow, change: CopyCha
   };
 }
 
-/** Whether a copy may still start although the replay is at its ceiling, because its runner was lost. */
+/** Whether a copy whose runner was lost may start again, although the replay is at its ceiling. */
 function canGoOn(row: ReplayRow, copies: readonly ReplayCopyRow[], budget: BudgetLeft | null): boolean {
   return copies.some((copy) => (copy.state === "waiting" || copy.state === "queued") && mayStart(row, copy, budget));
 }
@@ -104,7 +104,10 @@ export function withdrawQueued(turn: TurnReading, replay: ReplayRow): Pick<Repla
   return takeBack(listCopies(turn, turn.self.partition, replay.id));
 }
 
-/** Returns queued copies to `waiting`. A runner may just have claimed a run, but its agent has not started. */
+/**
+ * Returns queued copies to `waiting`. A runner may just have claimed the run of a queued copy, but the run's agent has
+ * not started.
+ */
 function takeBack(copies: readonly ReplayCopyRow[]): Pick<ReplayStep, "changes" | "withdrawn"> {
   const queued = copies.filter(({ state }) => state === "queued");
   return {

@@ -16,8 +16,9 @@ export interface Wait {
 /**
  * Returns what the replay waits for at the time of the read; null if it makes progress. `model` comes from the replay's
  * row. `runner` means that no runner has one of its runs, and none takes the oldest queued run: no connected runner
- * fits, or none has a free slot. This depends on the runners, so it is not in a row and not on the replay's stream.
- * `reading` should cache views (`runtime/rows/read-view.ts`); otherwise this reads all runners of the workspace.
+ * fits, or none has a free slot. A wait for a runner depends on the runners, so it is neither in a row nor on the
+ * replay's stream. `reading` should cache views (`runtime/rows/read-view.ts`); otherwise the function reads all runners
+ * of the workspace.
  */
 export function whatItWaitsFor(
   reading: Reading,
@@ -44,7 +45,7 @@ export function findWait(
   return { for: "runner", since: new Date(queued.queuedAtMs).toISOString() };
 }
 
-/** Returns the run that was queued first: run ids increase over time. */
+/** Returns the id of the run that was queued first; null if none is queued. Run ids increase over time. */
 function findOldestQueued(copies: readonly ReplayCopyRow[]): string | null {
   const queued = copies.flatMap(({ state, runId }) => (state === "queued" && runId !== null ? [runId] : []));
   return queued.sort()[0] ?? null;

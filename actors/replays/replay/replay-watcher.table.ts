@@ -15,8 +15,8 @@ export interface ReplayWatcherRow {
 export const replayWatchers = table<ReplayWatcherRow>("replay-watcher");
 
 /**
- * Subscribes the watcher from the replay's next turn on, to `hears` only if given. Idempotent. Call it in a turn that
- * can read the replay.
+ * Subscribes the watcher to a replay's progress, from the replay's next turn on. `hears` limits the subscription to
+ * some kinds of progress. Idempotent. Call it in a turn that can read the replay.
  */
 export function watchReplay(
   turn: Turn,

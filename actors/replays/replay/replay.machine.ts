@@ -1,11 +1,11 @@
 /**
- * A replay of a set, `replay/<id>`: it repeats each run of the set under one config. `start-replay.ts` writes its rows.
+ * A replay of a set, `replay/<id>`: it repeats each run of the set under one config. `replay-plan.ts` writes its rows.
  * `classify` turns each message into an event before the step. If an event's name differs from its message's name, the
  * message follows in brackets.
  *
  * | state          | moved by                           | next        | also                                      |
  * |----------------|------------------------------------|-------------|-------------------------------------------|
- * | new            | replay.begin                       | queued      | the limit of its lane                     |
+ * | new            | replay.begin                       | queued      | sets the limit of its lane                |
  * | queued,running | copies.make (woken `make`)         | same        | makes 50 copies; fills its queue          |
  * | queued         | copies.make-last (woken `make`)    | finished    | none of its runs can be repeated          |
  * | queued,running | copy.taken (run.claimed)           | running     | fills its queue                           |
@@ -15,38 +15,40 @@
  * |                |                                    |             | runs are withdrawn, except those of lost  |
  * |                |                                    |             | copies that may start again               |
  * | queued,running | judging.answered (effect.ended)    | same        | a copy gets its result, or the question   |
- * |                |                                    |             | waits for the model; `settle`             |
- * | queued,running | judging.on (woken `judging`)       | same        | asks the next questions                   |
- * | queued,running | step.finished (run.over, `settle`) | finished    | every copy has a result; second looks or  |
+ * |                |                                    |             | waits for the model; wakes `settle`       |
+ * | queued,running | judging.on (woken `judging`)       | same        | asks the next question                    |
+ * | queued,running | step.finished (as step.on)         | finished    | every copy has a result; second looks or  |
  * |                |                                    |             | pairs begin                               |
- * | queued,running | step.over-budget (the same)        | over-budget | at the ceiling, when the last running     |
+ * | queued,running | step.over-budget (as step.on)      | over-budget | at the ceiling, when the last running     |
  * |                |                                    |             | copy settles and no lost copy may start   |
  * |                |                                    |             | again; the others never start             |
- * | queued,running | replay.stop, also replay.end       | stopped     | its runs are withdrawn, its judging ends  |
- * |                |                                    |             | a change record                           |
+ * | queued,running | replay.stop, also for replay.end   | stopped     | withdraws its runs, ends its judging, and |
+ * |                |                                    |             | writes a change record for a caller       |
  * | finished       | judging.answered, judging.on       | same        | second judgings and readings of pairs     |
  * | finished       | judging.end (replay.end)           | same        | its judging ends                          |
- * | finished       | recheck.over (run.over)            | same        | a second check                            |
+ * | finished       | recheck.over (run.over)            | same        | a second check ends                       |
  * | finished       | counterpart.ended                  | same        | pairs begin                               |
  * | finished,      | step.on (run.over)                 | same        | a copy that ran at the stop settles       |
  * | stopped,       |                                    |             |                                           |
  * | over-budget    |                                    |             |                                           |
- * | the same       | copies.make (woken `make`)         | same        | makes 50 copies, which never start        |
- * | any            | stop.refused (replay.stop)         | same        | refused                                   |
+ * | finished,      | copies.make (woken `make`)         | same        | makes 50 copies, which never start        |
+ * | stopped,       |                                    |             |                                           |
+ * | over-budget    |                                    |             |                                           |
+ * | any            | stop.refused (replay.stop)         | same        | answers with the refusal                  |
  * | any but new    | stop.repeated (replay.stop with a  | same        | repeats the answer                        |
  * |                | key that was used before)          |             |                                           |
- * | any            | replay.forget                      | removing    | its row is removed, runs are withdrawn    |
+ * | any            | replay.forget                      | removing    | removes its row, withdraws its runs       |
  * | removing       | copies.remove (woken `remove`)     | removing    | removes 50 copies with their runs; stops  |
  * |                |                                    |             | when none is left                         |
  * | any            | replay.other (run.began, .asking,  | same        |                                           |
  * |                | note, or of another run)           |             |                                           |
  *
- * 1. A copy and the counts and sums of the row change in one turn.
- * 2. At most 20 of its runs wait for a runner. At the ceiling, only the runs of lost copies that already count their
- *    share stay queued (`replay-ceiling.ts`). After the end, no run is queued.
- * 3. Each run that the replay queued is a copy's newest attempt, or lost, or withdrawn and forgotten.
- * 4. A turn that gives copies results, ends the replay, ends its judging or removes it notifies its watchers with
- *    `replay.moved`.
+ * 1. A copy changes in the same turn as the counts and sums of the replay's row.
+ * 2. At most 20 of its copies wait for a runner. At the ceiling, only the runs of lost copies that already count their
+ * share stay queued (`replay-ceiling.ts`). After the end, no copy is queued.
+ * 3. Each run that the replay queued for a copy is the copy's newest attempt, or lost, or withdrawn and forgotten.
+ * 4. A turn that gives copies results, ends the replay, ends its judging or removes the replay notifies the replay's
+ * watchers with `replay.moved`.
  */
 import { createChart, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";

@@ -21,19 +21,19 @@ export interface StopReplay extends Answered<ReplayStopped | Refusal>, Keyed {
   readonly type: "replay.stop";
   /** Null if the service stops the replay itself; then there is no change record. */
   readonly caller: Caller | null;
-  /** The client to name in the change record. */
+  /** The client to name in the change record; null for none. */
   readonly client: string | null;
 }
 
 /**
- * Sent when the set is removed, by retention, or to make space for a new replay. Removes the replay with its copies and
- * their runs, in any state.
+ * Sent in three cases: the set is removed, retention removes the replay, or a new replay needs the space. Removes the
+ * replay with its copies and their runs, in any state.
  */
 export interface ForgetReplay extends Message {
   readonly type: "replay.forget";
 }
 
-/** Sent by the paired replay if it ends after this replay. */
+/** Sent by the paired replay when it ends, if this replay has finished before. */
 interface CounterpartEnded extends Message {
   readonly type: "counterpart.ended";
 }
@@ -49,12 +49,15 @@ export interface ReplayMoved extends Message {
   readonly what: "settled" | "ended" | "judged" | "removed";
 }
 
-/** Sent by its search when the search stops: ends the replay if it is in progress, and its judging. */
+/**
+ * Sent by the replay's search when the search stops, or when no runner claimed a copy for a day. Ends a replay in
+ * progress, and all its judging.
+ */
 interface EndReplay extends Message {
   readonly type: "replay.end";
 }
 
-/** Sent by the search, or by another of its replays, when the search's budget becomes full or is no longer full. */
+/** Sent by another replay or an iteration of the search, when the search's budget becomes full or is no longer full. */
 interface BudgetMoved extends Message {
   readonly type: "purse.moved";
 }
@@ -70,7 +73,7 @@ export type ReplayMessage =
   | OwnerMessage
   | RunClaimed;
 
-/** A replay of a workspace. */
+/** Refers to a replay by workspace and replay id. */
 export const replayRef = reference<ReplayMessage>("replay");
 
 /** Returns the lane in which the replay's runs wait for a runner. The replays of a search share one lane. */
@@ -78,7 +81,7 @@ export function laneOfReplay({ id, search }: Pick<ReplayRow, "id" | "search">): 
   return search === null ? `replay:${id}` : laneOfSearch(search.searchId);
 }
 
-/** Returns the lane of a search's replays, which the search limits. */
+/** Returns the lane of a search's replays. The search sets the limit of this lane. */
 export function laneOfSearch(searchId: string): string {
   return `search:${searchId}`;
 }

@@ -18,8 +18,8 @@ export interface VisibleReplay extends VisibleSet {
 }
 
 /**
- * Returns the replay. Refuses with `not-found` if the caller cannot read the team's outcomes or the replay belongs to
- * another team.
+ * Returns the replay. Refuses with `not-found` if the caller cannot read the team's outcomes, or if the replay does not
+ * exist or belongs to another team. If `wish` is not `read`, also refuses a caller who may not plan.
  */
 export function findReplay(
   reading: Reading,
@@ -58,8 +58,8 @@ export function findReplayRun(
 }
 
 /**
- * Finds the copy of a run. An index finds newest attempts; earlier attempts and second checks require a scan of the
- * replay.
+ * Finds the copy of a run; undefined if there is none. An index finds newest attempts; earlier attempts and second
+ * checks require a scan of the replay.
  */
 function findCopy(
   reading: Reading,
@@ -88,7 +88,7 @@ export function findStoredReplay(reading: Reading, workspaceId: string, replayId
 /** Reads a slice of replays, newest first. */
 type ReadReplays = (reading: Reading, cursor: Cursor<ReplayRow> | null) => Slice<ReplayRow>;
 
-/** Reads the replays of a set; `before` limits them to those older than that replay. */
+/** Returns a function that reads the replays of a set. `before` is the id of a replay: only older replays are read. */
 export function replaysOfSet(
   { workspaceId, setId }: { readonly workspaceId: string; readonly setId: string },
   { limit, before }: { readonly limit: number; readonly before: string | undefined },

@@ -13,14 +13,11 @@ import type { ReplayRow } from "./replay.js";
 import { replayRef } from "./replay.messages.js";
 import { replays } from "./replay.table.js";
 
-/**
- * The retention of ended replays. It keeps the replays that a set's figures need: its baseline, and those that its
- * health names.
- */
+/** The retention of ended replays. It keeps each replay for which {@link isRetainedReplay} is true. */
 export const replayRetention = retain(replays, {
   period: "work",
   after: [runs.name],
-  // The replay then removes its copies.
+  // A removed replay also removes its copies.
   cost: 50,
   startedAtMs: ({ createdAt }) => Date.parse(createdAt),
   endedAtMs: ({ endedAt }) => (endedAt === null ? null : Date.parse(endedAt)),
@@ -31,7 +28,7 @@ export const replayRetention = retain(replays, {
   },
 });
 
-/** Whether an ended replay must stay: a replay in progress is paired with it, or the figures of its set need it. */
+/** Whether an ended replay must stay: another actor pins it, or the figures of its set need it. */
 export function isRetainedReplay(turn: TurnReading, replay: ReplayRow): boolean {
   return isPinned(turn, { of: replays.name, id: replay.id }) || isNamed(turn, replay);
 }

@@ -7,7 +7,7 @@ import type { ReplayRow } from "./replay.js";
 interface ListedReplay extends ReplayRow {
   /** The set that the replay checks; null if the replay checks none. */
   readonly checksSet: string | null;
-  /** Null if no search started it. */
+  /** Null if no search started the replay. */
   readonly searchId: string | null;
 }
 

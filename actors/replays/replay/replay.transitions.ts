@@ -39,7 +39,7 @@ function getReplayRow(turn: Turn): ReplayRow {
   return row;
 }
 
-/** Limits the replay's lane, and starts to create its copies. */
+/** Limits the replay's lane if the replay has a limit of its own, and starts to create the copies. */
 export function beginReplay(turn: Turn): void {
   const { concurrency } = getReplayInput(turn, turn.self.partition, turn.self.id);
   if (concurrency !== null) limitLane(turn, concurrency);
@@ -95,7 +95,7 @@ function newCopy(replayId: string, input: ReplayInputRow, index: number): Replay
   };
 }
 
-/** Returns the entry and repeat of the copy with this number. All copies of the first repeat come first. */
+/** Returns the entry and repeat of the copy with this index, from 0. All copies of the first repeat come first. */
 function nameAt({ entries }: ReplayInputRow, index: number): { readonly entry: ReplayEntry; readonly repeat: number } {
   const entry = entries[index % entries.length];
   if (entry === undefined) throw new Error("a replay of no runs");
@@ -109,7 +109,10 @@ export function takeCopy(turn: Turn, context: ReplayContext, { row, changes }: R
   return fillQueue(turn, running, context);
 }
 
-/** Writes the changed copies and the row, requests the judging of copies that need it, and refills the queue. */
+/**
+ * Writes the changed copies and the row, withdraws runs, requests the judging of copies that need it, and refills the
+ * queue.
+ */
 export function applyStep(scene: JudgingScene, context: ReplayContext, step: ReplayStep): ReplayContext {
   const { turn } = scene;
   const { row, changes, withdrawn, leads } = step;
@@ -134,8 +137,8 @@ function judgeCopies(scene: JudgingScene, context: ReplayContext, judged: readon
 }
 
 /**
- * Whether the copy returned to `waiting`: its runner was lost, or the replay is at its ceiling. It may still start
- * later, since judging can cost less than its estimates.
+ * Whether the copy returned to `waiting`: its runner was lost, or the replay is at its ceiling. Such a copy may still
+ * start later, because judging can cost less than its estimates.
  */
 function goesBack({ before, after }: CopyChange): boolean {
   return after.state === "waiting" && before.state !== "waiting";
@@ -166,7 +169,10 @@ function fillQueue(turn: Turn, row: ReplayRow, context: ReplayContext): ReplayCo
   return { ...context, ...place };
 }
 
-/** Ends the replay: starts the judging that follows its end, and releases its pins if nothing remains to judge. */
+/**
+ * Ends the replay. Starts the judging that follows the end, and releases the replay's pins if nothing remains to judge.
+ * Notifies the team's sets when a live replay has finished.
+ */
 export function endReplay(
   scene: JudgingScene,
   state: Extract<ReplayState, "finished" | "stopped" | "over-budget">,
@@ -190,7 +196,7 @@ export function releaseWhenJudged(turn: Turn): void {
   if (row.judged) releasePinned(turn, row);
 }
 
-/** Releases the replay's pins. */
+/** Releases the rows that the replay pins and the commits that it holds. */
 function releasePinned(turn: Turn, row: ReplayRow): void {
   const { partition, id } = turn.self;
   const { entries } = getReplayInput(turn, partition, id);

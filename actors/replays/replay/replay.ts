@@ -24,7 +24,10 @@ export interface ReplayCounts {
 export interface ReplaySpending {
   /** The cost that its copies reported, including first judgings. */
   readonly spent: string;
-  /** Costs that count only against the ceiling: second judgings, pairs, and estimates for model calls in progress. */
+  /**
+   * Costs that count only against the ceiling: second judgings, pairs, first judgings that are not part of a copy's
+   * spending, and estimates for model calls in progress.
+   */
   readonly besides: string;
   /** Number of copies with an attempt that started its agent and reported no cost in the ceiling's currency. */
   readonly unpriced: number;
@@ -33,7 +36,7 @@ export interface ReplaySpending {
 /** A replay of a set: it repeats each of the set's runs under one config. Its input holds its config and entries. */
 export interface ReplayRow extends Stored<typeof replayRowSchema, "progress"> {
   readonly teamId: string;
-  /** The other fingerprints of its config (`lines/fingerprint.ts`). */
+  /** The running and the scoring fingerprint of the replay's config (`lines/fingerprint.ts`). */
   readonly runningFingerprint: string;
   readonly scoringFingerprint: string;
   /** The number of runs that the replay repeats. */
@@ -43,7 +46,7 @@ export interface ReplayRow extends Stored<typeof replayRowSchema, "progress"> {
    * already had a baseline.
    */
   readonly startedBaseline: string | null;
-  /** For a replay with the answer: the live replay whose end started this replay. */
+  /** For a replay with the answer: the live replay whose end started this replay. Null for other replays. */
   readonly answers: string | null;
   /** False when the start of this live replay excluded a replay with the answer; absent otherwise. */
   readonly oracle?: false;
@@ -90,7 +93,7 @@ export interface CopyName {
 export interface ReplayContext {
   /** Number of copies whose rows exist, in order: every run has its first copy before any run gets a second. */
   readonly made: number;
-  /** Number of these copies that were queued, or that never will be. */
+  /** Number of created copies that were queued, or that never will be. */
   readonly next: number;
   /** Copies that returned to `waiting`; they start after all others. */
   readonly back: readonly CopyName[];

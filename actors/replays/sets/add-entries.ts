@@ -38,7 +38,10 @@ export function addEntries(event: Delivered<AddEntries>): SetChanged | Refusal {
   });
 }
 
-/** Returns a run of the set's team, with its task; null if there is none. */
+/**
+ * Returns the named run with its task. Returns null if one of them is not stored, or if the run belongs to another
+ * team.
+ */
 function findRun(turn: Turn, { teamId }: ReplaySetRow, named: Named): Found | null {
   const { partition } = turn.self;
   const run = runs.get(turn, partition, named.runId);

@@ -7,7 +7,8 @@ import type { ReplaySetRow } from "./replay-set.js";
 import { replayEntries } from "./replay-set.table.js";
 
 /**
- * Minimum number of runs for a live replay to check its set: fewer runs do not show the set's noise (replays, Limits).
+ * Minimum number of runs for a live replay to check its set: fewer runs do not show the set's noise (see "Limits" in
+ * the replays document).
  */
 const CHECKED_FROM = 5;
 /** Minimum number of copies of each run in a replay that checks its set. */
@@ -22,8 +23,9 @@ interface Wanted {
 }
 
 /**
- * Finds the baseline of a set: the newest replay of the current live config that is queued, running or finished. It
- * must repeat all of the set's runs, at least as often as required.
+ * Finds the baseline of a set: the newest replay of the current live config that is queued, running or finished. The
+ * baseline must repeat all of the set's runs, at least as often as required. Returns undefined if there is no such
+ * replay.
  */
 export function findBaseline(
   reading: Reading,
@@ -56,7 +58,7 @@ export function coversSet(reading: Reading, workspaceId: string, replay: ReplayR
   return replayEntries.list(reading, workspaceId, [set.id]).every(({ runId }) => replayed.has(runId));
 }
 
-/** Returns the newest replay of the live config that qualifies as a baseline. */
+/** Finds the newest replay of the live config that is queued, running or finished, and that `fits` accepts. */
 function findLive(
   reading: Reading,
   workspaceId: string,

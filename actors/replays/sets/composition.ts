@@ -15,8 +15,8 @@ export interface Composition {
   /** The origins that occur, with the most runs first, then by name. */
   readonly origins: readonly { readonly origin: string; readonly count: number }[];
   /**
-   * The earliest, median and latest end of the runs. For an even number of runs, the median is the earlier of the two
-   * in the middle.
+   * The earliest, median and latest end of the runs; null if no run has an end. For an even number of runs, the median
+   * is the earlier of the two in the middle.
    */
   readonly oldest: string | null;
   readonly median: string | null;

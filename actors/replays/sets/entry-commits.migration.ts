@@ -7,7 +7,10 @@ interface Entry {
   readonly runId: string;
 }
 
-/** Lists the entries whose commits have no hold yet. Each team's sets add the holds at the next start. */
+/**
+ * Records the entries whose commits have no hold yet. The actor of each team's sets adds the holds at the next service
+ * start.
+ */
 export const commitHoldWalks: readonly Walk[] = [
   eachRow<Entry>("replay-entry", ({ setId, runId }, place) => {
     const set = place.reading.get<{ readonly teamId: string }>([place.partition, rowSpace, "replay-set", setId]);

@@ -10,11 +10,14 @@ export const dueHolds = table<true>("entry-commits-due");
 /** A run whose commits a set or a replay needs. */
 interface CommitHold {
   readonly runId: string;
-  /** The id of the set or replay that needs the commits. It has a separate hold for each run. */
+  /** The id of the set or replay that needs the commits. The archives store a separate hold for each holder and run. */
   readonly holder: string;
 }
 
-/** Holds the commits that a run started from for `holder`, even if their branches change or disappear. Idempotent. */
+/**
+ * Makes the archives keep the commits that a run started from for `holder`, even if branches change or disappear.
+ * Idempotent.
+ */
 export function holdCommits(turn: Turn, { runId, holder }: CommitHold): void {
   for (const { repository, commit } of listCommits(turn, runId)) {
     const to = archiveRef(turn.self.partition, toArchiveId(repository, commit));
@@ -22,7 +25,10 @@ export function holdCommits(turn: Turn, { runId, holder }: CommitHold): void {
   }
 }
 
-/** Releases the hold. Call it in a turn that can read the run's input: each holder pins that input. */
+/**
+ * Releases the holds of `holder` on the commits of a run. Call it in a turn that can read the run's input, which each
+ * holder pins.
+ */
 export function releaseCommits(turn: Turn, { runId, holder }: CommitHold): void {
   for (const { repository, commit } of listCommits(turn, runId)) {
     const to = archiveRef(turn.self.partition, toArchiveId(repository, commit));

@@ -6,8 +6,8 @@ import { findStationNow } from "./run-refusal.js";
 import { type HealthTerms, readHealth } from "./set-health.queries.js";
 
 /**
- * Defines the topic of a replay set, for readers of its team's outcomes. A set's id can be looked up only within a
- * workspace.
+ * The topic of a replay set, for callers who may read the team's outcomes. `workspaceOf` looks for the set in the
+ * caller's workspaces, because set ids are stored by workspace.
  */
 export function replaySetTopicView(terms: HealthTerms): StreamTopic {
   return {

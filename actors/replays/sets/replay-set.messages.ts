@@ -31,15 +31,15 @@ export interface RenameSet extends SetMessage {
   readonly name: string;
 }
 
-/** Removes a set with its entries, which releases their runs. */
+/** Removes a set with its entries and replays. The entries release their runs. */
 export interface DeleteSet extends SetMessage {
   readonly type: "set.delete";
   readonly setId: string;
-  /** The client to name in the change record. */
+  /** The client to name in the change record; null for none. */
   readonly client: string | null;
 }
 
-/** Maximum number of runs in a set (replays, Limits). */
+/** Maximum number of runs in a set (see "Limits" in the replays document). */
 export const MAX_ENTRIES = 50;
 
 /** Adds either all of the runs to a set, or none. */
@@ -60,7 +60,7 @@ export interface MarkGuard extends SetMessage {
   readonly type: "guard.mark";
   readonly setId: string;
   readonly guardsChanges: boolean;
-  /** The client to name in the change record. */
+  /** The client to name in the change record; null for none. */
   readonly client: string | null;
 }
 
@@ -68,7 +68,7 @@ export interface MarkGuard extends SetMessage {
 export interface StartReplay extends Answered<ReplayStarted | Refusal>, Keyed {
   readonly type: "replay.start";
   readonly caller: Caller;
-  /** The client to name in the change record. */
+  /** The client to name in the change record; null for none. */
   readonly client: string | null;
   readonly setId: string;
   /** The id of a candidate that was proposed for the station, or `live`. */
@@ -87,14 +87,15 @@ export interface ReplayStarted {
   /** The ceiling of the replay. */
   readonly ceiling: Money;
   /**
-   * The baseline that this request starts: the replay itself, or a separate replay. Null if the set already has one.
+   * The baseline that this request starts: the replay itself, or a separate replay. Null if the set already has a
+   * baseline, or if the started baseline has been removed.
    */
   readonly baseline: {
     readonly id: string;
     readonly ceiling: Money;
     readonly status: "started" | "starting";
   } | null;
-  /** The replay with the answer that follows that baseline, with its ceiling; null for none. */
+  /** The replay with the answer that follows the new baseline; null for none. */
   readonly oracle: { readonly ceiling: Money } | null;
   readonly warnings: readonly StartWarning[];
   readonly replayed: boolean;
@@ -106,7 +107,7 @@ export interface LiveReplayFinished extends Message {
   readonly replayId: string;
 }
 
-/** Removes all sets of a team that was deleted, or whose workspace was. */
+/** Removes all sets of a team after the team or its workspace was deleted. */
 export interface DissolveSets extends Message {
   readonly type: "sets.dissolve";
 }

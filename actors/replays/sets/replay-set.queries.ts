@@ -19,8 +19,8 @@ export type Wish = "read" | "plan";
 type TeamPlace = Pick<VisibleTeam, "workspaceId" | "teamId">;
 
 /**
- * Returns why the caller may not change the team's replays, or null: `not-found` if they cannot read its outcomes,
- * `forbidden` if they lack the `plan` permission.
+ * Returns null if the caller may change the team's replays. Otherwise returns a refusal: `not-found` if the team does
+ * not exist or the caller cannot read its outcomes, `forbidden` if the caller lacks the `plan` permission.
  */
 function refusePlanning(reading: Reading, caller: Caller, { workspaceId, teamId }: TeamPlace): Refusal | null {
   if (findResource(reading, workspaceId, "team", teamId) === undefined) return { refused: "not-found" };
@@ -28,7 +28,10 @@ function refusePlanning(reading: Reading, caller: Caller, { workspaceId, teamId 
   return permit(reading, caller, workspaceId, "plan", "replay-set");
 }
 
-/** Repeats the check within a turn: the caller may have lost access while the message waited. */
+/**
+ * Like {@link refusePlanning}, within a turn: the caller may have lost access while the message waited. Also refuses a
+ * token that was revoked or has expired.
+ */
 export function refusePlanner(turn: TurnReading, caller: Caller, teamId: string): Refusal | null {
   if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
     return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
@@ -36,7 +39,7 @@ export function refusePlanner(turn: TurnReading, caller: Caller, teamId: string)
   return refusePlanning(turn, caller, { workspaceId: turn.self.partition, teamId });
 }
 
-/** Returns the team, if the caller has the wanted access to its replays. */
+/** Returns the team if the caller has the wanted access to its replays, otherwise a refusal. */
 export function findTeam(reading: Reading, caller: Caller, teamId: string, wish: Wish): VisibleTeam | Refusal {
   const team = findTeamOfOutcomes(reading, caller, teamId);
   if (isRefusal(team) || wish === "read") return team;
@@ -47,8 +50,8 @@ export function findTeam(reading: Reading, caller: Caller, teamId: string, wish:
 export interface TeamStation extends VisibleTeam, StationPlace {}
 
 /**
- * Returns the station. Refuses with `not-found` if the caller cannot read the team's outcomes or the line lacks the
- * station.
+ * Returns the station with its team. Refuses with `not-found` if the caller cannot read the team's outcomes, or if the
+ * line lacks the station. If `wish` is `plan`, also refuses a caller who may not plan.
  */
 export function findTeamStation(
   reading: Reading,
@@ -67,8 +70,8 @@ export interface VisibleSet extends VisibleTeam {
 }
 
 /**
- * Returns the set. Refuses with `not-found` if the caller cannot read the team's outcomes or the set belongs to another
- * team.
+ * Returns the set. Refuses with `not-found` if the caller cannot read the team's outcomes, or if the set does not exist
+ * or belongs to another team. If `wish` is `plan`, also refuses a caller who may not plan.
  */
 export function findReplaySet(
   reading: Reading,

@@ -53,7 +53,10 @@ export function renameSet(event: Delivered<RenameSet>): Result {
   });
 }
 
-/** Removes a set with its entries and replays, unless a replay or search of it is running. */
+/**
+ * Removes a set with its entries and replays, unless a search or replay of the set is running. A running replay with
+ * the answer does not prevent the removal.
+ */
 export function deleteSet(event: Delivered<DeleteSet>): Result {
   return changeSet(event, (set) => {
     if (isReplayed(event.turn, set)) return replayUnderWay;

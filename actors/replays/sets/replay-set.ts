@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Stored } from "../../view.js";
 
-/** The members of a set that its row stores as they are shown. */
+/** The fields of a set that have the same form in its row and in its view. */
 export const replaySetFields = z.strictObject({
   id: z.string(),
   name: z.string(),

@@ -1,23 +1,26 @@
 /**
- * The replay sets of a team, `replay-sets/<team>`: the only writer of its sets and their entries. This guarantees that
- * at most one set guards changes of a station, and that sets and teams stay within their limits.
+ * The replay sets of a team, `replay-sets/<team>`: the only writer of the team's sets and their entries. As the only
+ * writer, the actor ensures that at most one set guards changes of a station, and that sets and teams stay within their
+ * limits.
  *
  * | state | moved by                                | next | also                                             |
  * |-------|-----------------------------------------|------|--------------------------------------------------|
- * | open  | set.open, .rename, .delete              | open | the set's row; with `delete` its entries         |
- * | open  | entry.add, .remove                      | open | the entries, their runs' pins, the set's version |
- * | open  | guard.mark                              | open | the mark, a change record                        |
- * | open  | the same, not permitted or not possible | open | refused                                          |
- * | open  | replay.start                            | open | the rows of the replay, and of a baseline        |
- * |       |                                         |      | beside it; both begin. If the set has 200        |
- * |       |                                         |      | replays, it tells the oldest to remove itself    |
- * | open  | replay.finished                         | open | the rows of a replay with the answer, which      |
- * |       |                                         |      | begins; nothing if there is no answer            |
+ * | open  | set.open, .rename, .delete              | open | writes the set's row; `delete` also removes its  |
+ * |       |                                         |      | entries and replays                              |
+ * | open  | entry.add, .remove                      | open | writes entries, their pins and the set's version |
+ * | open  | guard.mark                              | open | writes the mark and a change record              |
+ * | open  | any of these, if it is not permitted or | open | answers with a refusal                           |
+ * |       | not possible                            |      |                                                  |
+ * | open  | replay.start                            | open | starts a replay, and a baseline if there is      |
+ * |       |                                         |      | none. If the set has 200 replays, tells the      |
+ * |       |                                         |      | oldest to remove itself                          |
+ * | open  | replay.finished                         | open | starts a replay with the answer, if there are    |
+ * |       |                                         |      | answers                                          |
  * | open  | commits.hold                            | open | holds commits of entries of an earlier release   |
  * | open  | sets.dissolve, woken `dissolve`         | open | removes one set per turn, until none is left     |
- * | open  | woken `forget <set>`                    | open | tells more replays of a removed set to go        |
+ * | open  | woken `forget <set>`                    | open | removes more replays of a removed set            |
  *
- * Its only state is its rows. It stops when the last set and the last replay are gone.
+ * The actor has no state besides the rows. It stops when the team's last set and last replay are gone.
  */
 import type { ActorType } from "../../../runtime/cells/actor-type.js";
 import { createChart, type InTurn, type NoContext } from "../../../runtime/cells/chart.js";

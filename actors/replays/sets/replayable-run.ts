@@ -10,7 +10,7 @@ import { tasks } from "../../tasks/task.table.js";
 import { replayEntries } from "./replay-set.table.js";
 import { findStationNow, refuseRun, type StationPlace } from "./run-refusal.js";
 
-/** Maximum number of a station's runs to list or to choose from (replays, Limits). */
+/** Maximum number of a station's runs to list or to choose from (see "Limits" in the replays document). */
 const MAX_LISTED = 50;
 
 /** An ended run with its task, as lists and sets show them. */
@@ -41,12 +41,12 @@ export interface StationOfTeam extends StationPlace {
 /** Reads a slice of runs, newest first. */
 type ReadRuns = (reading: Reading, cursor: Cursor<RunFact> | null) => Slice<RunFact>;
 
-/** Reads the station's latest ended runs that are still stored. */
+/** Returns a function that reads the station's latest ended runs that are still stored. */
 export function latestRuns(station: StationOfTeam): ReadRuns {
   return (reading, cursor) => listRuns(reading, station, { cursor, isWanted: () => true });
 }
 
-/** Reads those of the station's latest runs that can be repeated and are not in the set. */
+/** Returns a function that reads the station's latest ended runs that can be repeated and are not in the set. */
 export function candidatesFor(set: StationOfTeam & { readonly setId: string }): ReadRuns {
   const { workspaceId, setId } = set;
   return (reading, cursor) => {

@@ -22,7 +22,7 @@ export const runRefusals = {
 
 export type RunRefusalCode = keyof typeof runRefusals;
 
-/** The station of a set: its line's id and its own id. */
+/** A station, by the id of its line and its own id. */
 export interface StationPlace {
   readonly lineId: string;
   readonly stationId: string;
@@ -36,7 +36,7 @@ export interface StationNow extends StationPlace {
   readonly station: Station | undefined;
 }
 
-/** Reads the current station. Read it once for all runs in a request. */
+/** Reads the current state of a station. One read is enough for all runs in a request. */
 export function findStationNow(reading: Reading, workspaceId: string, { lineId, stationId }: StationPlace): StationNow {
   const line = findLine(reading, workspaceId, lineId);
   return { lineId, stationId, line, station: line?.stations.find(({ id }) => id === stationId) };

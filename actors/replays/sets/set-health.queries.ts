@@ -13,7 +13,7 @@ import type { ReplayMemory } from "../replay/replay-memory.js";
 import { coversSet } from "./baseline.js";
 import type { ReplaySetRow } from "./replay-set.js";
 
-/** Maximum number of live replays to compute a set's health from: the newest ones. */
+/** Maximum number of replays of the live config from which a set's health is computed. The newest ones are used. */
 const MAX_LOOKED_AT = 200;
 
 /** The other inputs for a set's health. */
@@ -73,7 +73,7 @@ function isMeasuring({ candidate }: ReplayRow): boolean {
   return candidate.kind === "live" || candidate.kind === "with-answer";
 }
 
-/** Returns the newest finished replay that checks a set. */
+/** Returns the newest finished replay that checks a set; undefined if there is none. */
 function findCheck(reading: Reading, workspaceId: string, { id: setId }: ReplaySetRow): ReplayRow | undefined {
   const fits = ({ state }: ReplayRow) => state === "finished";
   return replays.all(reading, workspaceId, { checksSet: setId }, { limit: 1, fits })[0];

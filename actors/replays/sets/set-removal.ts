@@ -16,7 +16,7 @@ export function forgetReplays(turn: Turn, setId: string): void {
   if (left.length > 0) turn.wake(`${FORGET}${setId}`, turn.now);
 }
 
-/** Returns the removed set that a wake-up of this name is for; null for other names. */
+/** Returns the id of the removed set that a wake-up of this name is for; null for other names. */
 export function toRemovedSet(name: string): string | null {
   return name.startsWith(FORGET) ? name.slice(FORGET.length) : null;
 }

@@ -1,7 +1,7 @@
 import type { TaskOutcome } from "../../run-facts/run-outcome.table.js";
 import { countOutcomes } from "./composition.js";
 
-/** Maximum number of runs to suggest for a set (replays, Limits). */
+/** Maximum number of runs to suggest for a set (see "Limits" in the replays document). */
 export const MAX_SUGGESTED = 5;
 
 /**

@@ -36,8 +36,8 @@ export const proposedBlockSchema = z
   );
 
 /**
- * Returns the complete block. `live` is the station that the block is proposed for; it provides `passesTo` if the block
- * omits it.
+ * Returns the complete block. `live` is the station that the block is proposed for. It provides every field that a
+ * block of changes omits, and the `passesTo` that a complete block omits.
  */
 export function resolveBlock(proposed: ProposedBlock, live: StationBody): StationBody {
   if (!("from" in proposed)) return passingAs(proposed, live);

@@ -9,7 +9,7 @@ import type { StartingPoint } from "./starting-point.js";
 interface LiveTerms extends Pick<ReplayRow, "repeats" | "ceiling"> {
   /** Whether the replay checks the set; false by default, as for the replays of checks and searches. */
   readonly probe?: boolean;
-  /** The search that the replay is the seed of; by default none. */
+  /** The search that uses the replay as its seed; none by default. */
   readonly search?: ReplayRow["search"];
   /** Maximum number of copies that run at once; by default the replay has no limit of its own. */
   readonly concurrency?: number | null;
@@ -18,7 +18,7 @@ interface LiveTerms extends Pick<ReplayRow, "repeats" | "ceiling"> {
 }
 
 /**
- * Plans a replay of the live config over a whole set, which becomes the set's baseline. The set has at least one entry.
+ * Plans a replay of the live config over a whole set, with at least one entry. The replay becomes the set's baseline.
  */
 export function planLive(
   turn: Turn,

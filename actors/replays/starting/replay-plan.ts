@@ -19,7 +19,7 @@ import { listPinned } from "../replay/replay-pins.js";
 import { holdCommits } from "../sets/entry-commits.js";
 import type { ReplaySetRow } from "../sets/replay-set.js";
 
-/** Maximum ceiling of a replay, in its currency (replays, Limits). */
+/** Maximum ceiling of a replay, in its currency (see "Limits" in the replays document). */
 export const MAX_CEILING = 1_000;
 
 /** Maximum number of a team's replays in progress at once. */
@@ -42,7 +42,10 @@ export interface ReplayPlan
   readonly live: RunConfig;
   /** The set's runs to repeat, at least one. */
   readonly entries: readonly ReplayEntry[];
-  /** The replay that becomes the set's baseline with this start; `itself` if it is the planned replay. */
+  /**
+   * The replay that becomes the set's baseline with this start; `itself` for the planned replay. Null if the set has a
+   * baseline.
+   */
   readonly startedBaseline: string | "itself" | null;
   readonly concurrency: number | null;
   /** Whether a replay with the answer may follow; true by default. */

@@ -27,13 +27,16 @@ import { noRuns, refuseMore } from "./start-refusals.js";
 import { listStartWarnings } from "./start-warnings.js";
 import { findStartingPoint, type StartingPoint } from "./starting-point.js";
 
-/** The data for a start that nothing refuses. */
+/** The data from which a replay starts. */
 interface Start extends StartingPoint {
   readonly event: Delivered<StartReplay>;
   readonly judging: ReplayJudging;
 }
 
-/** Starts a replay, and a baseline with it if the set has none. Runs in a turn of the team's sets. */
+/**
+ * Starts a replay, and a baseline with it if the set has none. Returns the refusal if the replay cannot start. Runs in
+ * a turn of the team's sets.
+ */
 export function startReplay(event: Delivered<StartReplay>, judging: ReplayJudging): ReplayStarted | Refusal {
   const { turn, caller, setId } = event;
   const refused = refusePlanner(turn, caller, turn.self.id);
@@ -59,7 +62,10 @@ function prepare(event: Delivered<StartReplay>, set: ReplaySetRow, judging: Repl
   return { ...point, event, judging };
 }
 
-/** Starts a replay of the live config, which becomes the set's new baseline. */
+/**
+ * Starts a replay of the live config as the set's new baseline. Refuses if the set has no runs or no space for the
+ * replay.
+ */
 function startLive(start: Start): ReplayRow | Refusal {
   if (start.entries.length === 0) return noRuns;
   return freeReplayQuota(start.event.turn, start.set, { count: 1, beside: null }) ?? startBaseline(start);
@@ -73,7 +79,9 @@ function startBaseline({ event, judging, ...point }: Start): ReplayRow {
   return order(event, planLive(turn, point, judging, { ...planned, ceiling: raised, oracle }));
 }
 
-/** Starts a replay of a proposed candidate, paired with the set's baseline. */
+/**
+ * Starts a replay of a proposed candidate, paired with the set's baseline. Also starts a baseline if the set has none.
+ */
 function startCandidate(start: Start): ReplayRow | Refusal {
   const { event, judging, set, line, live, entries, fingerprints } = start;
   const { turn, ceiling, repeats } = event;
@@ -111,7 +119,7 @@ function startCandidate(start: Start): ReplayRow | Refusal {
   });
 }
 
-/** A candidate of the set's station. */
+/** Finds a candidate that was proposed for the set's station. Refuses with `not-found`. */
 function findCandidate({ event, set }: Start): { id: string; name: string; block: StationBody } | Refusal {
   const { turn, candidate: id } = event;
   const row = findResource<ReplayCandidateFields>(turn, turn.self.partition, "replay-candidate", id);
@@ -122,7 +130,10 @@ function findCandidate({ event, set }: Start): { id: string; name: string; block
   return { id, name: row.fields.name, block: row.fields.station };
 }
 
-/** Validates the block again as at its proposal: the line, its skills and the harnesses may have changed since. */
+/**
+ * Validates the block again as at its proposal: the line, its skills and the harnesses may have changed since then.
+ * Returns null if the block is still valid.
+ */
 function checkAgain({ event, set, station }: Start, block: StationBody): Refusal | null {
   const { turn, caller } = event;
   const line: LineRow | undefined = findResource<LineFields>(turn, turn.self.partition, "line", set.lineId);

@@ -10,7 +10,7 @@ import { fitJson } from "./fit.js";
 
 /**
  * Lists the names of the files for an iteration's agent: the brief, candidates, tasks, then the files of each copy,
- * starting with copies that did not succeed. If there are too many files or too many bytes, the last ones are omitted.
+ * starting with copies that did not succeed. The caller omits files that exceed the limits on number and bytes.
  */
 export function listFileNames(context: AgentContext): readonly FileName[] {
   const { candidates, places, iteration } = context;
@@ -45,8 +45,8 @@ export interface AgentFile {
 }
 
 /**
- * Returns one file; undefined if the agent may not see it, or if it has no content. The agent sees only candidates,
- * searched tasks and searched runs.
+ * Returns one file. Returns undefined if the agent may not see the file, or if the file has no content. The agent sees
+ * only the brief, candidates, searched tasks and searched runs.
  */
 export function findAgentFile(context: AgentContext, name: FileName): AgentFile | undefined {
   switch (name.kind) {
@@ -82,7 +82,10 @@ const MAX_COPIES = 10;
 const DESCRIPTION_BYTES = 32 * 1024;
 const TITLE_BYTES = 512;
 
-/** Writes the file of a searched task: the task that its agents received, and the results of each candidate. */
+/**
+ * Writes the file of a searched task: the task as the agents of its runs received it, and the results of each
+ * candidate.
+ */
 function taskFile(context: AgentContext, taskId: string): string {
   const brief = toBrief(context, taskId);
   const results = context.candidates.map((candidate) =>
@@ -117,7 +120,10 @@ function toResults(candidate: string, seen: readonly SeenCopy[]) {
   };
 }
 
-/** Returns the task in the form that the agents of its searched runs received. */
+/**
+ * Returns the task in the form that the agents of its searched runs received. Returns empty texts if this form is not
+ * stored.
+ */
 function toBrief(context: AgentContext, taskId: string): { readonly title: string; readonly description: string } {
   const { reading, workspaceId, searched } = context;
   for (const [runId, of] of searched) {

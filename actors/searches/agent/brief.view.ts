@@ -10,7 +10,7 @@ import { findScores, shownBlock } from "./candidate-file.view.js";
 import { folderName } from "./file-name.js";
 import { fitJson } from "./fit.js";
 
-/** Maximum number of parent configs to name, starting with those that are best at the most tasks. */
+/** Maximum number of parent configs to name. Those that are best at the most tasks come first. */
 const MAX_PARENTS = 10;
 /** Usual maximum size of a cause's evidence, and of its suggestion, in bytes. */
 const CAUSE_BYTES = 4 * 1024;
@@ -56,8 +56,8 @@ export function briefFile(context: AgentContext): string {
 const MAX_DETAILED = 6;
 
 /**
- * Lists the candidates whose copies are shown individually: the seed, and the standing candidate of a reflection or
- * otherwise the configs to start from.
+ * Lists the candidates whose copies are shown individually: the seed and, for a reflection, its standing candidate.
+ * Without a reflection, lists the seed, the parents and the frontier.
  */
 export function toDetailed(context: AgentContext): readonly ShownCandidate[] {
   const { candidates, iteration } = context;
@@ -69,7 +69,7 @@ export function toDetailed(context: AgentContext): readonly ShownCandidate[] {
   return [...chosen].sort((left, right) => rank(left) - rank(right)).slice(0, MAX_DETAILED);
 }
 
-/** Returns the frontier, and the configs to start from with the tasks that they are best at, by id. */
+/** Returns the ids of the frontier and of the parents. `tasks` has the ids of the best candidates for each task. */
 function toLineage({ candidates, search: { objective } }: AgentContext) {
   const contenders = candidates.map(toContender);
   const { parents, tasks } = findParents(contenders, objective);

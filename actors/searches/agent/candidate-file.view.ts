@@ -3,7 +3,7 @@ import { excerptTexts, firstBytes } from "../../replays/figures/excerpt.js";
 import { type AgentContext, readBlock, type ShownCandidate } from "./agent-context.js";
 import { fitJson, type TextLimit } from "./fit.js";
 
-/** Usual maximum size of a prompt, and of a rubric with its claims, in bytes. */
+/** Usual maximum sizes in bytes: of a prompt; and of a rubric, or of all claims of a judge together. */
 const PROMPT_BYTES = 192 * 1024;
 const RUBRIC_BYTES = 32 * 1024;
 
@@ -19,7 +19,7 @@ export function candidateFile(context: AgentContext, candidate: ShownCandidate):
   }));
 }
 
-/** Returns a candidate's results on searched runs; nulls until that replay ends. */
+/** Returns a candidate's results on searched runs. A score is null until the replay of these runs ends. */
 export function findScores({ name, seed, iteration, replayEnded, searched }: ShownCandidate) {
   return {
     name,
@@ -36,8 +36,8 @@ export function findScores({ name, seed, iteration, replayEnded, searched }: Sho
 }
 
 /**
- * Returns a block under this member name. `cut` lists its shortened texts, which the agent must not copy; absent if
- * complete.
+ * Returns a block as the member with this name. A second member, `cut`, lists the block's shortened texts, which the
+ * agent must not copy. It is absent if the block is complete.
  */
 export function shownBlock(member: string, block: StationBody, limit: TextLimit) {
   const prompt = firstBytes(block.prompt, limit(PROMPT_BYTES));

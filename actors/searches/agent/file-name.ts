@@ -10,7 +10,7 @@ export type FileName =
   | { readonly kind: "task"; readonly taskId: string }
   | CopyFileName;
 
-/** The result of a copy of a searched run, or its change. */
+/** Identifies a file about a copy of a searched run: its result, or its change. */
 export interface CopyFileName {
   readonly kind: "result" | "diff";
   readonly candidateId: string;
@@ -23,7 +23,7 @@ const id = "[A-Za-z0-9_-]{1,100}";
 const FORMS = new RegExp(`^(?:(brief)|(candidate|task)\\.(${id})|(result|diff)\\.(${id})\\.(\\d{1,4})\\.(\\d{1,2}))$`);
 const copyKind = z.enum(["result", "diff"]);
 
-/** Returns the name for URLs. It needs no escaping. */
+/** Returns the file's name for URLs, which needs no escaping. */
 export function fileNameText(name: FileName): string {
   switch (name.kind) {
     case "brief":
@@ -38,7 +38,7 @@ export function fileNameText(name: FileName): string {
   }
 }
 
-/** Returns null if the text is not a file name. */
+/** Parses a file's name in a URL. Returns null if the text is not a file name. */
 export function parseFileName(text: string): FileName | null {
   const [, brief, about, aboutId = "", of, candidateId = "", place, repeat] = FORMS.exec(text) ?? [];
   if (brief !== undefined) return { kind: "brief" };

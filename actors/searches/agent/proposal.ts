@@ -7,7 +7,7 @@ import { slug } from "../../resources/fields.js";
 /** Maximum length of a hypothesis, in characters. */
 const MAX_HYPOTHESIS_CHARACTERS = 2_000;
 
-/** Maximum number of candidates that one agent run may propose (replays, Limits). */
+/** Maximum number of candidates that one agent run may propose (see "Limits" in the replays document). */
 export const MAX_PER_RUN = 5;
 
 const tooLong = `must be at most ${MAX_HYPOTHESIS_CHARACTERS} characters`;
@@ -34,8 +34,8 @@ export interface Proposal<Block = StationBody> {
 }
 
 /**
- * An agent's proposal: at least one candidate, or the faults in their form, with paths `[i].…`. Both count as an
- * attempt.
+ * An agent's proposal: at least one candidate, or the format faults with paths `[i].…`. A proposal with faults also
+ * counts as an attempt.
  */
 export type Proposed =
   | { readonly candidates: readonly Proposal<ProposedBlock>[] }

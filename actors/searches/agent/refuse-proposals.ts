@@ -36,7 +36,7 @@ export interface Admitted extends Proposal {
 }
 
 /**
- * Returns either all candidates with their fingerprints, or the faults, with paths `[i].…`; then none is admitted. If
+ * Admits all candidates or none. Returns the candidates with their fingerprints, or the faults with paths `[i].…`. If
  * there are more candidates than allowed, that is the only fault.
  */
 export function admitProposals(

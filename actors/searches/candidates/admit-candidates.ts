@@ -31,8 +31,9 @@ interface Proposing {
 }
 
 /**
- * Admits either all candidates of a proposal, or none: a fault in one refuses them all. Candidates are validated like a
- * person's, against the current line. They run on the repositories that the search stored at its start.
+ * Admits either all candidates of a proposal, or none: a fault in one refuses them all. An agent's candidates are
+ * validated like those of people, against the current line. They run on the repositories that the search stored at its
+ * start.
  */
 export function admitCandidates(
   turn: TurnReading,
@@ -68,10 +69,7 @@ export function admitCandidates(
 
 const stationGone: Refusal = { refused: "not-found", detail: "The station of the search was removed from its line." };
 
-/**
- * The caller that an agent's blocks are validated for. Blocks are validated like a person's: no rule depends on the
- * author.
- */
+/** The caller for whom an agent's blocks are validated. Blocks of agents and of people have the same rules. */
 const PROPOSER: Omit<TokenCaller, "workspaceId"> = {
   kind: "token",
   tokenId: "",

@@ -38,7 +38,8 @@ export function measureEnds(measuring: Measuring, candidate: SearchCandidateRow)
 }
 
 /**
- * Updates a candidate with the current pairs of its replays. After their end, only the pairs can change its figures.
+ * Updates a candidate with the current pairs of its replays. After the end of its replays, only pairs can change the
+ * candidate's figures.
  */
 export function measurePairs(
   { reading, workspaceId }: Pick<Measuring, "reading" | "workspaceId">,
@@ -58,7 +59,10 @@ export function measurePairs(
   };
 }
 
-/** Measures the candidate's replays that have ended. Keeps the known figures of a replay that was removed. */
+/**
+ * Measures the candidate's replays that have ended. Keeps the known figures of a replay that was removed. Changes
+ * nothing if the seed's replay was removed.
+ */
 function measure(
   { reading, workspaceId, search, input }: Measuring,
   candidate: SearchCandidateRow,

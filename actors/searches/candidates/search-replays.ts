@@ -25,7 +25,7 @@ export const IDLE_MS = 24 * 60 * 60 * 1_000;
 /** Prefix of the wake-ups that check a replay for idleness; the replay's id follows. */
 const IDLE = "idle ";
 
-/** Returns the replay that a wake-up of this name checks; null for other names. */
+/** Returns the id of the replay that a wake-up of this name checks; null for other names. */
 export function toIdleReplay(name: string): string | null {
   return name.startsWith(IDLE) ? name.slice(IDLE.length) : null;
 }
@@ -125,8 +125,8 @@ export function orderCandidate(
 }
 
 /**
- * Decides what to do with a replay at an idleness check: nothing if it has ended (null); `idle` if no runner claimed a
- * copy for a day; otherwise the time of the next check, in milliseconds since the epoch.
+ * Decides what to do with a replay at an idleness check. Returns null if the replay has ended, and `idle` if no runner
+ * claimed a copy for a day. Otherwise returns the time of the next check, in milliseconds since the epoch.
  */
 export function findIdleness(turn: TurnReading, replayId: string): "idle" | number | null {
   const { partition } = turn.self;
@@ -141,7 +141,7 @@ export function findIdleness(turn: TurnReading, replayId: string): "idle" | numb
   return untilMs <= turn.now ? "idle" : untilMs;
 }
 
-/** Schedules the next check of the replay, or ends it (null). */
+/** Schedules the next check of the replay at `againMs`. Ends the replay if `againMs` is null. */
 export function lookAgain(turn: Turn, { replayId, againMs }: { replayId: string; againMs: number | null }): void {
   if (againMs === null) turn.send(replayRef(turn.self.partition, replayId), { type: "replay.end" });
   else turn.wake(`${IDLE}${replayId}`, againMs);

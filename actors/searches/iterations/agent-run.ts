@@ -14,8 +14,8 @@ import { searchIterationRef } from "./search-iteration.messages.js";
 const AGENT_MINUTES = 60;
 
 /**
- * Queues a run of the search's agent for an iteration. It runs in the station's pool and with its labels, in an empty
- * checkout, without setup or tools. Returns the run's id.
+ * Queues a run of the search's agent for an iteration. The run uses the station's pool and labels. It has no checkout,
+ * setup or tools. Returns the run's id.
  */
 export function queueAgent(
   turn: Turn,
@@ -49,7 +49,10 @@ export function queueAgent(
   return runId;
 }
 
-/** Returns the agent's config. From the station it takes only the environment. */
+/**
+ * Returns the agent's config. The search provides the harness, model and effort. The station provides only the key and,
+ * if it fits, the profile.
+ */
 function toAgentConfig(turn: TurnReading, { teamId, agent }: SearchRow, { config }: SearchInputRow): RunConfig {
   const { harness, model, effort } = agent;
   const workspaceId = turn.self.partition;

@@ -12,8 +12,8 @@ export interface PlannedSteps {
 const MAX_STEPS = 60;
 
 /**
- * Plans the steps of a search until it waits or ends. `hasFailures` returns whether a reflection has failures to
- * investigate. A reflection without failures ends at once. Pure.
+ * Plans the steps of a search until the search waits or ends. `hasFailures` returns whether a reflection has failures
+ * to investigate. A reflection without failures ends at once. The function has no side effects.
  */
 export function planSteps(snapshot: SearchSnapshot, hasFailures: () => boolean): PlannedSteps {
   const steps: NextStep[] = [];

@@ -1,32 +1,34 @@
 /**
- * An iteration of a search, `search-iteration/<id>`: one run of the search's agent, which proposes candidates or
- * reflects on failures. The search writes the iteration's row in the turn that starts it.
+ * An iteration of a search, `search-iteration/<id>`: the work of the search's agent, which proposes candidates or
+ * reflects on failures. The search writes the iteration's row in the turn that starts the iteration.
  * `classifyIteration` turns each message into an event before the step. If an event's name differs from its message's
  * name, the message follows in brackets.
  *
  * | state          | moved by                               | next    | also                                          |
  * |----------------|----------------------------------------|---------|-----------------------------------------------|
  * | new            | iteration.begin                        | wanted  | queues the agent's run                        |
- * | wanted         | agent.taken (run.claimed)              | running | the first time counts in `iterationsRun`      |
+ * | wanted         | agent.taken (run.claimed)              | running | the first claim counts in `iterationsRun`     |
  * | wanted         | agent.unclaimed (woken, after a day)   | failed  | withdraws the run; notifies the search        |
  * | wanted,running | agent.ended (run.over)                 | ended   | counts its reported cost; notifies the search |
  * |                | (also if the runner is lost after the  |         |                                               |
  * |                | last proposal or cause)                |         |                                               |
- * | wanted,running | agent.failed (run.over)                | failed  | the same                                      |
+ * | wanted,running | agent.failed (run.over)                | failed  | counts its reported cost; notifies the search |
  * | wanted,running | agent.lost (run.over, at most twice)   | wanted  | counts its reported cost; queues another run  |
  * | wanted,running | iteration.stop                         | failed  | withdraws the run; notifies the search        |
- * | wanted,running | proposal.admitted (candidates.propose) | same    | rows of the candidates; notifies the search   |
- * | wanted,running | proposal.refused (candidates.propose)  | same    | refused; counts as an attempt                 |
- * | wanted,running | cause.taken (cause.record)             | same    | the cause, which replaces an earlier one      |
+ * | wanted,running | proposal.admitted (candidates.propose) | same    | writes the candidates; notifies the search    |
+ * | wanted,running | proposal.refused (candidates.propose)  | same    | answers with the refusal; counts an attempt   |
+ * | wanted,running | cause.taken (cause.record)             | same    | stores the cause; replaces one of the same    |
+ * |                |                                        |         | task                                          |
  * | wanted,running | agent.repeated (either, with a key     | same    | repeats the answer                            |
  * |                | that was used before)                  |         |                                               |
- * | any            | agent.refused (either)                 | same    | refused: the runner does not hold the run, or |
- * |                |                                        |         | the iteration is of the other kind            |
+ * | any            | agent.refused (either)                 | same    | answers with the refusal, for example because |
+ * |                |                                        |         | the runner does not hold the run, or the      |
+ * |                |                                        |         | iteration is of the other kind                |
  * | ended, failed  | agent.settled (run.over)               | same    | counts the cost of a withdrawn run            |
- * | any            | iteration.forget                       | gone    | its runs are removed                          |
+ * | any            | iteration.forget                       | gone    | removes its runs                              |
  * | any            | iteration.other                        | same    |                                               |
  *
- * 1. At most one of its runs is in progress, and none after it ends or fails.
+ * 1. At most one run of the iteration is in progress, and none after the iteration ends or fails.
  * 2. The turn in which a run ends adds the run's reported cost to the search's budget, once per run.
  */
 import type { ActorType } from "../../../runtime/cells/actor-type.js";
@@ -80,7 +82,7 @@ interface AgentRepeated extends Answered<CandidatesProposed | CauseRecorded> {
   readonly answer: CandidatesProposed | CauseRecorded;
 }
 
-/** Returns a function that finds the event for each message to an iteration. It only reads. */
+/** Returns a function that finds the event for each message to an iteration. The function only reads. */
 function classifyIteration(judging: ReplayJudging) {
   return (message: SearchIterationMessage | Woken, _state: unknown, turn: TurnReading) => {
     const scene = findScene(turn);
@@ -129,8 +131,8 @@ function isUnderWay({ state }: SearchIterationRow): boolean {
 }
 
 /**
- * Returns the event for a run's end. If the runner was lost, another run starts, twice at most, unless the agent was
- * already done.
+ * Returns the event for a run's end. If the runner was lost before the agent was done, another run starts, at most
+ * twice.
  */
 function toOver(turn: TurnReading, { search, iteration }: IterationScene, { runId }: RunOver) {
   const run = runs.get(turn, turn.self.partition, runId);

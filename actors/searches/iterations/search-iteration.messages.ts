@@ -18,7 +18,7 @@ interface BeginIteration extends Message {
   readonly type: "iteration.begin";
 }
 
-/** Sent by the edge: the agent's proposal, or the faults in its form. Either counts as an attempt. */
+/** Sent by the edge: the agent's proposal, or its format faults. A proposal with faults also counts as an attempt. */
 export interface ProposeCandidates extends Answered<CandidatesProposed | Refusal>, Keyed, ClaimedRun {
   readonly type: "candidates.propose";
   readonly proposed: Proposed;
@@ -53,12 +53,15 @@ export interface CauseRecorded {
   readonly replayed: boolean;
 }
 
-/** Sent by its search when the search stops: withdraws the run. */
+/** Sent by the iteration's search when the search stops. Withdraws the run. */
 interface StopIteration extends Message {
   readonly type: "iteration.stop";
 }
 
-/** Sent by its search when the search is removed. The iteration's rows are gone already; this removes its runs. */
+/**
+ * Sent by the iteration's search when the search is removed. The iteration's rows are gone already. This message
+ * removes the iteration's runs.
+ */
 export interface ForgetIteration extends Message {
   readonly type: "iteration.forget";
   readonly runIds: readonly string[];

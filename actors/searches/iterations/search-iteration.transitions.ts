@@ -33,7 +33,7 @@ import { findIteration, searchIterations } from "./search-iteration.table.js";
 /** How long the agent's run may wait for a runner before the iteration fails, in milliseconds. */
 const UNCLAIMED_MS = 24 * 60 * 60 * 1_000;
 
-/** Name of the wake-up for that timeout. */
+/** Name of the wake-up after {@link UNCLAIMED_MS}. */
 const UNCLAIMED = "unclaimed";
 
 /** An iteration with its search. */
@@ -103,7 +103,7 @@ export function withdrawAgent(turn: Turn, reason: string): void {
   endIteration(turn, "failed", reason);
 }
 
-/** Refuses a proposal. It still counts as an attempt. */
+/** Refuses a proposal. A refused proposal also counts as an attempt. */
 export function refuseProposal(turn: Turn<Refusal>, refusal: Refusal): void {
   putRow(turn, { attempts: getRow(turn).attempts + 1 });
   turn.reply(refusal);
@@ -206,7 +206,7 @@ export function recordCause(event: EventWith<RecordCause>): void {
   turn.reply(answer);
 }
 
-/** Removes the iteration's runs, after its search removed its rows. */
+/** Removes the iteration's runs. The search has already removed the iteration's rows. */
 export function forgetIteration({ turn, runIds }: Delivered<ForgetIteration>): void {
   for (const runId of runIds) turn.send(runRef(turn.self.partition, runId), { type: "run.forget" });
   turn.stop();

@@ -17,7 +17,7 @@ import { searches, searchInputs } from "../search/search.table.js";
 
 /**
  * Collects the data for the pull request of a picked candidate: both configs and the stored figures, without any task
- * or run.
+ * or run. Returns null for the seed, and if some of the data is no longer stored.
  */
 export const findPickedConfig: FindPickedConfig = (reading, workspaceId, { searchId, candidateId }) => {
   const search = searches.get(reading, workspaceId, searchId);

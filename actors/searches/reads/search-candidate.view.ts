@@ -12,9 +12,9 @@ import { type SearchCandidateView, searchCandidateSchema } from "./search-schema
 /** A candidate, or the seed, with the figures known so far. */
 export interface CandidateFiguresNow {
   readonly row: SearchCandidateRow;
-  /** Null before the candidate's replay on the searched runs starts. */
+  /** Null while the figures on the searched runs are not known. */
   readonly searched: SearchedFigures | null;
-  /** Null before the candidate's replay on the held-out runs starts. */
+  /** Null while the figures on the held-out runs are not known. */
   readonly heldOut: HeldOutFigures | null;
 }
 
@@ -29,7 +29,7 @@ interface Sources {
 
 type ShownFigures = Shown<typeof searchedFiguresSchema> & Shown<typeof heldOutFiguresSchema>;
 
-/** The figures before the replays start. */
+/** The figures of a candidate for which none are known. */
 const NO_FIGURES: ShownFigures = {
   searchScore: null,
   searchInterval: null,

@@ -7,9 +7,10 @@ import type { SearchCandidateRow, SearchIterationRow, SearchRow } from "../searc
 import { type SearchRowView, searchRowView } from "./search-item.view.js";
 
 /**
- * A change on a search's stream. `search`: the changed members with the id. `iteration`: its new state. `candidate`: a
- * candidate changed; readers receive its current view. `deleted`: the search is gone. Other areas publish the spending,
- * the replay states and the candidates' pull requests on the same topic.
+ * A change on a search's stream. `search` has the changed fields and the search's id. `iteration` has the iteration
+ * without long texts. `candidate` names a changed candidate; readers receive its current view. `deleted` means that the
+ * search was removed. Other areas publish the spending, the replay states and the candidates' pull requests on the same
+ * topic.
  */
 type SearchChange =
   | { readonly type: "search"; readonly search: Pick<SearchRowView, "id"> & Partial<SearchRowView> }
@@ -19,7 +20,7 @@ type SearchChange =
 
 export const searchTopic = topic<SearchChange>("search");
 
-/** Lists the stream entries for a written search; empty if its view did not change. */
+/** Returns the stream entries for a write to a search. Returns an empty array if the search's view did not change. */
 export function searchChanges(search: SearchRow, { first }: Pick<PublishedWrite<SearchRow>, "first">): ChangeEntry[] {
   const changed = changedMembers(first === null ? null : searchRowView(first), searchRowView(search));
   if (Object.keys(changed).length === 0) return [];
@@ -27,7 +28,10 @@ export function searchChanges(search: SearchRow, { first }: Pick<PublishedWrite<
   return [toChangeEntry(searchTopic(id), { type: "search", search: { ...changed, id } })];
 }
 
-/** Lists the stream entries for a written iteration; empty if its view did not change. */
+/**
+ * Returns the stream entries for a write to an iteration. Returns an empty array if the iteration's view did not
+ * change.
+ */
 export function iterationChanges(
   row: SearchIterationRow,
   { first }: Pick<PublishedWrite<SearchIterationRow>, "first">,

@@ -10,7 +10,7 @@ import { objectives } from "../rules/objective.js";
 import { failureCauses, reflectionOutcomes } from "../rules/reflection.js";
 import { heldOutFiguresSchema, scoreIntervalSchema, searchedFiguresSchema } from "./figure-schemas.js";
 
-/** The states of a search (replays, States and transitions). The last two are end states. */
+/** The states of a search (see "States and transitions" in the replays document). The last two are end states. */
 export const searchStates = ["seeding", "searching", "holding-out", "finished", "stopped"] as const;
 export const iterationKinds = ["propose", "reflect"] as const;
 /** The states of an iteration. The last two are end states. */
@@ -121,7 +121,7 @@ const replayState = z
 
 const { costPerRun, ...searchedShape } = searchedFiguresSchema.shape;
 
-/** A config of a search. */
+/** A candidate of a search, or its seed. */
 export const searchCandidateSchema = z
   .strictObject({
     candidateId: z.string(),
@@ -171,7 +171,7 @@ const reflection = z
   .nullable()
   .describe("Null where it proposes.");
 
-/** One run of a search's agent. */
+/** An iteration of a search. */
 export const searchIterationSchema = z
   .strictObject({
     number: count,
@@ -290,7 +290,7 @@ export type SearchCandidateView = Shown<typeof searchCandidateSchema>;
 export type SearchIterationView = Shown<typeof searchIterationSchema>;
 export type SearchView = Shown<typeof searchSchema>;
 
-/** The most that a search would do and spend. */
+/** The estimate for a search: the most that the search may do and spend. */
 export const estimateSchema = z
   .strictObject({
     searchedTasks: count,

@@ -12,7 +12,7 @@ import { searchCandidateView } from "./search-candidate.view.js";
 import { readSpent, searchItemView } from "./search-item.view.js";
 
 /**
- * Entries that are replaced by the current view of the iteration or candidate that they name. Only earlier releases
+ * Stream entries that name an iteration or a candidate. Readers receive the current view instead. Only earlier releases
  * wrote such entries for iterations.
  */
 const expanded = z.union([
@@ -21,9 +21,10 @@ const expanded = z.union([
 ]);
 
 /**
- * Defines the topic of a search, for readers of its team's outcomes. A search's id can be looked up only within a
- * workspace. A changed iteration or candidate is sent completely, but without long texts. A candidate has figures once
- * its replay ends; until then the replay has its own stream. So messages are short, and sending one measures nothing.
+ * The topic of a search, for callers who may read the team's outcomes. `workspaceOf` looks for the search in the
+ * caller's workspaces, because search ids are stored by workspace. A changed iteration or candidate is sent completely,
+ * but without long texts. A candidate has figures once its replay ends; until then the replay has its own stream.
+ * Messages are therefore short, and no figures are measured to send them.
  */
 export const searchTopicView: StreamTopic = {
   workspaceOf: (reading, caller, id) =>

@@ -22,12 +22,14 @@ export interface Best<Each extends Contender> {
 }
 
 /**
- * Chooses the best config of a search (document 2, "Search": `best`); null until the seed's replay finishes. The best
- * is the seed, unless a candidate beats it on searched runs and was held out without being `worse` there:
- * - objective `success`: among candidates that are `better` than the seed on searched runs, the highest score wins,
- *   then the lowest cost;
- * - objective `cost`: among candidates with a lower cost per run than the seed, on held-out tasks beyond chance, the
- *   lowest cost wins, then the highest score. If either cost is unknown, the candidate is not cheaper.
+ * Chooses the best config of a search (document 2, "Search": `best`). Returns null until the seed's replay finishes.
+ * The best is the seed, unless a candidate beats the seed on the searched runs and the held-out runs confirm the
+ * candidate. For that, the held-out gain must be known and not `worse`.
+ * - Objective `success`: a candidate beats the seed if its gain on the searched runs is `better`. The highest score
+ * wins, then the lowest cost.
+ * - Objective `cost`: a candidate beats the seed if it costs less per run and its gain on the searched runs is not
+ * `worse`. It must also be cheaper on the held-out tasks, beyond chance. The lowest cost wins, then the highest score.
+ * If either cost is unknown, the candidate is not cheaper.
  *
  * Between candidates with the same score and cost, the greatest held-out gain wins, then the first given.
  */
@@ -66,7 +68,7 @@ function whyBefore(best: Ranked<Contender>, next: Ranked<Contender>, objective: 
 }
 
 /**
- * Returns the held-out gain, as shown to users: they can see from it why one of two candidates was chosen. Pass only
+ * Returns the held-out gain that users see, so that users can see why one of two candidates was chosen. Pass only
  * contenders whose gain is known.
  */
 function toHeldOutGain({ contender }: Ranked<Contender>): number {

@@ -14,7 +14,7 @@ export interface TaskFigures {
   readonly taskId: string;
   /** The share of the task's scored copies that succeeded; null if none is scored. */
   readonly share: string | null;
-  /** The cost per scored copy, by the rules of `costPerRun`. */
+  /** The cost per scored copy, by the rules of `costPerRun`; null if it is unknown. */
   readonly cost: string | null;
 }
 
@@ -26,7 +26,7 @@ export interface TaskFigures {
 export interface SearchedFigures extends Stored<typeof searchedFiguresSchema> {
   /** Spending on the searched runs. */
   readonly searchedSpent: Money;
-  /** The exact `searchScore`, and the exact amount of `costPerRun`. */
+  /** The exact `searchScore`, and the exact amount of `costPerRun`; each is null if the displayed value is null. */
   readonly score: string | null;
   readonly cost: string | null;
   /** The searched tasks, ordered by id. */
@@ -102,7 +102,10 @@ function pairCosts(own: readonly MeasuredCopy[], other: readonly MeasuredCopy[],
   });
 }
 
-/** Returns the exact spending per scored copy; `countSpending` rounds it for display. */
+/**
+ * Returns the exact spending per scored copy, which {@link countSpending} rounds for display. Returns null if it is
+ * unknown.
+ */
 function costByRun(copies: readonly MeasuredCopy[], currency: string): Fraction | null {
   if (countSpending(copies, currency).costPerRun === null) return null;
   const spent = sumMoney(

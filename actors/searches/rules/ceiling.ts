@@ -14,13 +14,13 @@ import {
 import type { Money } from "../../money.js";
 import { type Allotments, roundDown } from "./allotments.js";
 
-/** A replay or agent run of a search that is in progress. */
+/** A search's replay or agent run that is in progress. */
 export interface UnderWay {
   /** The allotment at the start of the replay or agent run. */
   readonly allotted: Money;
   /**
-   * The amount that counts against the ceiling so far for the replay or agent run, as a fraction (`toText`). It is 0
-   * for an agent run.
+   * The amount that counts against the ceiling so far, as a fraction (`toText`). For an agent run, this is the amount
+   * for earlier runs of the same iteration.
    */
   readonly counted: string;
 }

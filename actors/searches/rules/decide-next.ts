@@ -50,15 +50,15 @@ export interface SearchSnapshot {
 
 /**
  * The next step of a search. The caller takes the step and asks again, until the step is `wait` or `end`:
- * - `wait`: work in progress decides. Ask again when a replay or an agent run of the search ends, when a candidate is
- *   admitted, or when the station leaves;
+ * - `wait`: the next step depends on work in progress. Ask again when a replay or an agent run of the search ends, when
+ * a candidate is admitted, or when the station leaves;
  * - `replay`: start the candidate's replay on the searched runs, under this ceiling;
  * - `propose`, `reflect`: start an iteration with this allotment for the agent's run. A reflection investigates the
- *   seed's failures, because no candidate beats the seed. Without failed tasks it ends at once (`no-failures`);
- * - `hold-out`: store the ending, hold out, and start the candidate's replay on the held-out runs;
+ * seed's failures, because no candidate beats the seed. A reflection without failed tasks ends at once (`no-failures`);
+ * - `hold-out`: store the ending, and start the candidate's replay on the held-out runs;
  * - `end`: end the search in this state.
  *
- * From `seeding`, every step except `wait` and `end` moves the search to `searching`.
+ * `replay`, `propose` and `reflect` move the search to `searching`. `hold-out` moves it to `holding-out`.
  */
 export type NextStep =
   | { readonly step: "wait" }
@@ -75,18 +75,22 @@ export type NextStep =
 
 const WAIT: NextStep = { step: "wait" };
 
-/** Decides the next step of a search. Pure. */
+/** Decides the next step of a search. Has no side effects. */
 export function decideNext(snapshot: SearchSnapshot): NextStep {
   const seed = snapshot.candidates.find((each) => each.seed);
   if (snapshot.live === "gone") return end("station-left");
   if (snapshot.ending !== null) return holdOut(snapshot, snapshot.ending);
   if (isUnderWay(seed?.replayState ?? null)) return WAIT;
-  // Without a scored copy of the seed, nothing can be compared with it.
+  // Without a scored copy of the seed, no candidate can be compared with the seed.
   if (seed?.replayState !== "finished" || (seed.searched?.score ?? null) === null) return end("seed-failed");
   return replayNext(snapshot) ?? iterateNext(snapshot);
 }
 
-/** Starts the replay of the candidate that waits longest, or waits for work in progress; null if there is neither. */
+/**
+ * Returns the step that starts the replay of the candidate that waits longest. If no candidate waits, or the budget
+ * does not cover the replay, returns `wait` while work is in progress. Otherwise ends searching if a candidate waits,
+ * and returns null if none waits.
+ */
 function replayNext(snapshot: SearchSnapshot): NextStep | null {
   const { candidates, iterations } = snapshot;
   const waiting = candidates.find(({ seed, replayState }) => !seed && replayState === null);
@@ -112,8 +116,8 @@ function iterateNext(snapshot: SearchSnapshot): NextStep {
 }
 
 /**
- * Returns why searching ends instead of starting an iteration, apart from the search's budget; null if searching
- * continues. The first matching reason applies.
+ * Returns why searching ends instead of starting an iteration; null if it continues. The first matching reason applies.
+ * Does not check whether the ceiling covers an iteration.
  */
 function findEnding(snapshot: SearchSnapshot): SearchEnding | null {
   const { objective, iterations, candidates, live } = snapshot;
@@ -148,8 +152,8 @@ function shallReflect(snapshot: SearchSnapshot): boolean {
 }
 
 /**
- * Counts the latest proposing iterations in a row, since any reflection, without a candidate better than every earlier
- * config.
+ * Counts how many of the latest proposing iterations in a row have no candidate that is better than every earlier
+ * config. Iterations before a reflection do not count.
  */
 function countStale({ iterations, candidates, objective }: SearchSnapshot): number {
   const reflected = iterations.find(({ kind }) => kind === "reflect")?.number ?? 0;
@@ -180,7 +184,8 @@ export function canPropose(snapshot: SearchSnapshot): boolean {
 
 /**
  * Starts the remaining held-out replays as far as the budget allows, waits for them, and then ends the search. If the
- * budget does not cover one of the best three, the later ones wait with it until no work in progress can free budget.
+ * budget does not cover the next of the best three, this one and the later ones wait for work in progress, which may
+ * free budget. An ending in the state `stopped` ends the search at once.
  */
 function holdOut(snapshot: SearchSnapshot, ending: SearchEnding): NextStep {
   if (endState(ending) === "stopped") return end(ending);

@@ -61,7 +61,10 @@ export function toEstimate({ entries, budget, minGain, objective, ...sources }: 
   };
 }
 
-/** Splits a set so that the tasks with the most expensive runs are held out; ties are ordered by task id. */
+/**
+ * Splits a set so that the tasks with the most expensive runs are held out; ties are ordered by task id. Returns null
+ * if the set has too few tasks.
+ */
 export function splitDearest<Entry extends CostedEntry>(
   entries: readonly Entry[],
   currency: string,
@@ -100,10 +103,11 @@ export function isCeilingTooLow({ amount }: Money, runs: RunCounts): boolean {
 const MAX_AGENT_MS = fraction(60 * 60 * 1_000);
 
 /**
- * Estimates the duration of a search in milliseconds, rounded up. It adds the seed's replay; for each iteration the
- * agent run and then all of its candidates together; and then all held-out replays together. Each run takes its
- * original time, or the mean of the others if that is unknown. An agent run takes three times the mean, at most an
- * hour. As many copies run at a time as the search's concurrency allows, and no run waits for a runner.
+ * Estimates the duration of a search in milliseconds, rounded up; null if no run was timed. It adds the seed's replay;
+ * for each iteration the agent run and then all of its candidates together; and then all held-out replays together.
+ * Each run takes its original time, or the mean of the timed runs if its own time is unknown. An agent run takes three
+ * times the mean, at most an hour. As many copies run at a time as the search's concurrency allows, and no run waits
+ * for a runner.
  */
 function estimateDuration(budget: EstimateSources["budget"], split: Split<EstimatedEntry>): number | null {
   const { iterations, perIteration, repeats, concurrency } = budget;

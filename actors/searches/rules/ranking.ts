@@ -43,9 +43,9 @@ export function rank<Each extends Contender>(contenders: readonly Each[]): reado
 }
 
 /**
- * Returns the ids on the frontier of score and cost, cheapest first (document 2, "Search detail": `frontier`). It
- * always includes the seed once its replay has finished. With objective `cost` it includes only candidates that are not
- * `worse` than the seed.
+ * Returns the ids on the frontier of score and cost, cheapest first (document 2, "Search detail": `frontier`). The
+ * frontier always includes the seed once the seed's replay has finished. With objective `cost`, the frontier includes
+ * only candidates that are not `worse` than the seed.
  */
 export function searchFrontier(contenders: readonly Contender[], objective: Objective): readonly string[] {
   return toFrontier(rank(contenders), objective).map(({ id }) => id);

@@ -25,7 +25,8 @@ const MIN_SEARCHED = 3;
 const MIN_HELD_OUT = 2;
 
 /**
- * Returns how many of the tasks are held out: two fifths, rounded to the nearest. Null if there are too few to search.
+ * Returns how many of the tasks are held out: two fifths, rounded to the nearest integer. Returns null if there are too
+ * few tasks for a search.
  */
 export function countHeldOut(tasks: number): number | null {
   return tasks < MIN_SEARCHED + MIN_HELD_OUT ? null : Math.floor((4 * tasks + 5) / 10);

@@ -28,7 +28,7 @@ export type SearchWarning =
       readonly high: number;
       readonly answered: number;
     }
-  /** The allotment of the live config's replay is below the original cost of its runs. */
+  /** The allotment of the live config's replay is below the expected cost of all its copies. */
   | { readonly kind: "thin-budget"; readonly allotted: Money; readonly expected: Money }
   /**
    * Too few tasks are held out. With objective `success`, they cannot confirm a gain (`onlyOnSeenTasks` is

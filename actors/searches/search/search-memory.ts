@@ -13,8 +13,8 @@ const MAX_CHARACTERS = 4 * 1024 * 1024;
  * A cache for the figures of candidates whose replays are running, which makes repeated reads cheap. Once replays end,
  * their figures are stored with the candidate.
  *
- * 1. A copy's known result never changes. The cache key of a replay's figures is its id with its counts, which change
- *    in the same turn as the copy. The key of a comparison includes the other replay's id and counts.
+ * 1. A copy's known result never changes. The cache key has the replay's id, state, counts and spending, which change
+ * in the same turn as the copy. It also has these values of the seed's replay, with which the figures compare.
  * 2. The total length of the figures' JSON is limited. When full, the cache evicts the least recently used entry.
  */
 export class SearchMemory {

@@ -9,9 +9,9 @@ import { isSearchUnderWay, type SearchIterationRow, type SearchRow } from "./sea
 export type { WaitsFor } from "../../replays/replay/replay-waiting.js";
 
 /**
- * Returns what a search waits for at the time of a read: it waits only if its agent's run and its replays in progress
- * all wait; otherwise null. This also depends on the runners, so it is not in a row. `reading` should cache views,
- * as for {@link whatItWaitsFor}.
+ * Returns what a search waits for at the time of a read, or null. A search waits only if its agent's run and its
+ * replays in progress all wait. A wait for a runner depends on the runners, so it is not in a row. `reading` should
+ * cache views, as for {@link whatItWaitsFor}.
  */
 export function whatSearchWaitsFor(
   reading: Reading,

@@ -5,20 +5,22 @@
  *
  * | state       | moved by                                 | next       | also                                      |
  * |-------------|------------------------------------------|------------|-------------------------------------------|
- * | new         | search.starts (search.start)             | seeding    | its rows, budget and lane; the seed's     |
- * |             |                                          |            | replay; a change record                   |
- * | new         | start.refused (search.start)             | new        | refused; nothing is stored                |
+ * | new         | search.starts (search.start)             | seeding    | writes its rows, budget and lane; starts  |
+ * |             |                                          |            | the seed's replay; writes a change record |
+ * | new         | start.refused (search.start)             | new        | answers with the refusal; stores nothing  |
  * | any         | start.repeated (search.start with a      | same       | repeats the answer                        |
  * |             | key that was used before)                |            |                                           |
- * | seeding,    | steps.<state> (replay.moved, woken       | that state | figures of ended replays; starts replays, |
- * | searching,  | `go-on`, candidates.admitted,            |            | starts an iteration, holds out, or ends   |
- * | holding-out | iteration.over, station.left)            |            |                                           |
- * | the same    | replay.looked-at (woken `idle <id>`)     | same       | ends a replay if no runner claimed a copy |
- * |             |                                          |            | for a day                                 |
- * | the same    | search.stop                              | stopped    | its agent's run is withdrawn, its replays |
- * |             |                                          |            | are stopped; a change record              |
- * | any but new | candidate.measured (replay.moved)        | same       | figures with the judged pairs             |
- * | any         | stop.refused (search.stop)               | same       | refused                                   |
+ * | seeding,    | steps.<state> (replay.moved, woken       | that state | stores figures of ended replays; starts   |
+ * | searching,  | `go-on`, candidates.admitted,            |            | replays or an iteration, holds out, or    |
+ * | holding-out | iteration.over, station.left)            |            | ends                                      |
+ * | seeding,    | replay.looked-at (woken `idle <id>`)     | same       | ends a replay if no runner claimed a copy |
+ * | searching,  |                                          |            | for a day                                 |
+ * | holding-out |                                          |            |                                           |
+ * | seeding,    | search.stop                              | stopped    | withdraws its agent's run, ends its       |
+ * | searching,  |                                          |            | replays, and writes a change record for a |
+ * | holding-out |                                          |            | caller                                    |
+ * | any but new | candidate.measured (replay.moved)        | same       | stores figures with the judged pairs      |
+ * | any         | stop.refused (search.stop)               | same       | answers with the refusal                  |
  * | any but new | stop.repeated (search.stop with a key    | same       | repeats the answer                        |
  * |             | that was used before)                    |            |                                           |
  * | any         | search.forget                            | gone       | removes its rows, iterations, candidates  |
@@ -27,11 +29,12 @@
  *
  * `seeding` leads to any other state, `searching` to any but `seeding`, `holding-out` to itself and the ends.
  *
- * 1. One turn sends each order and writes the rows for it, so every commit contains exactly the work in progress.
- * 2. A replay starts when the free part of the ceiling covers its allotment. Its copies start until the search's budget
- *    is full (`../../replays/budget/search-budget.ts`).
- * 3. After its end, none of its runs is queued or running. If it finished, pairs may still be judged.
- * 4. If the station has its maximum of searches, a start tells the oldest to remove itself (`search-quota.ts`).
+ * 1. One turn starts work and writes the rows for it, so every commit contains exactly the work in progress.
+ * 2. A replay starts when the free part of the ceiling covers the replay's allotment. The replay's copies start until
+ * the search's budget is full (`../../replays/budget/search-budget.ts`).
+ * 3. After the search ends, none of its runs is queued or running. If the search finished, pairs may still be judged.
+ * 4. If the station has the maximum number of searches, a start tells the oldest search to remove itself
+ * (`search-quota.ts`).
  */
 import type { ActorType } from "../../../runtime/cells/actor-type.js";
 import { createChart, type InTurn, type NoContext, toEvent } from "../../../runtime/cells/chart.js";
@@ -57,8 +60,8 @@ import { findFailures, readScene, type SearchScene, toSnapshot } from "./search-
 const OTHER = toEvent("search.other");
 
 /**
- * Returns a function that finds the event for each message to a search. `judging` describes how replays are scored. It
- * only reads.
+ * Returns a function that finds the event for each message to a search. The function only reads. `judging` describes
+ * how replays are scored.
  */
 function classifySearch(judging: ReplayJudging) {
   return (message: SearchMessage | Woken, _state: unknown, turn: TurnReading) => {

@@ -23,7 +23,7 @@ export interface SearchTerms {
 export interface StartSearch extends Answered<SearchStarted | Refusal>, Keyed {
   readonly type: "search.start";
   readonly caller: Caller;
-  /** The client to name in the change record. */
+  /** The client to name in the change record; null for none. */
   readonly client: string | null;
   readonly teamId: string;
   readonly lineId: string;
@@ -51,11 +51,11 @@ export interface StopSearch extends Answered<SearchStopped | Refusal>, Keyed {
   readonly type: "search.stop";
   /** Null if the service stops the search itself; then there is no change record. */
   readonly caller: Caller | null;
-  /** The client to name in the change record. */
+  /** The client to name in the change record; null for none. */
   readonly client: string | null;
 }
 
-/** Sent when the search's station, line or team is gone. */
+/** Sent when the search's line changed or was removed, because the station may be gone. */
 export interface StationLeft extends Message {
   readonly type: "station.left";
 }
@@ -65,7 +65,7 @@ interface CandidatesAdmitted extends Message {
   readonly type: "candidates.admitted";
 }
 
-/** Sent by an iteration when it ends or fails; its row has the details. */
+/** Sent by an iteration when it ends or fails. The iteration's row has the details. */
 interface IterationOver extends Message {
   readonly type: "iteration.over";
 }
@@ -88,7 +88,7 @@ export type SearchMessage =
   | ForgetSearch
   | ReplayMoved;
 
-/** A search of a workspace. */
+/** Refers to a search by workspace and search id. */
 export const searchRef = reference<SearchMessage>("search");
 
 /** Returns the lane in which the agent's runs wait for a runner. */

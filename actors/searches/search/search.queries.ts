@@ -24,8 +24,8 @@ export interface VisibleSearch extends VisibleTeam {
 }
 
 /**
- * Returns the search. Refuses with `not-found` if the caller cannot read the team's outcomes or the search belongs to
- * another team.
+ * Returns the search. Refuses with `not-found` if the caller cannot read the team's outcomes, or if the search does not
+ * exist or belongs to another team. If `wish` is `plan`, also refuses a caller who may not plan.
  */
 export function findSearch(
   reading: Reading,
@@ -41,7 +41,7 @@ export function findSearch(
 /**
  * Returns a station whose searches can be read: a station of one of the team's lines, or a station that left its line
  * but still has sets, where no new search can start. Refuses with `not-found` if the caller cannot read the team's
- * outcomes or there is no such station.
+ * outcomes or there is no such station. If `wish` is `plan`, also refuses a caller who may not plan.
  */
 export function findSearchedStation(
   reading: Reading,
@@ -76,7 +76,7 @@ interface SearchPage {
   readonly before: string | undefined;
 }
 
-/** Reads the searches of a team. */
+/** Returns a function that reads the searches of a team. */
 export function searchesOfTeam({ workspaceId, teamId }: VisibleTeam, { limit, before }: SearchPage): ReadSearches {
   const page = pageBefore(limit, before);
   return (reading, cursor) => {
@@ -85,7 +85,7 @@ export function searchesOfTeam({ workspaceId, teamId }: VisibleTeam, { limit, be
   };
 }
 
-/** Reads the searches of one of the team's stations. */
+/** Returns a function that reads the searches of one of the team's stations. */
 export function searchesOfStation(
   { workspaceId, teamId, lineId, stationId }: TeamStation,
   { limit, before }: SearchPage,
@@ -125,7 +125,7 @@ export function readSearchRows(reading: Reading, workspaceId: string, searchId: 
 /** Maximum number of earlier searches that a search lists. */
 const MAX_EARLIER = 20;
 
-/** Lists the earlier searches of the same set, newest first. */
+/** Lists the earlier searches of the same set, newest first, at most {@link MAX_EARLIER}. */
 export function listEarlierSearches(reading: Reading, workspaceId: string, { id, setId }: SearchRow) {
   return searches.all(reading, workspaceId, { setId }, { limit: MAX_EARLIER, before: [id] });
 }

@@ -7,7 +7,7 @@ import { searches } from "./search.table.js";
 export const searchRetention = retain(searches, {
   period: "work",
   after: [replays.name],
-  // Its iterations and candidates are removed in the same turn.
+  // The search's iterations and candidates are removed in the same turn.
   cost: 120,
   startedAtMs: ({ startedAt }) => Date.parse(startedAt),
   endedAtMs: ({ endedAt }) => (endedAt === null ? null : Date.parse(endedAt)),

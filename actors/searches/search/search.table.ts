@@ -46,7 +46,7 @@ export function listUnderWayOfLine(reading: Reading, workspaceId: string, lineId
   return searches.all(reading, workspaceId, { lineId, isUnderWay: "yes" });
 }
 
-/** Finds the running search of a station. A station has at most one. */
+/** Finds the running search of a station; undefined if there is none. A station has at most one running search. */
 export function findSearchUnderWay(
   reading: Reading,
   workspaceId: string,

@@ -45,7 +45,7 @@ export interface RowChange<Row> {
   readonly after: Row;
 }
 
-/** The changes that a message brings, and the steps that follow. */
+/** The changes that follow from a message, and the next steps. */
 interface SearchSteps {
   /** Candidates whose replays ended, with their figures. */
   readonly candidates: readonly RowChange<SearchCandidateRow>[];
@@ -133,7 +133,10 @@ function takeStep(turn: Turn, step: NextStep): void {
   }
 }
 
-/** Starts a replay of a candidate. If the set has no space for it, the replay counts as stopped. */
+/**
+ * Starts a replay of a candidate. If the set has no space for another replay, the candidate's row records the replay as
+ * stopped, and the search continues in another turn.
+ */
 function replayCandidate(
   turn: Turn,
   { search, input, candidates }: SearchScene,
@@ -186,7 +189,10 @@ function beginIteration(
   turn.send(searchIterationRef(turn.self.partition, row.id), { type: "iteration.begin" });
 }
 
-/** Ends the search. A stop ends all its work; otherwise pairs of its replays are still judged. */
+/**
+ * Ends the search. In the state `stopped`, also ends its iterations and replays. Otherwise, pairs of its replays are
+ * still judged.
+ */
 function endSearch(
   turn: Turn,
   { search, candidates, iterations }: SearchScene,

@@ -31,7 +31,7 @@ export interface SearchRow extends Stored<typeof searchItemSchema, "bestBecause"
 export type SearchAgent = SearchRow["agent"];
 /** The limits of a search. */
 export type SearchBudget = SearchRow["budget"];
-/** The candidate that a search would choose, as its lists show it. */
+/** The candidate that a search would choose, as lists of searches show it. */
 export type BestCandidate = NonNullable<SearchRow["best"]>;
 
 /** A run of the set. */
@@ -65,7 +65,7 @@ export interface SearchInputRow {
   readonly warnings: readonly SearchWarning[];
 }
 
-/** One run of the search's agent. It is repeated if its runner is lost. */
+/** An iteration of a search: a run of the search's agent, which is repeated if the runner is lost. */
 export interface SearchIterationRow extends Stored<typeof searchIterationSchema, "reflection"> {
   /** The id of the iteration's actor, which owns its runs. */
   readonly id: string;
@@ -75,8 +75,8 @@ export interface SearchIterationRow extends Stored<typeof searchIterationSchema,
   /** The budget of the iteration's runs. */
   readonly allotted: Money;
   /**
-   * Whether one of the iteration's runs reported no cost in the ceiling's currency. If so, the allotment counts once
-   * against the ceiling, in addition to the reported costs.
+   * Whether a run of the iteration started its agent, but reported no cost in the ceiling's currency. If so, the
+   * allotment counts once against the ceiling, in addition to the reported costs.
    */
   readonly unpriced: boolean;
   /** Null in an iteration that proposes. */
@@ -111,9 +111,9 @@ export interface SearchCandidateRow extends StoredCandidate {
   readonly replayEnded: ReplayEnd | null;
   readonly heldOutEnded: ReplayEnd | null;
   /**
-   * The figures of the candidate's replays. They are stored because a replay may be removed before the search: when a
-   * replay ends, and again when its pairs are judged. Each is null until its replay ends. Both figures of the seed come
-   * from the seed's single replay.
+   * The figures of the candidate's replays. The row stores figures when a replay ends, and again when the replay's
+   * pairs are judged, because a replay may be removed before the search. Each is null until its replay ends. Both
+   * figures of the seed come from the seed's single replay.
    */
   readonly searched: SearchedFigures | null;
   readonly heldOut: HeldOutFigures | null;

@@ -9,12 +9,12 @@ import type { SearchAgent, SearchBudget } from "../search/search.js";
 import type { SearchTerms } from "../search/search.messages.js";
 
 /**
- * Refuses the terms of a search, in the words of the reference. These functions are pure; a start and an estimate use
- * them.
+ * The functions that refuse invalid terms of a search, in the words of the reference. They have no side effects. Both a
+ * start and an estimate use them.
  */
 
 const MAX_MODEL_CHARACTERS = 60;
-/** Maximum length of a name of any kind. */
+/** Length limit of all names in requests, in characters. A longer model name gets the message about this limit. */
 const MAX_CHARACTERS = 200;
 
 /** Lists the faults of a budget that do not depend on the set. */
@@ -60,7 +60,7 @@ function harnessMessage(harnesses: readonly string[]): string {
 
 const effortMessage = "must be low, medium, high, xhigh or max";
 
-/** Undefined if the value is not an effort level. */
+/** Parses an effort level. Returns undefined for an invalid value. */
 function toEffort(effort: string | null): StationBody["effort"] | undefined {
   const parsed = stationSchema.shape.effort.safeParse(effort);
   return parsed.success ? parsed.data : undefined;

@@ -33,7 +33,7 @@ import { type BasisEntry, readSearchBasis } from "../search/search-basis.js";
 import { removeOldestSearches } from "../search/search-quota.js";
 import { refuseBudget, refuseForSet, toObjective, toSearchAgent } from "./refuse-terms.js";
 
-/** The data for a search that nothing refuses. */
+/** The data from which a search starts. */
 interface SearchStart {
   readonly point: StartingPoint;
   readonly split: SearchSplit;
@@ -90,7 +90,7 @@ function findSet(turn: TurnReading, message: StartSearch): ReplaySetRow | Refusa
   return isRefusal(station) ? station : setNotFound(terms.setId);
 }
 
-/** Returns the data for the start, or refuses its terms. */
+/** Returns the data for the start. Refuses invalid terms. */
 function checkTerms(
   turn: TurnReading,
   { terms }: StartSearch,
