@@ -14,7 +14,7 @@ export interface ConfirmInstallation extends Answered<Refusal | null> {
   readonly type: "installation.confirm";
   readonly attemptId: string;
   readonly by: string;
-  /** See `confirmation.effects.ts`. */
+  /** A sealed `SignInGrant` (see `confirmation.effects.ts`). */
   readonly sealedSignIn: string;
 }
 
@@ -37,7 +37,7 @@ export interface DisconnectInstallation extends Answered<Refusal | null> {
   readonly by: string;
 }
 
-/** The workspace is closed. */
+/** Releases the installation and removes the connection, because the workspace is closed. */
 export interface ReleaseInstallation extends Answered<null> {
   readonly type: "installation.release";
 }

@@ -29,7 +29,7 @@ import {
 import { codeHostConnectionRef, type InstallationClaimed } from "./connection.messages.js";
 import type { InstallationKey } from "./installation.js";
 
-/** Claims an installation for a workspace's connection. {@link InstallationClaimed} is the answer. */
+/** Claims an installation for a workspace's connection. The claims actor answers with {@link InstallationClaimed}. */
 export interface ClaimInstallation extends Message {
   readonly type: "name.claim";
   readonly name: ClaimedName;
@@ -42,7 +42,7 @@ const references = reference<ClaimInstallation | ConfirmName | ReleaseName | Lap
 /** The actor that stores the claims. */
 export const installationClaimsRef = references(GLOBAL_PARTITION, "all");
 
-/** The claims of installations. */
+/** The rows of installation claims, and the actor that holds each claim. */
 export const installationClaims: Claims = {
   rows: table<ClaimRow>("code-host-installation"),
   holder: (workspaceId, name) => codeHostConnectionRef(workspaceId, toInstallation(name)),
