@@ -94,7 +94,7 @@ function classifyDelivery(
     return toEvent("delivery.placed", { work: message, row });
   }
   if (message.type === "woken") {
-    // Without its integration, the delivery must not ask for a slot: the message would start a new intake.
+    // If the delivery's row is gone, the integration may be removed, and a request for a slot would start a new intake.
     const isThere = deliveries.get(turn, partition, context.integrationId, id) !== undefined;
     return isThere ? message : toEvent("delivery.gone");
   }

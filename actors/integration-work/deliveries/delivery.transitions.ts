@@ -161,7 +161,10 @@ function toRaisedFiles(
   return { source: row.block, event, ...seen, files, left };
 }
 
-/** Returns the digest under which other actors read the delivery's body; null if the body was dropped. */
+/**
+ * Stores the delivery's body so that other actors can read it. Returns the body's digest, or null if the body was
+ * dropped.
+ */
 function toSharedBody(turn: Turn, row: DeliveryRow): string | null {
   const body = shareBody(turn, row);
   if (body !== row.body) update(turn, row, { body });
