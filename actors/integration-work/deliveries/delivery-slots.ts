@@ -48,8 +48,8 @@ function queue(turn: Turn, context: IntakeContext, ids: readonly string[]): Inta
 }
 
 /**
- * Frees a delivery's slot. The next queued delivery gets the slot, and the next ready delivery may raise. A burst ends
- * unless more deliveries arrive before the next slot is freed.
+ * Frees a delivery's slot. The next queued delivery gets the slot, and the next ready delivery may raise. Also ends a
+ * burst.
  */
 export function vacate(turn: Turn, context: IntakeContext, id: string): IntakeContext {
   const left = { ...context, working: context.working.filter((one) => one.id !== id) };

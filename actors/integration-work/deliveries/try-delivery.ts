@@ -105,7 +105,7 @@ interface TryScene {
   readonly nowMs: number;
 }
 
-/** Yields wherever other work may run. */
+/** Evaluates a delivery without storing or sending anything. Yields wherever other work may run. */
 export function* tryDelivery(
   receiver: DeliveryReceiver,
   given: ReceivedDelivery,

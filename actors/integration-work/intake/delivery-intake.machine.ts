@@ -92,7 +92,7 @@ function classifyIntake(message: IntakeMessage, _state: unknown, turn: TurnReadi
   return toEvent(isThere ? "intake.stays" : "intake.gone");
 }
 
-/** The state of version 2, with when deliveries arrived and until when slots are withheld. */
+/** The state of version 2. It also recorded when deliveries arrived and until when slots were withheld. */
 interface Version2 extends IntakeContext {
   readonly arrivals?: unknown;
   readonly pacedUntilMs?: unknown;

@@ -118,7 +118,7 @@ function isHmacValid(
 ): boolean {
   const hmac = createHmac(algorithm, toKey(secret ?? ""));
   for (const piece of content) hmac.update(piece);
-  // Convert through a string: a digest in a new buffer takes half as long as the HMAC of a kilobyte.
+  // Convert through a string: a new buffer for the digest costs half as much time as the HMAC of a kilobyte.
   const expected = Buffer.from(hmac.digest("binary"), "binary");
   let isValid = false;
   for (const given of signatures.length === 0 ? [ABSENT] : signatures) {
@@ -176,7 +176,7 @@ function fits(key: KeyObject, algorithm: Asymmetric["algorithm"]): boolean {
   return algorithm !== "es256" || key.asymmetricKeyDetails?.namedCurve === "prime256v1";
 }
 
-/** Public keys by their PEM. */
+/** Cached public keys by their PEM text; null for an invalid key. */
 const cachedKeys = new Map<string, KeyObject | null>();
 
 function findPublicKey(pem: string): KeyObject | null {
