@@ -69,7 +69,8 @@ export function integrationSizeErrors(body: unknown): FieldError[] {
 }
 
 /**
- * Returns a warning for each invalid expression. Invalid expressions do not prevent the definition from being stored.
+ * Returns warnings for invalid expressions, and for captures that hide a built-in name. Neither prevents the definition
+ * from being stored.
  */
 export function expressionWarnings(definition: Definition): Warning[] {
   const unchecked = firstFaults(listExpressions(integrationLanguage, definition), (placed) => {

@@ -8,21 +8,24 @@ import type { RequestFields } from "./render-request.js";
 export interface FoundRequest {
   readonly integration: ResourceRow<IntegrationFields>;
   readonly request: RequestFields;
-  /** `expect.success`, or null. */
+  /** The expression `expect.success`; null if there is none. */
   readonly success: string | null;
   /** The expressions of the captures, by name. */
   readonly capture: Readonly<Record<string, string>>;
-  /** A tool's output expression, or null. */
+  /** The expression for a tool's output; null if there is none. */
   readonly output: string | null;
   /** The values of a binding's marks, by kind. */
   readonly marks: Readonly<Record<string, string>>;
-  /** The expression of the poll's next cursor, or null. */
+  /** The expression for the poll's next cursor; null if there is none. */
   readonly cursor: string | null;
 }
 
 const none = { success: null, capture: {}, output: null, marks: {}, cursor: null };
 
-/** Finds the block in the current definition; null if it was removed or no longer runs the same action. */
+/**
+ * Finds the request in the current definition. Returns null if the block was removed, if the tool or binding no longer
+ * runs the action, or if the workspace is closed.
+ */
 export function findRequest(
   reading: Reading,
   workspaceId: string,

@@ -3,7 +3,9 @@ import { callAs, expectStatus, type RepositoryCallParts, type RepositoryThere } 
 import { readAs } from "./code-host-requests.js";
 import { findOwnText, hostedTextSchema } from "./code-host-texts.js";
 
-/** Code host operations on reviews by the service, which are only comments and never approve or request changes. */
+/**
+ * Code host operations on the service's own reviews. These reviews only comment; they never approve or request changes.
+ */
 export interface CodeHostReviews {
   /** Finds the app's own review that starts with the mark and returns its address; null if there is none. */
   findReview(there: RepositoryThere, number: number, mark: string): Promise<string | null>;

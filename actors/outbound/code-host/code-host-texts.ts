@@ -10,8 +10,8 @@ import { readAs } from "./code-host-requests.js";
 import { hostedAuthorSchema } from "./hosted-pull-request.js";
 
 /**
- * A text at the code host. The service's own texts start with a mark that people do not see; the service uses the mark
- * to find them.
+ * A text at the code host. The service's own texts start with a mark that people do not see. The service finds its own
+ * texts by this mark.
  */
 export const hostedTextSchema = z.object({
   user: hostedAuthorSchema,
