@@ -30,8 +30,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Returns why JSON is not read although it is valid: its nesting or its numbers are beyond what this service reads.
- * Null for text that is not JSON. Call it for text that a bounded parser has refused.
+ * Returns why valid JSON was not read: it is nested too deeply, has too many values, or has a number with too many
+ * digits. Returns null for text that is not JSON. Call this function only for text that a bounded parser has refused.
  */
 export function whyJsonIsUnread(text: string): string | null {
   try {

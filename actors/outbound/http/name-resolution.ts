@@ -5,7 +5,7 @@ import { Lane } from "../../../runtime/effects/lane.js";
 import { type Resolve, resolveWithSystem } from "./address-guard.js";
 import { type NameConfiguration, readNameConfiguration } from "./name-configuration.js";
 
-/** Timeout of one query to a name server in milliseconds, and number of queries per server. */
+/** Timeout of one query to a name server in milliseconds. {@link TRIES} is the number of queries per server. */
 const TIMEOUT_MS = 2_500;
 const TRIES = 2;
 /**
@@ -113,7 +113,7 @@ function isLocalName(host: string): boolean {
   return !host.includes(".") || /\.(local|localhost)$/i.test(host);
 }
 
-/** Returns the answer if it arrives within {@link OTHER_KIND_MS}; otherwise an empty one. */
+/** Returns the answer if it arrives within {@link OTHER_KIND_MS}; otherwise an empty answer. */
 async function soon(answer: Promise<Answer>): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Answer>((resolve) => {

@@ -65,7 +65,7 @@ const tokenSchema = z.looseObject({
     .unknown()
     .refine((type) => typeof type !== "string" || !OTHER_TYPES.test(type.trim()))
     .optional(),
-  // Some hosts write `false` or a number for no refresh token.
+  // Some hosts write `false` or a number if there is no refresh token.
   refresh_token: z.preprocess((value) => (typeof value === "string" ? value : undefined), token.optional()),
   // Some hosts write numbers as strings.
   expires_in: z.coerce.number().positive().max(1e9).optional().catch(undefined),
