@@ -19,7 +19,7 @@ export function isKnown({ text, knows }: Pick<Source, "text" | "knows">, express
   return isLiteral(text, expression, knows);
 }
 
-/** Ends an edit with a refusal. */
+/** Thrown to end an edit with a refusal. */
 export class EditRefused extends Error {
   readonly refusal: EditRefusal;
 

@@ -21,7 +21,7 @@ export interface Evaluator {
   joined(at: Expression, parts: readonly (readonly ModuleValue[])[]): readonly ModuleValue[];
 }
 
-/** Returns the step that an index selects: its only text, or `*` if it is unknown. */
+/** Returns the step that an index selects: the only text among its possible values, or `*` if the index is unknown. */
 export function toStep([value, other]: readonly ModuleValue[]): Step {
   return value !== undefined && other === undefined && "text" in value ? value.text : "*";
 }

@@ -65,9 +65,9 @@ function readAttributes(block: Block): Entries {
 }
 
 /**
- * Whether `written`, the source's value at a path, means the same as the live station's value. An undefined value is an
- * attribute that is not written; like null, it has its default. Values that the provider converts to the same value are
- * the same, as are texts that differ only in their Unicode form.
+ * Whether `written`, the source's value at a path, means the same as the live station's value. If `written` is
+ * undefined, the attribute is not written and has its default, as if it were null. Values that the provider converts to
+ * the same value are the same, as are texts that differ only in their Unicode form.
  */
 export function meansLive(live: Block, { path, was }: StationChange, written: Json | undefined): boolean {
   return means(live, path, written === undefined ? null : toTypeLike(was, written));
