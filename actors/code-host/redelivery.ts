@@ -10,9 +10,8 @@ const MAX_PAGES = 50;
 const MAX_REDELIVERED = 500;
 
 /**
- * Asks the code host to resend the deliveries of the last three days that this service failed to accept, at most {@link
- * MAX_REDELIVERED}. Stops at the first refusal of the code host. Resolves with the number of deliveries that it
- * requested.
+ * Asks the code host to resend the deliveries of the last three days that this service failed to accept, at most 500.
+ * Stops at the first refusal of the code host. Resolves with the number of deliveries that it requested.
  */
 export async function redeliverFailed(
   { pullRequests }: Pick<CodeHost, "pullRequests">,

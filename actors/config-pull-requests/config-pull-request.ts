@@ -81,10 +81,9 @@ export const configPullRequestSchema = z
   .meta({ title: "config-pull-request" });
 
 /**
- * Why no pull request was opened, for people. `attribute` is null if the reason concerns no single attribute, and
- * `expression` is null if no expression computes it. `wanted` is the value to set by hand, or one line of HCL for each
- * changed attribute. `wanted` is null if there is nothing to set, or if it is longer than {@link
- * MAX_WANTED_CHARACTERS}.
+ * Why no pull request was opened, for people. `attribute` and `expression` are null if the reason concerns none.
+ * `wanted` is the value to set by hand, or one line of HCL for each changed attribute. `wanted` is null if there is
+ * nothing to set, or if it is longer than {@link MAX_WANTED_CHARACTERS}.
  */
 export type OpeningRefusal = NonNullable<ConfigPullRequestRow["reason"]>;
 
