@@ -102,7 +102,9 @@ function toConfirmed({ isSuspended }: ConfirmedInstallation) {
   return isSuspended ? "confirmed.suspended" : "confirmed.connected";
 }
 
-/** Evaluates a confirmation against the rows of this turn. */
+/**
+ * Returns the confirmed installation, or a refusal if the code host did not confirm it or it cannot be connected now.
+ */
 function evaluateConfirmation(
   context: CodeHostConnectionContext,
   { attemptId, confirmation }: { readonly attemptId: string; readonly confirmation: Confirmation },

@@ -25,7 +25,7 @@ export type ConnectOutcome = { readonly connection: CodeHostConnection } | Refus
 export interface InstallationChanged extends Answered<boolean> {
   readonly type: "installation.changed";
   readonly change: "deleted" | "suspended" | "unsuspended";
-  /** The code host's timestamp of the change. */
+  /** When the change happened, by the code host's clock, in milliseconds since 1970. */
   readonly atMs: number;
   /** The app's new permissions for the installation; absent if they did not change. */
   readonly permissions?: HostPermissions;

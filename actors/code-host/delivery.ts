@@ -15,7 +15,7 @@ export function isSignatureValid(secret: string, body: Uint8Array, signature: st
 /** The name of installation events in `x-github-event`. */
 export const INSTALLATION_EVENT = "installation";
 
-/** GitHub sends times as seconds or as text, depending on the event. */
+/** Parses a time to milliseconds since 1970. GitHub sends times as seconds or as text, depending on the event. */
 const hostTime = z.union([
   z
     .int()

@@ -49,7 +49,7 @@ export type CommitResult =
   | { readonly problem: "unfit"; readonly reason: OpeningRefusal }
   | CodeHostProblem;
 
-/** The effect: reads the line's source, edits it and makes a commit. No branch points to the commit yet. */
+/** Reads the line's source, edits it and makes a commit. No branch points to the commit yet. */
 export const COMMIT_CONFIG = effect<CommitInput, CommitResult>("config-commit");
 
 /** The services that the effect uses. */

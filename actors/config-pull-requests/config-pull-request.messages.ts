@@ -10,7 +10,7 @@ interface CandidatePicked {
   readonly pullRequest: ConfigPullRequestRow;
   /** Whether the pick started an opening: true for the first pick, and for a pick after a refusal. */
   readonly isBegun: boolean;
-  /** Whether an earlier request with the same key had this result. */
+  /** Whether an earlier request with the same idempotency key had this result. */
   readonly replayed: boolean;
 }
 

@@ -153,7 +153,10 @@ function showGain({ gain, low, high, verdict, minGain, tasks, few }: Gain): stri
     : `${shown}: ${verdicts[verdict]}, where ${points(minGain)} count as real`;
 }
 
-/** Returns a sentence for each result that is worse than under the live config. */
+/**
+ * Returns a sentence for each result that is worse than under the live config, or says that nothing got worse. Also
+ * says if the result on held-out tasks is unknown.
+ */
 function listWorse({ searched, heldOut }: Evidence): readonly string[] {
   const found = [
     ...toWorse("tasks it was selected on", searched),
@@ -227,7 +230,7 @@ const disarmed: readonly (readonly [RegExp, string])[] = [
   [/\b[a-z][a-z0-9+.-]*:\/\/\S*/giu, "(link)"],
   [/\b(?:mailto|xmpp|data|javascript):\S+/giu, "(link)"],
   [/\bwww\.\S*/giu, "(link)"],
-  // Ids of the service, and commits.
+  // Ids of the service, and commit hashes.
   [/\b[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b/giu, "(id)"],
   [/\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b/giu, "(id)"],
   [/@/gu, "(at)"],

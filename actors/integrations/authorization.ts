@@ -107,7 +107,10 @@ export function findCode(
   return { refused: "conflict", detail: `The host did not link the account: ${reason}. Connect it again.` };
 }
 
-/** The refusal of a code that could not be exchanged. `reason` is a clause without a capital or full stop. */
+/**
+ * Creates the refusal for a code that could not be exchanged. `reason` is a clause without a capital letter or full
+ * stop.
+ */
 export function notLinked(reason: string): Refusal {
   return { refused: "refused-upstream", detail: `The account was not connected: ${reason}.` };
 }

@@ -69,7 +69,8 @@ export const idleContext: Omit<IntegrationConnectionContext, "integrationId" | "
 };
 
 /**
- * How long before its expiry an access token is renewed, in milliseconds; a fifth of its lifetime if that is shorter.
+ * An access token is renewed this long before its expiry, in milliseconds. If a fifth of its lifetime is shorter, the
+ * token is renewed that long before its expiry.
  */
 const RENEW_BEFORE_MS = 5 * 60 * 1_000;
 /** Minimum time between two renewals, in milliseconds, even if the token's lifetime is shorter. */

@@ -14,7 +14,7 @@ export const integrationConnectionSchema = z
     email: z.string().nullable(),
     /** `none` only if a user has settings but no connection. */
     state: z.enum(["none", "linking", "connected", "refreshing", "broken"]),
-    /** The host's name for the account, if the integration reads it. */
+    /** The host's name for the account; null if the integration does not read it. */
     account: z.string().nullable(),
     scopes: z.array(z.string()),
     connectedBy: z.string().nullable(),

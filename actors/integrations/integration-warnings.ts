@@ -211,7 +211,7 @@ function findIntegration(reading: Reading, workspaceId: string, id: string): Int
   return findResource<IntegrationFields>(reading, workspaceId, "integration", id);
 }
 
-/** Returns the mark kinds that the definition sets, with the path of each first use. */
+/** Returns the mark kinds that the definition sets, each with the path of its first use. */
 function listMarkKinds({ webhook, poll, on }: IntegrationFields): ReadonlyMap<string, string> {
   const kinds = new Map<string, string>();
   const add = (path: readonly (string | number)[], marks: Readonly<Record<string, unknown>>) => {

@@ -35,7 +35,8 @@ interface ToolOfTeam {
 }
 
 /**
- * The terms that are fixed when the agent asks for a call: the account it uses, and the rule that requires approval.
+ * The terms that are fixed when the agent asks for a call: the account that the call uses, and the rule that requires
+ * approval.
  */
 interface CallTerms {
   /** `team`, or the id of the person who started the task. */

@@ -66,7 +66,7 @@ export function classifyToolCall(owners: readonly RunOwner[]) {
         return value === "vetting" ? classifyGate(turn, context, message, owners) : OTHER;
       case "effect.ended":
         return value === "running" ? classifyResult(turn, context, message, owners) : OTHER;
-      // Also for messages of unknown types, which no transition handles.
+      // This case also covers messages of unknown types, which no transition handles.
       default:
         return message;
     }

@@ -78,7 +78,7 @@ export function* addUnassignedApprovals(
   return toNewest(found, withRuns(reading, { userId, workspaceId }, rows), { limit });
 }
 
-/** Filters out approvals of teams that the person is not on, and adds the runs. */
+/** Leaves out approvals of teams that the person is not on, and adds the runs. */
 function withRuns(
   reading: Reading,
   { userId, workspaceId }: { readonly userId: string; readonly workspaceId: string },

@@ -14,7 +14,7 @@ export interface Source {
   readonly knows: Knows;
 }
 
-/** Whether an expression in a source is only a known value. */
+/** Whether an expression in a source consists only of known values. */
 export function isKnown({ text, knows }: Pick<Source, "text" | "knows">, expression: SyntaxNode): boolean {
   return isLiteral(text, expression, knows);
 }

@@ -117,7 +117,7 @@ function toLocals(repository: Repository, files: readonly CodeFile[]): (folder: 
 
 /** Maximum number of characters of all locals that an edit follows. Further locals are unknown. */
 const MAX_FOLLOWED = 100_000;
-/** Maximum number of locals to follow, one after the other. */
+/** Maximum length of a chain of locals to follow. */
 const MAX_HOPS = 10;
 
 /**

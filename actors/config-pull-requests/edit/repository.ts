@@ -21,7 +21,7 @@ export interface Repository {
   readonly isWhole: boolean;
   readonly links: Links;
   readonly syntax: Syntax;
-  /** Notes the file that is being parsed. */
+  /** Reports the file that is parsed next, for the message of an edit that takes too long. */
   onFile(path: string): void;
   read(path: string): Promise<string | UnreadFile>;
   /** Reads all configuration files in the repository. */

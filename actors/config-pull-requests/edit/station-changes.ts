@@ -28,7 +28,7 @@ export const attributeOrder: readonly string[] = [...toProperties(toShape(statio
   ({ snake }) => snake,
 );
 
-/** Whether the source writes an attribute as an object, so that its members are edited one by one. */
+/** Whether the source writes an attribute as an object or as one block, so that its members are edited one by one. */
 type WritesMembers = (attribute: string) => boolean;
 
 /**
@@ -116,7 +116,9 @@ function withAt(whole: Json, path: readonly string[], written: Json): Json {
   return { ...members, [name]: withAt(members[name] ?? null, below, written) };
 }
 
-/** Converts between strings and numbers or booleans, as HCL does. */
+/**
+ * Converts `written` to the type of `was` (string, number or boolean), as HCL does. Returns any other value unchanged.
+ */
 function toTypeLike(was: HclValue, written: Json): Json {
   if (typeof was === "string" && (typeof written === "number" || typeof written === "boolean")) return String(written);
   if (typeof was === "number" && typeof written === "string" && written.trim() !== "") return Number(written);

@@ -102,7 +102,7 @@ function classifyActionRun(
   return toEvent(toAttemptClass(result, context), { result });
 }
 
-/** Returns whether a finished request succeeded, may be retried, or failed. */
+/** Classifies a finished request: success, failure that is retried, or final failure. */
 function toAttemptClass({ code, retryAfterMs }: IntegrationRequestResult, { attempt, mostAttempts }: ActionRunContext) {
   if (code === null) return "attempt.done";
   if (attempt >= mostAttempts) return "attempt.failed";
@@ -128,7 +128,7 @@ function classifyBound({ integrationId, index, event, task, ask }: RunBinding, t
   });
 }
 
-/** A scheduled run makes one attempt. The schedule starts the next run anyway. */
+/** Starts a scheduled run, which makes only one attempt. The schedule starts the next run anyway. */
 function classifyDue({ integrationId, teamId, action }: RunScheduled, turn: TurnReading) {
   const { partition: workspaceId, id } = turn.self;
   if (findActionRun(turn, workspaceId, integrationId, id) !== undefined) return toEvent("run.repeated");

@@ -25,7 +25,7 @@ export interface EvaluationInput {
   readonly integrationId: string;
   readonly deliveryId: string;
   readonly from: EntryPlace;
-  /** JSON text of the captures of the lookup at `from`; null if there was no lookup. */
+  /** The captures of the lookup at `from`, as JSON text; null if there was no lookup. */
   readonly captures: string | null;
   readonly units: number;
   readonly entriesLeft: number;

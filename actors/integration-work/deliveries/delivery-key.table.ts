@@ -60,7 +60,7 @@ export function recordKey(turn: Turn, key: string, deliveryId: string): void {
   deliveryKeys.put(turn, self.partition, [self.id, toPeriod(now), key], taken);
 }
 
-/** Removes the key of a failed delivery that is being removed, so that a repeated delivery is accepted. */
+/** Removes the key when a failed delivery is removed, so that a repeat of the delivery is accepted. */
 export function forgetFailed(turn: Turn, { id, integrationId, key, state, receivedAt }: DeliveryRow): void {
   if (key === null || state !== "failed") return;
   const place = [integrationId, toPeriod(Date.parse(receivedAt)), key] as const;
@@ -68,7 +68,7 @@ export function forgetFailed(turn: Turn, { id, integrationId, key, state, receiv
   if (taken?.deliveryId === id) deliveryKeys.remove(turn, turn.self.partition, ...place);
 }
 
-/** Removes at most `limit` expired keys of an integration. Returns their number. */
+/** Removes at most `limit` expired keys of an integration. Returns the number of removed keys. */
 export function removeOldKeys(turn: Turn, integrationId: string, limit: number): number {
   const before = [integrationId, toPeriod(turn.now) - 1];
   const { partition } = turn.self;

@@ -22,11 +22,14 @@ export interface DeliveryContext {
   readonly mayRaise: boolean;
   /** The first entry to evaluate next, or the entry whose lookup is running. */
   readonly from: EntryPlace;
-  /** JSON text of the captures of the lookup at `from`; null if the lookup has not run. */
+  /** The captures of the lookup at `from`, as JSON text; null if the lookup has not run. */
   readonly captures: string | null;
   /** Why the lookup at `from` captured nothing or is retried; null otherwise. */
   readonly lookupNote: string | null;
-  /** The evaluated entries whose outcome is not recorded yet, in order. The first one is being raised. */
+  /**
+   * The evaluated entries whose outcome is not recorded yet, in order. The first one is raised next, or is being
+   * raised.
+   */
   readonly entries: readonly EvaluatedEntry[];
   /** Where evaluation continues after `entries`; null if nothing is left. */
   readonly next: EntryPlace | null;
@@ -76,7 +79,7 @@ export interface Progress {
    * to raise, wait before the lookup is retried, end, or do nothing.
    */
   readonly does: "raise" | "evaluate" | "look-up" | "ready" | "wait" | "end" | "nothing";
-  /** Set only when the delivery ends. */
+  /** Null unless the delivery ends. */
   readonly end: DeliveryEnd | null;
   /** The entry outcomes to store. */
   readonly stores: readonly DeliveryEntry[];
@@ -107,7 +110,7 @@ export function onEvaluated(context: DeliveryContext, evaluated: Evaluated): Pro
   });
 }
 
-/** Handles the message that it is this delivery's turn to raise. */
+/** Handles the message that allows the delivery to raise its entries. */
 export function onTurnToRaise(context: DeliveryContext): Progress {
   const raising = { ...context, mayRaise: true };
   return raising.entries.length === 0 ? { ...nothing, context: raising, does: "nothing" } : advance(raising);

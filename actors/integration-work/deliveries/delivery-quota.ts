@@ -18,7 +18,7 @@ const REMOVED_EARLY = 15;
  */
 const SCAN_LIMIT = 32;
 const MAX_SCANS = 32;
-/** Extra rows to read when some of the oldest deliveries are unfinished. Usually only a few are. */
+/** Number of extra rows to read, because some of the oldest deliveries may be unfinished. */
 const FEW = 3;
 
 /**

@@ -14,7 +14,7 @@ export interface TakeDeliveries extends Answered<readonly (DeliveryTaken | Refus
 
 export interface DeliveryTaken {
   readonly id: string;
-  /** Whether a delivery with the same key arrived before. */
+  /** Whether a delivery with the same key was already accepted. */
   readonly isRepeated: boolean;
 }
 
@@ -80,7 +80,7 @@ export interface RedeliveryPeriod {
   /** Exclusive. */
   readonly toMs: number;
   readonly states: readonly DeliveryState[];
-  /** Only deliveries after this id. */
+  /** Only deliveries after this id; null for no limit. */
   readonly after: string | null;
   /** When a user requested the redelivery, in milliseconds since 1970; absent when deliveries are only counted. */
   readonly askedMs?: number;
@@ -129,7 +129,7 @@ export interface RaiseDelivery extends Message {
   readonly type: "delivery.raise";
 }
 
-/** The intake sends this periodically. A raise with no answer since the last watch fails. */
+/** Sent periodically by the intake. If a raise had no answer since the last watch message, its entry fails. */
 export interface WatchDelivery extends Message {
   readonly type: "delivery.watch";
 }

@@ -71,7 +71,10 @@ interface EntryBudget extends Budget {
 export const TOO_EXPENSIVE = "too-expensive";
 const TOO_MANY = "too-many";
 
-/** Yields wherever other work may run. Returns the next entries, or why there are none. */
+/**
+ * Evaluates the next entries of a delivery. Yields wherever other work may run. Returns the entries, or why there are
+ * none.
+ */
 export function* evaluateDelivery(scene: EvaluationScene): Generator<void, Evaluated> {
   const { fields, block, received } = scene;
   const definition = fields[block];

@@ -48,7 +48,7 @@ export interface RoutedPlace {
 
 /** The lines of the integration's team. */
 export interface EventPlaces {
-  /** Finds the line with a key. */
+  /** Finds the line with a key; undefined if there is none. */
   findLine(key: string): { readonly id: string; hasStation(key: string): boolean } | undefined;
 }
 
@@ -116,7 +116,7 @@ export function evaluateRaise({ raise }: IntegrationEvent, scene: RaiseScene): E
   return {
     say: text("say", raise.say, MAX_SAY),
     ...opening,
-    // An invalid branch name changes nothing, and the task reports it.
+    // An invalid branch name has no effect except that the task reports it.
     branch: branch === "" ? null : branch,
     marks,
     channel: scene.routed?.channel ?? null,

@@ -10,7 +10,7 @@ export const queuedDeliveries = table<true | readonly string[]>("delivery-queued
 /** A delivery whose verification failed. */
 export interface RefusedDelivery {
   readonly at: string;
-  /** Without credentials and signatures; only the first ones, up to a size limit. */
+  /** Without credentials and signatures. Only the first headers are stored, up to a size limit. */
   readonly headers: Readonly<Record<string, string>>;
   /** Size of the body, in bytes. */
   readonly bytes: number;

@@ -162,7 +162,7 @@ function isKeySigned(
   const digest = algorithm === "ed25519" ? null : "sha256";
   let isValid = false;
   for (const given of signatures) {
-    // A 64-byte ES256 signature is the pair of numbers as in JWS; any other is DER.
+    // A 64-byte ES256 signature is a pair of numbers, as in JWS. A signature of any other length is DER.
     const dsaEncoding = given.length === 64 ? "ieee-p1363" : "der";
     isValid = isSigned(digest, bytes, { key, dsaEncoding }, given) || isValid;
   }
@@ -205,7 +205,7 @@ function findTimeFault({ at, withinSeconds }: Freshness, delivery: ReceivedDeliv
   return Math.abs(nowMs - atMs) <= withinSeconds * 1_000 ? null : "not-fresh";
 }
 
-/** Numbers above this are times in milliseconds. Times in seconds reach it in the year 5138. */
+/** Numbers above this limit are times in milliseconds. Times in seconds reach the limit in the year 5138. */
 const FIRST_MILLISECONDS = 100_000_000_000;
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 

@@ -209,16 +209,16 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const SPREAD = 0.1;
 
 /**
- * Returns the wait before the first poll. It spreads integrations that were saved together over one minute. `random` is
- * in [0, 1).
+ * Returns the wait before the first poll, in milliseconds. It spreads integrations that were saved together over one
+ * minute. `random` is in [0, 1).
  */
 export function firstWaitMs(random: number): number {
   return Math.floor(random * MINUTE_MS);
 }
 
 /**
- * Returns the wait after the `failures`-th consecutive failure: `everyMs`, doubled with each failure and varied by up
- * to 10 %, but at least `retryAfterMs`. The maximum is one day in every case.
+ * Returns the wait after the `failures`-th consecutive failure, in milliseconds: `everyMs`, doubled with each failure
+ * and varied by up to 10 %, but at least `retryAfterMs`. The maximum is one day in every case.
  */
 export function failureWaitMs(
   everyMs: number,

@@ -4,7 +4,7 @@ import type { IntegrationFields } from "../definition.js";
 import type { IntegrationRequestInput } from "./integration-request.js";
 import type { RequestFields } from "./render-request.js";
 
-/** The parts of a definition that decide a request and how its response is read. */
+/** The parts of a definition that determine a request and the evaluation of its response. */
 export interface FoundRequest {
   readonly integration: ResourceRow<IntegrationFields>;
   readonly request: RequestFields;

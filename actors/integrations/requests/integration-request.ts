@@ -35,8 +35,8 @@ export interface IntegrationRequestInput {
    */
   readonly bodyDigest?: string | null;
   /**
-   * The task with a question for a user: `ask.link` becomes the task's address. For an approval, the address is also
-   * appended to `ask.body`.
+   * The task whose question the request shows; null or absent if there is none. `ask.link` becomes the task's address.
+   * For an approval, the address is also appended to `ask.body`.
    */
   readonly asking?: { readonly taskId: string; readonly isApproval: boolean } | null;
   readonly after: AfterRequest | null;
@@ -128,7 +128,7 @@ export interface IntegrationRequestResult {
   readonly cursorProblem?: string;
   /** The response to an attachment request. Set only if it succeeded. */
   readonly file?: FetchedFile;
-  /** No connection could be opened, so nothing was sent. */
+  /** Present if no connection was opened, so that nothing was sent. */
   readonly isUnsent?: true;
   /** Null for a success. */
   readonly code: IntegrationRequestCode | null;

@@ -15,7 +15,7 @@ import type { IntegrationRequestInput } from "./integration-request.js";
 /** Maximum length of the values' text, in bytes. */
 const MAX_VALUES_BYTES = 1024 * 1024;
 
-/** The parts of the service that the values depend on. */
+/** The dependencies of {@link toNames}. */
 export interface NamesScope {
   readonly reading: Reading;
   readonly workspaceId: string;
@@ -42,7 +42,7 @@ export function toNames(
   return "ask" in values ? { ...all, ask: toAsk(values.ask, baseUrl, input.asking ?? null) } : all;
 }
 
-/** Returns the task's question, with the address where users answer it. */
+/** Returns the task's question. If `asking` is given, adds the address where users answer the question. */
 function toAsk(ask: unknown, baseUrl: string, asking: IntegrationRequestInput["asking"]): Value {
   const type = integrationNames.ask ?? DYN;
   if (asking === null || asking === undefined || typeof ask !== "object" || ask === null) return toValue(ask, type);

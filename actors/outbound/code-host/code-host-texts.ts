@@ -27,8 +27,8 @@ type HostedText = z.output<typeof hostedTextSchema>;
 const MAX_PAGES = 10;
 
 /**
- * Finds the text that starts with the mark and that the app itself wrote; null if there is none. Anyone can write a
- * mark, so the author must be the app.
+ * Finds the text that starts with `mark` and that the app itself wrote; null if there is none. Anyone can write a mark,
+ * so the author must be the app.
  */
 export async function findOwnText<Text extends HostedText>(
   parts: RepositoryCallParts,

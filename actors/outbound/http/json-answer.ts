@@ -3,13 +3,14 @@ import { AddressRefused } from "./address-guard.js";
 import { ConnectionFailed, RequestRefused } from "./request.js";
 
 /**
- * The same message for an unknown name and for a name with a private address, so that nobody can find out names in the
- * private network.
+ * The message for an unknown name and for a name with a private address. Both get the same message, so that nobody can
+ * find out names in the private network.
  */
 const NO_ADDRESS = "its name does not resolve to a public address";
 
 /**
- * Returns why a request failed. Uses the error's code only, because the error's text may contain parts of the answer.
+ * Returns why a request failed. Except for refusals, uses only the error's code, because the error's text may contain
+ * parts of the answer.
  */
 export function toReason(error: unknown): string {
   if (error instanceof RequestRefused) return error.cause instanceof AddressRefused ? NO_ADDRESS : error.message;

@@ -5,7 +5,7 @@ import type { OutboundRequest } from "./request.js";
 /** Why a request has no answer. */
 export type NetworkFailureCode = "unreachable" | "not-allowed" | "errored";
 
-/** A request by a host of the workspace failed. */
+/** A request through a host of the workspace failed. */
 export class NetworkFailure extends Error {
   override readonly name = "NetworkFailure";
 
@@ -186,7 +186,7 @@ export class NetworkRequests {
   }
 }
 
-/** Returns the hosts that accept more requests, those with the fewest first. */
+/** Returns the hosts that accept more requests, the hosts with the fewest requests first. */
 function freest(hosts: Workspace["hosts"]): NetworkHost[] {
   return [...hosts]
     .filter(([, handed]) => handed.size < MAX_ASSIGNED)

@@ -79,7 +79,8 @@ function listErrors(json: unknown, ownError: unknown): readonly unknown[] {
 }
 
 /**
- * Finds the JSON in a model's answer: bare, in a code block, or after the model's thoughts. Undefined if there is none.
+ * Finds the JSON in a model's answer: bare, in a code block, or after the model's reasoning. Undefined if there is
+ * none.
  */
 export function readJsonOf(text: string): unknown {
   const bare = parseJson(text);

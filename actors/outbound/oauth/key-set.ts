@@ -1,7 +1,7 @@
 import { createLocalJWKSet, importJWK } from "jose";
 import { z } from "zod";
 
-/** Finds the keys of an issuer that fit a token's header. */
+/** Finds the issuer's key that fits a token's header. */
 export type KeySet = ReturnType<typeof createLocalJWKSet>;
 
 const MAX_KEYS = 100;

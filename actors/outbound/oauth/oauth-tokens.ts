@@ -107,7 +107,7 @@ export async function askForTokens(outbound: Pick<Outbound, "post">, asking: Ask
 
 /**
  * Reads the parsed answer of a token endpoint, whatever its status: some hosts answer an error with status 200. Returns
- * its tokens, or its error code, which is untrusted text, or null if it has neither.
+ * the tokens, otherwise the error code, which is untrusted text. Returns null if the answer has neither.
  */
 export function readTokens(json: unknown): TokensRead | { readonly error: string } | null {
   const body = toTokenAnswer(json);
