@@ -43,7 +43,7 @@ export function isInstalled({ connection }: CodeHostConnectionContext): boolean 
   return connection !== null && connection.state !== "deleted";
 }
 
-/** Returns the user who requested the confirmation; empty if the confirmation is no longer in progress. */
+/** Returns the user who requested the confirmation; an empty string if the confirmation is no longer in progress. */
 export function requesterOfAttempt({ attempts }: CodeHostConnectionContext, attemptId: string): string {
   return attempts.find(({ id }) => id === attemptId)?.by ?? "";
 }
@@ -95,7 +95,10 @@ export function lapseClaim(
   turn.send(installationClaimsRef, { type: "name.lapse", ...toClaimed(turn, context), untilMs });
 }
 
-/** Releases the installation. The release voids pending claims, so the attempts with a pending claim claim it again. */
+/**
+ * Releases the installation. The release voids pending claims, so the attempts that had one claim the installation
+ * again.
+ */
 function giveBack(context: CodeHostConnectionContext, turn: Turn): CodeHostConnectionContext {
   turn.send(installationClaimsRef, { type: "name.release", ...toClaimed(turn, context) });
   return claimFor(turn, context, ({ claim: made }) => made?.installation ?? null);

@@ -18,9 +18,8 @@ const changeable = [
 
 /**
  * Returns the wanted station: the current live station, with the candidate's values for the fields that the candidate
- * changed. Refuses if any of these fields was changed in the live station since the search began, unless all changed
- * fields now have the candidate's values. Also refuses if nothing is left to change, or if the station or the search
- * was removed.
+ * changed. Refuses if the live value of such a field has changed since the search began, unless it changed to the
+ * candidate's value. Also refuses if nothing is left to change, or if the station or the search was removed.
  */
 export function findWanted(
   reading: Reading,

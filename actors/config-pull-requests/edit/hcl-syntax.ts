@@ -213,7 +213,7 @@ export function toInner(node: SyntaxNode): SyntaxNode {
 export type Knows = (reference: string) => boolean;
 
 /**
- * Whether an expression is a plain value, without operations (except a minus sign before a number), function calls and
+ * Whether an expression is a plain value, without operations (except a minus sign before a number), function calls or
  * unknown template expressions. References are allowed only if their value is known.
  */
 export function isLiteral(text: string, expression: SyntaxNode, knows: Knows = () => false): boolean {

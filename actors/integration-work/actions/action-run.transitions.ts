@@ -25,7 +25,7 @@ import { actionRuns, findActionRun, insertActionRun } from "./action-run.table.j
 
 /** The transitions of an action run. `action-run.machine.ts` lists when each one runs. */
 
-/** The part of a run's state that classifies the result of a request. The row stores everything else. */
+/** The part of a run's state that is needed to classify the result of a request. The row stores everything else. */
 export interface ActionRunContext {
   readonly integrationId: string;
   readonly attempt: number;

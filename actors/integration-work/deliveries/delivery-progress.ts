@@ -46,7 +46,7 @@ export interface DeliveryContext {
   readonly units: number;
   /** The number of the current lookup attempt, starting at 1. */
   readonly attempt: number;
-  /** Number of started effects. An effect's id is this number at its start. */
+  /** Number of started effects. The id of an effect is this number at the time when the effect starts. */
   readonly effects: number;
   /** The number of recorded outcomes and started effects at the last watch message; null before the first one. */
   readonly watchedAt: number | null;

@@ -60,7 +60,7 @@ export const emptyIntake: IntakeContext = {
 const PLACES = 8;
 /**
  * Maximum number of unfinished deliveries of an integration. The intake also rejects deliveries while the bodies of
- * unfinished deliveries reach {@link MAX_STORED_BYTES}.
+ * unfinished deliveries have {@link MAX_STORED_BYTES} or more in total.
  */
 export const MAX_BACKLOG = 10_000;
 /** Maximum total size of the bodies stored for an integration, in bytes. */

@@ -61,8 +61,8 @@ export function findActing(
 }
 
 /**
- * Returns the header with the team's secret for another address than the request's own. Returns no header if the secret
- * is not bound to that address.
+ * Returns the header with the team's secret for an address other than the request's own. Returns no header if the
+ * secret is not bound to that address.
  */
 export function findSecretHeader({ reading, sealer, integration }: CredentialScope, url: URL): Record<string, string> {
   const sent = integration.fields.connection?.token ?? null;

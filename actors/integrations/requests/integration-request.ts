@@ -61,7 +61,7 @@ export interface IntegrationRequestInput {
   readonly messageId?: string;
 }
 
-/** Why a request did not succeed. Unless nothing was sent, the request may have had an effect. */
+/** Why a request did not succeed. A request that was sent may have had an effect. */
 export type IntegrationRequestCode =
   /** There is no usable connection. Nothing was sent. */
   | "not-connected"

@@ -139,8 +139,8 @@ function findFailure(
   if (code !== null && success === null) return { code, reason: `it responded ${status}` };
   const why = "error" in outcome ? `expect.success has no value: ${outcome.error}` : "expect.success is not true";
   if (code !== null) return { code, reason: `it responded ${status}, and ${why}` };
-  // If the response is lost, a GET can be retried, and so can a lookup or a poll. Any other action has already run, and
-  // a retry would run it twice.
+  // If the response is lost, a GET can be retried, and so can a lookup or a poll. Any other request is an action that
+  // has already run, and a retry would run it twice.
   const isLost = unread !== null && unread.kind !== "size" && (method === "GET" || of.kind !== "action");
   const isUnusable = of.kind === "poll" && (unread !== null || (success === null && !of.isJson));
   if (isLost || (isUnusable && partly !== null)) return { code: "errored", reason: unreadable(status, partly ?? "") };
