@@ -6,21 +6,22 @@
  * 2. An exchange leaves the earlier connection unchanged until it has succeeded.
  * 3. A connection has no tokens if it is broken or no longer permitted (see `findConnectionTarget`).
  *
+ * In the table, `active` means linking, connected, refreshing or broken.
+ *
  * | state       | event (message)                                   | next       | also                               |
  * |-------------|---------------------------------------------------|------------|------------------------------------|
  * | none        | link.begun (connection.link, permitted)           | linking    | exchanges the code                 |
+ * | active      | link.begun                                        | same       | exchanges the code; cancels an     |
+ * |             |                                                   |            | exchange in progress               |
+ * | revoking    | link.begun                                        | linking    | exchanges the code                 |
  * | linking     | exchange.failed (effect.ended)                    | none       | publishes the reason; stops        |
- * | linking,    | link.begun                                        | same       | exchanges the code; cancels an     |
- * | connected,  |                                                   |            | exchange in progress               |
- * | refreshing, |                                                   |            |                                    |
- * | broken      |                                                   |            |                                    |
  * | connected,  | exchange.failed                                   | same       | publishes the reason               |
  * | refreshing, |                                                   |            |                                    |
  * | broken      |                                                   |            |                                    |
- * | linking,    | exchange.done (effect.ended)                      | connected  | stores the tokens; sets the        |
- * | connected,  |                                                   |            | wake-up for the renewal            |
- * | refreshing, | exchange.in-vain (effect.ended, if the connection | revoking   | revokes the tokens at the host     |
- * | broken      | is no longer permitted)                           |            |                                    |
+ * | active      | exchange.done (effect.ended)                      | connected  | stores the tokens; sets the        |
+ * |             |                                                   |            | wake-up for the renewal            |
+ * | active      | exchange.in-vain (effect.ended, if the connection | revoking   | revokes the tokens at the host     |
+ * |             | is no longer permitted)                           |            |                                    |
  * | connected   | renewal.due (woken `renew`)                       | refreshing | requests new tokens                |
  * | connected   | renewal.impossible (woken `renew`, without a      | broken     | removes the tokens                 |
  * |             | refresh token)                                    |            |                                    |
@@ -37,18 +38,14 @@
  * |             | is no longer permitted)                           |            |                                    |
  * | linking,    | disconnect.allowed, check.over                    | none       | stops                              |
  * | broken      |                                                   |            |                                    |
+ * | none,       | check.over                                        | same       | removes the user's settings        |
+ * | revoking    |                                                   |            |                                    |
  * | revoking    | revoked.other (effect.ended)                      | revoking   | waits for the other revocations    |
  * | revoking    | revoked.last (effect.ended)                       | none       | stops                              |
- * | revoking    | link.begun                                        | linking    | exchanges the code                 |
  * | any         | asks.set (connection.ask, by the owner)           | same       | stores which tools need approval   |
  * | any         | link.refused, disconnect.refused, asks.refused    | same       | replies with the refusal           |
  * | any         | check.kept                                        | same       |                                    |
- * | none,       | check.over                                        | same       | removes the user's settings        |
- * | revoking    |                                                   |            |                                    |
- * | linking,    | effect.ended of an obsolete effect                | same       |                                    |
- * | connected,  |                                                   |            |                                    |
- * | refreshing, |                                                   |            |                                    |
- * | broken      |                                                   |            |                                    |
+ * | active      | effect.ended of an obsolete effect                | same       |                                    |
  */
 import { createChart, type InTurn, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
