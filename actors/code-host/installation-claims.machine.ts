@@ -2,12 +2,13 @@
  * Stores which workspace each installation belongs to, `installation-claims/all` in the global partition.
  * `actors/tables/claims.ts` describes the steps of a claim. There is only one state, because rows store the claims.
  *
- * | state   | event                                   | next    | also                                                 |
- * |---------|-----------------------------------------|---------|------------------------------------------------------|
- * | keeping | name.claim                              | keeping | reports to the connection whether it has the         |
- * |         |                                         |         | installation                                         |
- * | keeping | name.confirm, name.release, name.lapse  | keeping | updates the claim                                    |
- * | keeping | woken                                   | keeping | asks the connection that claimed the installation    |
+ * | state   | event                                  | next    | also                                             |
+ * |---------|----------------------------------------|---------|--------------------------------------------------|
+ * | keeping | name.claim                             | keeping | reports to the connection whether it has the     |
+ * |         |                                        |         | installation                                     |
+ * | keeping | name.confirm, name.release, name.lapse | keeping | updates the claim                                |
+ * | keeping | woken                                  | keeping | asks the connection that claimed the             |
+ * |         |                                        |         | installation                                     |
  */
 import { createChart, type NoContext } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";

@@ -29,7 +29,7 @@
  *
  * 1. A candidate has at most one config pull request, because the candidate's id is the actor's id.
  * 2. The service creates or moves the branch only to a commit that this actor has already stored. After a crash or a
- * lost answer, the service recognizes its own branch by that commit, and never changes another branch.
+ *    lost answer, the service recognizes its own branch by that commit, and never changes another branch.
  */
 import { createChart, type InTurn, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";

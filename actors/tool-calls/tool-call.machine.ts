@@ -50,7 +50,7 @@
  *
  * 1. The request is sent once. After a crash, only a GET is repeated; any other method becomes `outcome-unknown`.
  * 2. The approver is fixed when the agent asks for the call. The service checks whether the call is still allowed when
- * the request starts.
+ *    the request starts.
  */
 import type { ActorType } from "../../runtime/cells/actor-type.js";
 import { createChart, type InTurn } from "../../runtime/cells/chart.js";

@@ -3,7 +3,7 @@
  * stores the result. The actor stops at the end of the run, and the row prevents a second start.
  *
  * 1. A binding's request is sent at least once: each of up to 8 attempts carries the same `service-message-id`. A
- * scheduled run makes one attempt; after a process kill, the service repeats the request only if its method is GET.
+ *    scheduled run makes one attempt; after a process kill, the service repeats the request only if its method is GET.
  * 2. When a binding's last attempt fails, the run adds one note to the task.
  *
  * | state      | event (message)                                  | next       | also                               |

@@ -20,7 +20,7 @@
  * | waiting  | delivery.gone                                         | waiting   | stops                             |
  *
  * 1. Each entry is fully evaluated before it is raised. Entries are raised one at a time: the next entry is raised when
- * the team's marks actor has answered.
+ *    the team's marks actor has answered.
  * 2. Each entry is raised exactly once, under its own key. After a crash, only evaluation and GET requests repeat.
  */
 import { createChart, toEvent } from "../../../runtime/cells/chart.js";

@@ -26,8 +26,8 @@
  * | clearing | woken                                      | clearing | removes more rows; stops when none is left     |
  *
  * 1. At most 8 deliveries have a slot; in a burst 1, because accepting deliveries has priority (`maxWorking`).
- * Deliveries with a slot are evaluated concurrently, and raise their entries one delivery at a time, in order of
- * arrival. A delivery that waits for a lookup has no slot, and later deliveries overtake it.
+ *    Deliveries with a slot are evaluated concurrently, and raise their entries one delivery at a time, in order of
+ *    arrival. A delivery that waits for a lookup has no slot, and later deliveries overtake it.
  * 2. The queue orders deliveries without a slot by id; ids increase with arrival.
  */
 import { createChart, toEvent } from "../../../runtime/cells/chart.js";

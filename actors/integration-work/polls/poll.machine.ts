@@ -4,9 +4,9 @@
  *
  * 1. Only one request runs at a time.
  * 2. The cursor, the delivery and the next time are stored in one batch, so that no data is lost or recorded twice. A
- * failure leaves the cursor unchanged.
+ *    failure leaves the cursor unchanged.
  * 3. A failing poll never pauses. It retries with growing waits of at most one day (`poll.transitions.ts`). From the
- * third consecutive failure on, the integration shows a warning, and the workspace's owners get one mail.
+ *    third consecutive failure on, the integration shows a warning, and the workspace's owners get one mail.
  * 4. The cursor survives removal of the `poll` block, until the integration is removed.
  *
  * | state   | event                                           | next    | also                                        |

@@ -5,7 +5,7 @@
  *
  * 1. Only one run is active at a time. The next run is due only after the last run has reported its end.
  * 2. The schedule ends when its block, integration or workspace is removed. If a run is active, the schedule first
- * waits for the run's end.
+ *    waits for the run's end.
  *
  * | state   | event (message)                                   | next    | also                               |
  * |---------|---------------------------------------------------|---------|------------------------------------|

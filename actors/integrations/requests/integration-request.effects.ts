@@ -3,10 +3,10 @@
  * and attachments of events. Each request goes only to those hosts of the integration that the deployment allows.
  *
  * 1. A request that a killed process may have sent is repeated only if the input allows it, and if the method was GET
- * at the start and still is.
+ *    at the start and still is.
  * 2. Secrets and tokens appear only in requests: no result, reason or log entry contains one.
  * 3. Redirects count as responses, except for attachments, whose redirects are followed within the integration's hosts.
- * A GET is retried once if its connection drops; other methods are sent once.
+ *    A GET is retried once if its connection drops; other methods are sent once.
  */
 import type { Effect, EffectContext, PreparedRun } from "../../../runtime/cells/actor-type.js";
 import type { Clock, Scheduler } from "../../../runtime/clock.js";

@@ -69,7 +69,7 @@ const MAX_ASSIGNED = 64;
  *
  * 1. Each request is sent once, to the workspace's host with the fewest requests.
  * 2. Without a free host, a request waits for one. After its timeout it fails as `unreachable`, whether it waits or was
- * sent.
+ *    sent.
  * 3. When a host disconnects, its requests fail.
  * 4. The cost of a step depends only on the hosts of one workspace and the requests assigned in that step.
  */
