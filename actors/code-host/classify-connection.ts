@@ -92,7 +92,7 @@ function classifyClaimed(
   const { id: attemptId, by, claim } = attempt;
   if (!isGranted) return toEvent("confirmation.refused", { attemptId, refusal: connectedElsewhere(context.host) });
   const refusal = whyNotConnected(context, by, turn);
-  // The installation was granted, but the user may no longer connect it.
+  // The claim was granted, but the installation cannot be connected now.
   if (refusal !== null) return toEvent("claim.unused", { attemptId, refusal });
   const { installation } = claim;
   return toEvent(toConfirmed(installation), { attemptId, installation, isGranted });
@@ -102,7 +102,9 @@ function toConfirmed({ isSuspended }: ConfirmedInstallation) {
   return isSuspended ? "confirmed.suspended" : "confirmed.connected";
 }
 
-/** Evaluates a confirmation against the rows of this turn. */
+/**
+ * Returns the confirmed installation, or a refusal if the code host did not confirm it or it cannot be connected now.
+ */
 function evaluateConfirmation(
   context: CodeHostConnectionContext,
   { attemptId, confirmation }: { readonly attemptId: string; readonly confirmation: Confirmation },
@@ -115,7 +117,10 @@ function evaluateConfirmation(
   return whyNotConnected(context, requesterOfAttempt(context, attemptId), turn) ?? confirmation.installation;
 }
 
-/** Returns why the user may not connect the installation, apart from claims of other workspaces; or null. */
+/**
+ * Returns why the user may not connect the installation, or null if they may. Does not check whether another workspace
+ * has it.
+ */
 function whyNotConnected({ host, connection }: CodeHostConnectionContext, by: string, turn: TurnReading) {
   if (!mayAdminister(turn, by)) return notAWorkspaceAdministrator(host);
   const isFull = listCodeHostConnections(turn, turn.self.partition).length >= MAX_CONNECTIONS;
@@ -166,7 +171,10 @@ function toChangeEvent(reported: ReportedInstallation | null, { connection: know
   return toEvent(changeClasses[connection.state], { connection });
 }
 
-/** Applies a reported change to the connection; null if nothing is new. */
+/**
+ * Returns the connection with the reported change. Returns null if the connection is deleted, or if the report is
+ * outdated or changes nothing.
+ */
 function findChange(known: CodeHostConnection, reported: ReportedInstallation): CodeHostConnection | null {
   if (known.state === "deleted") return null;
   if (reported.state === "deleted") return { ...known, state: "deleted" };

@@ -6,7 +6,10 @@ import { CodeHostRefused } from "../outbound/code-host/code-host-requests.js";
 import { codeHostLane } from "../outbound/http/lanes.js";
 import type { Sealer } from "../sealer.js";
 
-/** The effect. Its input is a {@link SignInGrant}, sealed as JSON because it gives access to the user's account. */
+/**
+ * Asks the code host whether a user administers an installation. The input is a {@link SignInGrant}, sealed as JSON
+ * because it gives access to the user's account.
+ */
 export const CONFIRMATION_EFFECT = effect<string, Confirmation>("code-host-confirmation");
 
 const signInGrantSchema = z.strictObject({
@@ -16,10 +19,10 @@ const signInGrantSchema = z.strictObject({
   redirectUri: z.string(),
 });
 
-/** The data with which a user returned from the code host, and its purpose. */
+/** The installation to confirm, and the data to exchange the authorization code for the user's token. */
 export type SignInGrant = z.output<typeof signInGrantSchema>;
 
-/** Seals a grant for the effect's input. */
+/** Seals a grant as input for {@link CONFIRMATION_EFFECT}. */
 export function sealSignInGrant(sealer: Pick<Sealer, "seal">, signedIn: SignInGrant): string {
   return sealer.seal(JSON.stringify(signedIn));
 }
@@ -27,10 +30,13 @@ export function sealSignInGrant(sealer: Pick<Sealer, "seal">, signedIn: SignInGr
 /** The code host's answer about a person and an installation. */
 export type Confirmation =
   | { readonly confirmed: "yes"; readonly installation: ConfirmedInstallation }
-  /** The user does not administer the installation, or the installation does not exist. */
+  /**
+   * The user does not administer the installation, the installation does not exist, or its account is neither an
+   * organisation nor a user.
+   */
   | { readonly confirmed: "no" }
   | { readonly confirmed: "unknown" }
-  /** The code host refused. `why` may be shown to users. */
+  /** The code host refused a request, or no code host is configured. `why` may be shown to users. */
   | { readonly confirmed: "refused"; readonly why: string };
 
 export interface ConfirmedInstallation extends Pick<Installation, "isSuspended" | "updatedAtMs"> {
@@ -46,9 +52,9 @@ export interface ConfirmationOptions {
 }
 
 /**
- * Asks the code host whether a user administers an installation. The user's token is fetched, used and dropped here. If
- * the effect runs again after a crash, the code is already used, so the result is `unknown` and the user must sign in
- * again.
+ * Asks the code host whether a user administers an installation. The user's token is never stored. If the effect runs
+ * again after a crash, the authorization code may already be used. The result is then `unknown`, and the user must sign
+ * in again.
  */
 export function confirmationEffect({ codeHost, sealer }: ConfirmationOptions): Effect {
   return CONFIRMATION_EFFECT.implement(codeHostLane, async (sealed) => {

@@ -1,38 +1,45 @@
 /**
  * The connection of one installation of the code host to a workspace, `code-host-connection/<installation>@<host>` in
- * the workspace's partition (configuration API, Code-host connection).
+ * the workspace's partition (see "Code-host connection" in the configuration API document).
  *
- * | state     | moved by                                             | next      | also                            |
- * |-----------|------------------------------------------------------|-----------|---------------------------------|
- * | any       | confirmation.begun (installation.confirm)            | same      | asks the code host              |
- * | any       | confirmation.crowded (the same, too many at once)    | same      | refused                         |
- * | any       | claim.needed (effect.ended, may connect, and the     | same      | claims it for the workspace     |
- * |           | workspace does not have it yet)                      |           |                                 |
- * | any       | confirmed.connected (the same if it has it already,  | connected | connects it; reports that       |
- * |           | or name.claimed, granted)                            |           |                                 |
- * | any       | confirmed.suspended (the same, suspended there)      | suspended | the same                        |
- * | any       | confirmation.refused (effect.ended otherwise, or     | same      | reports why not                 |
- * |           | name.claimed, denied)                                |           |                                 |
- * | any       | claim.unused (granted, but may no longer connect)    | same      | reports why; releases it        |
- * | any       | claim.void (answer to an outdated claim)             | same      |                                 |
- * | any       | claim.kept (name.ask, if the workspace has it)       | same      | confirms the claim              |
- * | any       | claim.lapsed (the same, if it does not)              | same      | lets the claim lapse            |
- * | any       | changed.connected, .suspended, .deleted              | reported  | answers; releases a deleted one |
- * |           | (installation.changed, or effect.ended of a check,   |           |                                 |
- * |           | if the workspace has it)                             |           |                                 |
- * | any       | changed.nothing (the same, known or older)           | same      | answers                         |
- * | connected,| woken `look`                                         | same      | asks the code host for its      |
- * | suspended |                                                      |           | status; again in six hours      |
- * | any other | the same                                             | same      |                                 |
- * | any       | disconnect.allowed (installation.disconnect, by an   | absent    | releases and removes it         |
- * |           | owner or admin, if there is a connection)            |           |                                 |
- * | any       | disconnect.refused (the same, any other)             | same      | refused                         |
- * | any       | installation.release                                 | absent    | releases and removes it         |
+ * | state      | event, and its message                                    | next      | also                     |
+ * |------------|-----------------------------------------------------------|-----------|--------------------------|
+ * | any        | confirmation.begun (installation.confirm)                 | same      | asks the code host       |
+ * | any        | confirmation.crowded (installation.confirm, if too many   | same      | refuses                  |
+ * |            | confirmations are in progress)                            |           |                          |
+ * | any        | claim.needed (effect.ended, if the user may connect and   | same      | claims it                |
+ * |            | the workspace does not have the installation)             |           |                          |
+ * | any        | confirmed.connected (effect.ended, if the user may        | connected | stores and publishes the |
+ * |            | connect and the workspace has the installation;           |           | connection               |
+ * |            | name.claimed, if granted)                                 |           |                          |
+ * | any        | confirmed.suspended (like confirmed.connected, for an     | suspended | stores and publishes the |
+ * |            | installation that is suspended at the code host)          |           | connection               |
+ * | any        | confirmation.refused (effect.ended, otherwise;            | same      | publishes the reason     |
+ * |            | name.claimed, if denied)                                  |           |                          |
+ * | any        | claim.unused (name.claimed, if granted but the user may   | same      | publishes the reason;    |
+ * |            | not connect now)                                          |           | releases it if unneeded  |
+ * | any        | claim.void (name.claimed, for an outdated claim)          | same      |                          |
+ * | any        | claim.kept (name.ask, if the workspace has it)            | same      | confirms the claim       |
+ * | any        | claim.lapsed (name.ask, if the workspace does not have    | same      | lets the claim lapse     |
+ * |            | it)                                                       |           |                          |
+ * | any        | changed.connected, changed.suspended, changed.deleted     | as        | replies; releases a      |
+ * |            | (installation.changed or effect.ended of a check, if it   | reported  | deleted installation     |
+ * |            | has news)                                                 |           |                          |
+ * | any        | changed.nothing (installation.changed or effect.ended of  | same      | replies                  |
+ * |            | a check, without news)                                    |           |                          |
+ * | connected, | woken `look`                                              | same      | checks it at the code    |
+ * | suspended  |                                                           |           | host every six hours     |
+ * | absent,    | woken `look`                                              | same      |                          |
+ * | deleted    |                                                           |           |                          |
+ * | any        | disconnect.allowed (installation.disconnect, if there is  | absent    | releases and removes it  |
+ * |            | a connection and the user is an owner or admin)           |           |                          |
+ * | any        | disconnect.refused (installation.disconnect, otherwise)   | same      | refuses                  |
+ * | any        | installation.release                                      | absent    | releases and removes it  |
  *
  * A code host does not resend a missed delivery, so the connection checks the installation regularly.
  *
- * "May connect" means that the user is still an owner or admin, and the workspace is open and below its connection
- * limit. The turn that connects checks this. The claims actor ensures that no other workspace has the installation.
+ * A user may connect if they are still an owner or admin, and the workspace is open and below its connection limit. The
+ * turn that connects checks this. The claims actor ensures that no other workspace has the installation.
  */
 import { createChart, type InTurn } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
@@ -88,7 +95,7 @@ const connectionMachine = machine({
   },
 });
 
-/** Replies to the sender whether its message changed anything. The result of a check has no sender. */
+/** Replies to the message's sender whether the connection changed. The result of a check gets no reply. */
 function answerChange(
   event:
     | { readonly type: string; readonly isTold: true; readonly turn: Turn<boolean> }

@@ -14,7 +14,7 @@ export interface ConfirmInstallation extends Answered<Refusal | null> {
   readonly type: "installation.confirm";
   readonly attemptId: string;
   readonly by: string;
-  /** See `confirmation.effects.ts`. */
+  /** A sealed `SignInGrant` (see `confirmation.effects.ts`). */
   readonly sealedSignIn: string;
 }
 
@@ -25,7 +25,7 @@ export type ConnectOutcome = { readonly connection: CodeHostConnection } | Refus
 export interface InstallationChanged extends Answered<boolean> {
   readonly type: "installation.changed";
   readonly change: "deleted" | "suspended" | "unsuspended";
-  /** The code host's timestamp of the change. */
+  /** When the change happened, by the code host's clock, in milliseconds since 1970. */
   readonly atMs: number;
   /** The app's new permissions for the installation; absent if they did not change. */
   readonly permissions?: HostPermissions;
@@ -37,7 +37,7 @@ export interface DisconnectInstallation extends Answered<Refusal | null> {
   readonly by: string;
 }
 
-/** The workspace is closed. */
+/** Releases the installation and removes the connection, because the workspace is closed. */
 export interface ReleaseInstallation extends Answered<null> {
   readonly type: "installation.release";
 }

@@ -18,8 +18,9 @@ export function listCodeHostConnections(reading: Reading, workspaceId: string): 
 }
 
 /**
- * Finds the connection that reaches the repository (current or former `owner/name`): the connected installation of the
- * owner, or the installation that last reported the repository. Undefined if none is connected.
+ * Finds the connected installation that reaches the repository, by the repository's current or a former `owner/name`.
+ * Prefers the installation on the owner's account to the one that last reported the repository. Returns undefined if
+ * neither is connected.
  */
 export function findReachingConnection(
   reading: Reading,
@@ -35,12 +36,14 @@ export function findReachingConnection(
   );
 }
 
-/** Finds the workspace that an installation is connected to, or is being connected to. */
+/**
+ * Returns the id of the workspace that an installation is connected or being connected to; undefined if there is none.
+ */
 export function findInstallationOwner(reading: Reading, installation: InstallationKey): string | undefined {
   return findClaimant(installationClaims, reading, toName(installation));
 }
 
-/** Returns whether any workspace is connected to an installation on the host. */
+/** Returns whether an installation on the host is connected, or being connected, to any workspace. */
 export function hasInstallation(reading: Reading, host: string): boolean {
   return installationClaims.rows.list(reading, GLOBAL_PARTITION, [host], { limit: 1 }).length > 0;
 }
@@ -52,8 +55,9 @@ export interface AdministeredWorkspace {
 }
 
 /**
- * Finds the workspace for a user who administers it. Refuses with `not-found` callers who cannot see it, and others
- * with a refusal that names the code host. `host` is the code host's name, null if none is configured.
+ * Finds a workspace that the caller administers as a signed-in user. Callers who cannot see the workspace get
+ * `not-found`; other callers get a refusal that names the code host. `host` is the code host's name, or null if no code
+ * host is configured.
  */
 export function findAdministered(
   reading: Reading,
@@ -65,7 +69,7 @@ export function findAdministered(
   return refused?.refused === "not-found" ? refused : notAWorkspaceAdministrator(host ?? "the code host");
 }
 
-/** Finds the workspace by its slug; see {@link findAdministered}. */
+/** Like {@link findAdministered}, but finds the workspace by its slug. */
 export function findAdministeredBySlug(
   reading: Reading,
   caller: Caller,
@@ -78,11 +82,17 @@ export function findAdministeredBySlug(
 export interface ConnectionName {
   readonly slug: string;
   readonly number: string;
-  /** The preferred host, if the workspace has two connections with this number; null if none is configured. */
+  /**
+   * The name of the configured code host, or null if none is configured. If connections on several hosts have this
+   * number, the connection on this host is used.
+   */
   readonly host: string | null;
 }
 
-/** Finds the connection for a user who may remove it. Refuses like {@link findAdministered}. */
+/**
+ * Finds the connection for a user who may remove it. Refuses like {@link findAdministered}, and with `not-found` if the
+ * connection does not exist.
+ */
 export function findConnectionToEnd(
   reading: Reading,
   caller: Caller,
@@ -94,7 +104,10 @@ export function findConnectionToEnd(
   return connection === undefined ? { refused: "not-found" } : { ...found, connection };
 }
 
-/** Finds the connection for callers who may configure the workspace; `not-found` for others. */
+/**
+ * Finds the connection for a caller who may configure the workspace. Returns `not-found` to other callers, and if the
+ * connection does not exist.
+ */
 export function findConfiguredConnection(
   reading: Reading,
   caller: Caller,

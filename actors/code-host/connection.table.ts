@@ -3,10 +3,10 @@ import { indexedTable } from "../tables/indexed-table.js";
 import type { CodeHostConnection } from "./connection.js";
 import { codeHostConnectionView } from "./connection.view.js";
 
-/** The change that subscribers of the workspace receive about its connections. */
+/** A change of a code host connection, as published to the workspace's subscribers. */
 export const workspaceTopic = topic<{
   readonly type: "code-host";
-  /** The new state of the connection. */
+  /** The new state of the connection; `disconnected` if it was removed. */
   readonly what: CodeHostConnection["state"] | "disconnected";
   readonly connection: ReturnType<typeof codeHostConnectionView>;
 }>("workspace");

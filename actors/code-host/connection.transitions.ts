@@ -29,7 +29,6 @@ export interface Attempt {
   readonly claim?: { readonly key: string; readonly installation: ConfirmedInstallation };
 }
 
-/** A turn about a confirmation in progress. */
 interface OfAttempt extends InTurn {
   readonly attemptId: string;
 }
@@ -44,7 +43,7 @@ export function isInstalled({ connection }: CodeHostConnectionContext): boolean 
   return connection !== null && connection.state !== "deleted";
 }
 
-/** Returns the user who requested the confirmation in progress. */
+/** Returns the user who requested the confirmation; an empty string if the confirmation is no longer in progress. */
 export function requesterOfAttempt({ attempts }: CodeHostConnectionContext, attemptId: string): string {
   return attempts.find(({ id }) => id === attemptId)?.by ?? "";
 }
@@ -88,7 +87,7 @@ export function confirmClaim({ turn }: InTurn, context: CodeHostConnectionContex
   turn.send(installationClaimsRef, { type: "name.confirm", ...toClaimed(turn, context) });
 }
 
-/** Reports to the claims actor that the installation was not used. */
+/** Reports to the claims actor that the workspace does not have the installation. */
 export function lapseClaim(
   { turn, untilMs }: Pick<AskHolder, "untilMs"> & InTurn,
   context: CodeHostConnectionContext,
@@ -96,7 +95,10 @@ export function lapseClaim(
   turn.send(installationClaimsRef, { type: "name.lapse", ...toClaimed(turn, context), untilMs });
 }
 
-/** Releases the installation. The release voids pending claims, so their attempts claim again. */
+/**
+ * Releases the installation. The release voids pending claims, so the attempts that had one claim the installation
+ * again.
+ */
 function giveBack(context: CodeHostConnectionContext, turn: Turn): CodeHostConnectionContext {
   turn.send(installationClaimsRef, { type: "name.release", ...toClaimed(turn, context) });
   return claimFor(turn, context, ({ claim: made }) => made?.installation ?? null);
@@ -107,8 +109,8 @@ function toClaimed(turn: Turn, context: CodeHostConnectionContext) {
 }
 
 /**
- * Connects the installation, or updates its stored data. `isGranted` is true if the claim was just granted; otherwise
- * the workspace already has the installation.
+ * Connects the installation, or updates its stored data. `isGranted` is true if the claim was just granted, and false
+ * if the workspace already has the installation.
  */
 export function connect(
   {
@@ -153,8 +155,8 @@ export function publishRefusal(
 }
 
 /**
- * Publishes why a granted installation was not connected. Releases it, unless the workspace has it or another attempt
- * waits for it.
+ * Publishes why a granted installation was not connected. Releases the installation, unless the workspace has it or
+ * another attempt has claimed it.
  */
 export function publishUnused(
   { turn, attemptId, refusal }: AttemptRefused,
@@ -167,7 +169,7 @@ export function publishUnused(
   return isWanted ? left : giveBack(left, turn);
 }
 
-/** Stores a change at the code host, or the result of a check. */
+/** Stores a connection that changed at the code host. Releases the installation if it was deleted there. */
 export function applyChange(
   { turn, connection }: { readonly turn: Turn; readonly connection: CodeHostConnection },
   context: CodeHostConnectionContext,
@@ -184,7 +186,7 @@ export function startInstallationCheck({ turn }: InTurn, { host, installationId 
   turn.wake(CHECK, turn.now + INSTALLATION_CHECK_INTERVAL_MS);
 }
 
-/** Removes the connection. */
+/** Removes the connection and releases the installation. */
 export function disconnect(
   { turn }: { readonly turn: Turn<null> },
   context: CodeHostConnectionContext,

@@ -22,13 +22,13 @@ export const codeHostConnectionSchema = z
 /** An installation that is connected to a workspace. */
 export interface CodeHostConnection extends Stored<typeof codeHostConnectionSchema, "connectedAt" | "warnings"> {
   readonly connectedAtMs: number;
-  /** The code host's timestamp of the stored data. */
+  /** The time of the stored data, by the code host's clock, in milliseconds since 1970. */
   readonly asOfMs: number;
   /** The app's permissions for the installation, by GitHub's names; absent if the code host did not report them. */
   readonly permissions?: HostPermissions;
 }
 
-/** `read` or `write`, by the name of a permission. */
+/** The level of each permission, such as `read` or `write`, by the permission's name. */
 export type HostPermissions = Readonly<Record<string, string>>;
 
 /** Maximum number of installations that one workspace can connect to. */

@@ -17,7 +17,7 @@ interface Wanted {
   readonly name: string;
   readonly level: "read" | "write";
   readonly without: string;
-  /** Whether only organisations grant it. */
+  /** Whether only installations of organisations need the permission. */
   readonly isOfOrganizations?: true;
 }
 

@@ -3,8 +3,8 @@ import { z } from "zod";
 import type { InstallationChanged } from "./connection.messages.js";
 
 /**
- * Returns whether the code host signed the body. The header is `sha256=` and the HMAC-SHA256 in hex, compared in
- * constant time.
+ * Returns whether the code host signed the body. `signature` is the header: `sha256=` and the HMAC-SHA256 of the body
+ * in hex. The comparison takes constant time.
  */
 export function isSignatureValid(secret: string, body: Uint8Array, signature: string | undefined): boolean {
   const given = /^sha256=([0-9a-f]{64})$/i.exec(signature ?? "")?.[1];
@@ -12,10 +12,10 @@ export function isSignatureValid(secret: string, body: Uint8Array, signature: st
   return timingSafeEqual(createHmac("sha256", secret).update(body).digest(), Buffer.from(given, "hex"));
 }
 
-/** The event of installations, by its name in `x-github-event`. All other events are ignored. */
+/** The name of installation events in `x-github-event`. */
 export const INSTALLATION_EVENT = "installation";
 
-/** GitHub sends times as seconds or as text, depending on the event. */
+/** Parses a time to milliseconds since 1970. GitHub sends times as seconds or as text, depending on the event. */
 const hostTime = z.union([
   z
     .int()
@@ -25,7 +25,7 @@ const hostTime = z.union([
   z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)),
 ]);
 
-/** The fields of a delivery about an installation that the service reads. */
+/** The fields that the service reads from an installation event. */
 export const installationEventSchema = z.object({
   action: z.string(),
   installation: z.object({
@@ -42,7 +42,7 @@ const changes: Readonly<Record<string, InstallationChanged["change"]>> = {
   unsuspend: "unsuspended",
 };
 
-/** The event's action after the account's owner accepted new permissions of the app. */
+/** The action of the event that follows when the account's owner accepts new permissions of the app. */
 const ACCEPTED = "new_permissions_accepted";
 
 /** Returns the message for the installation's connection; null if the event has no effect. */

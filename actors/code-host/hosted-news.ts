@@ -7,14 +7,17 @@ import {
   hostedReviewSchema,
 } from "../outbound/code-host/hosted-pull-request.js";
 
-/** The news about pull requests or a repository in a delivery of the code host. */
+/** News about a pull request, a branch or a repository, from a delivery of the code host. */
 export interface HostedNews {
   readonly installationId: number;
   /** The repository's current `owner/name` at the code host. */
   readonly repository: string;
   /** The repository's number at the code host; absent if not reported. */
   readonly repositoryId?: number | undefined;
-  /** The code host's time of the repository's name, in milliseconds since 1970; absent if the name is current. */
+  /**
+   * When the repository had this name, by the code host's clock, in milliseconds since 1970. If absent, the name counts
+   * as current.
+   */
   readonly namedAtMs?: number | undefined;
   readonly about:
     | {
@@ -25,7 +28,7 @@ export interface HostedNews {
       }
     /** A push changed the branch. */
     | { readonly branch: string }
-    /** The repository's previous name: a response or event shows that the repository was renamed or transferred. */
+    /** The previous name of a repository that was renamed or transferred. */
     | { readonly formerName: string }
     /** The installation lost or regained access to the repository. */
     | "reach";
@@ -87,7 +90,9 @@ export function isNewsEvent(event: string): boolean {
 /** Maximum number of repositories to read per delivery. */
 const MAX_REPOSITORIES = 100;
 
-/** Returns the news in an event, by its name in `x-github-event`; none for other events and invalid data. */
+/**
+ * Returns the news in an event. `event` is its name in `x-github-event`. Other events and invalid data have no news.
+ */
 export function toHostedNews(event: string, json: unknown): readonly HostedNews[] {
   if (PULL_REQUEST_EVENTS.includes(event)) return toPullRequestNews(json);
   if (event === "push") return toPushNews(json);
@@ -109,7 +114,10 @@ function toPullRequestNews(json: unknown): HostedNews[] {
   return [{ ...toPlace(read.data), about }];
 }
 
-/** Returns the first comment of a thread that was resolved or unresolved. `atMs` is used if the event has no time. */
+/**
+ * Returns the first comment of a thread that was resolved or unresolved, with the thread's new state; undefined for
+ * other events. `atMs` is the time of an event that has no `updated_at`.
+ */
 function toResolved(
   { action, thread, updated_at }: z.output<typeof pullRequestEvent>,
   atMs: number | undefined,

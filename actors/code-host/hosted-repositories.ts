@@ -5,8 +5,8 @@ import type { CodeHostConnection } from "./connection.js";
 import { notSetUp } from "./refusals.js";
 
 /**
- * Returns the configured code host if it is the connection's; otherwise a refusal. `codeHost` is null if none is
- * configured.
+ * Returns the configured code host if the connection uses it and is in state `connected`; otherwise a refusal.
+ * `codeHost` is null if none is configured.
  */
 export function findConfiguredHost({ host, state }: CodeHostConnection, codeHost: CodeHost | null): CodeHost | Refusal {
   if (codeHost === null) return notSetUp;
@@ -20,16 +20,16 @@ export function findConfiguredHost({ host, state }: CodeHostConnection, codeHost
   return codeHost;
 }
 
-/** Repositories that an installation reaches. */
+/** A page of the repositories that an installation reaches. */
 export interface HostedRepositoryPage {
   readonly items: readonly HostedRepository[];
-  /** The number of the next page, or null. */
+  /** The number of the next page; null on the last page. */
   readonly next: number | null;
 }
 
 /**
- * Lists a page, from 1, of the repositories that an installation currently reaches. A refusal contains the code host's
- * message.
+ * Lists one page of the repositories that an installation currently reaches. The first page is 1. If the code host
+ * refuses, the refusal contains its message.
  */
 export async function listHostedRepositories(
   codeHost: CodeHost,

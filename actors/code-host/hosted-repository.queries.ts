@@ -10,7 +10,10 @@ export interface NamedRepository {
   readonly repositoryId?: number | undefined;
 }
 
-/** Finds a repository by its number, or else by its current or a former name; undefined if unknown. */
+/**
+ * Finds a repository by its number if `host` and `repositoryId` are given, otherwise by its current or a former name.
+ * Returns undefined if the repository is unknown.
+ */
 export function findHosted(
   reading: Reading,
   workspaceId: string,
@@ -25,7 +28,8 @@ export function findHosted(
 }
 
 /**
- * Lists the repository's names in lower case, the current one first. Leaves out names that another repository has now.
+ * Lists the repository's names in lower case, the current one first. Omits names that another repository has now. An
+ * unknown repository has only the given name.
  */
 export function listNames(reading: Reading, workspaceId: string, named: NamedRepository): readonly string[] {
   const found = findHosted(reading, workspaceId, named);
@@ -38,8 +42,8 @@ export function listNames(reading: Reading, workspaceId: string, named: NamedRep
 }
 
 /**
- * Lists the keys of rows about the repository: its number at its host, and its names. Rows from before the number was
- * known have a name as key.
+ * Lists the keys that rows about the repository may have: its number at its host, if known, and its names. Rows from
+ * before the number was known have a name as key.
  */
 export function listRepositoryKeys(reading: Reading, workspaceId: string, named: NamedRepository): readonly string[] {
   const found = findHosted(reading, workspaceId, named);
@@ -49,14 +53,17 @@ export function listRepositoryKeys(reading: Reading, workspaceId: string, named:
   return [...number, ...listNames(reading, workspaceId, named)];
 }
 
-/** Returns the key of a row about a repository. A name contains a slash; a number at a host does not. */
+/**
+ * Returns the key of rows about a repository: `<number>@<host>`, or the name in lower case if the number is unknown.
+ * Only names contain a slash.
+ */
 export function toRepositoryKey({ repository, host, repositoryId }: NamedRepository): string {
   return repositoryId === undefined ? repository.toLowerCase() : `${repositoryId}@${host}`;
 }
 
 /**
- * Returns the id of the repository's pull request log: the repository's first name that the service learned. If another
- * repository had that name and this repository's number is known, the id is `<number>@<host>`.
+ * Returns the id of the repository's pull request log: the first name of the repository that the service learned. If
+ * another repository had that name and this repository's number is known, the id is `<number>@<host>`.
  */
 export function findLogId(reading: Reading, workspaceId: string, named: NamedRepository): string {
   const known = findHosted(reading, workspaceId, named);

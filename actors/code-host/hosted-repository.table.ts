@@ -23,7 +23,7 @@ export interface HostedKey {
 /** Maximum number of stored former names per repository. */
 export const MAX_FORMER_NAMES = 20;
 
-/** Key: `[host, number of the repository]`. Only the repository's log writes it. */
+/** Key: `[host, number of the repository]`. Only the repository's pull request log writes these rows. */
 export const hostedRepositories = table<HostedRepository>("hosted-repository");
 
 /** Key: `[name in lower case]`. Value: the repository that has the name, or had it last. */

@@ -14,13 +14,16 @@ export interface ReportedRepository extends HostedKey {
   /** Previous names, including those used in requests to the host. */
   readonly formerNames: readonly string[];
   readonly installationId: number;
-  /** The code host's time of the report, in milliseconds since 1970; null if the report is current or has no time. */
+  /**
+   * The time of the report, by the code host's clock, in milliseconds since 1970; null if the report is current or has
+   * no time.
+   */
   readonly asOfMs: number | null;
 }
 
 /**
- * Stores a repository's reported name, in a turn of its log. Returns whether the name changed. A report that is older
- * than the known name does not change the name.
+ * Stores a repository's reported name, in a turn of the repository's pull request log. Returns whether the name
+ * changed. A report that is older than the known name does not change the name.
  */
 export function storeHosted(turn: Turn, reported: ReportedRepository): boolean {
   const { partition } = turn.self;

@@ -6,12 +6,15 @@ import { CodeHostRefused } from "../outbound/code-host/code-host-requests.js";
 import { codeHostLane } from "../outbound/http/lanes.js";
 import { type ConfirmedInstallation, toConfirmedInstallation } from "./confirmation.effects.js";
 
-/** The effect: reads the status of an installation at the code host. */
+/** Reads the status of an installation at the code host. */
 export const INSTALLATION_CHECK_EFFECT = effect<z.output<typeof nameSchema>, InstallationStatus>("code-host-look");
 
 const nameSchema = z.strictObject({ host: z.string(), installationId: z.int().positive() });
 
-/** The status of an installation at the code host; `unknown` if the host did not answer. */
+/**
+ * The status of an installation at the code host. It is `unknown` if the code host is not configured, does not answer
+ * or refuses, or if the account is neither an organisation nor a user.
+ */
 export type InstallationStatus =
   | { readonly seen: "there"; readonly installation: ConfirmedInstallation }
   | { readonly seen: "gone" }

@@ -2,11 +2,13 @@
  * Stores which workspace each installation belongs to, `installation-claims/all` in the global partition.
  * `actors/tables/claims.ts` describes the steps of a claim. There is only one state, because rows store the claims.
  *
- * | state   | moved by                       | next    | also                                                         |
- * |---------|--------------------------------|---------|--------------------------------------------------------------|
- * | keeping | name.claim                     | keeping | reports to the connection whether it has the installation    |
- * | keeping | name.confirm, .release, .lapse | keeping |                                                              |
- * | keeping | woken                          | keeping | asks the connection that claimed                             |
+ * | state   | event                                  | next    | also                                             |
+ * |---------|----------------------------------------|---------|--------------------------------------------------|
+ * | keeping | name.claim                             | keeping | reports to the connection whether it has the     |
+ * |         |                                        |         | installation                                     |
+ * | keeping | name.confirm, name.release, name.lapse | keeping | updates the claim                                |
+ * | keeping | woken                                  | keeping | asks the connection that claimed the             |
+ * |         |                                        |         | installation                                     |
  */
 import { createChart, type NoContext } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
@@ -29,7 +31,7 @@ import {
 import { codeHostConnectionRef, type InstallationClaimed } from "./connection.messages.js";
 import type { InstallationKey } from "./installation.js";
 
-/** Claims an installation for a workspace's connection. {@link InstallationClaimed} is the answer. */
+/** Claims an installation for a workspace's connection. The claims actor answers with {@link InstallationClaimed}. */
 export interface ClaimInstallation extends Message {
   readonly type: "name.claim";
   readonly name: ClaimedName;
@@ -42,7 +44,7 @@ const references = reference<ClaimInstallation | ConfirmName | ReleaseName | Lap
 /** The actor that stores the claims. */
 export const installationClaimsRef = references(GLOBAL_PARTITION, "all");
 
-/** The claims of installations. */
+/** The rows of installation claims, and the actor that holds each claim. */
 export const installationClaims: Claims = {
   rows: table<ClaimRow>("code-host-installation"),
   holder: (workspaceId, name) => codeHostConnectionRef(workspaceId, toInstallation(name)),

@@ -10,8 +10,8 @@ const MAX_PAGES = 50;
 const MAX_REDELIVERED = 500;
 
 /**
- * Asks the code host to resend the deliveries of the last three days that this service failed to accept. Resolves with
- * the number of requested deliveries. Stops at the first refusal of the code host.
+ * Asks the code host to resend the deliveries of the last three days that this service failed to accept, at most 500.
+ * Stops at the first refusal of the code host. Resolves with the number of deliveries that it requested.
  */
 export async function redeliverFailed(
   { pullRequests }: Pick<CodeHost, "pullRequests">,
@@ -29,7 +29,7 @@ export async function redeliverFailed(
   return redelivered;
 }
 
-/** Lists the latest attempt of each delivery without a successful attempt, oldest first. */
+/** Lists the deliveries without a successful attempt, oldest first: the latest attempt of each. */
 async function listFailed(
   { listDeliveries }: CodeHost["pullRequests"],
   nowMs: number,
@@ -44,7 +44,8 @@ async function listFailed(
     cursor = next;
   }
   const taken = new Set(attempts.filter(({ hasFailed }) => !hasFailed).map(({ guid }) => guid));
-  // Attempts are sorted newest first, so the first one of a delivery is its latest.
+  // Attempts are sorted newest first. In reverse order, the newest attempt of each delivery comes last and stays in the
+  // map.
   const last = new Map(attempts.toReversed().map((attempt) => [attempt.guid, attempt]));
   const failed = [...last.values()].filter(({ guid }) => !taken.has(guid));
   return failed.sort((left, right) => left.atMs - right.atMs).slice(0, MAX_REDELIVERED);

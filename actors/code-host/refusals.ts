@@ -1,7 +1,10 @@
 import { forbiddenTitle } from "../access/visibility/permissions.js";
 import type { Refusal } from "../refusal.js";
 
-/** The refusals to connect an installation (configuration API, Errors). `host` is the code host's name. */
+/**
+ * Refusals of requests about code host connections (see "Errors" in the configuration API document). `host` is the code
+ * host's name.
+ */
 
 /** The caller is not an owner or admin of the workspace. */
 export function notAWorkspaceAdministrator(host: string): Refusal {
@@ -45,7 +48,7 @@ export const notSetUp: Refusal = {
   detail: "No code host is configured. The operator of this service must set CODE_HOST_URL and its related settings.",
 };
 
-/** Rate limit for one user's or token's requests to the code host. It also limits the total number of requests. */
+/** Rate limit for the requests to the code host on behalf of one user or token. */
 export const ASKING_RATE = { max: 60, perMs: 60_000, burst: 60 } as const;
 
 /** The caller has sent more requests to the code host than {@link ASKING_RATE} allows. */

@@ -21,13 +21,13 @@ export interface SignInOptions {
   readonly redirectUri: string;
 }
 
-/** The sign-in address, and when the sign-in expires. */
+/** The URL where the user signs in, and when the sign-in expires. */
 export interface SignInStarted {
   readonly url: string;
   readonly expiresAtMs: number;
 }
 
-/** Starts a sign-in in the administrator's session, to connect the installation with this number. */
+/** Starts a sign-in at the code host, so that the administrator can connect the installation with this number. */
 export async function beginSignIn(
   { runtime, sealer, codeHost, redirectUri }: SignInOptions,
   { workspaceId, administrator }: AdministeredWorkspace,
@@ -51,8 +51,8 @@ export interface SignInReturn {
 }
 
 /**
- * Reads the code host's response and consumes its state. `code` is undefined if the code host returned none. Refuses a
- * user who no longer administers the workspace.
+ * Reads the code host's response to a sign-in and consumes its OAuth state. `code` is undefined if the response has
+ * none. Refuses users who do not administer the workspace now.
  */
 export async function readSignInReturn(
   { runtime, sealer, codeHost, redirectUri }: SignInOptions,

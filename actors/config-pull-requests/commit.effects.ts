@@ -17,7 +17,7 @@ import type { FindPickedConfig } from "./picked-config.js";
 import { toCommitMessage } from "./pull-request-text.js";
 import { findWanted } from "./wanted-station.js";
 
-/** The commit to make: it replaces the live config in the line's source by the candidate's config. */
+/** The commit to make: it replaces the live config in the line's source with the candidate's config. */
 export interface CommitInput extends RepositoryThere {
   readonly host: string;
   /** The path of the line's source in the repository. */
@@ -30,7 +30,7 @@ export interface CommitInput extends RepositoryThere {
   readonly made: readonly string[];
 }
 
-/** A commit, with the branches of its pull request. */
+/** A commit for the branch of a pull request. */
 export interface MadeCommit {
   readonly commit: string;
   /** The branch to merge into. */
@@ -38,8 +38,8 @@ export interface MadeCommit {
   /** The commit that the pull request's branch pointed to; null if there was no such branch. */
   readonly before: string | null;
   /**
-   * When the commit was made, by the code host's clock, in milliseconds since 1970. It was made after the pick. Absent
-   * if the code host does not report the time, and in data of earlier releases.
+   * When the commit was made, by the code host's clock, in milliseconds since 1970. Absent if the code host does not
+   * report the time, and in data of earlier releases.
    */
   readonly madeAtMs?: number;
 }
@@ -49,7 +49,7 @@ export type CommitResult =
   | { readonly problem: "unfit"; readonly reason: OpeningRefusal }
   | CodeHostProblem;
 
-/** The effect: reads the line's source, edits it and makes a commit. No branch points to the commit yet. */
+/** Reads the line's source, edits it and makes a commit. No branch points to the commit yet. */
 export const COMMIT_CONFIG = effect<CommitInput, CommitResult>("config-commit");
 
 /** The services that the effect uses. */
@@ -63,8 +63,9 @@ export interface CommitEffectOptions {
 }
 
 /**
- * Implements the effect. It may run again after a crash, because nobody sees a commit without a branch. If the pull
- * request's branch already points to a commit with the same content and parent, the effect keeps that commit.
+ * Implements {@link COMMIT_CONFIG}. The effect can run again after a crash, because nobody sees a commit that no branch
+ * points to. If the pull request's branch already points to a commit with the same content and first parent, the effect
+ * keeps that commit.
  */
 export function commitEffect(options: CommitEffectOptions): Effect {
   return COMMIT_CONFIG.implement(
@@ -124,7 +125,8 @@ async function edit(
 }
 
 /**
- * Whether an earlier attempt's commit has the same content and first parent as the new commit. The branch then stays.
+ * Whether an earlier attempt's commit has the same content and first parent as the new commit. If so, the branch stays
+ * at the earlier commit.
  */
 async function isSame(
   { sources }: CodeHost,

@@ -2,32 +2,33 @@
  * The config pull request of a candidate that a person picked, `config-pull-request/<candidate>`. Messages are
  * classified before the step. If an event's name differs from its message, the message follows in brackets.
  *
- * | state           | moved by                         | next    | also                                        |
- * |-----------------|----------------------------------|---------|---------------------------------------------|
- * | none            | candidate.pick                   | opening | the row; a change record, `created`         |
- * | refused         | candidate.pick                   | opening | another attempt with the line's current     |
- * |                 |                                  |         | source; a change record, `updated`          |
- * | opening, opened | candidate.pick                   | same    | answered with the existing one              |
- * | opening         | commit.due (woken `open`)        | opening | the code host is asked for the commit       |
- * | opening         | commit.made (effect.ended)       | opening | stored before a branch has it; the code     |
- * |                 |                                  |         | host is asked for branch and pull request   |
- * | opening         | opening.due (woken `open`)       | opening | the code host is asked for these again      |
- * | opening         | opening.again (effect.ended: 5xx,| opening | the step again later; 8 tries               |
- * |                 | no answer)                       |         |                                             |
- * | opening         | opening.limited (effect.ended)   | opening | the same, after the rate limit;             |
- * |                 |                                  |         | `waitsUntil`                                |
- * | opening         | opening.refused (woken: no       | refused | the reason                                  |
- * |                 | source, no connection;           |         |                                             |
- * |                 | effect.ended: it does not fit,   |         |                                             |
- * |                 | 4xx, the 8th try)                |         |                                             |
- * | opening         | opening.done (effect.ended)      | opened  | its URL                                     |
- * | any             | pick.refused (candidate.pick)    | same    | refused                                     |
- * | any but none    | pick.repeated (candidate.pick    | same    | answered again                              |
- * |                 | under a key used before)         |         |                                             |
- * | any             | pull-request.forget              | none    | the row is removed                          |
+ * | state           | event                             | next    | also                                        |
+ * |-----------------|-----------------------------------|---------|---------------------------------------------|
+ * | none            | candidate.pick                    | opening | creates the row; change record `created`    |
+ * | refused         | candidate.pick                    | opening | tries again with the line's current source; |
+ * |                 |                                   |         | change record `updated`                     |
+ * | opening, opened | candidate.pick                    | same    | replies with the existing pull request      |
+ * | opening         | commit.due (woken `open`)         | opening | requests the commit from the code host      |
+ * | opening         | commit.made (effect.ended)        | opening | stores the commit; requests the branch and  |
+ * |                 |                                   |         | the pull request                            |
+ * | opening         | opening.due (woken `open`)        | opening | requests the branch and the pull request    |
+ * |                 |                                   |         | again                                       |
+ * | opening         | opening.again (effect.ended: 5xx  | opening | retries the step later, up to 8 tries       |
+ * |                 | or no answer)                     |         |                                             |
+ * | opening         | opening.limited (effect.ended:    | opening | retries the step when the limit ends; sets  |
+ * |                 | rate limit)                       |         | `waitsUntil`                                |
+ * | opening         | opening.refused (woken: no source | refused | stores the reason                           |
+ * |                 | or no connection; effect.ended:   |         |                                             |
+ * |                 | the edit is refused, 4xx, or the  |         |                                             |
+ * |                 | 8th try failed)                   |         |                                             |
+ * | opening         | opening.done (effect.ended)       | opened  | stores the URL                              |
+ * | any             | pick.refused (candidate.pick)     | same    | replies with the refusal                    |
+ * | any but none    | pick.repeated (candidate.pick     | same    | replies as to the first request             |
+ * |                 | with a key that was used before)  |         |                                             |
+ * | any             | pull-request.forget               | none    | removes the row                             |
  *
  * 1. A candidate has at most one config pull request, because the candidate's id is the actor's id.
- * 2. The service creates or moves the branch only to a commit that this actor has already stored. So after a crash or a
+ * 2. The service creates or moves the branch only to a commit that this actor has already stored. After a crash or a
  *    lost answer, the service recognizes its own branch by that commit, and never changes another branch.
  */
 import { createChart, type InTurn, toEvent } from "../../runtime/cells/chart.js";
@@ -112,7 +113,10 @@ function toStep({ context }: State, row: ConfigPullRequestRow, turn: TurnReading
   return toEvent(context.made === null ? "commit.due" : "opening.due", { row, ...found });
 }
 
-/** Finds the repository of the line's source and the connection that currently reaches it; otherwise refuses. */
+/**
+ * Finds the repository of the line's source, and the connection that currently reaches the repository. Returns a
+ * refusal if either is missing.
+ */
 function findPlace({ source }: ConfigPullRequestRow, turn: TurnReading) {
   if (source === null) return noSource;
   const connection = findReachingConnection(turn, turn.self.partition, source.repository);

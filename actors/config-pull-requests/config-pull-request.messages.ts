@@ -8,9 +8,9 @@ import type { ConfigPullRequestRow, PickedCandidate } from "./config-pull-reques
 /** The result of a pick. */
 interface CandidatePicked {
   readonly pullRequest: ConfigPullRequestRow;
-  /** Whether the pick starts an opening: the first pick, and one after a refusal. */
+  /** Whether the pick started an opening: true for the first pick, and for a pick after a refusal. */
   readonly isBegun: boolean;
-  /** Whether an earlier request with the same key had this result. */
+  /** Whether an earlier request with the same idempotency key had this result. */
   readonly replayed: boolean;
 }
 
@@ -18,12 +18,12 @@ interface CandidatePicked {
 export interface PickCandidate extends Answered<CandidatePicked | Refusal>, Keyed {
   readonly type: "candidate.pick";
   readonly caller: Caller;
-  /** The client, for the change record. */
+  /** The client to name in the change record. */
   readonly client: string | null;
   readonly candidate: PickedCandidate;
 }
 
-/** The pull request's search, team or workspace was deleted, or its retention period has passed. */
+/** Removes the pull request. Sent after its search, team or workspace was deleted, or after its retention period. */
 export interface ForgetPullRequest extends Message {
   readonly type: "pull-request.forget";
 }

@@ -6,14 +6,14 @@ import type { CandidatePullRequest, ConfigPullRequestRow } from "./config-pull-r
 import { configPullRequestRef } from "./config-pull-request.messages.js";
 import { candidatePullRequest } from "./config-pull-request.view.js";
 
-/** A config pull request of a candidate, as its search's stream publishes it. */
+/** A change of a candidate's config pull request, as the search's stream publishes it. */
 const searchTopic = topic<{
   readonly type: "config-pull-request";
   readonly candidateId: string;
   readonly pullRequest: CandidatePullRequest;
 }>("search");
 
-/** `[pull request]`. Ids increase with time. */
+/** Key: `[id of the pull request]`. Ids increase with time. */
 export const configPullRequests = indexedTable<ConfigPullRequestRow>("config-pull-request", {
   order: ["id"],
   indexes: { "candidate-pull-request": ["candidateId"], "team-config-pull-request": ["teamId"] },

@@ -16,13 +16,16 @@ type Picked = Delivered<PickCandidate>;
 
 /** The state of an opening between turns, in addition to the row. */
 export interface OpeningContext {
-  /** Number of requests to the code host for the current step, including the active one. */
+  /**
+   * Number of requests to the code host for the current step, including the active one. Requests that hit the rate
+   * limit do not count.
+   */
   readonly tries: number;
   /** Time of the last pick, in milliseconds since 1970. */
   readonly pickedMs: number;
   /** The commit of this attempt; null until it exists. */
   readonly made: MadeCommit | null;
-  /** The commits of all attempts, newest last. The branch may be at one of them. */
+  /** The commits of all attempts, newest last, at most {@link MAX_COMMITS}. The branch may point to one of them. */
   readonly commits: readonly string[];
 }
 
@@ -86,7 +89,7 @@ function recordPick({ turn, caller, client }: Picked, row: ConfigPullRequestRow,
   );
 }
 
-/** Answers with the existing pull request. Another pick changes nothing. */
+/** Replies to a further pick with the existing pull request, and changes nothing. */
 export function answerPicked({ turn }: Picked): void {
   const pullRequest = findPullRequestOf(turn, turn.self.partition, turn.self.id);
   if (pullRequest === undefined) throw new Error(`the config pull request of ${turn.self.id} has no row`);
@@ -101,7 +104,9 @@ export function askForCommit({ turn, ...due }: StepDue, context: OpeningContext)
   return { ...context, tries: context.tries + 1 };
 }
 
-/** Stores the commit before a branch has it, and requests its branch and the pull request from the code host. */
+/**
+ * Stores the commit before any branch points to it. Then requests the branch and the pull request from the code host.
+ */
 export function takeCommit(event: StepDue & { readonly made: MadeCommit }, context: OpeningContext): OpeningContext {
   const { made } = event;
   const commits = [...context.commits.filter((one) => one !== made.commit), made.commit].slice(-MAX_COMMITS);
@@ -116,7 +121,7 @@ export function askToOpen({ turn, ...due }: StepDue, context: OpeningContext): O
   return { ...context, tries: context.tries + 1 };
 }
 
-/** Returns the repository with its connection, and the row's members that the code host's effects need. */
+/** Returns the repository, the installation that reaches it, and the row's members that the effects need. */
 function toPlace({ row, source, connection }: Omit<StepDue, "turn">) {
   const { host, installationId } = connection;
   const { teamId, searchId, candidateId, candidateName, lineId, stationId, stationKey, branch } = row;
@@ -129,7 +134,10 @@ export function tryLater(turn: Turn, untilMs: number): void {
   turn.wake(STEP, untilMs);
 }
 
-/** Waits for the code host's rate limit, which does not count as an attempt. The row shows the end of the wait. */
+/**
+ * Waits until the code host's rate limit ends. The limited request does not count as a try. The row shows the end of
+ * the wait.
+ */
 export function waitForLimit(turn: Turn, context: OpeningContext, untilMs: number): OpeningContext {
   change(turn, { waitsUntil: new Date(untilMs).toISOString() });
   tryLater(turn, untilMs);
@@ -145,7 +153,9 @@ export function noteOpened(turn: Turn, { url, named }: OpenedConfig): void {
   reportName(turn, named);
 }
 
-/** Reports the repository's name at the code host to its pull request log, if the line's source uses another name. */
+/**
+ * Reports the repository's current name to the repository's pull request log, if the line's source uses another name.
+ */
 function reportName(turn: Turn, named: OpenedConfig["named"]): void {
   const { partition, id } = turn.self;
   const askedAs = findPullRequestOf(turn, partition, id)?.source?.repository;
@@ -158,7 +168,7 @@ function reportName(turn: Turn, named: OpenedConfig["named"]): void {
   if (nameNews !== null) turn.send(findPullRequestLog(turn, partition, { ...shown, repository: askedAs }), nameNews);
 }
 
-/** Changes the row if the state or the wait differs. */
+/** Changes the row if `to` has a state, or if the end of the wait differs. */
 function change(turn: Turn, to: Partial<ConfigPullRequestRow>): void {
   const { partition, id } = turn.self;
   const row = findPullRequestOf(turn, partition, id);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Shown, Stored } from "../view.js";
 
-/** The states of a config pull request (replays, States and transitions). */
+/** The states of a config pull request (see "States and transitions" in the replays document). */
 export const configPullRequestStates = ["opening", "opened", "refused"] as const;
 
 /** The reasons why no pull request could be opened. */
@@ -81,21 +81,22 @@ export const configPullRequestSchema = z
   .meta({ title: "config-pull-request" });
 
 /**
- * The reason why no pull request was opened, for people. The last three members name the value to set manually; they
- * are null if the reason does not concern a single value.
+ * Why no pull request was opened, for people. `attribute` and `expression` are null if the reason concerns none.
+ * `wanted` is the value to set by hand, or one line of HCL for each changed attribute. `wanted` is null if there is
+ * nothing to set, or if it is longer than {@link MAX_WANTED_CHARACTERS}.
  */
 export type OpeningRefusal = NonNullable<ConfigPullRequestRow["reason"]>;
 
-/** A pull request that changes a line's config to that of a candidate from a search. */
+/** A pull request that changes a line's config to the config of a search candidate. */
 export interface ConfigPullRequestRow
   extends Stored<typeof configPullRequestSchema, "repository" | "path" | "waitsUntil"> {
   /** The line's source at the last pick; null if the line had none. */
   readonly source: ConfigSource | null;
-  /** The end of the code host's rate limit; absent or null without a wait. */
+  /** When the code host's rate limit ends; absent or null if the pull request does not wait for it. */
   readonly waitsUntil?: string | null;
 }
 
-/** The candidate of a search that a person picked. */
+/** The search candidate that a person picked. */
 export type PickedCandidate = Pick<
   ConfigPullRequestRow,
   "teamId" | "searchId" | "candidateId" | "candidateName" | "lineId" | "stationId" | "stationKey"
@@ -105,8 +106,8 @@ export type PickedCandidate = Pick<
 export type CandidatePullRequest = Shown<typeof candidatePullRequestSchema>;
 
 /**
- * Maximum length of a branch name without the id at its end, in characters. The host stores a ref as a file, whose name
- * has at most 255 bytes.
+ * Maximum length of a branch name between `config/` and the id at its end, in characters. The host stores a ref as a
+ * file, whose name has at most 255 bytes.
  */
 const MAX_NAME_LENGTH = 200;
 

@@ -6,15 +6,15 @@ import type { SourceTree, TreeEntry, UnreadFile } from "./edit/station-edit.js";
 
 /** A repository at the head commit of its default branch, as an edit reads it, with the modes of its files. */
 export interface HostedSource extends SourceTree {
-  /** Returns the file's mode in git's notation, such as `100644`. */
+  /** Returns the file's mode in git's notation, such as `100644`. Returns `100644` for a file that is not listed. */
   readMode(path: string): Promise<string>;
 }
 
 /** Maximum number of files that one edit reads. An edit that needs more fails with {@link TooManyReads}. */
 const MAX_READS = 500;
 /**
- * Maximum total length of the files that one edit reads, in UTF-16 code units. They stay in memory until it ends. The
- * file that crosses the limit is still read; the next one is not.
+ * Maximum total length of the files that one edit reads, in UTF-16 code units. The files stay in memory until the edit
+ * ends. The file that exceeds the limit is still read, but no further file.
  */
 const MAX_READ_LENGTH = 16 * 1024 * 1024;
 
@@ -29,7 +29,10 @@ export class TooManyReads extends Error {
   override readonly name = "TooManyReads";
 }
 
-/** Reads a repository from the code host. Requests each file and each list only once. `path` is the line's source. */
+/**
+ * Reads a repository from the code host. Requests each file and the list of entries only once. `path` is the line's
+ * source.
+ */
 export function hostedSource(
   { sources }: Pick<CodeHost, "sources">,
   there: RepositoryThere,
@@ -127,7 +130,7 @@ const kinds: ReadonlyMap<string, TreeEntry["kind"]> = new Map([
   ["160000", "submodule"],
 ]);
 
-/** Decodes a file's text, with its byte order mark, or returns why it is not UTF-8 text. */
+/** Decodes a file as UTF-8 text, and keeps a byte order mark. Returns the reason if the file is not UTF-8 text. */
 function toText(bytes: Buffer): string | UnreadFile {
   const mark = bytes.subarray(0, 2).toString("hex");
   if (mark === "fffe" || mark === "feff" || isWide(bytes)) return { unread: "utf-16" };

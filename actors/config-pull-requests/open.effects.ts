@@ -33,7 +33,7 @@ export type OpenConfigResult =
   | { readonly problem: "unfit"; readonly reason: OpeningRefusal }
   | CodeHostProblem;
 
-/** The effect: creates or advances the branch for a commit, and opens the pull request. */
+/** Creates or advances the branch for a commit, and opens the pull request. */
 export const OPEN_CONFIG_PULL_REQUEST = effect<OpenConfigInput, OpenConfigResult>("config-pull-request-open");
 
 /** The services that the effect uses. */
@@ -46,9 +46,9 @@ export interface OpenEffectOptions {
 }
 
 /**
- * Implements the effect. It may run again after a crash, because it first looks for the work of an earlier attempt: a
- * pull request from the branch, then a branch that contains the commit. The pull request may already be merged and its
- * branch deleted.
+ * Implements {@link OPEN_CONFIG_PULL_REQUEST}. The effect can run again after a crash, because it first looks for the
+ * work of an earlier attempt: a pull request from the branch, then a branch that contains the commit. The pull request
+ * may already be merged and its branch deleted.
  */
 export function openConfigEffect(options: OpenEffectOptions): Effect {
   return OPEN_CONFIG_PULL_REQUEST.implement(
@@ -105,8 +105,8 @@ async function placeBranch({ sources }: CodeHost, input: OpenConfigInput): Promi
 }
 
 /**
- * Finds the branch's pull request: an open one, or else one that was opened after the commit was made, by the code
- * host's clock. If the time of the commit is unknown, the time of the pick replaces it.
+ * Finds the branch's pull request: an open one, otherwise one that was opened after the commit was made, by the code
+ * host's clock. If the commit's time is unknown, the time of the pick is used instead.
  */
 async function find(
   { pullRequests }: CodeHost,

@@ -23,7 +23,7 @@ export function boundRefusal({ code, message, attribute, expression, wanted }: O
   };
 }
 
-/** Cuts a text to a maximum length, without half a surrogate pair at the end. */
+/** Cuts a text to a maximum length. A cut text ends with an ellipsis, and no surrogate pair is split. */
 function cut(text: string, characters: number): string {
   return text.length <= characters ? text : `${cutText(text, characters - 1)}…`;
 }

@@ -6,7 +6,8 @@ import type { Interval } from "../statistics/success.js";
 import type { PickedCandidate } from "./config-pull-request.js";
 
 /**
- * A search's data about a picked candidate. The area of searches implements {@link FindPickedConfig}, which reads it.
+ * A search's data about a picked candidate. The `searches` area implements {@link FindPickedConfig}, which reads the
+ * data.
  */
 export interface PickedConfig {
   /** The station's live config when the search began. The search compared the candidate with it. */
@@ -51,9 +52,9 @@ export interface ComparedFigures {
   readonly live: SideFigures;
   readonly candidate: SideFigures;
   readonly gain: Gain | null;
-  /** How many tasks succeeded less often than under the live config, of those scored on both sides; null if unknown. */
+  /** How many of the tasks scored on both sides succeeded less often than under the live config; null if unknown. */
   readonly worse: { readonly tasks: number; readonly of: number } | null;
-  /** How many tasks the judge found worse than under the live config, of those that it compared; null if unknown. */
+  /** How many of the tasks that the judge compared were worse than under the live config; null if unknown. */
   readonly judgedWorse: { readonly tasks: number; readonly of: number } | null;
 }
 
@@ -64,7 +65,10 @@ export interface Evidence {
   readonly searched: ComparedFigures | null;
   /** The results on held-out tasks, which were not used for selection; null until they are measured. */
   readonly heldOut: ComparedFigures | null;
-  /** Whether a run on held-out tasks costs significantly less, and the number of tasks with known costs. */
+  /**
+   * Whether a run on held-out tasks costs significantly less, and the number of tasks with known costs; null if
+   * unknown.
+   */
   readonly heldOutCost: { readonly tasks: number; readonly cheaper: boolean } | null;
   readonly onlyOnSeenTasks: "marked" | "too-few-held-out" | null;
   readonly replays: {

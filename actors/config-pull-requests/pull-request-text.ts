@@ -5,8 +5,9 @@ import type { ConfigPullRequestRow } from "./config-pull-request.js";
 import type { ComparedFigures, Evidence, PickedConfig, ShownChange, SideFigures } from "./picked-config.js";
 
 /**
- * The texts of a config pull request: the changes, and the measured results. Everyone who can read the repository may
- * read them. So they contain only config differences as the API shows them, figures, and disarmed texts of agents.
+ * The texts of a config pull request: the changes, the measured results, and links to the service. Everyone who can
+ * read the repository can read these texts. Therefore, config differences appear only as the API shows them, and texts
+ * of agents are disarmed.
  */
 
 /** The data that the texts contain. */
@@ -121,7 +122,7 @@ function showCost({ cost, scored, tasks }: SideFigures): string {
 }
 
 const CHEAPER = "A run on held-out tasks costs significantly less";
-/** Does not say whether a run costs more, because that is not tested. */
+/** A run may also cost more. The service does not test that. */
 const NOT_CHEAPER = "A run on held-out tasks does not cost significantly less";
 
 function gainList({ searched, heldOut, heldOutCost, onlyOnSeenTasks }: Evidence): string {
@@ -152,7 +153,10 @@ function showGain({ gain, low, high, verdict, minGain, tasks, few }: Gain): stri
     : `${shown}: ${verdicts[verdict]}, where ${points(minGain)} count as real`;
 }
 
-/** Returns a sentence for each result that is worse than under the live config. */
+/**
+ * Returns a sentence for each result that is worse than under the live config, or says that nothing got worse. Also
+ * says if the result on held-out tasks is unknown.
+ */
 function listWorse({ searched, heldOut }: Evidence): readonly string[] {
   const found = [
     ...toWorse("tasks it was selected on", searched),
@@ -203,7 +207,7 @@ function points(share: number): string {
   return `${(100 * share).toFixed(1)} points`;
 }
 
-/** Formats an amount with at most 4 decimal places. */
+/** Formats an amount with 2 to 4 decimal places. */
 function toAmount(amount: number): string {
   return amount.toFixed(4).replace(/(\.\d\d\d*?)0+$/, "$1");
 }
@@ -212,20 +216,21 @@ function toAmount(amount: number): string {
 const MAX_AGENT_CHARACTERS = 500;
 
 /**
- * The patterns that disarming replaces, in this order. At the code host a text can notify people, close issues, create
- * links or skip checks, also in a commit message, even if Markdown hides the cause from readers.
+ * Patterns and their replacements, in the order in which {@link disarm} applies them. At the code host, a text can
+ * notify people, close issues, create links or skip checks. A commit message can do this too, and so can text that
+ * Markdown hides.
  */
 const disarmed: readonly (readonly [RegExp, string])[] = [
   // Control and format characters, including line breaks.
   [/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " "],
-  // Compatibility forms of the characters below.
+  // Compatibility forms of `@` and `#`.
   [/[\uFF20\uFE6B]/gu, "@"],
   [/[\uFF03\uFE5F]/gu, "#"],
   [/[^\s@]+@[^\s@]+\.[^\s@]+/gu, "(address)"],
   [/\b[a-z][a-z0-9+.-]*:\/\/\S*/giu, "(link)"],
   [/\b(?:mailto|xmpp|data|javascript):\S+/giu, "(link)"],
   [/\bwww\.\S*/giu, "(link)"],
-  // Ids of the service, and commits.
+  // Ids of the service, and commit hashes.
   [/\b[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b/giu, "(id)"],
   [/\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b/giu, "(id)"],
   [/@/gu, "(at)"],
@@ -243,7 +248,8 @@ const disarmed: readonly (readonly [RegExp, string])[] = [
  * number of characters.
  */
 export function disarm(text: string, characters = MAX_AGENT_CHARACTERS): string {
-  // Process only a limited prefix. The rest would be cut, unless the replacements shorten the prefix very much.
+  // Process only a prefix. The rest would be cut anyway, unless the replacements shorten the prefix to less than an
+  // eighth.
   const whole = disarmed.reduce((of, [what, by]) => of.replace(what, by), text.slice(0, 8 * characters)).trim();
   return whole.length <= characters ? whole : `${cutText(whole, characters - 1)}…`;
 }

@@ -8,15 +8,18 @@ import type { WantedStation } from "./edit/station-edit.js";
 import { refuseOpening } from "./opening-refusals.js";
 import type { FindPickedConfig } from "./picked-config.js";
 
-/** The fields of a station that a candidate may change, because they affect how runs work. Other fields stay live. */
+/**
+ * The fields of a station that a candidate may change, because they affect how runs work. Other fields keep their live
+ * values.
+ */
 const changeable = [
   ...(["harness", "model", "effort", "profile", "prompt", "skills", "tools", "decisions", "timeoutMinutes"] as const),
 ] as const;
 
 /**
- * Returns the wanted station: the current live station with the fields that the candidate changed. Refuses if the live
- * values of these fields have changed since the search began, unless these new values are the candidate's.
- * Also refuses if the live station already has all of the candidate's values.
+ * Returns the wanted station: the current live station, with the candidate's values for the fields that the candidate
+ * changed. Refuses if the live value of such a field has changed since the search began, unless it changed to the
+ * candidate's value. Also refuses if nothing is left to change, or if the station or the search was removed.
  */
 export function findWanted(
   reading: Reading,

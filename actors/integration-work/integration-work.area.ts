@@ -18,7 +18,7 @@ import { scheduleActor } from "./schedules/schedule.machine.js";
 import { schedules } from "./schedules/schedule.table.js";
 import { scheduleSubscriber } from "./schedules/schedule-subscriber.js";
 
-/** What integrations do: deliveries, polls, bindings and schedules. */
+/** The work of integrations: deliveries, polls, bindings and schedules. */
 export const integrationWorkArea = defineArea({
   name: "integration-work",
   actors: () => [deliveryIntakeActor, deliveryActor, actionRunActor, pollActor, scheduleActor],

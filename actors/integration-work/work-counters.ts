@@ -1,4 +1,4 @@
-/** Counters of finished deliveries, polls and action runs since the process started, by result. */
+/** Names of the counters of finished deliveries, polls and action runs since the process started, by result. */
 
 export const deliveryCounters = {
   done: "deliveries.done",

@@ -12,7 +12,7 @@ import { resolveEndpoint } from "./oauth-terms.js";
 /** The endpoint to which the user is redirected, and the issuer that the host's response must name. */
 export interface Destination {
   readonly authorizeUrl: string;
-  /** The host's issuer, or null. */
+  /** The host's issuer; null if the definition names none. */
   readonly issuer: string | null;
   /** Whether the host's responses always name their issuer (RFC 9207). */
   readonly namesItself: boolean;
@@ -25,8 +25,8 @@ export interface DestinationOptions {
 }
 
 /**
- * Returns the endpoint for the user's redirect. Also refuses problems that would only show after the user's consent,
- * such as a token endpoint that the service must not call.
+ * Returns the endpoint for the user's redirect. Also refuses a definition whose problem would only show after the
+ * user's consent, such as a token endpoint that the service must not call.
  */
 export async function resolveDestination(
   options: DestinationOptions,
@@ -50,7 +50,7 @@ export async function resolveDestination(
   }
 }
 
-/** Returns why the code could not be exchanged for tokens, or null. */
+/** Returns why the service could not exchange the code for tokens; null if it could. */
 function whyNoToken(
   { reading, allowList }: DestinationOptions,
   target: ConnectionTarget,
@@ -80,10 +80,10 @@ const pendingAuthorizationSchema = z.strictObject({
   namesItself: z.boolean(),
 });
 
-/** The data to check the response and exchange the code. It is stored sealed until then. */
+/** The data to check the host's response and exchange the code. It is stored sealed until the response arrives. */
 export type PendingAuthorization = z.output<typeof pendingAuthorizationSchema>;
 
-/** Parses the unsealed JSON. */
+/** Parses the unsealed JSON text. Throws if it is invalid. */
 export function parsePendingAuthorization(text: string): PendingAuthorization {
   return pendingAuthorizationSchema.parse(JSON.parse(text));
 }
@@ -95,7 +95,7 @@ export interface AuthorizationReturn {
   readonly error: string | undefined;
 }
 
-/** Returns the code of the response. Refuses a response from another host, and a response without a code. */
+/** Returns the code of the response. Refuses a response that is from another host, reports an error, or has no code. */
 export function findCode(
   pending: Pick<PendingAuthorization, "issuer" | "authorizeOrigin" | "namesItself">,
   { code, iss, error }: AuthorizationReturn,
@@ -107,14 +107,17 @@ export function findCode(
   return { refused: "conflict", detail: `The host did not link the account: ${reason}. Connect it again.` };
 }
 
-/** The refusal of a code that could not be exchanged. `reason` is a clause without a capital or full stop. */
+/**
+ * Creates the refusal for a code that could not be exchanged. `reason` is a clause without a capital letter or full
+ * stop.
+ */
 export function notLinked(reason: string): Refusal {
   return { refused: "refused-upstream", detail: `The account was not connected: ${reason}.` };
 }
 
 /**
- * Returns why a response with this `iss` is not from the host that the user was redirected to, or null (RFC 9207, 2.4).
- * A host without a known issuer is identified by its origin.
+ * Returns why a response is not from the host to which the user was redirected; null if it may be from this host (RFC
+ * 9207, 2.4). `iss` is the issuer in the response. A host without a known issuer is identified by its origin.
  */
 export function whyNotFrom(
   { issuer, authorizeOrigin, namesItself }: Pick<PendingAuthorization, "issuer" | "authorizeOrigin" | "namesItself">,

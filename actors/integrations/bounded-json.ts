@@ -1,6 +1,9 @@
 import { countValues, readJson } from "../exact-json.js";
 
-/** Limits JSON from outside the service: each value costs memory, and a text of some megabytes may have millions. */
+/**
+ * Limits JSON from outside the service. Each value costs memory, and a text of a few megabytes may have millions of
+ * values.
+ */
 
 /**
  * How many more values may be read from one body or response. Reading the full budget takes a few tenths of a second.

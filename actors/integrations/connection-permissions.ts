@@ -1,4 +1,6 @@
-/** The permissions for an integration's connections (configuration API, Integration connections). */
+/**
+ * The permissions for an integration's connections (see "Integration connections" in the configuration API document).
+ */
 import type { Reading } from "../../storage/store.js";
 import { isOnTeam, permit } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
@@ -17,16 +19,16 @@ export interface IntegrationConnectionKey {
   readonly holder: ConnectionHolder;
 }
 
-/** The integration and OAuth terms of a connection that may exist. */
+/** The integration and OAuth terms of a connection that is permitted. */
 export interface ConnectionTarget {
   readonly integration: ResourceRow<IntegrationFields>;
   readonly oauth2: OAuth2;
 }
 
 /**
- * Finds the target of a connection. Returns null if the connection may not exist: the integration is deleted or links
- * no accounts, or the workspace is closed. A user's connection also needs an integration that acts as its users, and
- * the user must be on its team.
+ * Finds the target of a connection. Returns null if the connection is not permitted: the integration is deleted or
+ * links no accounts, or the workspace is closed. For a user's connection, the integration must also act as its users,
+ * and the user must be on its team.
  */
 export function findConnectionTarget(
   reading: Reading,
@@ -44,12 +46,15 @@ export function findConnectionTarget(
     : null;
 }
 
-/** Returns why the caller may not connect or disconnect this connection, or null. */
+/** Returns why the caller may not connect or disconnect this connection; null if they may. */
 export function whyNotLinked(reading: Reading, caller: Caller, key: IntegrationConnectionKey): Refusal | null {
   return whyNotOwner(reading, caller, key) ?? whyNoConnection(reading, key);
 }
 
-/** Administrators manage the team's connection; users on the team manage their own. */
+/**
+ * Returns why the caller does not manage this connection; null if they do. Administrators manage the team's connection;
+ * users on the team manage their own.
+ */
 function whyNotOwner(reading: Reading, caller: Caller, key: IntegrationConnectionKey): Refusal | null {
   const { workspaceId, integrationId, holder } = key;
   if (holder === "team") return permit(reading, caller, workspaceId, "administer", "integration");
@@ -60,7 +65,7 @@ function whyNotOwner(reading: Reading, caller: Caller, key: IntegrationConnectio
   return isOwn && isOnTeam(reading, holder, workspaceId, teamId) ? null : notOnTeam;
 }
 
-/** Returns why the integration has no such connection, or null. */
+/** Returns why the integration can have no connection of this holder; null if it can. */
 function whyNoConnection(
   reading: Reading,
   { workspaceId, integrationId, holder }: IntegrationConnectionKey,
@@ -97,8 +102,8 @@ export function findActingConnection(
 }
 
 /**
- * Returns the tokens that requests may use now. Null if the connection has no tokens or may not exist, if its tokens
- * belong to another host or client than the definition, or if its access token has expired.
+ * Returns the tokens that requests may use now. Returns null if the connection has no tokens or is not permitted, if
+ * its tokens belong to another host or client than the definition, or if its access token has expired.
  */
 export function findUsableConnection(
   reading: Reading,

@@ -8,7 +8,7 @@ import { type CheckConnection, integrationConnectionRef } from "./connection.mes
 import { listIntegrationConnections, listIntegrationsOfPerson } from "./connection.table.js";
 
 /**
- * Makes connections check whether they may still exist after their integration changed, a user left its team, or the
+ * Makes connections check whether they are still permitted, after the integration or a membership changed, or the
  * workspace closed.
  */
 export const connectionSubscriber: Subscriber<ResourceChanged<"integration"> | MemberChanged | WorkspaceClosed> = {

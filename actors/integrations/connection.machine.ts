@@ -4,46 +4,48 @@
  *
  * 1. At most one exchange and one renewal run at a time, so a code or refresh token is never sent twice concurrently.
  * 2. An exchange leaves the earlier connection unchanged until it has succeeded.
- * 3. A broken connection has no tokens, nor has a connection that may no longer exist (see `findConnectionTarget`).
+ * 3. A connection has no tokens if it is broken or no longer permitted (see `findConnectionTarget`).
  *
- * | state      | moved by                                          | next       | also                                |
- * |------------|---------------------------------------------------|------------|-------------------------------------|
- * | none       | link.begun (connection.link, permitted)           | linking    | exchanges the code                  |
- * | linking    | exchange.failed (effect.ended)                    | none       | reports; stops                      |
- * | connected, | link.begun                                        | same       | exchanges the code; drops an        |
- * | refreshing,|                                                   |            | exchange in progress                |
- * | broken     | exchange.failed                                   | same       | reports                             |
- * | any but    | exchange.done (effect.ended)                      | connected  | stores tokens; sets the renewal     |
- * | none,      |                                                   |            |                                     |
- * | revoking   |                                                   |            |                                     |
- * | the same   | exchange.in-vain (the same, if the connection     | revoking   | revokes them at the host            |
- * |            | may no longer exist)                              |            |                                     |
- * | connected  | renewal.due (woken `renew`)                       | refreshing | asks for new tokens                 |
- * | connected  | renewal.impossible (the same, without a refresh   | broken     | removes tokens                      |
- * |            | token)                                            |            |                                     |
- * | refreshing | renewal.done (effect.ended)                       | connected  | stores tokens; sets the renewal     |
- * | refreshing | renewal.exhausted (refused for good, or a day     | broken     | removes tokens                      |
- * |            | has passed)                                       |            |                                     |
- * | refreshing | renewal.failed                                    | refreshing | woken `renew` later                 |
- * | refreshing | renewal.due                                       | refreshing | asks again                          |
- * | connected, | check.strange (connection.check, the host or      | broken     | removes tokens, revokes them at     |
- * | refreshing | client is another)                                |            | the host                            |
- * | connected, | disconnect.allowed (connection.disconnect), or    | revoking   | removes tokens, revokes them at     |
- * | refreshing | check.over (connection.check, if it may no        |            | the host                            |
- * |            | longer exist)                                     |            |                                     |
- * | linking,   | the same                                          | none       | stops                               |
- * | broken     |                                                   |            |                                     |
- * | revoking   | revoked.other (effect.ended)                      | revoking   | waits for the others                |
- * | revoking   | revoked.last (effect.ended)                       | none       | stops                               |
- * | revoking   | link.begun                                        | linking    | exchanges the code                  |
- * | any        | asks.set (connection.ask, by its owner)           | same       | stores which tools need approval    |
- * | any        | link.refused, disconnect.refused, asks.refused    | same       | refused                             |
- * | any        | check.kept                                        | same       |                                     |
- * | none,      | check.over                                        | same       |                                     |
- * | revoking   |                                                   |            |                                     |
- * | any but    | effect.ended of an obsolete effect                | same       |                                     |
- * | none,      |                                                   |            |                                     |
- * | revoking   |                                                   |            |                                     |
+ * In the table, `active` means linking, connected, refreshing or broken.
+ *
+ * | state       | event (message)                                   | next       | also                               |
+ * |-------------|---------------------------------------------------|------------|------------------------------------|
+ * | none        | link.begun (connection.link, permitted)           | linking    | exchanges the code                 |
+ * | active      | link.begun                                        | same       | exchanges the code; cancels an     |
+ * |             |                                                   |            | exchange in progress               |
+ * | revoking    | link.begun                                        | linking    | exchanges the code                 |
+ * | linking     | exchange.failed (effect.ended)                    | none       | publishes the reason; stops        |
+ * | connected,  | exchange.failed                                   | same       | publishes the reason               |
+ * | refreshing, |                                                   |            |                                    |
+ * | broken      |                                                   |            |                                    |
+ * | active      | exchange.done (effect.ended)                      | connected  | stores the tokens; sets the        |
+ * |             |                                                   |            | wake-up for the renewal            |
+ * | active      | exchange.in-vain (effect.ended, if the connection | revoking   | revokes the tokens at the host     |
+ * |             | is no longer permitted)                           |            |                                    |
+ * | connected   | renewal.due (woken `renew`)                       | refreshing | requests new tokens                |
+ * | connected   | renewal.impossible (woken `renew`, without a      | broken     | removes the tokens                 |
+ * |             | refresh token)                                    |            |                                    |
+ * | refreshing  | renewal.done (effect.ended)                       | connected  | stores the tokens; sets the        |
+ * |             |                                                   |            | wake-up for the renewal            |
+ * | refreshing  | renewal.exhausted (effect.ended, refused for good | broken     | removes the tokens                 |
+ * |             | or failing for a day)                             |            |                                    |
+ * | refreshing  | renewal.failed (effect.ended)                     | refreshing | sets the wake-up for a retry       |
+ * | refreshing  | renewal.due                                       | refreshing | requests new tokens again          |
+ * | connected,  | check.strange (connection.check, if the host or   | broken     | removes the tokens, and revokes    |
+ * | refreshing  | client changed)                                   |            | them at the host                   |
+ * | connected,  | disconnect.allowed (connection.disconnect);       | revoking   | removes the tokens, and revokes    |
+ * | refreshing  | check.over (connection.check, if the connection   |            | them at the host                   |
+ * |             | is no longer permitted)                           |            |                                    |
+ * | linking,    | disconnect.allowed, check.over                    | none       | stops                              |
+ * | broken      |                                                   |            |                                    |
+ * | none,       | check.over                                        | same       | removes the user's settings        |
+ * | revoking    |                                                   |            |                                    |
+ * | revoking    | revoked.other (effect.ended)                      | revoking   | waits for the other revocations    |
+ * | revoking    | revoked.last (effect.ended)                       | none       | stops                              |
+ * | any         | asks.set (connection.ask, by the owner)           | same       | stores which tools need approval   |
+ * | any         | link.refused, disconnect.refused, asks.refused    | same       | replies with the refusal           |
+ * | any         | check.kept                                        | same       |                                    |
+ * | active      | effect.ended of an obsolete effect                | same       |                                    |
  */
 import { createChart, type InTurn, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
@@ -79,7 +81,7 @@ import { isSameServer } from "./oauth-terms.js";
 
 const { on, machine } = createChart<IntegrationConnectionContext, ReturnType<typeof classifyConnection>>();
 
-/** Refused requests and a user's settings, in any state but the first. */
+/** Transitions of every state except `none`. */
 const always = {
   ...on("link.refused", answerRefusal),
   ...on("disconnect.refused", answerRefusal),
@@ -88,7 +90,7 @@ const always = {
   ...on("check.kept"),
 };
 
-/** A new exchange, in parallel with the existing connection. */
+/** Transitions for a new exchange, which runs in parallel with the existing connection. */
 const exchanging = {
   ...always,
   ...on("link.begun", beginExchange),
@@ -172,7 +174,7 @@ export const integrationConnectionActor = defineActor(integrationConnectionRef, 
   version: 1,
 });
 
-/** How long renewals may fail before they are exhausted, in milliseconds. */
+/** How long renewals can keep failing before the connection is broken, in milliseconds. */
 const MAX_RENEWAL_FAILURE_MS = 24 * 60 * 60 * 1_000;
 
 /** Classifies each message to a connection as an event of its machine. Only reads. */
@@ -221,8 +223,8 @@ function refuseUnlessMay(
 }
 
 /**
- * Checks the connection. `over`: it may no longer exist. `strange`: the tokens belong to another host or client than
- * the definition.
+ * Classifies a check: `over` if the connection is no longer permitted, `strange` if its tokens belong to another host
+ * or client than the definition, otherwise `kept`.
  */
 function classifyCheck(context: IntegrationConnectionContext, turn: TurnReading) {
   const target = findConnectionTarget(turn, connectionKey(context, turn));
@@ -233,7 +235,8 @@ function classifyCheck(context: IntegrationConnectionContext, turn: TurnReading)
 }
 
 /**
- * A reason of a failed exchange or renewal is a clause for the user; that of an exhausted renewal is a whole sentence.
+ * Classifies the end of an exchange or renewal. The reason of a failure is a clause for the user, but a whole sentence
+ * if the renewal is exhausted.
  */
 function classifyEnded(message: EffectEnded, context: IntegrationConnectionContext, turn: TurnReading) {
   if (isResultOf(EXCHANGE_EFFECT, message) && message.id === context.exchangeId) {

@@ -9,8 +9,8 @@ import type { IntegrationConnectionKey } from "./connection-permissions.js";
 /** Messages to a connection. */
 
 /**
- * A user returned with a code. If the message is accepted, the connection's topic publishes the result as a
- * {@link LinkEnded}.
+ * Links the account of a user who returned with a code. If the connection accepts the message, its topic publishes the
+ * result as a {@link LinkEnded}.
  */
 export interface LinkConnection extends Answered<Refusal | undefined> {
   readonly type: "connection.link";
@@ -24,7 +24,7 @@ export interface Disconnect extends Answered<Refusal | undefined> {
   readonly caller: PersonCaller;
 }
 
-/** Sets which tools need the user's approval for calls with their own connection. */
+/** Sets the tools whose calls with the user's own connection need the user's approval. */
 export interface SetAsks extends Answered<Refusal | undefined> {
   readonly type: "connection.ask";
   readonly caller: PersonCaller;
@@ -53,7 +53,7 @@ export function parseActorId(id: string): { readonly integrationId: string; read
 /** The result of an exchange, published on {@link integrationConnectionTopic}. */
 export interface LinkEnded {
   readonly exchangeId: string;
-  /** Why it failed, or null. */
+  /** Why the exchange failed; null if it succeeded. */
   readonly failed: string | null;
 }
 

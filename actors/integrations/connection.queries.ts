@@ -27,7 +27,7 @@ export function findVisibleIntegration(
   return row ?? { refused: "not-found" };
 }
 
-/** Finds the integration for callers who administer integrations; `not-found` for others. */
+/** Finds the integration for a caller who administers integrations. Other callers get `not-found`. */
 export function findAdministeredIntegration(
   reading: Reading,
   caller: Caller,
@@ -72,7 +72,7 @@ export function refuseAsks({ fields }: VisibleIntegration, tools: readonly strin
   return errors.length === 0 ? null : { refused: "invalid", errors };
 }
 
-/** Connections of an integration, ordered by holder. `next` is the last holder if there are more. */
+/** Connections of an integration, ordered by holder. `next` is the last holder of the page; null on the last page. */
 export interface ConnectionPage {
   readonly rows: readonly IntegrationConnectionRow[];
   readonly next: ConnectionHolder | null;

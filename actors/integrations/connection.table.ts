@@ -17,7 +17,7 @@ export const connections = indexedTable<IntegrationConnectionRow>("connection", 
   ],
 });
 
-/** Finds the connection, or undefined. */
+/** Finds the connection; undefined if there is none. */
 export function findIntegrationConnection(
   reading: Reading,
   workspaceId: string,

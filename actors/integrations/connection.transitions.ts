@@ -16,14 +16,17 @@ import { EXCHANGE_EFFECT, REFRESH_EFFECT, REVOKE_EFFECT } from "./oauth.effects.
 export interface IntegrationConnectionContext {
   readonly integrationId: string;
   readonly holder: ConnectionHolder;
-  /** The running exchange, or null. */
+  /** The id of the running exchange; null if none runs. */
   readonly exchangeId: string | null;
-  /** The user whose code is being exchanged. */
+  /** The user whose code is being exchanged; null if no exchange runs. */
   readonly linkedBy: string | null;
   readonly refreshId: string | null;
   /** Number of revocations that have not ended. */
   readonly revoking: number;
-  /** Number of failed renewals since the last success, and the time of the first one. */
+  /**
+   * Number of failed renewals since the last success. `failingSinceMs` is the time of the first of them, in
+   * milliseconds since 1970; null if there is none.
+   */
   readonly failures: number;
   readonly failingSinceMs: number | null;
 }
@@ -66,7 +69,8 @@ export const idleContext: Omit<IntegrationConnectionContext, "integrationId" | "
 };
 
 /**
- * How long before its expiry an access token is renewed, in milliseconds; a fifth of its lifetime if that is shorter.
+ * An access token is renewed this long before its expiry, in milliseconds. If a fifth of its lifetime is shorter, the
+ * token is renewed that long before its expiry.
  */
 const RENEW_BEFORE_MS = 5 * 60 * 1_000;
 /** Minimum time between two renewals, in milliseconds, even if the token's lifetime is shorter. */
@@ -156,7 +160,7 @@ export function retryLater(
   return { ...context, refreshId: null, failures: context.failures + 1, failingSinceMs };
 }
 
-/** The tokens belong to another host or client than the current definition, so they are revoked at their own host. */
+/** Revokes tokens that belong to another host or client than the current definition, at the host that issued them. */
 export function breakStrange({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   const { linked } = getRow(context, turn);
   if (linked !== null) startRevoking(turn, linked);
@@ -177,18 +181,18 @@ export function markBroken(
   return { ...context, refreshId: null, failures: 0, failingSinceMs: null };
 }
 
-/** Ends the connection and revokes its tokens at the host. A user's settings stay when they disconnect. */
+/** Ends the connection and revokes its tokens at the host. The user's settings stay. */
 export function disconnect({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   return end(context, turn, { asks: getRow(context, turn).asks, came: null });
 }
 
-/** Ends a connection that may no longer exist. Also removes the user's settings. */
+/** Ends a connection that is no longer permitted. Also removes the user's settings. */
 export function endOver({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   return end(context, turn, { asks: [], came: null });
 }
 
 /**
- * Ends a connection that may no longer exist when an exchange has just returned tokens. These tokens are also revoked.
+ * Ends a connection that is no longer permitted when an exchange has just returned tokens. Also revokes these tokens.
  */
 export function endInVain(
   { turn, account: linked }: TokensCame,
@@ -231,7 +235,10 @@ export function setAsks({ turn, tools }: Pick<SetAsks, "tools"> & InTurn, contex
 
 const RENEW = "renew";
 
-/** A token without expiry needs no renewal. A token that cannot be renewed is checked when it expires. */
+/**
+ * Sets the wake-up to renew a token. A token without expiry needs no wake-up. A token that cannot be renewed gets the
+ * wake-up at its expiry.
+ */
 function wakeToRenew(turn: Turn, { expiresAtMs, canRenew }: LinkedAccount): void {
   if (expiresAtMs === null) {
     turn.cancelWake(RENEW);

@@ -9,12 +9,12 @@ import type { OAuth2 } from "./oauth2.js";
 export const integrationConnectionSchema = z
   .strictObject({
     holder: z.enum(["team", "person"]),
-    /** The user who owns the connection, with their mail address; null for the team's connection. */
+    /** The user who owns the connection; null for the team's connection. `email` is the user's mail address. */
     userId: z.string().nullable(),
     email: z.string().nullable(),
     /** `none` only if a user has settings but no connection. */
     state: z.enum(["none", "linking", "connected", "refreshing", "broken"]),
-    /** The host's name for the account, if the integration reads it. */
+    /** The host's name for the account; null if the integration does not read it. */
     account: z.string().nullable(),
     scopes: z.array(z.string()),
     connectedBy: z.string().nullable(),
@@ -28,14 +28,14 @@ export const integrationConnectionSchema = z
 /** The owner of a connection: the team, or a user by id. */
 export type ConnectionHolder = "team" | (string & {});
 
-/** The part of the definition that tokens belong to. Tokens are never sent to another host or client. */
+/** The part of the definition to which tokens are bound. Tokens are never used with another host or client. */
 export interface LinkedTerms
   extends Pick<OAuth2, "issuer" | "tokenUrl" | "revokeUrl" | "clientId" | "clientSecret" | "clientAuth"> {
   /** The integration's hosts. */
   readonly hosts: readonly string[];
 }
 
-/** The result of a link. */
+/** A linked account, with its tokens. */
 export interface LinkedAccount {
   /** The tokens as JSON (`{ access, refresh }`), sealed. */
   readonly sealed: string;
@@ -53,7 +53,7 @@ type StoredConnection = Stored<
   "holder" | "userId" | "email" | "scopes" | "expiresAt"
 >;
 
-/** A stored connection, or a user's settings without one. */
+/** A stored connection, or the settings of a user without a connection. */
 export interface IntegrationConnectionRow extends StoredConnection {
   readonly integrationId: string;
   readonly holder: ConnectionHolder;

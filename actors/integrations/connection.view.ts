@@ -39,8 +39,8 @@ export const ownIntegrationConnectionSchema = z
       z.strictObject({
         tool: z.string(),
         /**
-         * Whether the team requires approval of each call, and whether the user requires it for calls with their
-         * connection.
+         * Whether the team requires approval of each call. `ask` is whether the user requires approval of calls with
+         * their own connection.
          */
         approval: z.boolean(),
         ask: z.boolean(),
@@ -51,7 +51,10 @@ export const ownIntegrationConnectionSchema = z
   })
   .meta({ title: "own-connection" });
 
-/** Returns a user's view of an integration's connections: their own, and whether the team has one. */
+/**
+ * Returns a user's view of an integration's connections: the user's own connection, and the state of the team's
+ * connection.
+ */
 export function ownIntegrationConnectionView(
   reading: Reading,
   { id: integrationId, workspaceId, fields }: ResourceRow<IntegrationFields>,

@@ -14,7 +14,10 @@ import { firstFaults, toSentence, validateField } from "../expressions/validate-
 import { type FieldError, pathText } from "../refusal.js";
 import type { Warning } from "../resources/kind.js";
 
-/** The names that expressions of integrations may use, including the captures, entries and inputs of the definition. */
+/**
+ * The expression language of integrations. Its names include the captures, `forEach` entries and inputs of the
+ * definition.
+ */
 export const integrationLanguage: Language = {
   name: "integration",
   positions: integrationPositions,
@@ -36,14 +39,14 @@ function listCaptures(event: unknown): string[] {
   return listNames(findPart(event, ["lookup", "capture"]));
 }
 
-/** Finds the webhook or poll event that contains a path. */
+/** Finds the webhook or poll event that contains a path; undefined if none does. */
 function eventAt(definition: Definition, { path }: ExpressionLocation): unknown {
   return path[1] === "events" ? findPart(definition, path.slice(0, 3)) : undefined;
 }
 
 /**
- * Lists the inputs of the tool that contains a path, or of all tools that run the action that contains it; null for
- * none.
+ * Lists the inputs of the tool that contains a path, or of all tools that run the action that contains the path.
+ * Returns null if there is no such tool.
  */
 function inputsAt(definition: Definition, { path, position }: ExpressionLocation): string[] | null {
   const [block, name] = path;
@@ -66,7 +69,8 @@ export function integrationSizeErrors(body: unknown): FieldError[] {
 }
 
 /**
- * Returns a warning for each invalid expression. Invalid expressions do not prevent the definition from being stored.
+ * Returns warnings for invalid expressions, and for captures that hide a built-in name. Neither prevents the definition
+ * from being stored.
  */
 export function expressionWarnings(definition: Definition): Warning[] {
   const unchecked = firstFaults(listExpressions(integrationLanguage, definition), (placed) => {

@@ -116,8 +116,8 @@ function checkActions({ actions, tools, on }: IntegrationFields): FieldError[] {
 }
 
 /**
- * An integration's key is also the name of its MCP server. This key is the service's own server name, so agents would
- * get both as one server.
+ * An integration's key is also the name of its MCP server. With this key, agents would see the integration's tools and
+ * the service's own tools as one server.
  */
 const OWN_SERVER = "signalbox";
 const OWN_TOOLS = ["open_pull_request"];
@@ -139,7 +139,7 @@ function checkHosts(fields: IntegrationFields): FieldError[] {
   });
 }
 
-/** Returns the host in an address; null if an expression sets part of it, "" if the text is not an address. */
+/** Returns the host in an address; null if an expression sets part of the host, "" if the text is not an address. */
 export function literalHost(url: string): string | null {
   const expressionAt = url.indexOf("${{");
   const found = /^https?:\/\/([^/?#\s]+)([/?#]|$)/.exec(expressionAt === -1 ? url : url.slice(0, expressionAt));

@@ -16,7 +16,7 @@ import { scheduleWarnings } from "./schedule-warnings.js";
 import { isDefaultUsable } from "./tool-inputs.js";
 import { findHostFault } from "./unreachable-hosts.js";
 
-/** Returns a warning for each part of an integration that is valid but has no effect. */
+/** Returns the warnings of an integration: for valid parts that do not work as intended, and for a failing poll. */
 export function integrationWarnings(
   fields: IntegrationFields,
   allowList: AllowList,
@@ -72,8 +72,8 @@ function pollWarnings(reading: Reading, { id, workspaceId, fields }: ResourceRow
 }
 
 /**
- * Warns of captures in a lookup's own request, which no expression can read, and of expressions that read the token
- * outside a request's fields, where the token is masked.
+ * Warns of captures in a lookup's own request, because no expression can read them. Also warns of expressions outside a
+ * request's fields that read the token, because the token is masked there.
  */
 function captureWarnings({ webhook, poll, actions, tools, on }: IntegrationFields): Warning[] {
   const events = Object.entries({ webhook, poll }).flatMap(([source, block]) =>
@@ -145,8 +145,8 @@ interface OpenedLineFields {
 }
 
 /**
- * An integration names lines by key instead of by reference: lines already refer to integrations, and neither side of a
- * cycle could be created first.
+ * Warns of lines and stations that do not exist. An integration names lines by key instead of by reference, because
+ * lines already refer to integrations, and neither side of a cycle could be created first.
  */
 function lineWarnings(fields: IntegrationFields, reading: Reading, row: ResourceRow): Warning[] {
   const teamKey = getTeamKey(reading, row.workspaceId, row.teamId);
@@ -159,7 +159,7 @@ function lineWarnings(fields: IntegrationFields, reading: Reading, row: Resource
   });
 }
 
-/** Warns of defaults that are not of their input's type. Tools ignore such a default. */
+/** Warns of defaults that do not have the type of their input. Tools ignore such a default. */
 function defaultWarnings({ tools }: IntegrationFields): Warning[] {
   return Object.entries(tools).flatMap(([tool, { inputs }]) =>
     Object.entries(inputs).flatMap(([name, input]) =>
@@ -179,13 +179,13 @@ function warning(path: string, message: string): Warning {
   return { path, message, severity: "warning" };
 }
 
-/** Maximum number of the team's integrations to compare with; the first by key. */
+/** Maximum number of the team's integrations to compare with. The first ones by key are compared. */
 const MAX_COMPARED = 50;
 
 /**
  * Warns of mark kinds that another integration of the team also sets. A task has one mark per kind, and the mark
- * identifies the task. So an event of one integration could reach the other's task, and a binding could send to the
- * wrong place.
+ * identifies the task. An event of one integration could therefore reach a task of the other, and a binding could send
+ * a request to the wrong place.
  */
 export function markWarnings(reading: Reading, { address, workspaceId, teamId, fields }: Integration): Warning[] {
   const own = listMarkKinds(fields);
@@ -211,7 +211,7 @@ function findIntegration(reading: Reading, workspaceId: string, id: string): Int
   return findResource<IntegrationFields>(reading, workspaceId, "integration", id);
 }
 
-/** Returns the mark kinds that the definition sets, with the path of each first use. */
+/** Returns the mark kinds that the definition sets, each with the path of its first use. */
 function listMarkKinds({ webhook, poll, on }: IntegrationFields): ReadonlyMap<string, string> {
   const kinds = new Map<string, string>();
   const add = (path: readonly (string | number)[], marks: Readonly<Record<string, unknown>>) => {

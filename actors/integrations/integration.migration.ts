@@ -10,7 +10,7 @@ interface StoredResource {
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** Adds new fields for authentication and responses to stored webhooks, with their defaults. */
+/** Adds the fields for authentication and responses to stored webhooks, with their default values. */
 export const webhookTermsWalks: readonly Walk[] = [
   eachRow<StoredResource>("resource", (row, place) => {
     const webhook = row.kind === "integration" ? (row.fields.webhook as Block | null) : null;

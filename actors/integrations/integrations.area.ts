@@ -19,11 +19,11 @@ interface IntegrationDeployment {
 interface IntegrationParts
   extends Omit<OAuthEffectOptions, "outbound" | "servers">,
     Pick<IntegrationRequestOptions, "baseUrl" | "scheduler"> {
-  /** The cache of parsed delivery bodies, shared with their evaluation. */
+  /** The cache of parsed delivery bodies, shared with the evaluation of deliveries. */
   readonly bodies: ReadBodies;
-  /** Requests to the hosts of linked accounts. */
+  /** Clients for requests to the hosts of linked accounts. */
   readonly accounts: Pick<OAuthEffectOptions, "outbound" | "servers">;
-  /** Requests of integrations. */
+  /** The client for requests of integrations. */
   readonly integrations: Pick<IntegrationRequestOptions, "outbound">;
 }
 

@@ -28,7 +28,7 @@ export interface BeginLinkOptions {
   readonly redirectUri: string;
 }
 
-/** The address to sign in and consent at, and the link's expiry. */
+/** The URL where the user signs in and consents, and when the link expires. */
 export interface LinkStarted {
   readonly authorizeUrl: string;
   readonly expiresAtMs: number;
@@ -74,7 +74,7 @@ export interface LinkReturn {
   readonly grant: Grant;
 }
 
-/** Reads the host's response and consumes its state. Refuses a response without a code. */
+/** Reads the host's response and consumes its OAuth state. Refuses a response without a code. */
 export async function readLinkReturn(
   { runtime, sealer }: Pick<BeginLinkOptions, "runtime" | "sealer">,
   caller: PersonCaller,

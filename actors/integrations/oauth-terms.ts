@@ -4,7 +4,7 @@ import type { LinkedTerms } from "./connection.js";
 import type { IntegrationFields } from "./definition.js";
 import type { OAuth2 } from "./oauth2.js";
 
-/** Returns the terms that tokens linked under this definition belong to. */
+/** Returns the terms to which tokens are bound when they are linked under this definition. */
 export function toLinkedTerms(
   { issuer, tokenUrl, revokeUrl, clientId, clientSecret, clientAuth }: OAuth2,
   { hosts }: Pick<IntegrationFields, "hosts">,
@@ -16,7 +16,7 @@ export function toLinkedTerms(
 type OAuthServerTerms = Pick<OAuth2, "issuer" | "tokenUrl" | "clientId">;
 
 /**
- * Returns whether both terms have the same host and client. Only then may tokens linked under one be sent under the
+ * Returns whether both terms have the same host and client. If not, tokens linked under one must not be sent under the
  * other.
  */
 export function isSameServer(one: OAuthServerTerms, other: OAuthServerTerms): boolean {

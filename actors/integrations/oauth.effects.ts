@@ -1,7 +1,8 @@
 /**
- * OAuth requests of connections after the commit: they exchange a user's code for tokens, refresh tokens, and revoke
- * tokens. Requests go only to the integration's hosts that the deployment allows. The client secret is sent only to
- * hosts it is bound to. Inputs and outputs hold codes and tokens only in sealed form; no reason contains one.
+ * Effects that send the OAuth requests of connections: they exchange a user's code for tokens, refresh tokens, and
+ * revoke tokens. Requests go only to those hosts of the integration that the deployment allows. The client secret is
+ * sent only to the hosts to which it is bound. Inputs and outputs contain codes and tokens only in sealed form, and
+ * failure reasons never contain them.
  */
 
 import { z } from "zod";
@@ -45,10 +46,10 @@ const grantSchema = z.strictObject({
   clientId: z.string(),
 });
 
-/** The code from the host's response, with the data of the link's start. */
+/** The code from the host's response, with the data that was stored when the link started. */
 export type Grant = z.output<typeof grantSchema>;
 
-/** Seals a grant for the exchange's input. */
+/** Seals a grant as input for {@link EXCHANGE_EFFECT}. */
 export function sealGrant(sealer: Pick<Sealer, "seal">, grant: Grant): string {
   return sealer.seal(JSON.stringify(grant));
 }
@@ -78,7 +79,7 @@ export interface OAuthEffectOptions {
   readonly log: Pick<RuntimeLog, "error">;
 }
 
-/** The three effects. None of them rejects. */
+/** Creates the effects for exchange, refresh and revocation. No effect rejects. */
 export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
   const failed = (id: string, error: unknown): void =>
     options.log.error("a connection's request to its host failed", { id, error: toName(error) });
@@ -94,14 +95,14 @@ export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
   ];
 }
 
-/** The reason why a request is not sent. */
+/** Thrown if a request is not sent. The message is the reason. */
 class RequestNotMade extends Error {
   override readonly name = "RequestNotMade";
 }
 
 /**
- * Converts an expected failure to a result with its reason; any other error is logged, and the result only says that it
- * failed.
+ * Converts an expected failure to a result with its reason. Any other error is passed to `failed`, and its result has a
+ * general reason.
  */
 async function toOutcome<Output>(
   work: Promise<Output>,
@@ -175,8 +176,8 @@ async function refresh(
 }
 
 /**
- * Revokes the tokens at the host: the refresh token, which also ends the access token, or else the access token. Does
- * nothing if the workspace is closed.
+ * Revokes the refresh token at the host, which also ends the access token. Without a refresh token, revokes the access
+ * token. Does nothing if the workspace is closed or the host has no endpoint for revocation.
  */
 async function revoke(options: OAuthEffectOptions, { workspaceId, sealed, terms }: RevokeInput, signal: RunSignal) {
   if (!isWorkspaceOpen(options.reading(), workspaceId)) return null;
@@ -209,7 +210,10 @@ async function requestTokens(
   return answer.ok ? { ...answer, askedMs } : answer;
 }
 
-/** Parses an address on the integration's hosts. The deployment's allow-list is checked when the request is sent. */
+/**
+ * Parses an address. Throws {@link RequestNotMade} if it is not on the integration's hosts. The deployment's allow-list
+ * is checked when the request is sent.
+ */
 function parseAddress(text: string, { hosts }: LinkedTerms): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null) throw new RequestNotMade("the host's address is unknown");
@@ -248,7 +252,10 @@ function toLinkedAccount(
   };
 }
 
-/** Fetches the host's description of the token's account; null on failure. */
+/**
+ * Fetches the host's description of the token's account; null if the request fails. Throws {@link RequestNotMade} if
+ * the address is not on the integration's hosts.
+ */
 async function fetchIdentity(
   { outbound }: OAuthEffectOptions,
   identityUrl: string,
@@ -269,7 +276,9 @@ async function fetchIdentity(
   }
 }
 
-/** Returns the account's name as the definition reads it, never a token or part of one. */
+/**
+ * Returns the account's name as the definition reads it; null if the account has no name. The name contains no token.
+ */
 function findAccount(identity: string, response: unknown, tokens: Tokens): string | null {
   const outcome = evaluateText(identity, { response: toValue(withoutTokens(response, tokens), DYN) });
   const value = "value" in outcome ? outcome.value : null;
@@ -282,7 +291,7 @@ function findAccount(identity: string, response: unknown, tokens: Tokens): strin
 
 const TOKEN_FIELDS: ReadonlySet<string> = new Set(["access_token", "refresh_token", "id_token"]);
 
-/** Removes the tokens from a response, in whatever field they are. */
+/** Removes the token fields from a response. Replaces every text that contains a token by null. */
 function withoutTokens(answer: unknown, tokens: Tokens): unknown {
   const { access, refresh: lasting } = tokens;
   if (typeof answer === "string") {

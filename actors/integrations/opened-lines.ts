@@ -10,11 +10,11 @@ export interface OpenedLine {
   /** Path of the field in the integration. */
   readonly path: string;
   readonly line: string;
-  /** Key of the station; null for the line's first station, or the route's. */
+  /** Key of the station; null for the route's station or the line's first station. */
   readonly station: string | null;
 }
 
-/** Lists the lines that an integration opens tasks on. They may not exist. */
+/** Lists the lines that an integration opens tasks on. A listed line may not exist. */
 export function listOpenedLines({ webhook, poll }: IntegrationFields): readonly OpenedLine[] {
   return [
     ...openings(webhook?.events ?? [], "webhook"),
@@ -36,8 +36,8 @@ function openings(events: readonly IntegrationEvent[], block: string): OpenedLin
 }
 
 /**
- * Lists at most `limit` integrations of a line's team that open tasks on the line, by address. Reads all integrations
- * of the team: they name lines by key, possibly before the line exists, so there is no index.
+ * Lists at most `limit` integrations of a line's team that open tasks on the line, by address. There is no index,
+ * because integrations name lines by key, possibly before the line exists.
  */
 export function listOpeningIntegrations(
   { workspaceId, address }: Pick<ResourceRow, "workspaceId" | "address">,

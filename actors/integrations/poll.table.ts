@@ -1,7 +1,7 @@
 import { indexedTable } from "../tables/indexed-table.js";
 import type { PollRow } from "./poll.js";
 
-/** Key: `[integration]`. Only the poll's actor writes it. */
+/** Key: `[integration]`. Only the poll's actor writes these rows. */
 export const polls = indexedTable<PollRow>("poll", { order: ["integrationId"] });
 
 /** Number of consecutive failures from which the integration shows a warning. */

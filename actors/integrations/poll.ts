@@ -9,9 +9,9 @@ export const pollSchema = z
     /** Empty before the first poll. */
     cursor: z.string(),
     lastAt: z.string().nullable(),
-    /** The status of the last response; null for none. */
+    /** The status of the last response; null if there was no response. */
     lastStatus: z.int().nullable(),
-    /** When the next request runs; null while a request runs. */
+    /** When the next request runs; null during a request, and while the poll is off. */
     nextAt: z.string().nullable(),
     /** Number of consecutive failures. */
     failures: z.int(),

@@ -1,6 +1,6 @@
 import { type ReceivedBody, readReceivedBody } from "./received-body.js";
 
-/** A delivery body, identified by its digest. */
+/** A delivery body, identified by `digest`: the body's digest, or the delivery's id if the body has no digest. */
 export interface StoredBody {
   readonly workspaceId: string;
   readonly digest: string;
@@ -23,7 +23,7 @@ const MAX_BYTES = 6 * 1024 * 1024;
  */
 export class ReadBodies {
   readonly #read: typeof readReceivedBody;
-  /** In order of last use. */
+  /** Entries in order of last use. */
   readonly #cache = new Map<string, { readonly body: ReceivedBody; readonly bytes: number }>();
   #bytes = 0;
 
@@ -45,7 +45,7 @@ export class ReadBodies {
     return body;
   }
 
-  /** Evicts the body when its delivery has ended. */
+  /** Evicts a body. Call this when the delivery has ended. */
   forget(stored: Omit<StoredBody, "bytes">): void {
     const key = toKey(stored);
     this.#bytes -= this.#cache.get(key)?.bytes ?? 0;

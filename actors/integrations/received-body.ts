@@ -7,7 +7,7 @@ import { createJsonBudget, type JsonBudget, parseBounded } from "./bounded-json.
 export interface ReceivedBody {
   /** The bytes as UTF-8, including a byte order mark. Invalid bytes become replacement characters. */
   readonly raw: string;
-  /** The parsed JSON or form fields; null for anything else, and for a body with too many values. */
+  /** The parsed JSON or form fields; null for any other content, and for a body that exceeds the limits. */
   readonly body: Value;
 }
 

@@ -15,8 +15,8 @@ function isCredential(name: string): boolean {
 }
 
 /**
- * Returns the received headers to store, by lower-case name. Leaves out credentials, signatures, and the header
- * `signed` in any case.
+ * Returns the received headers to store, by lower-case name. Leaves out credentials, signatures, and the header that
+ * `signed` names, in upper or lower case.
  */
 export function toStorableHeaders(
   headers: Iterable<readonly [name: string, value: string]>,

@@ -19,8 +19,8 @@ export type CheckedInputs =
 const MAX_ERRORS = 20;
 
 /**
- * Checks the inputs of a call and adds defaults. An expression in a default is evaluated only if the input is missing;
- * it sees `names`. A default without a value or of another type counts as no default.
+ * Checks the inputs of a call and adds defaults. An expression in a default is evaluated with `names`, and only if the
+ * input is missing. A default without a value or of another type is ignored.
  */
 export function checkInputs(declared: ToolInputs, given: unknown, names: Names): CheckedInputs {
   const isUnseen = typeof given === "object" && given !== null && Object.hasOwn(given, UNSEEN);

@@ -1,4 +1,4 @@
-/** The rules that apply before a tool call. */
+/** The approval rules for a tool call. */
 export interface ToolRules {
   /** Whether the team requires approval of each call. */
   readonly team: boolean;
@@ -7,9 +7,9 @@ export interface ToolRules {
 }
 
 /**
- * Returns who approves a call (configuration API, Integration connections and Actions only people can take). The
- * stricter rule wins. If the user's rule applies, only the user may approve, whatever the team's rule; if only the
- * team's rule applies, the task's assignee approves. Null when no approval is needed.
+ * Returns who approves a call (see "Integration connections" and "Actions only people can take" in the configuration
+ * API document). The stricter rule wins. If the user's rule applies, only the user may approve, whatever the team's
+ * rule is. If only the team's rule applies, the task's assignee approves. Returns null if no approval is needed.
  */
 export function findApprover({ team, person }: ToolRules): "person" | "assignee" | null {
   if (person) return "person";

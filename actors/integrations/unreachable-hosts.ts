@@ -17,7 +17,7 @@ export interface UnreachableHost {
   readonly integrationId: string;
   /** `<team key>/<integration key>` */
   readonly address: string;
-  /** Names the host and the setting. */
+  /** Why the host is blocked, with the name of the setting. */
   readonly reason: string;
 }
 

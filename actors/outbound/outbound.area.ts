@@ -5,7 +5,7 @@ import type { Model } from "./models/model.js";
 
 interface OutboundParts extends Pick<MailOptions, "sealer" | "log"> {
   readonly mail: Pick<MailOptions, "smtpUrl" | "from">;
-  /** Null if none is configured. */
+  /** Null if no model is configured. */
   readonly model: Model | null;
 }
 

@@ -4,7 +4,10 @@ import type { MemberLeft } from "../workspaces/membership.transitions.js";
 import { toolCallRef } from "./tool-call.messages.js";
 import { toolCalls } from "./tool-call.table.js";
 
-/** Ends the calls that wait for a person who left. Under a person's own rule nobody else may answer. */
+/**
+ * Ends the calls that wait for the approval of a person who left. The person's own rule requires this approval, so
+ * nobody else may answer.
+ */
 export const approverLeavingSubscriber: Subscriber<MemberLeft> = {
   name: "tool calls lose an approver who left",
   facts: ["member.left"],

@@ -32,7 +32,10 @@ export function closeApproval(turn: Turn, { runId }: ToolCallContext, note: stri
   approvals.put(turn, partition, approval, { ...approval, state: "closed", note, answeredAt: timeText(turn.now) });
 }
 
-/** Ends the call's wait for a person: stops its timer, and asks its run to update what it waits for. */
+/**
+ * Ends the call's wait for a person and stops the timer. Also asks the run to update what the run waits for, unless the
+ * run has ended or a person's own rule required the approval.
+ */
 export function endWaiting(turn: Turn, context: ToolCallContext): void {
   const { partition } = turn.self;
   const { runId } = context;

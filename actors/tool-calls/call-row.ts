@@ -19,7 +19,7 @@ export function getCall(turn: TurnReading, { runId }: Pick<ToolCallContext, "run
   return row;
 }
 
-/** Returns the run of a call. It exists while the call is open. */
+/** Returns the run of a call. The run exists while the call is open. */
 export function getRunOfCall(turn: TurnReading, runId: string): RunRow {
   const run = runs.get(turn, turn.self.partition, runId);
   if (run === undefined) throw new Error("a tool call without its run");

@@ -16,7 +16,7 @@ export interface CallProblem {
   readonly message: string;
 }
 
-/** The parts that a call's request is made from. */
+/** The data of a call's request in the current definition. */
 export interface CallRequest {
   readonly action: string;
   readonly method: string;
@@ -35,7 +35,8 @@ interface ToolOfTeam {
 }
 
 /**
- * The terms that are fixed when the agent asks for a call: the account it uses, and the rule that requires approval.
+ * The terms that are fixed when the agent asks for a call: the account that the call uses, and the rule that requires
+ * approval.
  */
 interface CallTerms {
   /** `team`, or the id of the person who started the task. */
@@ -44,9 +45,9 @@ interface CallTerms {
 }
 
 /**
- * Returns the terms of a call. The strictest rule wins: the rule of the person whose account it uses, then the tool's
- * rule (when the run was queued, or now), then the station's rule. A tool of a `requester` integration has no terms if
- * no person started the task.
+ * Returns the terms of a call. The strictest rule wins: the rule of the person whose account the call uses, then the
+ * tool's rule (when the run was queued, or now), then the station's rule. Returns a problem if the team no longer
+ * offers the tool. A tool that acts as the requester also has no terms if no person started the task.
  */
 export function findCallTerms(
   reading: Reading,

@@ -10,9 +10,9 @@ const MAX_CALLS = 2_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 const HOUR_MS = 60 * 60 * 1_000;
-/** Maximum time that one call waits for a person. */
+/** Maximum time that one call waits for a person, in milliseconds. */
 const MAX_WAIT_MS = 24 * HOUR_MS;
-/** Maximum time that the calls of a run wait for people. Simultaneous waits count once. */
+/** Maximum time that the calls of a run wait for people, in milliseconds. Simultaneous waits count once. */
 const MAX_WAIT_OF_RUN_MS = 3 * 24 * HOUR_MS;
 
 const unused: CallUse = { calls: 0, bytes: 0, waiting: 0, waitingSinceMs: 0, waitedMs: 0 };
@@ -21,7 +21,7 @@ function getUse(reading: Reading, workspaceId: string, runId: string): CallUse {
   return callUses.get(reading, workspaceId, runId) ?? unused;
 }
 
-/** Returns the reason, for the agent, why the run may make no further call; null if it may. */
+/** Returns why the run may make no further call, as text for the agent; null if the run may make a call. */
 export function whyNoMoreCalls(reading: Reading, workspaceId: string, runId: string): string | null {
   const { calls, bytes } = getUse(reading, workspaceId, runId);
   if (calls >= MAX_CALLS) return `This run has made ${MAX_CALLS} calls, the maximum.`;
@@ -35,7 +35,7 @@ export function addUse(turn: Turn, runId: string, more: Pick<CallUse, "calls" | 
   callUses.put(turn, partition, runId, { ...use, calls: use.calls + more.calls, bytes: use.bytes + more.bytes });
 }
 
-/** Counts one more waiting call of the run. Returns the deadline of its wait, in milliseconds since 1970. */
+/** Adds one to the run's waiting calls. Returns the deadline of the new wait, in milliseconds since 1970. */
 export function beginWait(turn: Turn, runId: string): number {
   const { partition } = turn.self;
   const use = getUse(turn, partition, runId);
@@ -45,7 +45,7 @@ export function beginWait(turn: Turn, runId: string): number {
   return Math.max(turn.now, Math.min(turn.now + MAX_WAIT_MS, untilOfRunMs));
 }
 
-/** Counts one waiting call less. */
+/** Subtracts one from the run's waiting calls. */
 export function endWait(turn: Turn, runId: string): void {
   const { partition } = turn.self;
   const use = getUse(turn, partition, runId);

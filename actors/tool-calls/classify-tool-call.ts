@@ -66,7 +66,7 @@ export function classifyToolCall(owners: readonly RunOwner[]) {
         return value === "vetting" ? classifyGate(turn, context, message, owners) : OTHER;
       case "effect.ended":
         return value === "running" ? classifyResult(turn, context, message, owners) : OTHER;
-      // Also for messages of unknown types, which no transition handles.
+      // This case also covers messages of unknown types, which no transition handles.
       default:
         return message;
     }
@@ -145,7 +145,7 @@ function findFrozen(turn: TurnReading, { runId, server, tool }: Pick<AskToolCall
 
 type Checked = { readonly inputs: string } | { readonly errors: Extract<Refusal, { refused: "invalid" }>["errors"] };
 
-/** Returns the inputs of a call with defaults as JSON text, or the errors in them. */
+/** Returns the JSON text of a call's inputs with defaults, or the errors in the inputs. */
 function checkCallInputs({ inputs: declared }: FrozenTool, given: object, task: object | null): Checked {
   const names: Names = task === null ? {} : { task: toValue(task, integrationNames.task ?? { kind: "dyn" }) };
   const checked = checkInputs(declared, given, names);
@@ -221,7 +221,10 @@ function classifyAnswer(turn: TurnReading, answer: AnswerCallApproval, owners: r
     : toEvent("answer.approved", { ...answer, approval, owner, ...found });
 }
 
-/** Refuses everyone with a 403 except the person of the rule, or for other rules the current assignee. */
+/**
+ * Returns a refusal (403) unless the person `by` may answer. If a person's own rule requires the approval, only that
+ * person may answer; otherwise only the current assignee may.
+ */
 function refuseUnlessApprover(
   turn: TurnReading,
   { row, run, owner }: { readonly row: ToolCallRow; readonly run: RunRow; readonly owner: RunOwner },
@@ -235,7 +238,7 @@ function refuseUnlessApprover(
   return { refused: "forbidden", title: "Not the approver of the call", detail };
 }
 
-/** Returns no event if the person is on the team again, or if anyone else may answer. */
+/** Returns an event without effect if the person is on the team again, or if another person may answer. */
 function classifyLeaving(turn: TurnReading, context: ToolCallContext) {
   const row = getCall(turn, context);
   const { rule, actsAs, teamId } = row;
@@ -244,8 +247,8 @@ function classifyLeaving(turn: TurnReading, context: ToolCallContext) {
 }
 
 /**
- * Returns no event while the integration offers the tool. If only its definition has changed, the person learns that
- * when approving.
+ * Returns an event without effect while the call can still be made. A changed definition only matters when a person
+ * approves the call.
  */
 function classifyToolChange(turn: TurnReading, context: ToolCallContext) {
   const { requestDigest: _approved, ...row } = getCall(turn, context);

@@ -32,7 +32,10 @@ export function toCallCode({ code }: Pick<IntegrationRequestResult, "code">): To
 const lost: ReadonlySet<IntegrationRequestCode> = new Set(["timeout", "unreachable", "errored"]);
 const UNKNOWN = "It is not known whether it happened.";
 
-/** Returns a sentence about a failed request, and a second one if the request may have changed something. */
+/**
+ * Returns a sentence about a failed request. A second sentence follows if it is unknown whether the request had an
+ * effect.
+ */
 export function toFailureMessage(
   name: string,
   { code, reason, method, isUnsent }: Pick<IntegrationRequestResult, "code" | "reason" | "method" | "isUnsent">,
@@ -43,13 +46,16 @@ export function toFailureMessage(
   return isAnswerLost && method !== "GET" ? `${why}. ${UNKNOWN}` : `${why}.`;
 }
 
-/** Returns the agent's text about a failed request: the sentence, and the start of the response without tags. */
+/** Returns the agent's text about a failed request: `message`, and the start of the response without markup tags. */
 export function toFailureText(message: string, { response }: Pick<IntegrationRequestResult, "response">): string {
   const excerpt = cutBytes(withoutTags(toText(response)).trim(), MAX_EXCERPT_BYTES);
   return excerpt === "" ? message : `${message}\n\n${excerpt}`;
 }
 
-/** Returns the agent's text about a successful request: its output, or else the reason why the output has no value. */
+/**
+ * Returns the agent's text about a successful request: its output, otherwise the reason why the output has no value,
+ * otherwise `Done.`
+ */
 export function toOutputText(output: string | null, unread: string | null): string {
   if (output !== null) return toText(output);
   return unread === null ? "Done." : `The call succeeded, but its result cannot be shown: ${unread}.`;
@@ -68,7 +74,10 @@ function toText(json: string | null): string {
   return typeof value === "string" ? value : (json ?? "");
 }
 
-/** Returns the output that hooks see. A too long output is cut to the start of its text. */
+/**
+ * Returns the output that hooks see; null if there is no output. If the output is too long, returns the start of its
+ * text.
+ */
 export function toHookOutput(output: string | null): unknown {
   if (output === null) return null;
   return Buffer.byteLength(output) <= MAX_HOOK_OUTPUT_BYTES
@@ -87,7 +96,7 @@ function withoutTags(text: string): string {
     .replace(/[^\S\n]+/g, " ");
 }
 
-/** The result of a request whose effect ended without a result. */
+/** Returns the result of a request whose effect ended without a result. */
 export function toLostResult(nowMs: number): IntegrationRequestResult {
   const none = { method: null, origin: null, status: null, success: false, response: null, retryAfterMs: null };
   return { at: timeText(nowMs), tookMs: 0, ...none, captures: "{}", code: "errored", reason: "it went wrong" };

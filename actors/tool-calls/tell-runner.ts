@@ -3,7 +3,10 @@ import type { ToolAnswered } from "../runners/run-tools.js";
 import { runnerRef } from "../runners/runner.messages.js";
 import { openCalls } from "../runs/open-call.table.js";
 
-/** The runner, its claim, and the runner's ids of the call. */
+/**
+ * The recipient of messages about a call: the runner, its claim (`fence`), and the ids under which the runner requested
+ * the call.
+ */
 interface CallRecipient {
   readonly runId: string;
   readonly runnerId: string;
@@ -11,12 +14,12 @@ interface CallRecipient {
   readonly asks: readonly string[];
 }
 
-/** Returns the runner's ids of this turn's call. */
+/** Returns the ids under which the runner requested this turn's call. */
 export function listAskIds(turn: Turn, runId: string): readonly string[] {
   return openCalls.get(turn, turn.self.partition, runId, turn.self.id)?.asks ?? [];
 }
 
-/** Tells the runner whom the call waits for; null if the call continues. */
+/** Tells the runner whom the call waits for. `waitsFor` is null if the call continues. */
 export function sendWaiting(
   turn: Turn,
   { runId, runnerId, fence, asks, callId }: CallRecipient & { readonly callId: string },

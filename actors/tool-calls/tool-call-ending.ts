@@ -25,19 +25,16 @@ import {
 import { listAskIds, sendAnswer } from "./tell-runner.js";
 import type { ToolCallContext, ToolCallRow } from "./tool-call.js";
 
-/**
- * The functions of each end of a call. `tool-call.machine.ts` defines when they apply. The actor ends, and the row
- * stays.
- */
+/** Functions that end a call. `tool-call.machine.ts` defines when they apply. The actor stops, and the row stays. */
 
 /** The end of a call. */
 interface CallEnd extends Pick<ToolCallRow, "code" | "message"> {
   readonly state: ToolAnswered["outcome"];
   /** The text that the agent gets. */
   readonly text: string;
-  /** JSON text; null for none. */
+  /** The output as JSON text; null or absent if there is none. */
   readonly output?: string | null;
-  /** Who refused the call, so that it was not made; null for nobody. */
+  /** Who refused the call, so that it was not made; null if nobody refused it. */
   readonly refusedBy: ToolCall["refusedBy"];
 }
 
@@ -75,7 +72,7 @@ function countCall(
   turn.send(runRef(turn.self.partition, runId), { type: "call.over", call: { server, tool, ...how } });
 }
 
-/** Records a call that is not made because its inputs or its tool are invalid. */
+/** Records a call that is not made, because its inputs are invalid or its tool cannot be used. */
 export function failAsk({ turn, ask, tool, actsAs, code, message }: CallEvent<"ask.failed">): ToolCallContext {
   const { runId, runnerId, fence, inputs } = ask;
   insertCall(turn, ask, { integrationId: tool?.integrationId ?? "", state: "vetting", rule: null, actsAs, inputs });
@@ -92,7 +89,7 @@ export function refuseAsk({ turn, ask, why }: CallEvent<"ask.refused">): void {
   endWithoutAnswer(turn, runId);
 }
 
-/** Ends the actor without an answer, because the run has ended. */
+/** Removes the open call and stops the actor. Sends no answer. */
 export function endWithoutAnswer(turn: Turn, runId: string): void {
   openCalls.remove(turn, turn.self.partition, runId, turn.self.id);
   turn.stop();
@@ -126,7 +123,7 @@ export function dismissCall(event: CallEvent<"answer.dismissed">, context: ToolC
   endCall(turn, context, { state: "dismissed", code: null, message, text: message, refusedBy: "person" });
 }
 
-/** Ends a call that nobody may approve any more. */
+/** Ends a call that nobody can approve any more. */
 export function failUnanswerable(turn: Turn, context: ToolCallContext, problem: CallProblem): void {
   closeApproval(turn, context, problem.message);
   endWaiting(turn, context);

@@ -1,58 +1,56 @@
 /**
  * A call of an integration's tool by a run's agent, `tool-call/<id>`. Messages are classified before the step
- * (`classify-tool-call.ts`). If an event's name differs from its message, the message follows in brackets. At the
- * end the actor stops. The row keeps the result.
+ * (`classify-tool-call.ts`). If an event's name differs from its message, the message follows in brackets. The actor
+ * stops when the call ends. The row keeps the result.
  *
- * | state    | moved by                                  | next      | also                                          |
+ * | state    | event                                     | next      | also                                          |
  * |----------|-------------------------------------------|-----------|-----------------------------------------------|
- * | new      | ask.taken (call.ask)                      | vetting   | the row; gate `tool.using`                    |
- * | new      | ask.failed (call.ask: inputs wrong, tool  | failed    | the row; the agent gets the error; nothing is |
- * |          |                                           |           | sent                                          |
- * |          | deleted, no account to use)               |           |                                               |
- * | new      | ask.refused (call.ask: too many)          | (new)     | the agent gets the reason                     |
- * | new      | ask.repeated (call.ask of an open call)   | (new)     | the open call answers it too                  |
- * | new      | ask.recorded (call.ask of a run that      | (new)     | the row, ended as the recorded call was;      |
- * |          |                                           |           | refused                                       |
- * |          | repeats another)                          |           | without one; nothing else is asked or sent    |
+ * | new      | ask.taken (call.ask)                      | vetting   | stores the row; asks the gate `tool.using`    |
+ * | new      | ask.failed (call.ask: the inputs are      | failed    | stores the row; the agent gets the error;     |
+ * |          | invalid, the tool was deleted, or there   |           | sends nothing                                 |
+ * |          | is no account to use)                     |           |                                               |
+ * | new      | ask.refused (call.ask: too many calls)    | (new)     | the agent gets the reason                     |
+ * | new      | ask.repeated (call.ask of an open call)   | (new)     | the open call answers this request too        |
+ * | new      | ask.recorded (call.ask of a run that      | (new)     | answers with the recorded outcome, or refuses |
+ * |          | repeats another run)                      |           | if there is none; sends nothing else          |
  * | new      | ask.late (call.ask of an ended run)       | (new)     |                                               |
- * | new      | cancel.elsewhere (call.cancel)            | (new)     | passed on to the call that answers the ask    |
+ * | new      | cancel.elsewhere (call.cancel)            | (new)     | passes it to the call that answers instead    |
  * | vetting  | gate.refused (gate.answered)              | refused   | the agent gets the hook's reason              |
- * | vetting  | gate.agreed (gate.answered: no approval   | running   | the request starts                            |
- * |          | needed, or approved)                      |           |                                               |
- * | vetting  | gate.waits (gate.answered)                | waiting   | an approval; the task goes to the inbox, or   |
- * |          |                                           |           | the                                           |
- * |          |                                           |           | person's own rule asks them; wake-up after 24 |
- * |          |                                           |           | h                                             |
- * | vetting  | gate.unusable (gate.answered: the tool or | failed    | nothing is sent                               |
- * |          | the person has left)                      |           |                                               |
- * | waiting  | answer.approved (call.answer)             | running   | the request starts                            |
- * | waiting  | answer.in-vain (the same, tool deleted or | failed    | nothing is sent                               |
- * |          | person left)                              |           |                                               |
- * | waiting  | answer.edited (call.answer)               | vetting   | gate `tool.using` again                       |
+ * | vetting  | gate.agreed (gate.answered: no approval   | running   | starts the request                            |
+ * |          | is needed, or the call is approved)       |           |                                               |
+ * | vetting  | gate.waits (gate.answered)                | waiting   | opens an approval; asks the assignee through  |
+ * |          |                                           |           | the inbox, or the person whose own rule       |
+ * |          |                                           |           | applies; wakes after 24 h                     |
+ * | vetting  | gate.unusable (gate.answered: the tool or | failed    | sends nothing                                 |
+ * |          | the person is gone)                       |           |                                               |
+ * | waiting  | answer.approved (call.answer)             | running   | starts the request                            |
+ * | waiting  | answer.in-vain (call.answer: the tool or  | failed    | sends nothing                                 |
+ * |          | the person is gone)                       |           |                                               |
+ * | waiting  | answer.edited (call.answer)               | vetting   | asks the gate `tool.using` again              |
  * | waiting  | answer.dismissed (call.answer)            | dismissed | the agent gets the reason                     |
- * | waiting  | woken `unanswered`                        | dismissed | "nobody answered"                             |
- * | waiting  | approver.gone (call.approver-left: the    | failed    | the approval closes; nothing is sent          |
- * |          | person of the rule is no longer           |           |                                               |
- * |          | on the team)                              |           |                                               |
- * | waiting  | tool.gone (call.tool-changed: the team    | failed    | the approval closes; nothing is sent          |
+ * | waiting  | woken `unanswered`                        | dismissed | the agent learns that nobody answered         |
+ * | waiting  | approver.gone (call.approver-left: the    | failed    | closes the approval; sends nothing            |
+ * |          | person of the rule is not on the team)    |           |                                               |
+ * | waiting  | tool.gone (call.tool-changed: the team    | failed    | closes the approval; sends nothing            |
  * |          | no longer offers the tool)                |           |                                               |
- * | vetting, | cancel.last (call.cancel), call.run-over  | withdrawn | the approval closes                           |
+ * | vetting, | cancel.last (call.cancel), call.run-over  | withdrawn | closes the approval                           |
  * | waiting  |                                           |           |                                               |
- * | running  | request.done (effect.ended)               | done      | output; fact `tool.used`                      |
- * | running  | request.failed (effect.ended)             | failed    | code and sentence; fact `tool.used` if the    |
- * |          |                                           |           | request may have been sent                    |
- * | running  | request.of-nothing (effect.ended: removed | (new)     |                                               |
- * |          | with its run)                             |           |                                               |
- * | running  | call.run-over                             | running   | recorded when it ends; no answer              |
- * | running  | cancel.last                               | running   |                                               |
- * | vetting, | cancel.one (call.cancel)                  | same      | another request still waits                   |
+ * | running  | request.done (effect.ended)               | done      | stores the output; publishes `tool.used`      |
+ * | running  | request.failed (effect.ended)             | failed    | stores the error; publishes `tool.used` if    |
+ * |          |                                           |           | the request may have been sent                |
+ * | running  | request.of-nothing (effect.ended: the     | running   | stops                                         |
+ * |          | call was removed with its run)            |           |                                               |
+ * | running  | call.run-over                             | running   | the result is stored, but nobody gets it      |
+ * | running  | cancel.last (call.cancel)                 | running   |                                               |
+ * | vetting, | cancel.one (call.cancel)                  | same      | another request still waits for the outcome   |
  * | waiting, |                                           |           |                                               |
  * | running  |                                           |           |                                               |
- * | any      | answer.refused, answer.repeated           | same      | answered                                      |
+ * | any      | answer.refused, answer.repeated           | same      | replies                                       |
  * |          | (call.answer)                             |           |                                               |
  *
- * 1. The request is made once. After a crash only a GET is repeated; any other method becomes `outcome-unknown`.
- * 2. The approver is fixed when the agent asks for the call. Whether it is still allowed is checked when it starts.
+ * 1. The request is sent once. After a crash, only a GET is repeated; any other method becomes `outcome-unknown`.
+ * 2. The approver is fixed when the agent asks for the call. The service checks whether the call is still allowed when
+ *    the request starts.
  */
 import type { ActorType } from "../../runtime/cells/actor-type.js";
 import { createChart, type InTurn } from "../../runtime/cells/chart.js";

@@ -3,19 +3,19 @@ import type { Refusal } from "../refusal.js";
 import type { AnswerApproval, ApprovalResult } from "../runs/run.messages.js";
 import { toolCallRef as placedToolCallRef } from "../runs/tool-call.messages.js";
 
-/** From the edge: a person answers the call's approval. */
+/** A person answers the call's approval through the API. */
 export interface AnswerCallApproval extends Answered<ApprovalResult | Refusal>, Omit<AnswerApproval, "type"> {
   readonly type: "call.answer";
   readonly runId: string;
 }
 
-/** From the workspace: the person whose own rule requires the approval has left. */
+/** The person whose own rule requires the approval has left. */
 interface CallApproverLeft extends Message {
   readonly type: "call.approver-left";
   readonly runId: string;
 }
 
-/** From the workspace: the integration of the call was changed or deleted. */
+/** The integration of the call was changed or deleted. */
 interface CallToolChanged extends Message {
   readonly type: "call.tool-changed";
   readonly runId: string;

@@ -45,8 +45,8 @@ export function listApproversWorkspaces(reading: Reading, { userId }: PersonCall
 }
 
 /**
- * Merges the open approvals of one more workspace that a person may answer into those found so far. Returns the newest
- * `limit`, newest first. Leaves out teams that the person has left.
+ * Adds a workspace's open approvals that a person may answer to `found`. Returns the newest `limit` approvals, newest
+ * first. Leaves out approvals of teams that the person has left.
  */
 export function addOwnApprovals(
   reading: Reading,
@@ -58,8 +58,8 @@ export function addOwnApprovals(
 }
 
 /**
- * Merges the open approvals of one more workspace whose tasks have no assignee. All team members see these approvals
- * and may assign the task. Yields between slices, so that other work can run.
+ * Adds a workspace's open approvals whose tasks have no assignee to `found`, like {@link addOwnApprovals}. All team
+ * members see these approvals and may assign the task. Yields between slices, so that other work can run.
  */
 export function* addUnassignedApprovals(
   reading: Reading,
@@ -78,7 +78,7 @@ export function* addUnassignedApprovals(
   return toNewest(found, withRuns(reading, { userId, workspaceId }, rows), { limit });
 }
 
-/** Filters out approvals of teams that the person is not on, and adds the runs. */
+/** Leaves out approvals of teams that the person is not on, and adds the runs. */
 function withRuns(
   reading: Reading,
   { userId, workspaceId }: { readonly userId: string; readonly workspaceId: string },

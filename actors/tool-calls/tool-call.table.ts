@@ -10,7 +10,7 @@ import { type StreamedToolCall, streamedToolCallView } from "./tool-call.view.js
 const runTopic = topic<{ readonly type: "tool-call"; readonly call: StreamedToolCall }>("run");
 
 /**
- * `[run, call]`. Ids increase with time. The index lists calls with the same `askedDigest` in the order of their
+ * Key: `[run, call]`. Ids increase with time. The index lists calls with the same `askedDigest` in the order of their
  * requests.
  */
 export const toolCalls = indexedTable<ToolCallRow>("tool-call", {
@@ -22,7 +22,7 @@ export const toolCalls = indexedTable<ToolCallRow>("tool-call", {
   changes: (call) => [toChangeEntry(runTopic(call.runId), { type: "tool-call", call: streamedToolCallView(call) })],
 });
 
-/** The use of a run's calls so far. */
+/** What a run's calls have used so far of the limits for calls. */
 export interface CallUse {
   /** Number of calls made. */
   readonly calls: number;
@@ -36,7 +36,7 @@ export interface CallUse {
   readonly waitedMs: number;
 }
 
-/** `[run]` */
+/** Key: `[run]`. */
 export const callUses = table<CallUse>("tool-call-use");
 
 /** Lists the calls of a run with the same tool and inputs, in the order of their requests. */
@@ -49,9 +49,9 @@ function listEqualCalls(
 }
 
 /**
- * Finds the recorded call that answers the next call of a repeating run: same tool, equal inputs as the agents gave
- * them. The n-th such call gets the n-th recorded answer, later ones the last. Undefined if the repeated run made no
- * such call.
+ * Finds the recorded call that answers the next call of a repeating run: a call of the same tool with equal inputs, as
+ * the agents gave them. The n-th such call gets the n-th recorded answer, and later calls get the last one. Returns
+ * undefined if the repeated run made no such call.
  */
 export function findRecordedCall(
   reading: Reading,

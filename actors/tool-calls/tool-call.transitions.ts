@@ -121,7 +121,7 @@ export function vetEdited(event: CallEvent<"answer.edited">, context: ToolCallCo
   return next;
 }
 
-/** A person has approved the call: starts the request. */
+/** Records a person's approval, and starts the request. */
 export function approveCall(event: CallEvent<"answer.approved">, context: ToolCallContext): ToolCallContext {
   recordAnswer(event, { state: "approved", edited: null, note: null });
   endWaiting(event.turn, context);
@@ -168,7 +168,10 @@ export function passCancelOn({ turn, runId, askId, callId }: CallEvent<"cancel.e
   turn.send(toolCallRef(turn.self.partition, callId), { type: "call.cancel", runId, askId });
 }
 
-/** Records that nobody waits under this id. Another id still waits, or the request is in flight. */
+/**
+ * Records that the agent no longer waits under this id. The call continues, because the agent waits under another id or
+ * the request is already running.
+ */
 export function cancelAsk({ turn, runId, askId }: CallEvent<"cancel.one" | "cancel.last">): void {
   const { partition, id } = turn.self;
   const open = openCalls.get(turn, partition, runId, id);

@@ -68,11 +68,13 @@ export interface ToolCallRow extends StoredCall {
   readonly inputs: StoredText;
   /** JSON text of the inputs that replaced `inputs` on approval; null when unchanged. */
   readonly edited: StoredText | null;
-  /** The source of the rule that requires approval, fixed when the agent asks for the call; null for none. */
+  /**
+   * The source of the rule that requires approval, fixed when the agent asks for the call; null if no rule requires it.
+   */
   readonly rule: ApprovalRule | null;
   /**
-   * Digest of the action, its request and its account at the time of the approval request; absent if no approval was
-   * requested.
+   * Digest of the action, its request and its connection settings at the time of the approval request; absent if no
+   * approval was requested.
    */
   readonly requestDigest?: string;
   /**
@@ -82,11 +84,11 @@ export interface ToolCallRow extends StoredCall {
   readonly task?: StoredText;
   /** The HTTP method of the request; null before it starts. */
   readonly method: string | null;
-  /** JSON text of the call's output; null for none. */
+  /** JSON text of the call's output; null if there is none. */
   readonly output: StoredText | null;
   /** The text that the agent got; absent if it is just the output or `message`. */
   readonly told?: StoredText;
-  /** In a repeating run, the id of the recorded call that gave the answer; absent for none. */
+  /** The id of the recorded call that gave the answer in a repeating run; absent if no recorded call did. */
   readonly recorded?: string;
 }
 

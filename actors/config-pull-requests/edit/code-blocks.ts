@@ -7,16 +7,22 @@ export interface CodeBlock {
   readonly type: string;
   readonly labels: readonly string[];
   readonly file: CodeFile;
-  /** Offset of the block in its file; in JSON, the offset of the first text that equals its name. */
+  /**
+   * Offset of the block in its file. In JSON, the offset of the first string that equals the block's last label, or its
+   * type if it has no labels; 0 if there is none.
+   */
   readonly start: number;
   /** Attributes by name. Each value is the text of an expression. */
   readonly attributes: ReadonlyMap<string, string>;
-  /** The same expressions as nodes of the file's syntax tree; empty for JSON. */
+  /** The attributes' expressions as nodes of the file's syntax tree; empty for JSON. */
   readonly nodes: ReadonlyMap<string, SyntaxNode>;
   readonly blocks: readonly CodeBlock[];
 }
 
-/** Reads a file's content as one unnamed block. In a variable file, its attributes are the values of variables. */
+/**
+ * Reads a file's content as one unnamed block. For a variable file, the block's attributes are the values of variables.
+ * The block is empty if the file cannot be parsed.
+ */
 export function readCode(repository: Repository, file: CodeFile): CodeBlock {
   const root = repository.parse(file);
   const whole = { type: "", labels: [], file, start: 0 };

@@ -14,12 +14,12 @@ export interface Source {
   readonly knows: Knows;
 }
 
-/** Whether an expression in a source is only a known value. */
+/** Whether an expression in a source consists only of known values. */
 export function isKnown({ text, knows }: Pick<Source, "text" | "knows">, expression: SyntaxNode): boolean {
   return isLiteral(text, expression, knows);
 }
 
-/** Ends an edit with a refusal. */
+/** Thrown to end an edit with a refusal. */
 export class EditRefused extends Error {
   readonly refusal: EditRefusal;
 

@@ -7,8 +7,8 @@ import { type PackedList, unpackList } from "./packed-list.js";
 import type { EditOutcome, SourceTree, UnreadFile, WantedStation } from "./station-edit.js";
 
 /**
- * A message from the edit thread: a read request, the file that it starts to parse, or the final outcome. A null path
- * requests the list of entries.
+ * A message from the edit thread: a read request, the file that the thread starts to parse, or the final outcome. A
+ * null path requests the list of entries.
  */
 export type Asked =
   | { readonly id: number; readonly path: string | null }

@@ -171,7 +171,7 @@ function teamsIn(
   return { own: named.filter(isOwn), others, hasInput: named.some(isInput) };
 }
 
-/** Refuses a line that may be another team's, with the place of the other team or of the unknown value. */
+/** Refuses a line that may belong to another team, with the place of the other team or of the unknown value. */
 function refuseOtherTeam(source: Source, line: FoundLine, sought: Sought): never {
   const written = memberNamed(line.body, "team_id")?.value ?? line.block.node;
   const { others } = teamsIn(source, line, sought);
@@ -213,7 +213,7 @@ function blockStations({ text }: Source, { blocks }: Holder, path: JsonPath): St
     .map(({ node }, index) => ({ node, holder: toHolder(text, node), path: [...path, STATIONS, index] }));
 }
 
-/** Returns the key of a station; null if an expression computes it. */
+/** Returns the key of a station; null if the station has no key, or an expression computes it. */
 function findKey(source: Source, { holder, path }: StationPlace): string | null {
   return holder === undefined ? null : keyMember(source, holder, path).key;
 }

@@ -11,7 +11,7 @@ import {
   unknownAt,
 } from "./module-value.js";
 
-/** The parts of an evaluation that the evaluation of a function call needs. */
+/** The functions of an evaluation that function calls need. */
 export interface Evaluator {
   /** Returns all possible values of the part of an expression to which the steps lead. */
   values(at: Expression, steps: readonly Step[]): readonly ModuleValue[];
@@ -21,7 +21,7 @@ export interface Evaluator {
   joined(at: Expression, parts: readonly (readonly ModuleValue[])[]): readonly ModuleValue[];
 }
 
-/** Returns the step that an index selects: its only text, or `*` if it is unknown. */
+/** Returns the step that an index selects: the only text among its possible values, or `*` if the index is unknown. */
 export function toStep([value, other]: readonly ModuleValue[]): Step {
   return value !== undefined && other === undefined && "text" in value ? value.text : "*";
 }
@@ -33,7 +33,7 @@ export function callValues(at: Expression, steps: readonly Step[], evaluator: Ev
   const given = node.children.find(({ type }) => type === "function_arguments")?.children.filter(isExpression) ?? [];
   const [first, second, third] = given;
   const read = (each: SyntaxNode, further: readonly Step[]) => evaluator.values({ ...at, node: each }, further);
-  // `f(list...)` gives the elements of a list as arguments.
+  // In `f(list...)`, the list's elements are the arguments, so the arguments are unknown.
   if (first === undefined || /\.\.\.\s*\)$/.test(toText(text, node).slice(-50))) return evaluator.mentioned(at);
   if (/^(try|coalesce)$/.test(name)) return given.flatMap((each) => read(each, steps));
   const [key] = steps;

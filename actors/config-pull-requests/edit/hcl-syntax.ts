@@ -14,7 +14,7 @@ export interface SyntaxNode {
   readonly children: readonly SyntaxNode[];
 }
 
-/** Parses HCL into a syntax tree with positions. Throws {@link TooDeep}. */
+/** Parses HCL into a syntax tree with positions. Throws {@link TooDeep} if the text nests too deeply. */
 export interface Syntax {
   parse(text: string): SyntaxNode;
 }
@@ -105,7 +105,7 @@ function copied(tree: Tree): SyntaxNode {
   const whole: Copy = { type: "", start: 0, end: 0, isBroken: false, children: [] };
   try {
     for (;;) {
-      // Tokens without a name are not copied, but a missing one breaks its parent.
+      // Tokens without a name are not copied, but a missing token marks its parent as broken.
       const isBroken = hasError && (cursor.nodeIsMissing || cursor.nodeType === "ERROR");
       const parent = open.at(-1);
       if (cursor.nodeIsNamed || parent === undefined) {
@@ -127,7 +127,7 @@ function copied(tree: Tree): SyntaxNode {
   }
 }
 
-/** Ends the innermost open node. A broken node breaks the nodes around it. */
+/** Ends the innermost open node. If this node is broken, marks its parent as broken. */
 function close(open: Copy[]): void {
   const ended = open.pop();
   const parent = open.at(-1);
@@ -213,8 +213,8 @@ export function toInner(node: SyntaxNode): SyntaxNode {
 export type Knows = (reference: string) => boolean;
 
 /**
- * Whether an expression is a plain value: no operation, no function call, no template with an unknown expression.
- * References are allowed only if their value is known.
+ * Whether an expression is a plain value, without operations (except a minus sign before a number), function calls or
+ * unknown template expressions. References are allowed only if their value is known.
  */
 export function isLiteral(text: string, expression: SyntaxNode, knows: Knows = () => false): boolean {
   const inner = toInner(expression);

@@ -8,7 +8,7 @@ import { quoteText, writeLiteral, writeName } from "./value-text.js";
 /** The layout of a source's stations. */
 export interface Manner {
   readonly text: string;
-  /** Other holders of the same kind; their attribute order serves as an example. */
+  /** Other holders of the same kind. The order of their attributes serves as an example. */
   readonly alike: readonly Holder[];
   /** Whether the `=` signs of neighbouring lines are aligned. */
   readonly isAligned: boolean;
@@ -39,7 +39,7 @@ interface Anchor {
   readonly isBefore: boolean;
 }
 
-/** Whether at least three attributes are in alphabetical order. */
+/** Whether there are at least three attributes, and all of them are in alphabetical order. */
 export function isAlphabetical({ members }: Pick<Holder, "members">): boolean {
   const names = members.map(({ name }) => name ?? "");
   return names.length > 2 && names.every((name, index) => index === 0 || (names[index - 1] ?? "") < name);
@@ -102,7 +102,10 @@ function onOneLine({ text }: Manner, member: Member, { name, value }: NewAttribu
   return `${nameLike(text, member, name)}${toGap(text, member)}${writeLiteral(value, layout)}`;
 }
 
-/** `beside` is the line whose `=` sign the new line aligns with. */
+/**
+ * Writes an attribute on a line of its own. `beside` is the line whose `=` sign the new line aligns with; null for no
+ * alignment.
+ */
 function onOwnLine(
   { text, isAligned }: Manner,
   at: { readonly member: Member; readonly beside: Member | null; readonly hasComma: boolean },

@@ -66,7 +66,8 @@ function fromTemplate(template: string): string {
   const alone = /^\$\{([^{}]*)\}$/.exec(template)?.[1];
   if (alone !== undefined) return alone.includes("\n") ? `(${alone})` : alone.trim();
   if (!/[$%]\{/.test(template)) return JSON.stringify(template);
-  // In an HCL string the quotes around a template are escaped, the quotes within an interpolation are not.
+  // In an HCL string, quotes in plain text are escaped, but quotes within an interpolation are not. A heredoc needs no
+  // escapes.
   if (!/["\\\n]/.test(template)) return `"${template}"`;
   let end = "END";
   while (template.includes(end)) end += "_";

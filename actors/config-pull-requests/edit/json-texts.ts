@@ -2,7 +2,10 @@ import type { Syntax, SyntaxNode } from "./hcl-syntax.js";
 import { isFields, LABELS, readJson, toExpression } from "./json-code.js";
 import { pathsIn, type WrittenPath } from "./read-paths.js";
 
-/** Returns the paths that a JSON file may name, by converting the file to HCL. */
+/**
+ * Returns the paths that a JSON file may name, by converting the file to HCL. A file that is not a valid JSON object
+ * may name any path.
+ */
 export function jsonPaths(text: string, syntax: Syntax): readonly WrittenPath[] {
   const fields = readJson(text);
   if (fields === null) return [{ from: "any", parts: [null], use: "read", node: nodeAt(text, 0) }];

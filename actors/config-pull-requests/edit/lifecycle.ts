@@ -31,7 +31,7 @@ export function refuseIgnored(source: Source, found: FoundStation, changes: read
 /** Returns the part of `ignore_changes` that covers a change or a part of it; null if there is none. */
 function ignoredBy(text: string, value: SyntaxNode, { path }: FoundStation, change: StationChange): SyntaxNode | null {
   const list = toInner(value);
-  // `all`, or an expression that is not a list.
+  // The value is `all`, or another expression that is not a list.
   if (list.type !== "tuple") return value;
   const [attribute, index] = path.slice(-2).map(String);
   const names = [attribute, ...change.path];

@@ -59,7 +59,8 @@ export function findLinks(entries: readonly TreeEntry[]): Links {
 }
 
 /**
- * Returns the target of a symlink, from the root. Null if it is outside the repository; undefined if it was not read.
+ * Returns the target of a symlink, relative to the repository's root. Null if the target is outside the repository;
+ * undefined if the target was not read.
  */
 function findTarget({ path, leadsTo }: TreeEntry): string | null | undefined {
   if (leadsTo === undefined) return undefined;

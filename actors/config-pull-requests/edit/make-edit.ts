@@ -63,7 +63,10 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   return [{ path, before: text, after }, ...texts];
 }
 
-/** Returns the edited text of a source, formatted as before and proven. */
+/**
+ * Returns the edited text of a source. The text is formatted if the source was formatted, and {@link proveEdit} has
+ * checked it.
+ */
 async function editText(
   parsers: Parsers,
   of: {
@@ -167,7 +170,10 @@ async function editFile(
   return { path: target, before, after: change.now };
 }
 
-/** Compares texts in Unicode NFC, because HCL normalizes all texts to it. Null is a text that is not set. */
+/**
+ * Compares texts in Unicode NFC, because HCL normalizes all texts to it. A value that is not a text counts as an empty
+ * text.
+ */
 function isSame(text: string, value: unknown): boolean {
   return text.normalize("NFC") === (typeof value === "string" ? value.normalize("NFC") : "");
 }

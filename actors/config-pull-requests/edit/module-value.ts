@@ -7,8 +7,8 @@ import type { ModuleLevel } from "./module-levels.js";
 export type TeamNamed = { readonly id: string } | { readonly key: string };
 
 /**
- * One possible value of an expression, and where it is written: a text, the id of a team's resource, or unknown. The
- * `input` of a root module is given outside of the repository.
+ * One possible value of an expression, and where it is written: a text, the id of a team's resource, or an unknown
+ * value. `input` is the value of a root module's variable that is given outside of the repository.
  */
 export type ModuleValue = Written &
   ({ readonly text: string } | { readonly team: TeamNamed } | { readonly unknown: "expression" | "input" });
@@ -56,7 +56,10 @@ export function isExpression({ type }: SyntaxNode): boolean {
   return type === "expression";
 }
 
-/** Returns the place of an expression in a file; of its block if the expression was parsed by itself. */
+/**
+ * Returns the place of an expression in its file. If the expression was parsed by itself, returns the place of its
+ * block.
+ */
 export function placeIn({ block, text, node }: Pick<Expression, "block"> & Partial<Expression>): () => string | null {
   if (block === null) return () => null;
   const { file } = block;

@@ -61,7 +61,10 @@ class Evaluation {
     return node === undefined ? null : { text, node, ...read };
   }
 
-  /** Returns the expression of a block's attribute. An expression of a file is not parsed again. */
+  /**
+   * Returns the expression of a block's attribute; null if it is missing or broken. An expression of a file is not
+   * parsed again.
+   */
   #attribute(block: CodeBlock, name: string, names: Names): Expression | null {
     const node = block.nodes.get(name);
     if (node?.isBroken === true) return null;
@@ -70,7 +73,9 @@ class Evaluation {
     return written === undefined ? null : this.#parse(written, { block, ...names });
   }
 
-  /** Returns the values of an attribute in all blocks that have it. */
+  /**
+   * Returns the values of an attribute in all blocks that have it. If no block has the attribute, its value is unknown.
+   */
   #attributes(
     { blocks, name, names, at }: { blocks: readonly CodeBlock[]; name: string; names: Names; at: Expression },
     steps: readonly Step[],
@@ -118,7 +123,10 @@ class Evaluation {
     }
   }
 
-  /** Returns the step of a computed index such as `[local.name]`, `*` if it is unknown; null for no index. */
+  /**
+   * Returns the step of a computed index such as `[local.name]`, or `*` if the index is unknown. Null if the node is
+   * not an index.
+   */
   #computedStep(at: Expression, node: SyntaxNode): readonly Step[] | null {
     const index = nodesIn(node, "new_index")[0]?.children.find(isExpression);
     if (index === undefined) return null;
@@ -126,8 +134,8 @@ class Evaluation {
   }
 
   /**
-   * Returns the values of one element of an object or a list. If the step is missing or unknown, returns everything
-   * that the object or list mentions.
+   * Returns the values of one element of an object or a list, or of all elements for the step `*`. If there is no step,
+   * or the step does not select exactly one element, returns everything that the object or list mentions.
    */
   #element(at: Expression, [step, ...rest]: readonly Step[]): readonly ModuleValue[] {
     const { text, node } = at;
@@ -155,7 +163,10 @@ class Evaluation {
       });
   }
 
-  /** Joins known parts to one text. A single part keeps its values, which may be teams. */
+  /**
+   * Joins known parts to one text. A single part keeps its values, which may be teams. If one of several parts has no
+   * single known text, returns what the expression mentions.
+   */
   #joined(at: Expression, parts: readonly (readonly ModuleValue[])[], steps: readonly Step[]): readonly ModuleValue[] {
     const [only] = parts;
     if (steps.length > 0) return [unknownAt(at)];

@@ -36,7 +36,7 @@ export function listParts(text: string, expression: SyntaxNode, names: Names = n
   }
 }
 
-/** Returns the parts of a heredoc's content. It has no escapes. */
+/** Returns the parts of a heredoc's content. A heredoc has no escapes. */
 function heredocParts(text: string, heredoc: SyntaxNode, names: Names = noNames): readonly Part[] {
   const begin = text.indexOf("\n", heredoc.start) + 1;
   const end = text.lastIndexOf("\n", text.slice(heredoc.start, heredoc.end).trimEnd().length + heredoc.start - 1);
@@ -61,7 +61,10 @@ function templateParts(
   return [...parts, readPart(text.slice(at, end))].filter((each) => each !== "");
 }
 
-/** Returns the parts of the path that `abspath`, `pathexpand`, `format` or `join` builds. Other calls are unknown. */
+/**
+ * Returns the parts that a call of `format` or `join` builds, or the parts of the argument of a function such as
+ * `abspath`, which keeps them. The result of any other call is unknown.
+ */
 function callParts(text: string, call: SyntaxNode, names: Names): readonly Part[] {
   const { name, given } = toCall(text, call);
   const [first, second] = given;

@@ -66,8 +66,8 @@ export function hasKnownEnd({ steps }: PathPattern): boolean {
 }
 
 /**
- * Whether a pattern may match a path; `.` is the root. Names of folders above the root are unknown. The last of them
- * may be the name of the checkout folder itself.
+ * Whether a pattern may match a path; `.` is the root. If the pattern starts above the root, the folders that lead back
+ * down to the root may have any names.
  */
 export function mayBe({ steps, above, mayBeAbove }: PathPattern, path: string): boolean {
   const isOf = (some: readonly string[]): boolean =>

@@ -13,8 +13,8 @@ export interface ProvenChange {
 }
 
 /**
- * Parses the edited source again and refuses with `not-proven` unless only the wanted values changed. Also refuses
- * unless each wanted value is a literal in the source, because the parsed values do not show that.
+ * Refuses with `not-proven` unless only the wanted values changed in the edited source. Also refuses unless each wanted
+ * value is a literal in the source, because the parsed values do not show that.
  */
 export function proveEdit(
   { before, after }: { readonly before: Source; readonly after: Source },

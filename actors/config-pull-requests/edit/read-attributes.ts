@@ -10,7 +10,7 @@ export type BlockUse = "reads" | "module" | null;
 /** Attributes that name a file or a folder to read, by the last word of their names. */
 const READS =
   /(^|_)(files?|filenames?|dirs?|director(y|ies)|folders?|paths?|src|sources?|scripts?|context|cwd|chdir|workdir|basedir|rootdir)$/;
-/** Attributes of this kind name a file to write. */
+/** Attributes with these prefixes name a file to write. */
 const WRITES = /^(output|dest|destination|target|remote|mount|log)_/;
 /** Attributes that name a file or a folder in any block, for example in an object of a local. */
 const READS_ANYWHERE = /^(filename|folder|working_dir|\w+_(file|dir|directory)|dir|directory|source_path|src)$/;
@@ -19,7 +19,10 @@ const COMMANDS = /(^|_)(commands?|cmd|inline|program)$/;
 const COMMAND_TEXTS =
   /(^|_)(args?|arguments|entrypoint|environment|interpreter|query|user_data|triggers\w*|keepers|input)$/;
 
-/** Returns the use of a block or of an attribute with blocks, within a block of another use. */
+/**
+ * Returns the use of a block, or of an attribute that is written in place of a block. `outer` is the use of the
+ * surrounding block; undefined outside of blocks.
+ */
 export function toUse(name: string, label: string, outer: BlockUse | undefined): BlockUse {
   if (name === "provisioner") return "reads";
   if (outer !== undefined) return outer;

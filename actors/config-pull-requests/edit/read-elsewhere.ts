@@ -25,7 +25,7 @@ export interface FileReading {
  * none. Searches all configuration: arguments of functions and attributes that read files, function calls in templates
  * (`.tftpl`, `.tpl`, `.tmpl`), and strings that name the file.
  *
- * `join` and `format` are evaluated. An unknown part of a path, such as a local, a variable or `path.root`, can be any
+ * Locals, `join` and `format` are evaluated. An unknown part of a path, such as a variable or `path.root`, can be any
  * text; see {@link toPattern} for its limits. Files that other programs read are not found.
  */
 export async function findOtherReader(repository: Repository, reading: FileReading): Promise<string | null> {
@@ -117,10 +117,13 @@ function toLocals(repository: Repository, files: readonly CodeFile[]): (folder: 
 
 /** Maximum number of characters of all locals that an edit follows. Further locals are unknown. */
 const MAX_FOLLOWED = 100_000;
-/** Maximum number of locals to follow, one after the other. */
+/** Maximum length of a chain of locals to follow. */
 const MAX_HOPS = 10;
 
-/** Returns the offset of an unparsed part of a file that may read a file or that names the target; otherwise null. */
+/**
+ * Returns the offset of a part that the parser missed, if the part calls a function that may read a file or contains
+ * the target's name. Returns null if there is no such part.
+ */
 function missedIn(text: string, root: SyntaxNode, target: string): number | null {
   const known = new Set(nodesIn(root, "function_call").map(({ start }) => start));
   const code = withoutComments(text, root);

@@ -162,9 +162,9 @@ export function mayName(written: WrittenPath, file: string, of: ReadTarget): boo
 }
 
 /**
- * Whether a text that no function reads is a path. It is one if it starts at `path.module` or a similar folder and adds
- * a name. Otherwise its last part must be known. A single text without a slash is a path only if it is the target's
- * path from the file's folder or from the root.
+ * Whether a text that no function reads is a path. A text that starts at `path.module` or a similar folder and adds a
+ * name is a path. For any other text, the last part must be known. A single text without a slash is a path only if it
+ * is the target's path from the file's folder or from the root.
  */
 function isPath(
   { parts, use }: WrittenPath,

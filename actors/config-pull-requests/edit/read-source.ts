@@ -141,7 +141,7 @@ function toCut(
   return { start, end, text: write(digest), digest };
 }
 
-/** Returns the attribute expressions in blocks that are longer than {@link MAX_EXPRESSION}. */
+/** Returns those attribute expressions of the blocks that are longer than {@link MAX_EXPRESSION}. */
 function longExpressions(text: string, node: SyntaxNode): readonly SyntaxNode[] {
   return toHolder(text, node).blocks.flatMap(({ node: block }) => {
     const long = toHolder(text, block).members.filter(({ value }) => value.end - value.start > MAX_EXPRESSION);
@@ -175,7 +175,7 @@ function withOwnLines(fault: string, { cuts }: Shortened): string {
   });
 }
 
-/** Returns the parser's message without its prefix: `lines/main.tf:1,3-4: Unclosed block; …`. */
+/** Returns the parser's message without its prefix, for example `lines/main.tf:1,3-4: Unclosed block; …`. */
 function toMessage(fault: string, path: string): string {
   const output = /^parse config: \[(.*)\]$/s.exec(fault)?.[1] ?? fault;
   return output.includes(`${path}:`) ? output : `${path}:1: ${output}`;

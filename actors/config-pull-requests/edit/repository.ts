@@ -21,7 +21,7 @@ export interface Repository {
   readonly isWhole: boolean;
   readonly links: Links;
   readonly syntax: Syntax;
-  /** Notes the file that is being parsed. */
+  /** Reports the file that is parsed next, for the message of an edit that takes too long. */
   onFile(path: string): void;
   read(path: string): Promise<string | UnreadFile>;
   /** Reads all configuration files in the repository. */
@@ -36,7 +36,7 @@ export interface Repository {
   parse(file: CodeFile): SyntaxNode | null;
 }
 
-/** Maximum number of configuration files to read. Each is a request to the code host. */
+/** Maximum number of configuration files to read. Each file needs a request to the code host. */
 const MAX_FILES = 400;
 const NO_JSON = "is not a JSON object, or repeats a name in an object";
 /** Maximum number of files to read at the same time. */
@@ -130,7 +130,7 @@ export function isOverride(path: string): boolean {
   return /(^|[/_])override\.(tf|tofu)(\.json)?$/.test(path);
 }
 
-/** Returns why a file was not read, as the end of a sentence about it. */
+/** Returns why a file was not read, as the end of a sentence about the file. */
 export function whyUnread({ unread }: UnreadFile): string {
   return {
     missing: "does not exist",

@@ -61,7 +61,7 @@ export function isOneLine(text: string, { start, end }: Pick<SyntaxNode, "start"
 export interface Rest {
   /** Offset of a comma, if only comments and blanks precede it; otherwise null. */
   readonly comma: number | null;
-  /** Whether the rest of the line has only that comma, comments and blanks. */
+  /** Whether the rest of the line contains only blanks, comments and at most one comma. */
   readonly endsLine: boolean;
   /** Offset of the line's end or of the next token. After a multi-line comment, this is on the comment's last line. */
   readonly end: number;

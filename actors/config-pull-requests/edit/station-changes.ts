@@ -28,7 +28,7 @@ export const attributeOrder: readonly string[] = [...toProperties(toShape(statio
   ({ snake }) => snake,
 );
 
-/** Whether the source writes an attribute as an object, so that its members are edited one by one. */
+/** Whether the source writes an attribute as an object or as one block, so that its members are edited one by one. */
 type WritesMembers = (attribute: string) => boolean;
 
 /**
@@ -65,9 +65,9 @@ function readAttributes(block: Block): Entries {
 }
 
 /**
- * Whether `written`, the source's value at a path, means the same as the live station's value. An undefined value is an
- * attribute that is not written; like null, it has its default. Values that the provider converts to the same value are
- * the same, as are texts that differ only in their Unicode form.
+ * Whether `written`, the source's value at a path, means the same as the live station's value. If `written` is
+ * undefined, the attribute is not written and has its default, as if it were null. Values that the provider converts to
+ * the same value are the same, as are texts that differ only in their Unicode form.
  */
 export function meansLive(live: Block, { path, was }: StationChange, written: Json | undefined): boolean {
   return means(live, path, written === undefined ? null : toTypeLike(was, written));
@@ -116,7 +116,9 @@ function withAt(whole: Json, path: readonly string[], written: Json): Json {
   return { ...members, [name]: withAt(members[name] ?? null, below, written) };
 }
 
-/** Converts between strings and numbers or booleans, as HCL does. */
+/**
+ * Converts `written` to the type of `was` (string, number or boolean), as HCL does. Returns any other value unchanged.
+ */
 function toTypeLike(was: HclValue, written: Json): Json {
   if (typeof was === "string" && (typeof written === "number" || typeof written === "boolean")) return String(written);
   if (typeof was === "number" && typeof written === "string" && written.trim() !== "") return Number(written);

@@ -78,7 +78,7 @@ export interface EditRefusal {
   readonly message: string;
   /** The attribute of the station, such as `judge.rubric`, or of the resource; null if no attribute is concerned. */
   readonly attribute: string | null;
-  /** The complete text of the expression that computes the attribute. */
+  /** The complete text of the expression that the refusal concerns; null if there is none. */
   readonly expression: string | null;
   /**
    * The value for the user to set by hand: a string as plain text, any other value in HCL. Several values have their

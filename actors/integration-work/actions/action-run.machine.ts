@@ -1,24 +1,28 @@
 /**
- * One run of an integration's action, `action-run/<id>`, started by a task binding or a schedule. The row stores the
- * result. The actor stops at the end of the run, and the row prevents a second start.
+ * One run of an integration's action, `action-run/<id>`, started by a task binding, a schedule or a resend. The row
+ * stores the result. The actor stops at the end of the run, and the row prevents a second start.
  *
  * 1. A binding's request is sent at least once: each of up to 8 attempts carries the same `service-message-id`. A
  *    scheduled run makes one attempt; after a process kill, the service repeats the request only if its method is GET.
  * 2. When a binding's last attempt fails, the run adds one note to the task.
  *
- * | state      | moved by                                         | next       | also                               |
+ * | state      | event (message)                                  | next       | also                               |
  * |------------|--------------------------------------------------|------------|------------------------------------|
- * | new        | run.begun (action.bound, action.due)             | attempting | row; the request starts            |
- * | new        | run.skipped (the binding does not apply to       | new        | no row, no note; stops             |
- * |            | the task, or was removed)                        |            |                                    |
- * | new        | run.repeated (begun before)                      | new        | stops                              |
- * | new        | resend.begun (action.resend)                     | attempting | as run.begun, with the same values |
- * | new        | resend.answered (repeated, refused)              | new        | answered; stops                    |
- * | attempting | attempt.done (effect.ended, a success)           | done       | marks are set; stops               |
- * | attempting | attempt.retry (effect.ended, retryable, attempts | waiting    | wake-up after 2 s, doubling up to  |
+ * | new        | run.begun (action.bound, action.due)             | attempting | stores the row; sends the request  |
+ * | new        | run.skipped (action.bound, if the binding does   | new        | stores no row; stops               |
+ * |            | not apply to the task or was removed)            |            |                                    |
+ * | new        | run.repeated (action.bound or action.due, if the | new        | stops                              |
+ * |            | run has a row)                                   |            |                                    |
+ * | new        | resend.begun (action.resend)                     | attempting | like run.begun, with the values of |
+ * |            |                                                  |            | the earlier run                    |
+ * | new        | resend.answered (action.resend, if the request   | new        | replies; stops                     |
+ * |            | is repeated or refused)                          |            |                                    |
+ * | attempting | attempt.done (effect.ended, success)             | done       | sets marks for a binding; stops    |
+ * | attempting | attempt.retry (effect.ended, retryable, attempts | waiting    | wakes after 2 s, doubling up to    |
  * |            | left)                                            |            | 1 h, or when the host says         |
- * | attempting | attempt.failed (effect.ended, failed otherwise)  | failed     | a note on the task; stops          |
- * | waiting    | woken                                            | attempting | the request again                  |
+ * | attempting | attempt.failed (effect.ended, other failures)    | failed     | adds a note to a binding's task;   |
+ * |            |                                                  |            | stops                              |
+ * | waiting    | woken                                            | attempting | sends the request again            |
  */
 import { createChart, type InTurn, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
@@ -98,7 +102,7 @@ function classifyActionRun(
   return toEvent(toAttemptClass(result, context), { result });
 }
 
-/** Returns whether a finished request succeeded, may be retried, or failed. */
+/** Classifies a finished request: success, failure that is retried, or final failure. */
 function toAttemptClass({ code, retryAfterMs }: IntegrationRequestResult, { attempt, mostAttempts }: ActionRunContext) {
   if (code === null) return "attempt.done";
   if (attempt >= mostAttempts) return "attempt.failed";
@@ -124,7 +128,7 @@ function classifyBound({ integrationId, index, event, task, ask }: RunBinding, t
   });
 }
 
-/** A scheduled run makes one attempt. The schedule starts the next run anyway. */
+/** Starts a scheduled run, which makes only one attempt. The schedule starts the next run anyway. */
 function classifyDue({ integrationId, teamId, action }: RunScheduled, turn: TurnReading) {
   const { partition: workspaceId, id } = turn.self;
   if (findActionRun(turn, workspaceId, integrationId, id) !== undefined) return toEvent("run.repeated");
@@ -163,7 +167,7 @@ function findServed(
   return isServed ? findResource<IntegrationFields>(turn, workspaceId, "integration", integrationId) : undefined;
 }
 
-/** Returns the result of a request whose effect ended without one. */
+/** Returns a failed result for a request whose effect ended without a result. */
 function withoutResult(turn: TurnReading, reason: string): IntegrationRequestResult {
   const none = { method: null, origin: null, status: null, success: false, response: null, retryAfterMs: null };
   return { at: new Date(turn.now).toISOString(), tookMs: 0, ...none, captures: "{}", code: "errored", reason };

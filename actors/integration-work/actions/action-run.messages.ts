@@ -6,9 +6,12 @@ import type { Refusal } from "../../refusal.js";
 import type { Keyed } from "../../resources/repeated-request.js";
 import type { BindingEvent } from "./action-run.js";
 
-/** Messages that start an action run. The id in the address is the run's own. Only the first message starts it. */
+/**
+ * Messages that start an action run. The message's address contains the id of the run. Only the first message to an
+ * address starts the run.
+ */
 
-/** A task event occurred that a binding handles. No run starts if the binding does not apply to the task. */
+/** Starts a run for a task event that a binding handles. No run starts if the binding does not apply to the task. */
 export interface RunBinding extends Message {
   readonly type: "action.bound";
   readonly integrationId: string;
@@ -16,11 +19,11 @@ export interface RunBinding extends Message {
   readonly event: BindingEvent;
   /** The task at the time of the event. */
   readonly task: EventTask;
-  /** The question that the task asks, or null. */
+  /** The question that the task asks; null if it asks none. */
   readonly ask: TaskAsk | null;
 }
 
-/** A scheduled action is due. The run notifies the schedule when it ends. */
+/** Starts a run of a scheduled action. The run notifies the schedule when the run ends. */
 export interface RunScheduled extends Message {
   readonly type: "action.due";
   readonly integrationId: string;
@@ -37,9 +40,9 @@ export interface ResendRun extends Answered<RunResent | Refusal>, Keyed {
 
 export interface RunResent {
   readonly id: string;
-  /** Whether the request was accepted before, under the same key. */
+  /** Whether the service already accepted a request with the same idempotency key. */
   readonly replayed: boolean;
 }
 
-/** An action run in a workspace. */
+/** An action run, by its workspace and id. */
 export const actionRunRef = reference<RunBinding | RunScheduled | ResendRun>("action-run");

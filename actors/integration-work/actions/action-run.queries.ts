@@ -8,7 +8,7 @@ import { actionRuns, findActionRun } from "./action-run.table.js";
 /** The filter and limits of a page of action runs. */
 export interface ActionRunPage {
   readonly state?: ActionRunState | undefined;
-  /** Only runs before this run id. */
+  /** Only runs with an id before this id. */
   readonly before?: string | undefined;
   readonly limit: number;
 }

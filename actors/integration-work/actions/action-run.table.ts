@@ -38,7 +38,10 @@ export function findActionRun(
   return actionRuns.get(reading, workspaceId, integrationId, id);
 }
 
-/** Stores a new run. If the integration has more than {@link MAX_RUNS} runs, also removes the oldest finished ones. */
+/**
+ * Stores a new run. If the integration has more than {@link MAX_RUNS} runs, also removes some of the oldest finished
+ * runs.
+ */
 export function insertActionRun(turn: Turn, row: ActionRunRow): void {
   const { partition } = turn.self;
   actionRuns.insert(turn, partition, row);

@@ -25,7 +25,7 @@ import { actionRuns, findActionRun, insertActionRun } from "./action-run.table.j
 
 /** The transitions of an action run. `action-run.machine.ts` lists when each one runs. */
 
-/** The state that decides what the end of a request means. The row holds everything else. */
+/** The part of a run's state that is needed to classify the result of a request. The row stores everything else. */
 export interface ActionRunContext {
   readonly integrationId: string;
   readonly attempt: number;
@@ -37,7 +37,7 @@ interface Beginning {
   readonly integration: Pick<ResourceRow<IntegrationFields>, "id" | "teamId">;
   readonly action: string;
   readonly binding: BoundTask | null;
-  /** The values of the expressions, as JSON text. */
+  /** The values for the action's expressions, as JSON text. */
   readonly values: string;
   readonly mostAttempts: number;
 }
@@ -105,8 +105,8 @@ export function retry({ turn }: InTurn, context: ActionRunContext): ActionRunCon
 }
 
 /**
- * Records how the run ended. A success sets marks, a failure adds a note to the task, and a scheduled run notifies its
- * schedule.
+ * Records how the run ended. For a binding, a success sets marks and a failure adds a note to the task. A scheduled run
+ * notifies its schedule, unless the run is a resend.
  */
 export function finish({ turn, result }: AttemptEnded, context: ActionRunContext, state: "done" | "failed"): void {
   const { partition: workspaceId, id } = turn.self;
@@ -138,7 +138,7 @@ function reportFailure(
   const end = attempt > 1 ? ` It was tried ${attempt} times and will not be retried.` : "";
   const text = `The action ${action} failed (${code}): ${reason ?? code}.${end}`;
   const from = `integration ${fields?.integration ?? integrationId}`;
-  // The key makes repeated identical failures one note on the task. The details are in the runs.
+  // With this key, repeated identical failures add only one note to the task. The runs have the details.
   const key = `${integrationId} ${createHash("sha256").update(text).digest("hex")}`;
   turn.send(taskRef(workspaceId, taskId), { type: "note", from, text, key });
 }
@@ -155,8 +155,8 @@ function startRequest(turn: Turn, row: ActionRunRow, { attempt }: ActionRunConte
     after: binding === null ? null : { kind: "binding", index: binding.index },
     actsAs: { kind: "team" },
     timeoutMs: ACTION_TIMEOUT_MS,
-    // A binding handles a killed request with its own next attempt. A schedule repeats the request if its method allows
-    // it.
+    // If a crash kills a binding's request, the run makes its next attempt instead. A scheduled run repeats the request
+    // if the request's method allows it.
     again: binding === null ? "after-a-crash" : "never",
     messageId: `msg_${id.slice(id.indexOf("_") + 1)}`,
   });

@@ -4,7 +4,7 @@ import type { IntegrationRequestCode } from "../../integrations/requests/integra
 import type { StoredText } from "../../tables/text-blobs.js";
 import type { Stored } from "../../view.js";
 
-/** An action run, which a binding starts for a task, or a schedule starts. The machine documents its states. */
+/** An action run. A binding starts it for a task, or a schedule starts it. The machine documents the states. */
 
 /** The task events that bindings handle. */
 export type BindingEvent = IntegrationFields["on"][number]["event"];
@@ -56,8 +56,8 @@ export type ActionRunState = (typeof actionRunStates)[number];
 /** One request of an action, or the reason why none was sent. */
 export interface ActionAttempt extends Stored<typeof actionAttemptSchema> {
   /**
-   * The start of the response body, without secrets; JSON text if the response is JSON. Empty for all attempts but the
-   * last.
+   * The start of the response body, with secrets masked; JSON text if the response is JSON. Empty for all attempts
+   * except the last.
    */
   readonly body: string;
   readonly code: IntegrationRequestCode | null;
@@ -90,9 +90,9 @@ export function isOver(state: ActionRunState): boolean {
 
 /** Maximum number of bytes stored from a response body. */
 export const MAX_BODY_BYTES = 4_096;
-/** Maximum number of stored runs per integration; the latest are kept. */
+/** Maximum number of stored runs per integration. The oldest finished runs are removed first. */
 export const MAX_RUNS = 10_000;
-/** How long runs are stored, in milliseconds. */
+/** Maximum time that finished runs are stored, in milliseconds. */
 export const STORED_MS = 30 * 24 * 60 * 60 * 1_000;
 /** Timeout of an action's request, in milliseconds. */
 export const ACTION_TIMEOUT_MS = 30_000;

@@ -9,7 +9,7 @@ export const actionRunView = defineView<ActionRunRow>()(actionRunSchema, {
   attempts: ({ attempts }) => attempts.map((attempt, index) => attemptView(attempt, index === attempts.length - 1)),
 });
 
-/** Rows store an empty string when there is no body; the API returns null. */
+/** Rows store an empty string for a body that is missing or no longer stored. The API returns null. */
 function attemptView(attempt: ActionAttempt, isLast: boolean): Shown<typeof actionAttemptSchema> {
   return { ...attempt, body: isLast && attempt.status !== null ? attempt.body : null };
 }

@@ -43,7 +43,10 @@ export function findBody(
   return deliveryBodies.get(reading, workspaceId, integrationId, id);
 }
 
-/** Stores a body under its digest unless it is already there. Returns the new reference for the delivery's row. */
+/**
+ * Stores a body under its digest, if the body is not stored that way yet. Returns the reference for the delivery's row,
+ * or null if the body was dropped.
+ */
 export function shareBody(turn: Turn, row: Place & Pick<DeliveryRow, "body">): DeliveryBody | null {
   const { partition } = turn.self;
   const bytes = row.body?.digest === null ? findBody(turn, partition, row) : undefined;
@@ -52,7 +55,7 @@ export function shareBody(turn: Turn, row: Place & Pick<DeliveryRow, "body">): D
   return { digest: storeBlob(turn, partition, bytes), bytes: bytes.length };
 }
 
-/** Removes a body's own row, if it has one. Call this together with removing the reference to it. */
+/** Removes the separate row of a body, if the body has one. The caller must also remove the reference to the body. */
 export function removeOwnBody(turn: Turn, { id, integrationId, body }: Place & Pick<DeliveryRow, "body">): void {
   if (body?.digest === null && body.content === undefined)
     deliveryBodies.remove(turn, turn.self.partition, integrationId, id);

@@ -15,7 +15,7 @@ import { evaluateDelivery } from "./evaluate-delivery.js";
 import type { EntryPlace, Evaluated } from "./evaluated-delivery.js";
 import { toEventPlaces } from "./event-places.js";
 
-/** Evaluates entries of a delivery. The effect only reads, so it may run again. */
+/** Evaluates entries of a delivery. The effect only reads, so it can run again. */
 export const EVALUATION = effect<EvaluationInput, Evaluated>("delivery-evaluation");
 
 /**
@@ -25,15 +25,15 @@ export interface EvaluationInput {
   readonly integrationId: string;
   readonly deliveryId: string;
   readonly from: EntryPlace;
-  /** JSON text of the captures of the lookup at `from`; null if there was no lookup. */
+  /** The captures of the lookup at `from`, as JSON text; null if there was no lookup. */
   readonly captures: string | null;
   readonly units: number;
   readonly entriesLeft: number;
 }
 
 /**
- * The evaluation uses processor time of this process, so the lane limits it per workspace and per integration. An
- * expensive delivery delays its own integration first. Slices take turns.
+ * The lane limits evaluations per workspace and per integration, because an evaluation uses processor time of this
+ * process. An expensive delivery mainly delays its own integration.
  */
 const evaluationLane: LaneLimits = { name: "deliveries", places: 8, kept: 6, perParty: 2, perTarget: 1 };
 
@@ -41,7 +41,7 @@ export interface EvaluationOptions {
   readonly reading: () => Reading;
   /** Runs other work between two slices. */
   readonly scheduler: Scheduler;
-  /** The cache of the bodies of deliveries in progress; by default the effect has its own. */
+  /** The cache of read bodies of deliveries in progress. By default, the effect creates its own cache. */
   readonly bodies?: ReadBodies;
 }
 

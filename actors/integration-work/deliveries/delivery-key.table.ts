@@ -3,7 +3,7 @@ import { listKeys } from "../../../storage/list-keys.js";
 import { table } from "../../../storage/table.js";
 import type { DeliveryRow } from "./delivery.js";
 
-/** How long a delivery key is stored, in milliseconds. Senders repeat a delivery for days. */
+/** How long a delivery key is stored, in milliseconds. A sender may repeat a delivery for several days. */
 export const KEY_MS = 7 * 24 * 60 * 60 * 1_000;
 
 interface TakenKey {
@@ -12,8 +12,8 @@ interface TakenKey {
 }
 
 /**
- * Key: `[integration, period, key]`. Periods have the length {@link KEY_MS} and count from 1970, so that old keys are
- * adjacent.
+ * Key: `[integration, period, key]`. `period` is the number of whole {@link KEY_MS} intervals since 1970, so that old
+ * keys are adjacent.
  */
 export const deliveryKeys = table<TakenKey>("delivery-key");
 
@@ -26,8 +26,8 @@ export class TakenKeys {
   readonly #periods: readonly number[];
 
   /**
-   * `knownFrom` is the `from` of an earlier turn. It stays valid in its period, because keys are stored under their own
-   * period.
+   * `knownFrom` is the `from` of an earlier turn. It stays valid until its period ends, because no later turn stores a
+   * key under an earlier period.
    */
   constructor(turn: TurnReading, knownFrom: number | null) {
     const period = toPeriod(turn.now);
@@ -36,7 +36,7 @@ export class TakenKeys {
     this.#periods = this.from === null ? [period, period - 1] : [period];
   }
 
-  /** Finds the last delivery that was accepted under this key. */
+  /** Finds the last delivery that was accepted with this key in the last {@link KEY_MS}; undefined if there is none. */
   find(key: string): string | undefined {
     const { self, now } = this.#turn;
     for (const period of this.#periods) {
@@ -60,7 +60,7 @@ export function recordKey(turn: Turn, key: string, deliveryId: string): void {
   deliveryKeys.put(turn, self.partition, [self.id, toPeriod(now), key], taken);
 }
 
-/** Removes the key of a failed delivery that is being removed, so that a repeated delivery is accepted. */
+/** Removes the key when a failed delivery is removed, so that a repeat of the delivery is accepted. */
 export function forgetFailed(turn: Turn, { id, integrationId, key, state, receivedAt }: DeliveryRow): void {
   if (key === null || state !== "failed") return;
   const place = [integrationId, toPeriod(Date.parse(receivedAt)), key] as const;
@@ -68,7 +68,7 @@ export function forgetFailed(turn: Turn, { id, integrationId, key, state, receiv
   if (taken?.deliveryId === id) deliveryKeys.remove(turn, turn.self.partition, ...place);
 }
 
-/** Removes at most `limit` expired keys of an integration. Returns their number. */
+/** Removes at most `limit` expired keys of an integration. Returns the number of removed keys. */
 export function removeOldKeys(turn: Turn, integrationId: string, limit: number): number {
   const before = [integrationId, toPeriod(turn.now) - 1];
   const { partition } = turn.self;

@@ -22,30 +22,33 @@ export interface DeliveryContext {
   readonly mayRaise: boolean;
   /** The first entry to evaluate next, or the entry whose lookup is running. */
   readonly from: EntryPlace;
-  /** JSON text of the captures of the lookup at `from`; null if the lookup has not run. */
+  /** The captures of the lookup at `from`, as JSON text; null if the lookup has not run. */
   readonly captures: string | null;
-  /** Why the lookup at `from` captured nothing or is retried, or null. */
+  /** Why the lookup at `from` captured nothing or is retried; null otherwise. */
   readonly lookupNote: string | null;
-  /** The evaluated entries whose outcome is not recorded yet, in order. The first one is being raised. */
+  /**
+   * The evaluated entries whose outcome is not recorded yet, in order. The first one is raised next, or is being
+   * raised.
+   */
   readonly entries: readonly EvaluatedEntry[];
-  /** Where evaluation continues after these entries; null at the end. */
+  /** Where evaluation continues after `entries`; null if nothing is left. */
   readonly next: EntryPlace | null;
   readonly lookup: WantedLookup | null;
-  /** The outcomes of entries since the last row of entries was stored. */
+  /** The outcomes of entries that were recorded after the last row of outcomes was stored. */
   readonly told: readonly DeliveryEntry[];
-  /** Number of stored rows of entries. */
+  /** Number of stored rows of entry outcomes. */
   readonly rows: number;
   /** Number of entries by outcome. */
   readonly counts: Readonly<Record<EntryOutcome, number>>;
   readonly skipped: number;
-  /** The first `when` or `forEach` that could not be evaluated, and why; null or absent for none. */
+  /** The first `when` or `forEach` that could not be evaluated, and why; null or absent if there is none. */
   readonly unread?: string | null;
   readonly units: number;
   /** The number of the current lookup attempt, starting at 1. */
   readonly attempt: number;
-  /** Number of started effects; their ids use it. */
+  /** Number of started effects. The id of an effect is this number at the time when the effect starts. */
   readonly effects: number;
-  /** The progress at the last watch; null before the first. */
+  /** The number of recorded outcomes and started effects at the last watch message; null before the first one. */
   readonly watchedAt: number | null;
 }
 
@@ -72,15 +75,15 @@ export const newDelivery: DeliveryContext = {
 export interface Progress {
   readonly context: DeliveryContext;
   /**
-   * The action to take: raise the first entry, evaluate the next entries, run a lookup, wait for the turn to raise,
-   * wait before the lookup is retried, or end.
+   * The action to take: raise the first entry, evaluate the next entries, run a lookup, report that entries are ready
+   * to raise, wait before the lookup is retried, end, or do nothing.
    */
   readonly does: "raise" | "evaluate" | "look-up" | "ready" | "wait" | "end" | "nothing";
-  /** Set only when the delivery ends. */
+  /** Null unless the delivery ends. */
   readonly end: DeliveryEnd | null;
   /** The entry outcomes to store. */
   readonly stores: readonly DeliveryEntry[];
-  /** Set only when the delivery waits, in milliseconds. */
+  /** How long the delivery waits, in milliseconds; 0 if it does not wait. */
   readonly waitMs: number;
 }
 
@@ -107,14 +110,14 @@ export function onEvaluated(context: DeliveryContext, evaluated: Evaluated): Pro
   });
 }
 
-/** Handles the message that it is this delivery's turn to raise. */
+/** Handles the message that allows the delivery to raise its entries. */
 export function onTurnToRaise(context: DeliveryContext): Progress {
   const raising = { ...context, mayRaise: true };
   return raising.entries.length === 0 ? { ...nothing, context: raising, does: "nothing" } : advance(raising);
 }
 
 /**
- * Handles a watch message. If the current raise has had no answer since the last watch, its entry fails, so that other
+ * Handles a watch message. If a raise had no answer since the last watch message, its entry fails, so that other
  * deliveries get their turn.
  */
 export function onWatched(context: DeliveryContext): Progress {
@@ -147,7 +150,7 @@ export function onRaised(context: DeliveryContext, raised: TaskRaised): Progress
   );
 }
 
-/** Handles the result of the lookup for the entry at `lookup`, or its failure. */
+/** Handles the result of the current lookup. */
 export function onLookedUp(context: DeliveryContext, result: IntegrationRequestResult): Progress {
   const { lookup, attempt } = context;
   if (lookup === null) return { ...nothing, context, does: "nothing" };
@@ -169,7 +172,10 @@ export function onLookedUp(context: DeliveryContext, result: IntegrationRequestR
   return advance({ ...looked, lookupNote: null, entries: [failed], next: { ...place, item: place.item + 1 } });
 }
 
-/** Handles a crash of the evaluation. This is a fault of the service, and a retry would fail again. */
+/**
+ * Handles the crash of an effect. The delivery fails without a retry, because a crash is a fault of the service and
+ * would happen again.
+ */
 export function onCrashed(context: DeliveryContext, error: string): Progress {
   return endEarly(context, { state: "failed", reason: error });
 }
@@ -196,7 +202,7 @@ function evaluate(context: DeliveryContext): Progress {
   return { ...nothing, context: counted(context), does: "evaluate" };
 }
 
-/** Ends the delivery without further entries. Outcomes recorded before stay. */
+/** Ends the delivery without further entries. Outcomes that are already recorded stay. */
 function endEarly(context: DeliveryContext, { state, reason }: DeliveryEnd): Progress {
   const { told } = context;
   const isAway = state === "failed" || toCount(context) === 0;
@@ -205,7 +211,10 @@ function endEarly(context: DeliveryContext, { state, reason }: DeliveryEnd): Pro
   return { ...nothing, context: { ...context, rows }, does: "end", end, stores: told };
 }
 
-/** Returns `failed` if all results are failures, and `unrouted` if no entry was routed. */
+/**
+ * Returns `done` if an entry was `opened`, `said` or `unmatched`. Otherwise returns `failed` if an entry failed,
+ * `unrouted` if an entry was unrouted, or `ignored` if there are no outcomes.
+ */
 function toEnd(context: DeliveryContext): DeliveryEnd {
   const { opened, said, unmatched, unrouted, failed } = context.counts;
   if (opened + said + unmatched > 0) return { state: "done", reason: null };

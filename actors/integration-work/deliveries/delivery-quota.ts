@@ -10,18 +10,20 @@ import { enqueue } from "./delivery-slots.js";
 
 /** Time between sweeps for old deliveries, in milliseconds. */
 export const SWEEP_MS = 24 * 60 * 60 * 1_000;
-/** How many further finished deliveries to remove with one that exceeds the limit. */
+/** How many more finished deliveries to remove when the limit is exceeded. */
 const REMOVED_EARLY = 15;
 /**
- * Number of rows read at once to find removable deliveries, and the maximum number of such reads per turn for bodies.
+ * Number of rows read at once to find removable deliveries. {@link MAX_SCANS} is the maximum number of reads per turn
+ * when bodies are dropped.
  */
 const SCAN_LIMIT = 32;
 const MAX_SCANS = 32;
-/** Extra rows to read when some of the oldest deliveries are unfinished. Usually only a few are. */
+/** Number of extra rows to read, because some of the oldest deliveries may be unfinished. */
 const FEW = 3;
 
 /**
- * Counts recorded deliveries and queues them for processing. The ids increase; `bytes` is the total size of the bodies.
+ * Counts recorded deliveries and queues them for processing. `ids` are in increasing order, and `bytes` is the total
+ * size of the bodies.
  */
 export function count(
   turn: Turn,
@@ -95,7 +97,7 @@ export function removeRows(turn: Turn, row: DeliveryRow): void {
   releaseRows(turn, deliveries.name, row.id);
 }
 
-/** Removes a finished delivery. The delivery stays if its removal needs a damaged row. */
+/** Removes a finished delivery. The delivery stays if a row that must be changed is damaged. */
 export function remove(turn: Turn, context: IntakeContext, row: DeliveryRow): IntakeContext {
   if (!turn.attempt(() => removeRows(turn, row))) return context;
   return { ...context, ended: context.ended - 1, bytes: context.bytes - (row.body?.bytes ?? 0) };

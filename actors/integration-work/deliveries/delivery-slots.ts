@@ -3,7 +3,7 @@ import { type IntakeContext, maxWorking, type WorkingDelivery } from "../intake/
 import { queuedDeliveries } from "../intake/delivery-intake.table.js";
 import { type DeliveryReady, deliveryRef } from "./delivery.messages.js";
 
-/** Time between watches of the deliveries with a slot, in milliseconds. */
+/** Time between watch messages to the deliveries with a slot, in milliseconds. */
 const WATCH_MS = 10 * 60 * 1_000;
 
 /** Maximum number of queued deliveries whose ids are in memory, so that no rows need to be read. */
@@ -11,7 +11,7 @@ const MAX_UPCOMING = 32;
 /** Maximum number of queue rows to read at once. */
 const MAX_ROWS = 8;
 
-/** Sends a watch message to each delivery with a slot. Repeats while any delivery has one. */
+/** Sends a watch message to each delivery with a slot. Schedules the next watch if any delivery has a slot. */
 export function watch(turn: Turn, context: IntakeContext): IntakeContext {
   for (const { id } of context.working) turn.send(deliveryRef(turn.self.partition, id), { type: "delivery.watch" });
   const watches = context.working.length > 0;
@@ -19,20 +19,23 @@ export function watch(turn: Turn, context: IntakeContext): IntakeContext {
   return { ...context, watches };
 }
 
-/** Returns how many new deliveries can get a slot at once; 0 while others wait, so that none overtakes them. */
+/**
+ * Returns how many new deliveries can get a slot now. Returns 0 while queued deliveries wait, so that new deliveries do
+ * not overtake them.
+ */
 export function countPlaces(context: IntakeContext): number {
   const { queued, working } = context;
   return queued > 0 ? 0 : Math.max(0, maxWorking(context) - working.length);
 }
 
-/** Gives deliveries a slot, or queues them. Their ids increase. */
+/** Gives the free slots to the first deliveries, and queues the others. `ids` are in increasing order. */
 export function enqueue(turn: Turn, context: IntakeContext, ids: readonly string[]): IntakeContext {
   const places = countPlaces(context);
   const placed = ids.slice(0, places).reduce((left, id) => work(turn, left, id), context);
   return fill(turn, ids.length <= places ? placed : queue(turn, placed, ids.slice(places)));
 }
 
-/** Queues deliveries. Ids after the upcoming ones are written in one row. */
+/** Queues deliveries. Ids that do not fit in `upcoming` are stored together in one row. */
 function queue(turn: Turn, context: IntakeContext, ids: readonly string[]): IntakeContext {
   const { queued, upcoming } = context;
   const last = upcoming.length === queued ? null : (upcoming.at(-1) ?? "");
@@ -45,8 +48,8 @@ function queue(turn: Turn, context: IntakeContext, ids: readonly string[]): Inta
 }
 
 /**
- * Frees a delivery's slot. The next queued delivery gets the slot, and the next ready delivery may raise. A burst ends
- * unless more deliveries arrive before the next slot is freed.
+ * Frees a delivery's slot. The next queued delivery gets the slot, and the next ready delivery may raise. Also ends a
+ * burst.
  */
 export function vacate(turn: Turn, context: IntakeContext, id: string): IntakeContext {
   const left = { ...context, working: context.working.filter((one) => one.id !== id) };
@@ -67,8 +70,8 @@ export function fill(turn: Turn, context: IntakeContext): IntakeContext {
 }
 
 /**
- * Removes the first queued ids from their rows and returns them. Reads enough rows that no remaining row has an older
- * id.
+ * Removes the first queued ids from their rows and returns them in order. Also reads each following row whose first id
+ * is before the last id found, up to {@link MAX_ROWS} rows.
  */
 function takeQueued(turn: Turn, { queued }: IntakeContext): readonly string[] {
   if (queued === 0) return [];

@@ -1,26 +1,26 @@
 /**
  * One delivery during processing, `delivery/<id>`. Its rows store the results. The actor stops when the delivery ends.
  *
- * | state    | moved by                                              | next      | also                              |
+ * | state    | event (message)                                       | next      | also                              |
  * |----------|-------------------------------------------------------|-----------|-----------------------------------|
- * | accepted | delivery.placed (delivery.work: a slot is free)       | working   | its first entries are evaluated   |
+ * | accepted | delivery.placed (delivery.work: a slot is free)       | working   | evaluates the first entries       |
  * | accepted | delivery.gone (delivery.work, without a row)          | accepted  | stops                             |
- * | working  | delivery.goes-on (entries evaluated, an entry raised, | working   | the next entry is raised, or the  |
- * |          | its turn to raise, a lookup result, a watch)          |           | next ones are evaluated           |
- * | working  | delivery.waits (a lookup failed and is retryable)     | waiting   | frees its slot; wake-up after     |
- * |          |                                                       |           | 2 s, doubling, 8 attempts         |
- * | working  | delivery.gone                                         | working   | stops                             |
- * | working  | delivery.done (all outcomes recorded)                 | done      | stops                             |
- * | working  | delivery.failed (definition removed, or only          | failed    | stops                             |
- * |          | failures)                                             |           |                                   |
+ * | working  | delivery.goes-on (evaluated entries, a raised entry,  | working   | raises the next entry, evaluates  |
+ * |          | permission to raise, a lookup result, a watch)        |           | the next entries, or looks up     |
+ * | working  | delivery.waits (a lookup failed and is retryable)     | waiting   | frees its slot; wakes after 2 s,  |
+ * |          |                                                       |           | doubling, up to 8 attempts        |
+ * | working  | delivery.gone (any message, without a row)            | working   | stops                             |
+ * | working  | delivery.done (all outcomes are recorded)             | done      | stops                             |
+ * | working  | delivery.failed (the definition was removed, an       | failed    | stops                             |
+ * |          | effect crashed, or there are only failures)           |           |                                   |
  * | working  | delivery.ignored (`mine`, or no `when` is true)       | ignored   | stops                             |
  * | working  | delivery.unrouted (no route, or no line)              | unrouted  | stops                             |
  * | waiting  | woken                                                 | waiting   | asks for a slot                   |
  * | waiting  | delivery.placed                                       | working   | retries the lookup                |
  * | waiting  | delivery.gone                                         | waiting   | stops                             |
  *
- * 1. Each entry is fully evaluated before it is raised. Entries are raised one at a time: the next one starts when the
- *    team's marks actor has answered.
+ * 1. Each entry is fully evaluated before it is raised. Entries are raised one at a time: the next entry is raised when
+ *    the team's marks actor has answered.
  * 2. Each entry is raised exactly once, under its own key. After a crash, only evaluation and GET requests repeat.
  */
 import { createChart, toEvent } from "../../../runtime/cells/chart.js";
@@ -94,7 +94,7 @@ function classifyDelivery(
     return toEvent("delivery.placed", { work: message, row });
   }
   if (message.type === "woken") {
-    // Without its integration, the delivery must not ask for a slot: the message would start a new intake.
+    // If the delivery's row is gone, the integration may be removed, and a request for a slot would start a new intake.
     const isThere = deliveries.get(turn, partition, context.integrationId, id) !== undefined;
     return isThere ? message : toEvent("delivery.gone");
   }

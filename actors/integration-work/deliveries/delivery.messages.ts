@@ -6,7 +6,7 @@ import type { TaskRaised } from "../../tasks/team-marks.messages.js";
 import type { DeliveryFault } from "../intake/verify-delivery.js";
 import type { DeliveryState, NewDelivery } from "./delivery.js";
 
-/** Verified webhook deliveries, in order of arrival. The answer has a result for each. */
+/** Records verified webhook deliveries, in order of arrival. The answer has one result per delivery. */
 export interface TakeDeliveries extends Answered<readonly (DeliveryTaken | Refusal)[]> {
   readonly type: "deliveries.take";
   readonly deliveries: readonly NewDelivery[];
@@ -14,7 +14,7 @@ export interface TakeDeliveries extends Answered<readonly (DeliveryTaken | Refus
 
 export interface DeliveryTaken {
   readonly id: string;
-  /** Whether a delivery with the same key arrived before. */
+  /** Whether a delivery with the same key was already accepted. */
   readonly isRepeated: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface RefuseDelivery extends Message {
   }[];
 }
 
-/** Another actor recorded a delivery in its turn; see `record-delivery.ts`. */
+/** Sent by an actor that recorded a delivery in its own turn (see `record-delivery.ts`). */
 export interface DeliveryRecorded extends Message {
   readonly type: "delivery.recorded";
   readonly id: string;
@@ -41,13 +41,13 @@ export interface DeliveryRecorded extends Message {
   readonly bytes: number;
 }
 
-/** A delivery with a slot reports that its first entries are evaluated and wait for its turn to raise. */
+/** A delivery with a slot reports that its first entries are evaluated and ready to raise. */
 export interface DeliveryReady extends Message {
   readonly type: "delivery.ready";
   readonly id: string;
 }
 
-/** A delivery reports that it has freed its slot, because it ended or waits for a lookup. */
+/** A delivery reports that it has freed its slot, because it ended or waits before it retries a lookup. */
 export interface DeliveryLeft extends Message {
   readonly type: "delivery.left";
   readonly id: string;
@@ -56,7 +56,7 @@ export interface DeliveryLeft extends Message {
   readonly bytes: number;
 }
 
-/** A delivery asks for a slot again after it waited for a lookup. */
+/** A delivery asks for a slot again, to retry a lookup. */
 export interface DeliveryDue extends Message {
   readonly type: "delivery.due";
   readonly id: string;
@@ -70,17 +70,17 @@ export interface RedeliverOne extends Answered<Redelivered | Refusal>, Keyed {
 
 export interface Redelivered {
   readonly id: string;
-  /** Whether the same request was made before, under the same key. */
+  /** Whether an earlier request with the same idempotency key had this result. */
   readonly replayed: boolean;
 }
 
-/** A period to redeliver: its deliveries that ended in one of `states` and were not redelivered since. */
+/** The deliveries to redeliver: those of the period that ended in one of `states` and were not redelivered since. */
 export interface RedeliveryPeriod {
   readonly fromMs: number;
   /** Exclusive. */
   readonly toMs: number;
   readonly states: readonly DeliveryState[];
-  /** Only deliveries after this id. */
+  /** Only deliveries after this id; null for no limit. */
   readonly after: string | null;
   /** When a user requested the redelivery, in milliseconds since 1970; absent when deliveries are only counted. */
   readonly askedMs?: number;
@@ -91,7 +91,7 @@ export interface RedeliverPeriod extends Answered<Refusal | null> {
   readonly period: RedeliveryPeriod;
 }
 
-/** The integration has changed and may be removed. */
+/** Sent after the integration changed or was removed. */
 export interface CheckIntake extends Message {
   readonly type: "intake.check";
 }
@@ -110,7 +110,10 @@ type SentToIntake =
 /** The messages to an intake, including its wake-up. */
 export type IntakeMessage = SentToIntake | Woken;
 
-/** The actor that accepts an integration's deliveries and schedules their processing. Its id is the integration's. */
+/**
+ * The actor that accepts an integration's deliveries and schedules their processing. The actor's id is the
+ * integration's id.
+ */
 export const deliveryIntakeRef = reference<SentToIntake>("delivery-intake");
 
 /** The delivery has a slot and can be evaluated. */
@@ -126,7 +129,7 @@ export interface RaiseDelivery extends Message {
   readonly type: "delivery.raise";
 }
 
-/** The intake sends this periodically. A raise with no answer since the last watch fails. */
+/** Sent periodically by the intake. If a raise had no answer since the last watch message, its entry fails. */
 export interface WatchDelivery extends Message {
   readonly type: "delivery.watch";
 }

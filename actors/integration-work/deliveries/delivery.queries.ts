@@ -10,14 +10,17 @@ import type { RedeliveryPeriod } from "./delivery.messages.js";
 import { deliveries } from "./delivery.table.js";
 import { listRedeliverable } from "./redeliver.js";
 
-/** Finds the integration for callers who can read its team's outcomes; `not-found` for others. */
+/** Finds the integration for a caller who can read its team's outcomes. Other callers get `not-found`. */
 export function findIntegrationOfOutcomes(reading: Reading, caller: Caller, id: string): VisibleIntegration | Refusal {
   const found = findVisibleIntegration(reading, caller, id);
   if (isRefusal(found)) return found;
   return seesOutcomes(reading, caller, found.workspaceId, found.teamId ?? "") ? found : { refused: "not-found" };
 }
 
-/** Finds the integration for callers who can read its outcomes and have `permission`; otherwise returns the refusal. */
+/**
+ * Finds the integration for a caller who can read its team's outcomes and has `permission`. Other callers get a
+ * refusal.
+ */
 export function findIntegrationFor(
   reading: Reading,
   caller: Caller,
@@ -51,22 +54,22 @@ export function findDelivery(
   return deliveries.get(reading, workspaceId, integrationId, id) ?? { refused: "not-found" };
 }
 
-/** Returns the integration's deliveries whose verification failed. */
+/** Returns the number of the integration's deliveries whose verification failed, and the newest of them. */
 export function findRefusedDeliveries(reading: Reading, { workspaceId, id }: VisibleIntegration): RefusedDeliveries {
   return refusedDeliveries.get(reading, workspaceId, id) ?? { count: 0, latest: [] };
 }
 
-/** Maximum number of deliveries to count for one answer, and per slice. */
+/** Maximum number of deliveries to count for one answer. {@link COUNTED_AT_ONCE} is the maximum per slice. */
 const MAX_COUNTED = 10_000;
 const COUNTED_AT_ONCE = 200;
 
 export interface RedeliveryCount {
   readonly count: number;
-  /** Whether more deliveries exist than the counting limit. */
+  /** Whether counting has not reached the end of the period, so that more deliveries may exist. */
   readonly isMore: boolean;
 }
 
-/** Counts the redeliverable deliveries of a period, in slices. The last count is the answer. */
+/** Counts the redeliverable deliveries of a period, in slices. The last yielded value is the answer. */
 export function* countRedeliverable(
   reading: Reading,
   integration: VisibleIntegration,

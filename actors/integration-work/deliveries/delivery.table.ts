@@ -8,7 +8,7 @@ import type { DeliveryEntry, DeliveryRow } from "./delivery.js";
 /** The change that subscribers of a team receive when a delivery starts to wait for a lookup, or ends. */
 const teamTopic = topic<{ readonly type: "delivery" } & Pick<DeliveryRow, "id" | "integrationId" | "state">>("team");
 
-/** The fields that few deliveries have on arrival. */
+/** The fields that usually have no value when a delivery arrives. */
 type Later =
   | "keyProblem"
   | "reason"
@@ -23,7 +23,8 @@ type Later =
   | "redeliveredAs";
 
 /**
- * A delivery without the fields in its key. A delivery with no value for any field of {@link Later} omits all of them.
+ * A delivery without the fields in its key (`id` and `integrationId`). If no field of {@link Later} has a value, the
+ * stored delivery omits all of these fields.
  */
 type StoredDelivery = Omit<DeliveryRow, "id" | "integrationId" | Later> & Partial<DeliveryRow>;
 
@@ -66,7 +67,7 @@ function toRow(stored: StoredDelivery, key: Key): DeliveryRow {
   return stored.keyProblem === undefined ? row : { ...row, keyProblem: stored.keyProblem };
 }
 
-/** Returns whether the delivery has arrived and has no later changes. */
+/** Returns whether all fields of {@link Later} have their initial values. */
 function hasCome(row: Pick<DeliveryRow, Later>): boolean {
   const { reason, endedAt, retryAt, cursor, redeliveryOf, redeliveredAs, keyProblem } = row;
   const isEmpty = reason === null && endedAt === null && retryAt === null && cursor === null;
@@ -95,5 +96,5 @@ export const deliveries = indexedTable<DeliveryRow>("delivery", {
       : [toChangeEntry(teamTopic(teamId), { type: "delivery", id, integrationId, state })],
 });
 
-/** Key: `[delivery, n]`. The outcomes of entries in recorded order, several per row. */
+/** Key: `[delivery, n]`. Value: outcomes of entries. The rows and their outcomes are in the order of recording. */
 export const deliveryEntries = table<readonly DeliveryEntry[]>("delivery-entry");

@@ -130,7 +130,7 @@ function startLookup(turn: Turn, row: DeliveryRow, context: DeliveryContext): vo
   });
 }
 
-/** Raises the first entry. If the integration was removed, its id replaces its key. */
+/** Raises the first entry. If the integration was removed, the message has the integration's id instead of its key. */
 function raiseFirst(turn: Turn, row: DeliveryRow, { integrationId, entries }: DeliveryContext): void {
   const { partition, id } = turn.self;
   const [entry] = entries;
@@ -161,14 +161,17 @@ function toRaisedFiles(
   return { source: row.block, event, ...seen, files, left };
 }
 
-/** Returns the digest under which other actors read the delivery's body; null if the body was dropped. */
+/**
+ * Stores the delivery's body so that other actors can read it. Returns the body's digest, or null if the body was
+ * dropped.
+ */
 function toSharedBody(turn: Turn, row: DeliveryRow): string | null {
   const body = shareBody(turn, row);
   if (body !== row.body) update(turn, row, { body });
   return body?.digest ?? null;
 }
 
-/** Converts text for a message. Long text is held as a blob for the row that will refer to it. */
+/** Converts text for a message. Stores long text as a blob for a later row, and returns a reference to the blob. */
 function toMessageText(turn: Turn, text: string): StoredText {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_TEXT_IN_ROW_BYTES) return text;

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Shown, Stored } from "../../view.js";
 
-/** A delivery: the payload of a webhook or a poll response for an integration. The machine documents its states. */
+/** A delivery: the payload of a webhook or a poll response for an integration. The machine documents the states. */
 
-/** Where a delivery comes from. A user requests a redelivery of a stored delivery. */
+/** Where a delivery comes from. A `redelivery` repeats a stored delivery at a user's request. */
 export const deliverySources = ["webhook", "poll", "redelivery"] as const;
 export const deliveryStates = ["accepted", "working", "waiting", "done", "failed", "ignored", "unrouted"] as const;
 
@@ -45,14 +45,14 @@ export const deliveryItemSchema = z
 export type DeliveryState = (typeof deliveryStates)[number];
 export type EntryOutcome = (typeof entryOutcomes)[number];
 
-/** An entry of an event. */
+/** The outcome of one entry. */
 export type DeliveryEntry = Shown<typeof deliveryEntrySchema>;
 
 /** A stored body. */
 export interface DeliveryBody {
   /** SHA-256 in hex of a body stored once per workspace; null for a body that belongs to one delivery. */
   readonly digest: string | null;
-  /** The size of the body. */
+  /** The size of the body, in bytes. */
   readonly bytes: number;
   /** The bytes of a short body; absent if they are stored elsewhere. */
   readonly content?: Uint8Array;
@@ -63,7 +63,7 @@ export interface DeliveryRow extends Stored<typeof deliveryItemSchema, "keyProbl
   readonly teamId: string;
   /** The block of the definition whose events the delivery raises. */
   readonly block: "webhook" | "poll";
-  /** Why the key of the definition has no value for this delivery; absent if it has one. */
+  /** Why the definition's key expression has no value for this delivery; absent otherwise. */
   readonly keyProblem?: string;
   /** By lower-case name, without credentials and signatures. */
   readonly headers: Readonly<Record<string, string>>;

@@ -20,7 +20,7 @@ export const deliverySchema = z
   })
   .meta({ title: "delivery" });
 
-/** The deliveries whose verification failed. */
+/** The number of deliveries whose verification failed, and the newest of them. */
 export const refusedDeliveriesSchema = z
   .strictObject({
     count: z.int(),

@@ -48,7 +48,7 @@ export interface EvaluationScene {
   readonly units: number;
   /** How many entries may still produce a result. */
   readonly entriesLeft: number;
-  /** Called for each entry that no `when` accepts and each event without entries, with the reason. */
+  /** Called with the reason for each entry that no `when` accepts, and for each event without entries. */
   readonly skipped?: (entry: Pick<EvaluatedEntry, "event" | "item">, reason: string) => void;
   /** Whether to evaluate entries without their lookups; captures are then null. */
   readonly leavesOutLookups?: boolean;
@@ -56,7 +56,7 @@ export interface EvaluationScene {
 
 /** Units between two yields: about two milliseconds. */
 const UNITS_A_SLICE = 20_000;
-/** Maximum number of entries per result, and the number of characters after which a result ends. */
+/** Maximum number of entries per result. A result also ends after {@link MAX_RESULT_CHARACTERS} characters. */
 const MAX_RESULT_ENTRIES = 50;
 const MAX_RESULT_CHARACTERS = 32_000;
 
@@ -71,7 +71,10 @@ interface EntryBudget extends Budget {
 export const TOO_EXPENSIVE = "too-expensive";
 const TOO_MANY = "too-many";
 
-/** Yields wherever other work may run. Returns the next entries, or why there are none. */
+/**
+ * Evaluates the next entries of a delivery. Yields wherever other work may run. Returns the entries, or why there are
+ * none.
+ */
 export function* evaluateDelivery(scene: EvaluationScene): Generator<void, Evaluated> {
   const { fields, block, received } = scene;
   const definition = fields[block];
@@ -142,7 +145,7 @@ class Evaluation {
     return { kind: "entries", entries, skipped, unread: this.#unread, next, lookup, units: this.#budget.units };
   }
 
-  /** Evaluates the entries of an event. Returns whether the pass ends there. */
+  /** Evaluates the entries of an event. Returns whether the pass ends in this event. */
   *event(index: number, event: IntegrationEvent): Generator<void, boolean> {
     const { from, received } = this.#scene;
     const first = index === from.event ? from.item : 0;
@@ -174,7 +177,7 @@ class Evaluation {
     return false;
   }
 
-  /** Evaluates one entry. Returns whether the pass ends there. */
+  /** Evaluates one entry. Returns whether the pass ends at this entry. */
   #entry(place: EntryPlace, event: IntegrationEvent, item: { readonly value: Json } | null): boolean {
     if (this.#isFull(place)) return true;
     const shown = { event: place.event, item: item === null ? null : place.item };
@@ -235,8 +238,7 @@ class Evaluation {
   }
 
   /**
-   * Returns whether the pass ends before a place, either to continue there later or because the delivery has reached
-   * its limits.
+   * Returns whether the pass ends before `place`, because the result is full or the delivery has reached its limits.
    */
   #isFull(place: EntryPlace): boolean {
     const count = this.#entries.length;
@@ -257,7 +259,9 @@ interface Unmet {
   readonly isUnread: boolean;
 }
 
-/** Returns why a `when` does not accept its entry; null if it does. Throws {@link TooExpensive}. */
+/**
+ * Returns why a `when` does not accept its entry; null if it does. Throws {@link TooExpensive} if the budget is spent.
+ */
 function whyUnmet(outcome: Outcome): Unmet | null {
   if ("value" in outcome) return outcome.value === true ? null : { reason: "`when` is not true", isUnread: false };
   if (outcome.isSpent === true) throw new TooExpensive();

@@ -11,7 +11,7 @@ import type { RaisedFile, RaisedOpening, TaskMark } from "../../tasks/team-marks
 import { cutText, toWellFormedJson } from "../../well-formed.js";
 import type { EvaluatedRaise } from "./evaluated-delivery.js";
 
-/** An expression exceeded its cost limit, so its entry fails. */
+/** Thrown when an expression exceeds the cost limit. The expression's entry then fails. */
 export class TooExpensive extends Error {
   override readonly name = "TooExpensive";
 }
@@ -21,7 +21,10 @@ const MAX_SAY = 20_000;
 const MAX_DESCRIPTION = 60_000;
 const MAX_TITLE = 1_000;
 const MAX_BRANCH = 1_000;
-/** Maximum number of failed fields that an entry reports, and of characters per reason. */
+/**
+ * Maximum number of failed fields that an entry reports. {@link MAX_REASON} is the maximum length of a reason, in
+ * characters.
+ */
 const MAX_UNREAD = 10;
 const MAX_REASON = 200;
 
@@ -45,11 +48,14 @@ export interface RoutedPlace {
 
 /** The lines of the integration's team. */
 export interface EventPlaces {
-  /** Finds the line with a key. */
+  /** Finds the line with a key; undefined if there is none. */
   findLine(key: string): { readonly id: string; hasStation(key: string): boolean } | undefined;
 }
 
-/** Returns the value of a field; null if it has none. Throws {@link TooExpensive}. */
+/**
+ * Returns the value of a field. Returns null if the field is null or its evaluation fails. Throws {@link TooExpensive}
+ * if the budget is spent.
+ */
 export function evaluateField(field: string | null, names: (field: string) => Names, budget: Budget): Json {
   if (field === null) return null;
   return requireAffordable(evaluateText(field, names(field), budget));
@@ -72,7 +78,10 @@ export function findProgram(field: string) {
 class UnreadFields {
   readonly #reasons = new Map<string, string>();
 
-  /** Returns the value of the field at `place`; null if it has none. Throws {@link TooExpensive}. */
+  /**
+   * Returns the value of the field at `place`; null if its evaluation failed. Throws {@link TooExpensive} if the budget
+   * is spent.
+   */
   value(place: string, outcome: Outcome): Json {
     if ("error" in outcome && outcome.isSpent !== true) this.add(place, outcome.error);
     return requireAffordable(outcome);
@@ -87,7 +96,7 @@ class UnreadFields {
   }
 }
 
-/** Evaluates everything that an entry raises. Throws {@link TooExpensive}. */
+/** Evaluates everything that an entry raises. Throws {@link TooExpensive} if the budget is spent. */
 export function evaluateRaise({ raise }: IntegrationEvent, scene: RaiseScene): EvaluatedRaise {
   const { names, budget } = scene;
   const unread = new UnreadFields();
@@ -107,7 +116,7 @@ export function evaluateRaise({ raise }: IntegrationEvent, scene: RaiseScene): E
   return {
     say: text("say", raise.say, MAX_SAY),
     ...opening,
-    // An invalid branch name changes nothing, and the task reports it.
+    // An invalid branch name has no effect except that the task reports it.
     branch: branch === "" ? null : branch,
     marks,
     channel: scene.routed?.channel ?? null,
@@ -149,7 +158,7 @@ function evaluateOpening(
   };
 }
 
-/** Returns the first files, and the number of files left out. */
+/** Returns the first files, and the number of files that exceed the limit. */
 function evaluateFiles(
   attaches: IntegrationEvent["raise"]["attaches"],
   scene: RaiseScene,

@@ -9,22 +9,25 @@ export interface EntryPlace {
 
 export const FIRST_PLACE: EntryPlace = { event: 0, item: 0 };
 
-/** Maximum number of `forEach` entries to evaluate, and of entries of a delivery that produce a result. */
+/**
+ * Maximum number of `forEach` entries to evaluate per event, and maximum number of entries per delivery that produce a
+ * result.
+ */
 export const MAX_ENTRIES = 1_000;
 /** Cost limit of the expressions of one delivery, in units of `expressions/meter.ts`: about one second. */
 export const MAX_DELIVERY_UNITS = 10_000_000;
 
-/** The evaluated effects of an entry. Files include the values of their expressions as JSON text. */
+/** What an evaluated entry raises. `attaches.values` has the values for the expressions of files, as JSON text. */
 export interface EvaluatedRaise extends Pick<RaiseTask, "say" | "opens" | "branch" | "marks" | "channel"> {
   readonly attaches: {
     readonly values: string;
     readonly files: readonly RaisedFile[];
-    /** How many more files are left out; absent in results of earlier releases. */
+    /** Number of files that exceed the limit; absent in results of earlier releases. */
     readonly left?: number;
   } | null;
-  /** Why the entry opens no task although its event does; otherwise null. */
+  /** Why the entry opens no task although its event has `opens`; null otherwise. */
   readonly unrouted: string | null;
-  /** Which parts are left out and why, as text; null for none. */
+  /** Which parts are left out and why, as text; null if nothing is left out. */
   readonly note: string | null;
 }
 
@@ -40,7 +43,7 @@ export type EvaluatedEntry = {
 /** A request that must complete before its entry can be evaluated. */
 export interface WantedLookup {
   readonly place: EntryPlace;
-  /** The entry; null for an event without `forEach`. */
+  /** The index of the entry; null for an event without `forEach`. */
   readonly item: number | null;
   /** The values for the lookup's expressions, except the body, as JSON text. */
   readonly values: string;
@@ -52,11 +55,11 @@ export interface EvaluatedEntries {
   readonly entries: readonly EvaluatedEntry[];
   /** Number of entries that no `when` accepted. */
   readonly skipped: number;
-  /** The first `when` or `forEach` that could not be evaluated, and why; null or absent for none. */
+  /** The first `when` or `forEach` that could not be evaluated, and why; null or absent if there is none. */
   readonly unread?: string | null;
-  /** Where evaluation continues; null at the end. */
+  /** Where evaluation continues; null if nothing is left. */
   readonly next: EntryPlace | null;
-  /** The lookup that must complete first at `next`, or null. */
+  /** The lookup that must complete before `next` is evaluated; null if none is needed. */
   readonly lookup: WantedLookup | null;
   /** The remaining units of {@link MAX_DELIVERY_UNITS}. */
   readonly units: number;

@@ -11,10 +11,13 @@ import { deliveries } from "./delivery.table.js";
 import { findBody } from "./delivery-body.table.js";
 import { count } from "./delivery-quota.js";
 
-/** Number of deliveries of a period to redeliver per second, and of rows to scan for them. */
+/**
+ * Number of deliveries of a period to redeliver per second. {@link SCAN_LIMIT} is the maximum number of rows to scan
+ * for them.
+ */
 const A_SECOND = 20;
 const SCAN_LIMIT = 200;
-/** Maximum number of periods that may wait. */
+/** Maximum number of periods to redeliver, including the current one. */
 const MAX_PERIODS = 10;
 
 const tooManyPeriods: Refusal = {
@@ -22,7 +25,7 @@ const tooManyPeriods: Refusal = {
   detail: `${MAX_PERIODS} periods of the integration are being redelivered.`,
 };
 
-/** Redelivers one delivery, whatever its key. */
+/** Redelivers one delivery, without a check for a repeated key. */
 export function redeliver(event: Delivered<RedeliverOne>, context: IntakeContext): IntakeContext {
   const { turn, id } = event;
   const before = findRequestBefore(turn, event);
@@ -53,7 +56,7 @@ function refuseRedelivery({ state, body }: DeliveryRow, context: IntakeContext):
   return { refused: "too-many-requests", detail, retryAfterSeconds: 30 };
 }
 
-/** Adds a period to redeliver after the periods that were requested before. */
+/** Adds a period to redeliver after the periods that were requested before. Refuses if there are too many periods. */
 export function addPeriod({ turn, period }: Delivered<RedeliverPeriod>, context: IntakeContext): IntakeContext {
   const { periods } = context;
   turn.reply(periods.length >= MAX_PERIODS ? tooManyPeriods : null);
@@ -81,7 +84,7 @@ export function redeliverNext(turn: Turn, context: IntakeContext): IntakeContext
 
 /**
  * Lists the first redeliverable deliveries of a period, oldest first: at most `maxFound`, from at most `scanLimit`
- * rows. `next` is where to continue, null at the period's end.
+ * rows. `next` is the id to continue after; null at the end of the period.
  */
 export function listRedeliverable(
   reading: Reading,
@@ -109,8 +112,9 @@ export function listRedeliverable(
 }
 
 /**
- * Returns whether a delivery may be redelivered. Excludes redeliveries, and deliveries whose redelivery succeeded, has
- * not ended, or was made after the period was requested.
+ * Returns whether a delivery may be redelivered. It must have a body, must have ended in one of `states`, and must not
+ * be a redelivery itself. If it was redelivered before, its last redelivery must have started before the period was
+ * requested, and must have ended in `failed` or in one of `states`, but not in `done`.
  */
 function isRedeliverable(
   reading: Reading,
@@ -128,7 +132,7 @@ function isRedeliverable(
 
 function repeat(turn: Turn, context: IntakeContext, { integrationId, id: of }: DeliveryRow) {
   const { partition } = turn.self;
-  // An earlier repeat in the same turn may have evicted the delivery or its body.
+  // An earlier redelivery in the same turn may have removed the delivery or its body.
   const row = deliveries.get(turn, partition, integrationId, of);
   if (row === undefined || row.body === null) return null;
   const { teamId, block, key, headers, cursor, causes } = row;

@@ -1,6 +1,6 @@
 /**
- * Shows what a delivery would raise, and why parts would not be raised. The evaluation is the real one, but nothing is
- * stored or sent. Lookups do not run: their captures are null.
+ * Shows what a delivery would raise, and why parts would not be raised. The delivery is evaluated as usual, but nothing
+ * is stored or sent. Lookups do not run, so their captures are null.
  */
 import { z } from "zod";
 import type { Reading } from "../../../storage/store.js";
@@ -105,7 +105,7 @@ interface TryScene {
   readonly nowMs: number;
 }
 
-/** Yields wherever other work may run. */
+/** Evaluates a delivery without storing or sending anything. Yields wherever other work may run. */
 export function* tryDelivery(
   receiver: DeliveryReceiver,
   given: ReceivedDelivery,

@@ -5,11 +5,11 @@ import type { Change } from "../../../storage/store.js";
 
 const GROUPS = "delivery-group";
 const GROUP_KEYS = "delivery-group-keys";
-/** Number of groups in a slice. A group has at most 32 members and 1 MiB of bodies. */
+/** Number of groups per slice of the migration. A group has at most 32 members and 1 MiB of bodies. */
 const GROUPS_AT_ONCE = 4;
 /** Maximum size of a body in the row of its delivery, in bytes. A larger body has a row of its own. */
 const MAX_IN_ROW_BYTES = 4 * 1024;
-/** Length of the periods that the keys of deliveries are stored under, in milliseconds. */
+/** Length of the periods under which delivery keys are stored, in milliseconds. */
 const PERIOD_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /** Queued deliveries that arrived together. Stored at `[integration, first delivery]`. */
@@ -20,7 +20,7 @@ interface Group {
   readonly members: readonly Member[];
 }
 type Member = readonly [id: string, key: string | null, headers: Readonly<Record<string, string>>, content: Uint8Array];
-/** A member with a key, and the number of its repeated deliveries. The list is stored at the group's id. */
+/** A member that has a key, and how often it was repeated. The list of a group is stored at the group's id. */
 type MemberKey = readonly [key: string, id: string, repeated: number];
 /** The delivery that was accepted under a key. Stored at `[integration, period, key]`. */
 interface TakenKey {
@@ -45,7 +45,7 @@ function toDeliveries(group: Group, place: RowLocation): readonly Change[] {
   ];
 }
 
-/** Writes a member's row, and a row for its body if that is not short. */
+/** Writes a member's row. A body that is not short gets a separate row. */
 function toDelivery(
   { teamId, block, receivedAt }: Group,
   place: RowLocation,
@@ -85,11 +85,12 @@ function toTakenKey({ receivedAt }: Group, place: RowLocation, [id, key]: Member
 }
 
 /**
- * Gives the members of delivery groups rows, bodies and keys of their own, like other queued deliveries have. A damaged
- * group keeps its row for the doctor, and its deliveries leave the queue. Damaged keys count as no keys.
+ * Replaces each delivery group by rows, bodies and keys for its members, like those of other queued deliveries. A
+ * damaged group keeps its row, so that `signalbox doctor` reports it, and its deliveries leave the queue. If a group's
+ * keys are damaged, its members count as not repeated.
  */
 export const deliveryGroupWalks: readonly Walk[] = [
   eachRow<Group>(GROUPS, toDeliveries, { maxEntries: GROUPS_AT_ONCE, skipsDamage: true }),
-  // Keys without a group are left from a group that was lost to damage.
+  // Keys that remain belong to damaged groups.
   removeTable(GROUP_KEYS, { skipsDamage: true }),
 ];

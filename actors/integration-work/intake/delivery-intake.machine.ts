@@ -2,31 +2,32 @@
  * Accepts the deliveries of one integration, `delivery-intake/<integration>`, and schedules their processing. It counts
  * the stored deliveries. Each delivery is a row, with its own actor during processing.
  *
- * | state    | moved by                                   | next     | also                                           |
+ * | state    | event (message)                            | next     | also                                           |
  * |----------|--------------------------------------------|----------|------------------------------------------------|
- * | taking   | deliveries.take                            | taking   | row and key for each; a slot, or the queue.    |
- * |          |                                            |          | A repeated key increments the count in the row |
- * |          |                                            |          | that has the key. Above the backlog limit, new |
- * |          |                                            |          | deliveries are rejected: too many requests     |
- * | taking   | delivery.recorded                          | taking   | counted; a slot, or the queue                  |
- * | taking   | delivery.refuse                            | taking   | counted; the last 20 are stored without bodies |
- * | taking   | delivery.ready                             | taking   | raised after all earlier deliveries            |
- * | taking   | delivery.left                              | taking   | the next delivery gets the slot; deliveries    |
- * |          |                                            |          | above the limit are removed, oldest first      |
- * | taking   | delivery.due                               | taking   | joins the queue, ordered by id                 |
- * | taking   | delivery.redeliver                         | taking   | a new delivery, or a refusal                   |
+ * | taking   | deliveries.take                            | taking   | stores a row and a key for each delivery, and  |
+ * |          |                                            |          | gives it a slot or queues it. If its key is    |
+ * |          |                                            |          | known, only counts a repeat in the known row.  |
+ * |          |                                            |          | Above the backlog limit, rejects new           |
+ * |          |                                            |          | deliveries: too many requests                  |
+ * | taking   | delivery.recorded                          | taking   | counts it; gives it a slot or queues it        |
+ * | taking   | delivery.refuse                            | taking   | counts them; stores the last 20 without bodies |
+ * | taking   | delivery.ready                             | taking   | lets it raise after all earlier deliveries     |
+ * | taking   | delivery.left                              | taking   | gives the slot to the next delivery; removes   |
+ * |          |                                            |          | the oldest deliveries above the limit          |
+ * | taking   | delivery.due                               | taking   | queues it, ordered by id                       |
+ * | taking   | delivery.redeliver                         | taking   | starts a new delivery, or refuses              |
  * | taking   | deliveries.redeliver                       | taking   | redelivers 20 per second                       |
- * | taking   | woken                                      | taking   | the next of a period; old deliveries are       |
- * |          |                                            |          | removed; deliveries with a slot are watched    |
- * | taking   | intake.check, the integration is gone      | clearing | removes all rows, in slices                    |
- * | clearing | deliveries.take                            | clearing | rejects all; also in other states when the     |
- * |          |                                            |          | integration is removed                         |
- * | clearing | woken, more is stored                      | clearing |                                                |
- * | clearing | woken, nothing is stored                   | clearing | stops                                          |
+ * | taking   | woken                                      | taking   | continues a redelivery period, removes old     |
+ * |          |                                            |          | deliveries, or watches deliveries with a slot  |
+ * | taking   | intake.gone (intake.check, if the          | clearing | removes all rows, in slices                    |
+ * |          | integration was removed)                   |          |                                                |
+ * | clearing | deliveries.take                            | clearing | rejects all; so does `taking` when the         |
+ * |          |                                            |          | integration was removed                        |
+ * | clearing | woken                                      | clearing | removes more rows; stops when none is left     |
  *
  * 1. At most 8 deliveries have a slot; in a burst 1, because accepting deliveries has priority (`maxWorking`).
  *    Deliveries with a slot are evaluated concurrently, and raise their entries one delivery at a time, in order of
- *    arrival. A delivery that waits for a lookup has no slot; later deliveries overtake it.
+ *    arrival. A delivery that waits for a lookup has no slot, and later deliveries overtake it.
  * 2. The queue orders deliveries without a slot by id; ids increase with arrival.
  */
 import { createChart, toEvent } from "../../../runtime/cells/chart.js";
@@ -87,12 +88,12 @@ export const deliveryIntakeActor = defineActor(deliveryIntakeRef, {
 function classifyIntake(message: IntakeMessage, _state: unknown, turn: TurnReading) {
   if (message.type !== "intake.check") return message;
   const { partition, id } = turn.self;
-  // No state handles this event: the integration still exists.
+  // If the integration still exists, the event has no effect: no state handles it.
   const isThere = findResource(turn, partition, "integration", id) !== undefined;
   return toEvent(isThere ? "intake.stays" : "intake.gone");
 }
 
-/** The state of version 2, with when deliveries arrived and until when slots are withheld. */
+/** The state of version 2. It also recorded when deliveries arrived and until when slots were withheld. */
 interface Version2 extends IntakeContext {
   readonly arrivals?: unknown;
   readonly pacedUntilMs?: unknown;

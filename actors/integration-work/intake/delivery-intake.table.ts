@@ -2,15 +2,15 @@ import { table } from "../../../storage/table.js";
 import type { DeliveryFault } from "./verify-delivery.js";
 
 /**
- * Key: `[integration, delivery]`. Value: the ids of the queued deliveries that start at this one; true for this
- * delivery alone, as earlier releases wrote it.
+ * Key: `[integration, delivery]`. Value: the ids of queued deliveries, starting with the delivery in the key. Earlier
+ * releases stored `true` for a single delivery.
  */
 export const queuedDeliveries = table<true | readonly string[]>("delivery-queued");
 
 /** A delivery whose verification failed. */
 export interface RefusedDelivery {
   readonly at: string;
-  /** Without credentials and signatures; only the first ones, up to a size limit. */
+  /** Without credentials and signatures. Only the first headers are stored, up to a size limit. */
   readonly headers: Readonly<Record<string, string>>;
   /** Size of the body, in bytes. */
   readonly bytes: number;
@@ -18,7 +18,7 @@ export interface RefusedDelivery {
   readonly reason?: DeliveryFault | null;
 }
 
-/** The deliveries of an integration whose verification failed. */
+/** The number of an integration's deliveries whose verification failed, and the newest of them. */
 export interface RefusedDeliveries {
   readonly count: number;
   /** The latest rejected deliveries, newest first. */

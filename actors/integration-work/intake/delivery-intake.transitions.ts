@@ -12,7 +12,10 @@ import { redeliverNext } from "../deliveries/redeliver.js";
 import { type IntakeContext, RETENTION_MS } from "./delivery-intake.js";
 import { queuedDeliveries, refusedDeliveries } from "./delivery-intake.table.js";
 
-/** Number of rejected deliveries to store, and the maximum characters of headers for each. */
+/**
+ * Number of rejected deliveries to store. {@link MAX_REFUSED_CHARACTERS} limits the headers of each delivery, in
+ * characters.
+ */
 const MAX_REFUSED = 20;
 const MAX_REFUSED_CHARACTERS = 2_000;
 /** Maximum number of deliveries, and of keys, to remove per turn. */
@@ -41,7 +44,9 @@ function toShort(headers: Readonly<Record<string, string>>): Record<string, stri
   );
 }
 
-/** Frees the slot of a delivery. Finished deliveries stay stored up to a limit. */
+/**
+ * Frees the slot of a delivery. If the delivery has ended, also removes the oldest finished deliveries above the limit.
+ */
 export function releaseDelivery(
   { turn, id, isOver, bytes }: Delivered<DeliveryLeft>,
   context: IntakeContext,

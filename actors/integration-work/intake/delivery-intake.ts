@@ -10,13 +10,13 @@ export interface IntakeContext {
   readonly ended: number;
   /** Total size of all stored bodies, in bytes. */
   readonly bytes: number;
-  /** The bodies of all deliveries up to this id are dropped; null if none is dropped. */
+  /** The bodies of all deliveries up to this id are dropped; null if no body was dropped. */
   readonly bodiesAfter: string | null;
   /** The deliveries with a slot, in order of arrival. */
   readonly working: readonly WorkingDelivery[];
   /** Number of deliveries that wait for a slot. */
   readonly queued: number;
-  /** The first queued deliveries, in order: some or all. Rows hold the ids after them. */
+  /** The ids of the first queued deliveries (some or all), in order. Rows store the ids after them. */
   readonly upcoming: readonly string[];
   /** Whether the deliveries with a slot are watched. */
   readonly watches: boolean;
@@ -27,7 +27,7 @@ export interface IntakeContext {
   /** Whether a burst has arrived since a slot was last freed; absent in contexts of earlier releases. */
   readonly isBurst?: boolean;
   /**
-   * The current key period if no earlier period has stored keys; null or absent if one may. See
+   * The current key period if no earlier period has stored keys; null or absent if an earlier period may have keys. See
    * `delivery-key.table.ts`.
    */
   readonly keysFrom?: number | null;
@@ -54,36 +54,42 @@ export const emptyIntake: IntakeContext = {
 };
 
 /**
- * Maximum number of an integration's deliveries that are processed concurrently. As many deliveries in one message are
- * a burst.
+ * Maximum number of an integration's deliveries that are processed concurrently. A message with at least this many
+ * deliveries starts a burst.
  */
 const PLACES = 8;
 /**
- * Maximum number of unfinished deliveries of an integration. The intake accepts no more at this number, or when their
- * bodies reach {@link MAX_STORED_BYTES}.
+ * Maximum number of unfinished deliveries of an integration. The intake also rejects deliveries while the bodies of
+ * unfinished deliveries have {@link MAX_STORED_BYTES} or more in total.
  */
 export const MAX_BACKLOG = 10_000;
 /** Maximum total size of the bodies stored for an integration, in bytes. */
 export const MAX_STORED_BYTES = 256 * 1024 * 1024;
 /** Maximum number of finished deliveries stored for an integration. */
 export const MAX_ENDED = 10_000;
-/** How long a delivery is stored, in milliseconds. */
+/** How long a finished delivery is stored after its arrival, in milliseconds. */
 export const RETENTION_MS = 30 * 24 * 60 * 60 * 1_000;
 
 /**
- * Returns how many deliveries may have a slot: one in a burst, because senders wait for a response to their deliveries,
- * and nobody waits for the processing.
+ * Returns how many deliveries may have a slot. In a burst, only one delivery may, because senders wait for responses
+ * but nobody waits for the processing.
  */
 export function maxWorking({ isBurst = false }: IntakeContext): number {
   return isBurst ? 1 : PLACES;
 }
 
-/** Records the arrival of `count` deliveries in one message. A full backlog is processed with all slots. */
+/**
+ * Marks a burst if one message brings at least {@link PLACES} deliveries. If the backlog is full, no burst starts, so
+ * that all slots work on the backlog.
+ */
 export function withArrived(context: IntakeContext, count: number): IntakeContext {
   return count < PLACES || isCrowded(context) ? context : { ...context, isBurst: true };
 }
 
-/** Returns whether the intake accepts no more deliveries for now. `taken` are the deliveries just accepted. */
+/**
+ * Returns whether the intake accepts no more deliveries for now. `taken` are accepted deliveries that `backlog` does
+ * not include yet.
+ */
 export function isCrowded(
   { backlog, backlogBytes }: IntakeContext,
   taken: { readonly count: number; readonly bytes: number } = { count: 0, bytes: 0 },

@@ -25,7 +25,7 @@ function nameIn(field: string): string | null {
   return name;
 }
 
-/** Returns the name in `headers["name"]`. */
+/** Returns the name in `headers["name"]`; null for any other field. */
 function findName(field: string): string | null {
   const read = readTemplate(field);
   const source = "fault" in read ? null : (onlyExpression(read.template)?.source ?? null);

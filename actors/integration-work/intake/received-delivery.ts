@@ -35,7 +35,10 @@ export class ReceivedDelivery {
     return new ReceivedDelivery(this.bytes, headers, this.cursor, () => this.#body);
   }
 
-  /** Returns the values of the names that the field's text mentions. */
+  /**
+   * Returns the values for the names in a field's expression. `body` and `raw` are read only if the field's text
+   * mentions them.
+   */
   namesFor(field: string): Names {
     const names: Record<string, Value> = { headers: this.headers };
     if (/\bbody\b/.test(field)) names.body = this.#body.body;

@@ -20,7 +20,7 @@ export function recordDelivery(turn: Turn, delivery: NewDelivery): string {
   return id;
 }
 
-/** Writes the row of a new delivery. Its state is `working` if it has a slot at once. */
+/** Writes the row of a new delivery. `state` is `working` if the delivery gets a slot at once. */
 export function insertDelivery(
   turn: Turn,
   delivery: NewDelivery,

@@ -16,16 +16,16 @@ export interface SharedCredential {
   readonly header: string;
   /** The possible byte encodings of the received credential; empty if the header is unreadable. */
   readonly given: readonly Buffer[];
-  /** Returns the bytes that match a secret's value. */
+  /** Returns the possible byte encodings of the credential that a secret's value defines. */
   readonly expected: (secret: string) => readonly Buffer[];
 }
 
-/** Reads the token or password of a delivery. Returns null if deliveries are signed instead. */
+/** Reads the token or password of a delivery. Returns null if the definition uses neither. */
 export function readSharedCredential({ token, basic }: Ways, headers: DeliveryHeaders): SharedCredential | null {
   if (token !== null) {
     const header = headers.get(token.header.toLowerCase()) ?? "";
     const text = withoutPrefix(header, token.prefix);
-    // A header cannot carry whitespace around a secret, such as the line end of a pasted secret.
+    // A header cannot carry whitespace around a secret, such as the line end of a pasted secret, so trim the secret.
     return {
       header,
       given: text === "" ? [] : listEncodings(text),
@@ -41,8 +41,8 @@ export function readSharedCredential({ token, basic }: Ways, headers: DeliveryHe
 }
 
 /**
- * Returns the trimmed text after the prefix; empty if the header does not start with it. The comparison ignores case:
- * `bearer`, `Bearer`.
+ * Returns the trimmed text after the prefix; empty if the header does not start with the prefix. The comparison ignores
+ * case: `bearer` matches `Bearer`.
  */
 function withoutPrefix(header: string, prefix: string): string {
   const text = header.trimStart();

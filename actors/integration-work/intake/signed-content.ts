@@ -3,8 +3,9 @@ import { listOperands, type Node, parseExpression } from "../../expressions/pars
 import { onlyExpression, readTemplate } from "../../expressions/templates.js";
 
 /**
- * Returns the signed content as pieces of bytes. If an expression adds `raw` to other text, the body's own bytes are
- * one piece: a large body is neither decoded nor copied, and does not count towards the expression's cost.
+ * Returns the signed content as pieces of bytes: the body if `signed` is null. Returns null if the expression fails or
+ * its value is not text. If an expression adds `raw` to other text, the body's own bytes are one piece. A large body is
+ * then neither decoded nor copied, and does not count towards the expression's cost.
  */
 export function toSignedContent(
   signed: string | null,
@@ -34,8 +35,8 @@ const MAX_CACHED = 200;
 const cachedPieces = new Map<string, readonly Piece[] | null>();
 
 /**
- * Returns the operands if the expression is a sum and one operand is `raw`; otherwise the whole expression. Results are
- * cached.
+ * Returns the operands if the expression is a sum and one operand is `raw`; otherwise the whole expression. Returns
+ * null if the field is not a single valid expression. Results are cached.
  */
 function listPieces(field: string): readonly Piece[] | null {
   const known = cachedPieces.get(field);
@@ -60,7 +61,10 @@ function readPieces(field: string): readonly Piece[] | null {
   return pieces.includes(BODY) ? pieces : [source];
 }
 
-/** Returns the operands in order. Sums nest to the left, up to the maximum depth of an expression. */
+/**
+ * Returns the operands of a sum in order. Any other node is its own operand. The maximum depth of an expression limits
+ * the recursion.
+ */
 function operandsOfSum(node: Node): readonly Node[] {
   return node.op === "+" ? listOperands(node).flatMap(operandsOfSum) : [node];
 }

@@ -20,8 +20,8 @@ const crowded: Refusal = {
 };
 
 /**
- * Accepts deliveries in order of arrival, with the same result as if each had arrived alone. Rejects all deliveries if
- * the integration was removed: some may still arrive, and nothing would remove their rows later.
+ * Accepts deliveries in order of arrival, with the same result as if each had arrived alone. If the integration was
+ * removed, rejects all deliveries, because nothing would remove their rows later.
  */
 export function takeAll(event: Delivered<TakeDeliveries>, before: IntakeContext): IntakeContext {
   const { turn, deliveries: all } = event;
@@ -57,8 +57,9 @@ export function takeNone({ turn, deliveries: all }: Delivered<TakeDeliveries>): 
 }
 
 /**
- * Counts a repeated delivery in the row of the first one. Returns null if the delivery must be accepted: its key is
- * new, or the first one failed. If the first one's row was removed, the repeat still counts as accepted.
+ * Counts a repeated delivery in the row of the earlier delivery with the same key. Returns null if the delivery must be
+ * accepted, because its key is new or the earlier delivery failed. A delivery also counts as repeated if the row of the
+ * earlier delivery was removed.
  */
 function repeat(turn: Turn, id: string | undefined): DeliveryTaken | null {
   if (id === undefined) return null;

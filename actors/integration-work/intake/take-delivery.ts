@@ -26,12 +26,21 @@ export interface DeliveryReceiver {
 /** Maximum number of integrations whose workspace is cached; the oldest entry is evicted first. */
 const MAX_REMEMBERED = 1_000;
 
-/** Finds the integrations that deliveries are addressed to. Caches each one's workspace, which never changes. */
+/**
+ * Finds the integrations that deliveries are addressed to. Caches the workspace of each integration, which never
+ * changes.
+ */
 export class DeliveryReceivers {
-  /** The id is a string of its own, because comparing a slice of a request path is expensive. */
+  /**
+   * The workspaces by integration id. The stored `id` is a separate string, because comparing a slice of a request path
+   * is expensive.
+   */
   readonly #remembered = new Map<string, Pick<ResourceRow<IntegrationFields>, "workspaceId" | "id">>();
 
-  /** Finds the integration with this id; undefined if it does not exist or accepts no deliveries. */
+  /**
+   * Finds the integration with this id. Returns undefined if it does not exist or accepts no deliveries, or if its
+   * workspace is closed.
+   */
   find(reading: Reading, integrationId: string): DeliveryReceiver | undefined {
     const known = this.#remembered.get(integrationId);
     if (known !== undefined) return findReceiver(reading, known.workspaceId, known.id);
@@ -55,7 +64,10 @@ export class DeliveryReceivers {
   }
 }
 
-/** Finds the integration; undefined if it does not exist or accepts no deliveries. */
+/**
+ * Finds the integration. Returns undefined if it does not exist or accepts no deliveries, or if its workspace is
+ * closed.
+ */
 export function findReceiver(
   reading: Reading,
   workspaceId: string,
@@ -84,7 +96,7 @@ export function findSenderFault(
 
 /**
  * Returns the delivery as expressions see it after verification: without its token or password, which a response could
- * repeat and a key could store. A signature is not secret.
+ * repeat and a key could store. A signature stays, because it is not secret.
  */
 export function withoutCredential({ webhook: { verify } }: DeliveryReceiver, received: ReceivedDelivery) {
   if (!verify?.token && !verify?.basic) return received;
@@ -101,8 +113,8 @@ export function toQueried(query: string, headers: ReceivedDelivery["headers"]): 
 }
 
 /**
- * Returns the immediate response to a request with this method. Such a request raises nothing. Returns null if
- * `respond` does not apply or does not list the method.
+ * Returns the immediate response to a request with this method. A request with an immediate response raises nothing.
+ * Returns null if `respond` is not defined, does not list the method, or its `when` is not true.
  */
 export function respondTo(
   { webhook: { respond } }: DeliveryReceiver,
@@ -117,14 +129,15 @@ export function respondTo(
 }
 
 /**
- * Returns why `mine` has no value; null if it has one. Without a value, the delivery counts as someone else's action.
+ * Returns why `mine` has no value; null if it has a value or is not defined. Without a value, the delivery counts as
+ * someone else's action.
  */
 export function findMineProblem({ webhook: { mine } }: DeliveryReceiver, received: ReceivedDelivery): string | null {
   const outcome = mine === null ? null : evaluateText(mine, received.namesFor(mine));
   return outcome !== null && "error" in outcome ? outcome.error : null;
 }
 
-/** Returns why `respond` fails, or why its body is empty; null if there is no such problem. */
+/** Returns why `respond` fails for a POST request, or why its body is empty; null if there is no such problem. */
 export function findResponseProblem({ webhook: { respond } }: DeliveryReceiver, received: ReceivedDelivery) {
   if (respond === null || !respond.methods.includes("POST")) return null;
   const when = evaluateText(respond.when, received.namesFor(respond.when));
@@ -142,7 +155,7 @@ export interface Response {
 /** Maximum length of a key that is stored unhashed, in characters. */
 const MAX_KEY = 255;
 
-/** Returns the key that identifies repeated deliveries; null if there is none. */
+/** Returns the key that identifies repeated deliveries; null if the delivery has no key. */
 export function toDeliveryKey({ webhook: { delivery } }: DeliveryReceiver, received: ReceivedDelivery): string | null {
   if (delivery === null) return null;
   const key = readHeader(delivery, received.headers) ?? evaluateKey(delivery, received);

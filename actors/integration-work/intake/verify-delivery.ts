@@ -118,7 +118,7 @@ function isHmacValid(
 ): boolean {
   const hmac = createHmac(algorithm, toKey(secret ?? ""));
   for (const piece of content) hmac.update(piece);
-  // Convert through a string: a digest in a new buffer takes half as long as the HMAC of a kilobyte.
+  // Convert through a string: a new buffer for the digest costs half as much time as the HMAC of a kilobyte.
   const expected = Buffer.from(hmac.digest("binary"), "binary");
   let isValid = false;
   for (const given of signatures.length === 0 ? [ABSENT] : signatures) {
@@ -162,7 +162,7 @@ function isKeySigned(
   const digest = algorithm === "ed25519" ? null : "sha256";
   let isValid = false;
   for (const given of signatures) {
-    // A 64-byte ES256 signature is the pair of numbers as in JWS; any other is DER.
+    // A 64-byte ES256 signature is a pair of numbers, as in JWS. A signature of any other length is DER.
     const dsaEncoding = given.length === 64 ? "ieee-p1363" : "der";
     isValid = isSigned(digest, bytes, { key, dsaEncoding }, given) || isValid;
   }
@@ -176,7 +176,7 @@ function fits(key: KeyObject, algorithm: Asymmetric["algorithm"]): boolean {
   return algorithm !== "es256" || key.asymmetricKeyDetails?.namedCurve === "prime256v1";
 }
 
-/** Public keys by their PEM. */
+/** Cached public keys by their PEM text; null for an invalid key. */
 const cachedKeys = new Map<string, KeyObject | null>();
 
 function findPublicKey(pem: string): KeyObject | null {
@@ -205,7 +205,7 @@ function findTimeFault({ at, withinSeconds }: Freshness, delivery: ReceivedDeliv
   return Math.abs(nowMs - atMs) <= withinSeconds * 1_000 ? null : "not-fresh";
 }
 
-/** Numbers above this are times in milliseconds. Times in seconds reach it in the year 5138. */
+/** Numbers above this limit are times in milliseconds. Times in seconds reach the limit in the year 5138. */
 const FIRST_MILLISECONDS = 100_000_000_000;
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 

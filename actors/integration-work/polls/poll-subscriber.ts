@@ -6,7 +6,7 @@ import { findResource } from "../../resources/resource.table.js";
 import type { WorkspaceClosed } from "../../workspaces/workspace.machine.js";
 import { pollRef } from "./poll.messages.js";
 
-/** Starts, updates and ends polls when their integrations change. */
+/** Starts, updates and ends polls when their integrations change or the workspace closes. */
 export const pollSubscriber: Subscriber<ResourceChanged<"integration"> | WorkspaceClosed> = {
   name: "polls follow their integrations",
   facts: ["integration.changed", "workspace.closed"],

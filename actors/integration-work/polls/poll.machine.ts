@@ -9,27 +9,30 @@
  *    third consecutive failure on, the integration shows a warning, and the workspace's owners get one mail.
  * 4. The cursor survives removal of the `poll` block, until the integration is removed.
  *
- * | state   | moved by                                        | next    | also                                        |
+ * | state   | event                                           | next    | also                                        |
  * |---------|-------------------------------------------------|---------|---------------------------------------------|
- * | off     | check.set (poll.check)                          | resting | due within a minute                         |
+ * | off     | check.set (poll.check)                          | resting | schedules a request within a minute         |
  * | off     | check.off, check.gone                           | off     | stops; check.gone also removes the row      |
- * | resting | check.set                                       | resting | due by the current definition; the first    |
- * |         |                                                 |         | time does not change                        |
- * | resting | check.off: the block is gone                    | off     | wake-up cancelled; cursor stays; stops      |
- * | resting | check.gone: integration or workspace gone       | off     | the row is removed; stops                   |
- * | resting | due.usable (woken), now.usable (poll.now)       | asking  | effect; a GET may run again                 |
- * | resting | due.unlinked, now.unlinked: no connection       | resting | a failure, `not-connected`                  |
- * | resting | due.off                                         | off     | as check.off                                |
- * | asking  | answer.success                                  | resting | cursor, delivery, next time; failures 0     |
- * | asking  | answer.failure: anything else, a crash          | resting | failures + 1; the cursor stays              |
+ * | resting | check.set                                       | resting | schedules the next request by the current   |
+ * |         |                                                 |         | definition, but does not move the first one |
+ * | resting | check.off: the `poll` block was removed         | off     | cancels the wake-up, keeps the cursor; stops|
+ * | resting | check.gone: the integration was removed or the  | off     | removes the row; stops                      |
+ * |         | workspace was closed                            |         |                                             |
+ * | resting | due.usable (woken), now.usable (poll.now)       | asking  | sends the request; a GET may run again      |
+ * | resting | due.unlinked, now.unlinked: no connection       | resting | records the failure `not-connected`         |
+ * | resting | due.off: the `poll` block was removed           | off     | like check.off                              |
+ * | asking  | answer.success                                  | resting | stores cursor, delivery and next time; sets |
+ * |         |                                                 |         | `failures` to 0                             |
+ * | asking  | answer.failure: any other result, or a crash    | resting | increments `failures`; keeps the cursor     |
  * | asking  | check.set                                       | asking  |                                             |
- * | asking  | check.off, check.gone                           | off     | the effect is cancelled; as above           |
- * | asking  | now.usable, now.unlinked                        | asking  | answered                                    |
- * | resting,| poll.cursor                                     | same    | the cursor is set; the response to a running|
+ * | asking  | check.off, check.gone                           | off     | like resting; also cancels the request      |
+ * | asking  | now.usable, now.unlinked                        | asking  | replies                                     |
+ * | resting,| poll.cursor                                     | same    | sets the cursor; the response to a running  |
  * | asking  |                                                 |         | request does not change it                  |
- * | any     | now.refused, cursor.refused: no poll            | same    | refused                                     |
- * | any     | now.repeated: a repeated idempotency key        | same    | answered                                    |
- * | any     | answer.other: of a mail, or of an old request   | same    |                                             |
+ * | any     | now.refused, cursor.refused: no poll            | same    | replies with the refusal                    |
+ * | any     | now.repeated: a repeated idempotency key        | same    | replies                                     |
+ * | any     | answer.other: the end of a mail effect or of an | same    |                                             |
+ * |         | old request                                     |         |                                             |
  */
 import { createChart, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
@@ -122,7 +125,7 @@ function classifyPoll(
 ) {
   const integration = findIntegration(turn);
   const set = integration === undefined ? null : toSetPoll(integration);
-  // Between the write of a definition and its check, the poll does not exist yet.
+  // Until the poll has handled the first `poll.check`, requests must not see it.
   const running = value === "off" ? null : set;
   switch (message.type) {
     case "poll.check":

@@ -11,11 +11,11 @@ export interface CheckPoll extends Message {
 
 export interface PollAnswer {
   readonly poll: PollRow;
-  /** Whether the message was accepted before, under the same key. */
+  /** Whether the service already accepted a message with the same idempotency key. */
   readonly replayed: boolean;
 }
 
-/** Polls at once. A running request continues. */
+/** Polls now. If a request is already running, it continues and no other request starts. */
 export interface PollNow extends Answered<PollAnswer | Refusal>, Keyed {
   readonly type: "poll.now";
 }
@@ -26,7 +26,7 @@ export interface SetCursor extends Answered<PollAnswer | Refusal> {
   readonly cursor: string;
 }
 
-/** The poll of an integration. Its id is the integration's. */
+/** The poll of an integration. The poll's id is the integration's id. */
 export const pollRef = reference<CheckPoll | PollNow | SetCursor>("poll");
 
 /** The messages to a poll's actor, including those of its effects and wake-up. */

@@ -13,13 +13,17 @@ export interface VisiblePoll {
 }
 
 /**
- * Finds the poll for callers who can read its team's outcomes; `not-found` for others, and if there never was a poll.
+ * Finds the poll for a caller who can read its team's outcomes. Returns `not-found` to other callers, and if the
+ * integration never had a poll.
  */
 export function findPoll(reading: Reading, caller: Caller, integrationId: string): VisiblePoll | Refusal {
   return toPoll(reading, findIntegrationOfOutcomes(reading, caller, integrationId));
 }
 
-/** Finds the poll for callers who can also change it; otherwise returns the refusal. */
+/**
+ * Finds the poll for a caller who can read its team's outcomes and configure the integration. Other callers get a
+ * refusal.
+ */
 export function findPollToChange(reading: Reading, caller: Caller, integrationId: string): VisiblePoll | Refusal {
   return toPoll(reading, findIntegrationFor(reading, caller, integrationId, "configure"));
 }

@@ -29,13 +29,13 @@ const UNLINKED: PollResult = {
 };
 
 export interface PollContext {
-  /** The running request's effect; null for none. */
+  /** The id of the running request's effect; null if no request runs. */
   readonly askId: string | null;
   /** The start of the current wait, in milliseconds since 1970. */
   readonly sinceMs: number;
-  /** The host asked not to send requests before this time, in milliseconds since 1970. */
+  /** The earliest time for a request after a failure, as the host asked, in milliseconds since 1970. */
   readonly notBeforeMs: number;
-  /** Whether a user set the cursor while the request runs. */
+  /** Whether a user set the cursor during the running request. */
   readonly isCursorSet: boolean;
 }
 
@@ -47,16 +47,15 @@ export interface SetPoll {
   readonly everyMs: number;
 }
 
-/** The result of a request, or of a request that could not be made. */
+/** The result of a request, or why no request could be sent. */
 export type PollResult = Partial<IntegrationRequestResult> &
   Pick<IntegrationRequestResult, "success" | "code" | "reason">;
 
-/** A turn about the poll in the current definition. */
 interface OfPoll extends InTurn {
   readonly set: SetPoll;
 }
 
-/** Returns the row; a new one before the first poll. */
+/** Returns the poll's row, or a new row if none is stored. */
 function pollRow(turn: Turn): PollRow {
   const { partition, id: integrationId } = turn.self;
   const row = polls.get(turn, partition, integrationId);
@@ -71,7 +70,7 @@ function put(turn: Turn, change: Partial<PollRow>): PollRow {
   return row;
 }
 
-/** Waits until this time. */
+/** Stores the change, and waits until `atMs`. */
 function rest(turn: Turn, atMs: number, change: Partial<PollRow>): void {
   turn.wake(DUE, atMs);
   put(turn, { ...change, state: "resting", nextAt: timeText(atMs) });
@@ -85,8 +84,8 @@ export function begin({ turn, set }: OfPoll): PollContext {
 }
 
 /**
- * Applies a changed definition. The next request uses the new interval. After a failure it runs within a minute, unless
- * the host asked to wait longer. The time of the first request does not change.
+ * Applies a changed definition. After a success, the next request follows the new interval. After a failure, it runs
+ * within a minute, or later if the host asked for a longer wait. The time of the first request does not change.
  */
 export function restAgain({ turn, set }: OfPoll, context: PollContext): PollContext {
   const { failures, lastAt, nextAt } = pollRow(turn);
@@ -117,7 +116,10 @@ export function ask({ turn, set }: OfPoll): PollContext {
   return { askId, sinceMs: turn.now, notBeforeMs: 0, isCursorSet: false };
 }
 
-/** Records the response as a delivery. The next request starts at the response's cursor. */
+/**
+ * Records the response as a delivery. The next request uses the response's cursor, if it has one and no user has set
+ * the cursor in the meantime.
+ */
 export function recordAnswer(
   { turn, set, result }: OfPoll & { readonly result: PollResult },
   context: PollContext,
@@ -158,7 +160,10 @@ export function fail(turn: Turn, set: SetPoll, result: PollResult | null): PollC
   return { askId: null, sinceMs: turn.now, notBeforeMs: turn.now + (retryAfterMs ?? 0), isCursorSet: false };
 }
 
-/** Sends one mail to each owner. The next mail is sent only after a success and new failures. */
+/**
+ * Sends one mail to each owner, up to {@link MAX_NOTIFIED_OWNERS}. The next mail is sent only after a success and new
+ * failures.
+ */
 function notifyOwners(turn: Turn, { integration }: SetPoll, reason: string): void {
   const { partition } = turn.self;
   const workspace = findResource(turn, partition, "workspace", partition)?.address ?? "";
@@ -187,7 +192,7 @@ export function setCursor(event: Delivered<SetCursor>, context: PollContext): Po
   return { ...context, isCursorSet: context.askId !== null };
 }
 
-/** Answers a request to poll now, and records its key. */
+/** Answers a request to poll now, and records its idempotency key. */
 export function answerNow({ turn, idempotency }: Keyed & { readonly turn: Turn<PollAnswer> }): void {
   recordRequest(turn, { idempotency }, turn.self.id);
   turn.reply({ poll: pollRow(turn), replayed: false });
@@ -204,16 +209,16 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const SPREAD = 0.1;
 
 /**
- * Returns the wait before the first poll. It spreads integrations that were saved together over one minute. `random` is
- * in [0, 1).
+ * Returns the wait before the first poll, in milliseconds. It spreads integrations that were saved together over one
+ * minute. `random` is in [0, 1).
  */
 export function firstWaitMs(random: number): number {
   return Math.floor(random * MINUTE_MS);
 }
 
 /**
- * Returns the wait after the `failures`-th consecutive failure: `everyMs`, doubled with each failure and varied by up
- * to 10 %, but at least `retryAfterMs`. The maximum is one day in every case.
+ * Returns the wait after the `failures`-th consecutive failure, in milliseconds: `everyMs`, doubled with each failure
+ * and varied by up to 10 %, but at least `retryAfterMs`. The maximum is one day in every case.
  */
 export function failureWaitMs(
   everyMs: number,
@@ -223,7 +228,7 @@ export function failureWaitMs(
     retryAfterMs,
   }: { readonly failures: number; readonly random: number; readonly retryAfterMs: number | null },
 ): number {
-  // More doublings of one minute exceed one day.
+  // At most 11 doublings: 2^11 minutes exceed one day.
   const doubled = everyMs * 2 ** Math.min(failures, 11);
   const spread = Math.round(doubled * (1 - SPREAD + 2 * SPREAD * random));
   return Math.min(DAY_MS, Math.max(spread, retryAfterMs ?? 0));

@@ -6,7 +6,7 @@ import type { WorkspaceClosed } from "../../workspaces/workspace.machine.js";
 import { scheduleRef } from "./schedule.messages.js";
 import { listSchedules } from "./schedule.table.js";
 
-/** Starts, updates and ends schedules when their integrations change. */
+/** Starts, updates and ends schedules when their integrations change or the workspace closes. */
 export const scheduleSubscriber: Subscriber<ResourceChanged<"integration"> | WorkspaceClosed> = {
   name: "schedules follow their integrations",
   facts: ["integration.changed", "workspace.closed"],

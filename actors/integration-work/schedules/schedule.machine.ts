@@ -1,24 +1,26 @@
 /**
  * The schedule of an action, `schedule/<integration>:<action>`. It runs the action `everyMinutes` after the last run
- * ended; the first time, `everyMinutes` after the schedule was defined. Each run has its own actor
+ * ended. The first run follows `everyMinutes` after the schedule was defined. Each run has its own actor
  * (`action-run.machine.ts`).
  *
- * 1. Only one run is active at a time. The next run is due only after the last one has reported its end.
- * 2. The schedule ends when its block, integration or workspace is removed. It first waits until an active run has
- *    ended.
+ * 1. Only one run is active at a time. The next run is due only after the last run has reported its end.
+ * 2. The schedule ends when its block, integration or workspace is removed. If a run is active, the schedule first
+ *    waits for the run's end.
  *
- * | state   | moved by                                          | next    | also                               |
+ * | state   | event (message)                                   | next    | also                               |
  * |---------|---------------------------------------------------|---------|------------------------------------|
- * | none    | check.set (schedule.check)                        | resting | wake-up after everyMinutes         |
- * | none    | check.gone                                        | none    | stops                              |
- * | resting | check.set                                         | resting | wake-up by the new definition      |
+ * | none    | check.set (schedule.check)                        | resting | wakes after `everyMinutes`         |
+ * | none    | check.gone (schedule.check)                       | none    | stops                              |
+ * | resting | check.set                                         | resting | wakes by the new definition        |
  * | resting | check.gone                                        | none    | stops                              |
- * | resting | due.set (woken, the definition still has it)      | running | a run of the action starts         |
- * | resting | due.gone                                          | none    | stops                              |
+ * | resting | due.set (woken, if the schedule is still defined) | running | starts a run of the action         |
+ * | resting | due.gone (woken)                                  | none    | stops                              |
  * | running | check.set, check.gone                             | running |                                    |
- * | running | over.set (action.over of this run)                | resting | wake-up after everyMinutes         |
- * | running | over.gone                                         | none    | stops                              |
- * | any     | over.other                                        | same    |                                    |
+ * | running | over.set (action.over of this run)                | resting | wakes after `everyMinutes`         |
+ * | running | over.gone (action.over of this run)               | none    | stops                              |
+ * | none    | over.other (action.over of another run)           | none    | stops                              |
+ * | resting,| over.other                                        | same    |                                    |
+ * | running |                                                   |         |                                    |
  */
 import { createChart, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";

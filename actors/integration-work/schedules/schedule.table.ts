@@ -1,13 +1,13 @@
 import type { Reading } from "../../../storage/store.js";
 import { table } from "../../../storage/table.js";
 
-/** The schedule of an action; exists while the definition has it. */
+/** The schedule of an action. The row exists while the definition has the schedule. */
 export interface ScheduleRow {
   readonly integrationId: string;
   readonly action: string;
   /** When the action runs next; null during a run. */
   readonly nextAt: string | null;
-  /** The active run, or the last one; null before the first. */
+  /** The id of the active or last run; null before the first run. */
   readonly runId: string | null;
 }
 

@@ -9,7 +9,7 @@ import { schedules } from "./schedule.table.js";
 const DUE = "due";
 
 export interface ScheduleContext {
-  /** The active run, or the last one. */
+  /** The id of the active or last run; null before the first run. */
   readonly runId: string | null;
   /** The start of the current wait, in milliseconds since 1970. */
   readonly sinceMs: number;
@@ -23,12 +23,11 @@ export interface SetSchedule {
   readonly everyMs: number;
 }
 
-/** A turn about the schedule in the current definition. */
 interface OfSchedule extends InTurn {
   readonly set: SetSchedule;
 }
 
-/** Starts to wait now. */
+/** Starts a new wait for the next run, counted from now. */
 export function rest({ turn, set }: OfSchedule): ScheduleContext {
   const { integrationId, action } = set;
   const runId = schedules.get(turn, turn.self.partition, integrationId, action)?.runId ?? null;
@@ -37,7 +36,7 @@ export function rest({ turn, set }: OfSchedule): ScheduleContext {
   return context;
 }
 
-/** Resets the wake-up, counted from the start of the wait. If the clock was set back, counts from now. */
+/** Sets the wake-up to `everyMs` after the start of the wait. If the clock was set back, counts from now. */
 export function restAgain({ turn, set }: OfSchedule, context: ScheduleContext): void {
   const { integrationId, action, everyMs } = set;
   const atMs = Math.max(turn.now, Math.min(turn.now, context.sinceMs) + everyMs);

@@ -18,7 +18,7 @@ export interface NotSent {
   readonly retryAfterMs?: number;
 }
 
-/** The access token for the request; null if the integration links no accounts. */
+/** The access token for the request; null if the integration links no accounts. `secrets` are the values to mask. */
 export type Acting = { readonly token: string | null; readonly secrets: readonly string[] };
 
 export interface CredentialScope {
@@ -31,8 +31,8 @@ export interface CredentialScope {
 const RENEWAL_MS = 30_000;
 
 /**
- * Returns the account's access token, or why the request may not be sent. For a requester integration, a tool or
- * schedule must act as a user.
+ * Returns the account's access token, or why the request may not be sent. If the integration acts as its users, an
+ * action must act as a user, unless a binding runs it.
  */
 export function findActing(
   { reading, sealer, integration }: CredentialScope,
@@ -41,7 +41,6 @@ export function findActing(
 ): Acting | NotSent {
   const { connection } = integration.fields;
   const isPersons = connection?.holder === "requester";
-  // An action that neither a tool nor a binding runs is run by a schedule.
   if (actsAs.kind === "team" && isPersons && block.kind === "action" && after?.kind !== "binding")
     return { code: "not-connected", reason: "it acts as a person, but no person is known" };
   if (actsAs.kind === "person" && !isPersons)
@@ -62,8 +61,8 @@ export function findActing(
 }
 
 /**
- * Returns the header with the team's secret for an address other than the request's own; none if the secret is not
- * bound to that address.
+ * Returns the header with the team's secret for an address other than the request's own. Returns no header if the
+ * secret is not bound to that address.
  */
 export function findSecretHeader({ reading, sealer, integration }: CredentialScope, url: URL): Record<string, string> {
   const sent = integration.fields.connection?.token ?? null;
@@ -73,9 +72,9 @@ export function findSecretHeader({ reading, sealer, integration }: CredentialSco
 }
 
 /**
- * Adds the credential to the request: the team's secret in the header that the definition names, or else the access
- * token as a bearer token, unless the definition already uses the token. Refuses if the secret is not bound to the
- * address.
+ * Adds the credential to the request: the team's secret, in the header that the definition names; otherwise the access
+ * token, as a bearer token. The token is not added if an expression already writes it, or if the request has an
+ * `authorization` header. Refuses if the secret is not bound to the address.
  */
 export function addCredential(
   { reading, sealer, integration }: CredentialScope,

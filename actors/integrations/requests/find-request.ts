@@ -4,25 +4,28 @@ import type { IntegrationFields } from "../definition.js";
 import type { IntegrationRequestInput } from "./integration-request.js";
 import type { RequestFields } from "./render-request.js";
 
-/** The parts of a definition that decide a request and how its response is read. */
+/** The parts of a definition that determine a request and the evaluation of its response. */
 export interface FoundRequest {
   readonly integration: ResourceRow<IntegrationFields>;
   readonly request: RequestFields;
-  /** `expect.success`, or null. */
+  /** The expression `expect.success`; null if there is none. */
   readonly success: string | null;
   /** The expressions of the captures, by name. */
   readonly capture: Readonly<Record<string, string>>;
-  /** A tool's output expression, or null. */
+  /** The expression for a tool's output; null if there is none. */
   readonly output: string | null;
   /** The values of a binding's marks, by kind. */
   readonly marks: Readonly<Record<string, string>>;
-  /** The expression of the poll's next cursor, or null. */
+  /** The expression for the poll's next cursor; null if there is none. */
   readonly cursor: string | null;
 }
 
 const none = { success: null, capture: {}, output: null, marks: {}, cursor: null };
 
-/** Finds the block in the current definition; null if it was removed or no longer runs the same action. */
+/**
+ * Finds the request in the current definition. Returns null if the block was removed, if the tool or binding no longer
+ * runs the action, or if the workspace is closed.
+ */
 export function findRequest(
   reading: Reading,
   workspaceId: string,

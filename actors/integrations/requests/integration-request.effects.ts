@@ -1,9 +1,9 @@
 /**
- * Integration requests after the commit: for actions of tools, bindings and schedules, for polls, and for lookups and
- * attachments of events. Each request goes only to the integration's hosts that the deployment allows.
+ * The effect that sends integration requests: for actions of tools, bindings and schedules, for polls, and for lookups
+ * and attachments of events. Each request goes only to those hosts of the integration that the deployment allows.
  *
- * 1. A request that a killed process may have sent is repeated only if the input allows it and the method was and still
- *    is GET.
+ * 1. A request that a killed process may have sent is repeated only if the input allows it, and if the method was GET
+ *    at the start and still is.
  * 2. Secrets and tokens appear only in requests: no result, reason or log entry contains one.
  * 3. Redirects count as responses, except for attachments, whose redirects are followed within the integration's hosts.
  *    A GET is retried once if its connection drops; other methods are sent once.

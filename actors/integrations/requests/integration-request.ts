@@ -35,8 +35,8 @@ export interface IntegrationRequestInput {
    */
   readonly bodyDigest?: string | null;
   /**
-   * The task with a question for a user: `ask.link` becomes the task's address. For an approval, the address is also
-   * appended to `ask.body`.
+   * The task whose question the request shows; null or absent if there is none. `ask.link` becomes the task's address.
+   * For an approval, the address is also appended to `ask.body`.
    */
   readonly asking?: { readonly taskId: string; readonly isApproval: boolean } | null;
   readonly after: AfterRequest | null;
@@ -49,8 +49,8 @@ export interface IntegrationRequestInput {
    */
   readonly again: "after-a-crash" | "never";
   /**
-   * The method at the start. After a crash, a request is repeated only if this and the current method are GET. Null if
-   * the definition was removed by then; absent in inputs of earlier releases.
+   * The method in the definition when the effect was started. After a crash, a request is repeated only if this method
+   * and the current method are GET. Null if the definition was already removed; absent in inputs of earlier releases.
    */
   readonly method?: string | null;
   /** Digest of the action and request that a user approved (`request-digest.ts`). Any other request is not sent. */
@@ -61,10 +61,7 @@ export interface IntegrationRequestInput {
   readonly messageId?: string;
 }
 
-/**
- * Why a request did not succeed. After `interrupted`, a timeout, or a code for a response, the request may have had an
- * effect.
- */
+/** Why a request did not succeed. A request that was sent may have had an effect. */
 export type IntegrationRequestCode =
   /** There is no usable connection. Nothing was sent. */
   | "not-connected"
@@ -100,7 +97,9 @@ export interface IntegrationRequestResult {
   readonly origin: string | null;
   readonly status: number | null;
   readonly success: boolean;
-  /** The response as JSON text: parsed if it is JSON, else a string. At most 64 KiB; null for none. */
+  /**
+   * The response as JSON text: parsed if it is JSON, otherwise a string. At most 64 KiB; null if there is no response.
+   */
   readonly response: string | null;
   /** JSON text of an object with the captures of the request, or of the lookup. A capture without a value is null. */
   readonly captures: string;
@@ -108,11 +107,13 @@ export interface IntegrationRequestResult {
   readonly output?: string | null;
   /** Marks by kind, without those that have no value. Set only after a binding's success. */
   readonly marks?: Readonly<Record<string, string>>;
-  /** Which captures, marks or output of a success have no value, and why; absent for none. */
+  /** Which captures, marks or output of a success have no value, and why; absent if all have a value. */
   readonly unread?: string;
   /** Why only part of the response was read, as a clause; absent if all of it was read. */
   readonly partly?: string;
-  /** The `refuse` member of a tool's complete output, for hooks on before events; absent if there is none. */
+  /**
+   * The `refuse` member of a tool's complete output, for hooks on events with `before` timing; absent if there is none.
+   */
   readonly refuses?: string;
   /** The complete response of a poll as text. Set only if the poll succeeded. */
   readonly body?: string;
@@ -127,7 +128,7 @@ export interface IntegrationRequestResult {
   readonly cursorProblem?: string;
   /** The response to an attachment request. Set only if it succeeded. */
   readonly file?: FetchedFile;
-  /** No connection could be opened, so nothing was sent. */
+  /** Present if no connection was opened, so that nothing was sent. */
   readonly isUnsent?: true;
   /** Null for a success. */
   readonly code: IntegrationRequestCode | null;
@@ -144,7 +145,7 @@ export interface FetchedFile {
   readonly type: string | null;
 }
 
-/** Maximum size of an attachment, in bytes. A larger one fails. */
+/** Maximum size of an attachment, in bytes. A request for a larger attachment fails. */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 /** Maximum size of a response or output in a result, in bytes of its JSON text. */
 export const MAX_RESPONSE_BYTES = 64 * 1024;

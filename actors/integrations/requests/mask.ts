@@ -15,7 +15,7 @@ export interface Mask {
 /** Creates a mask for these values and their encoded forms in addresses, JSON and Basic credentials. */
 export function createMask(secrets: readonly string[]): Mask {
   const forms = new Set(secrets.filter((secret) => secret.length >= MIN_CHARACTERS).flatMap(listForms));
-  // The longest first, because one secret may be part of another.
+  // Mask the longest form first, because one secret may be part of another.
   const hidden = [...forms].sort((left, right) => right.length - left.length);
   const text = (text: string): string => hidden.reduce((masked, form) => masked.replaceAll(form, MASK), text);
   const json = (value: Json): Json => {
@@ -40,8 +40,8 @@ function listForms(secret: string): string[] {
 }
 
 /**
- * Returns the base64 characters that depend only on these bytes, after `before` other bytes (modulo 3), as after
- * `user:`.
+ * Returns the base64 characters that depend only on `bytes` if `before` other bytes (modulo 3) precede them. In Basic
+ * credentials, for example, `user:` precedes the secret.
  */
 function encodedWithin(bytes: Buffer, before: number, encoding: "base64" | "base64url"): string {
   const all = Buffer.concat([Buffer.alloc(before), bytes]);

@@ -32,7 +32,7 @@ interface PrepareOptions {
   readonly bodies?: ReadBodies;
 }
 
-/** Evaluates and authorises a request, or says why it is not sent. Sends nothing. */
+/** Evaluates and authorises a request, or returns why it is not sent. Sends nothing. */
 export function prepareRequest(
   { reading: read, sealer, baseUrl, bodies }: PrepareOptions,
   {
@@ -57,7 +57,7 @@ export function prepareRequest(
   if (seen === null) return { code: "unwritable", reason: "the data for its expressions is too large" };
   const names = acting.token === null ? seen : { ...seen, connection: acting.token };
   const rendered = renderRequest(found.request, names);
-  // An address contains the token if one of its expressions writes it.
+  // The reason may contain an address, and an expression may have written the token into the address.
   const refuse = ({ code, reason }: NotSent): NotSent => ({ code, reason: createMask(acting.secrets).text(reason) });
   if ("error" in rendered) return refuse({ code: "unwritable", reason: rendered.error });
   const { hosts } = found.integration.fields;

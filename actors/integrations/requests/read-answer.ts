@@ -62,8 +62,8 @@ export interface ReadingTerms {
 
 /**
  * Reads a response: whether it is a success, its captures, and the output, marks or cursor. The result contains no
- * secret: `connection` is `***` here, and so is every copy in the response. All expressions share the budget of one
- * request.
+ * secret: the expressions see `connection` as `***`, and all copies in the response are replaced by `***`. All
+ * expressions share the budget of one request.
  */
 export function readAnswer(answer: Answer, { found, input, names, mask }: ReadingTerms): ReadAnswer {
   // If the body breaks off or does not decode, none of it is used. If it is too large, its beginning is used.
@@ -139,7 +139,8 @@ function findFailure(
   if (code !== null && success === null) return { code, reason: `it responded ${status}` };
   const why = "error" in outcome ? `expect.success has no value: ${outcome.error}` : "expect.success is not true";
   if (code !== null) return { code, reason: `it responded ${status}, and ${why}` };
-  // A GET with a lost response can be retried. Any other action has already run, and a retry would run it twice.
+  // If the response is lost, a GET can be retried, and so can a lookup or a poll. Any other request is an action that
+  // has already run, and a retry would run it twice.
   const isLost = unread !== null && unread.kind !== "size" && (method === "GET" || of.kind !== "action");
   const isUnusable = of.kind === "poll" && (unread !== null || (success === null && !of.isJson));
   if (isLost || (isUnusable && partly !== null)) return { code: "errored", reason: unreadable(status, partly ?? "") };
@@ -234,7 +235,7 @@ function evaluateCursor(
 
 /**
  * Returns well-formed JSON text of at most {@link MAX_RESPONSE_BYTES}. A longer value becomes a string with the
- * beginning of its text. Null for null.
+ * beginning of its text. Returns null for null.
  */
 export function toBoundedJson(given: Json): string | null {
   const json = toWellFormedJson(given) as Json;

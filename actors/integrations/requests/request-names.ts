@@ -15,7 +15,7 @@ import type { IntegrationRequestInput } from "./integration-request.js";
 /** Maximum length of the values' text, in bytes. */
 const MAX_VALUES_BYTES = 1024 * 1024;
 
-/** The parts of the service that the values depend on. */
+/** The dependencies of {@link toNames}. */
 export interface NamesScope {
   readonly reading: Reading;
   readonly workspaceId: string;
@@ -42,7 +42,7 @@ export function toNames(
   return "ask" in values ? { ...all, ask: toAsk(values.ask, baseUrl, input.asking ?? null) } : all;
 }
 
-/** Returns the task's question, with the address where users answer it. */
+/** Returns the task's question. If `asking` is given, adds the address where users answer the question. */
 function toAsk(ask: unknown, baseUrl: string, asking: IntegrationRequestInput["asking"]): Value {
   const type = integrationNames.ask ?? DYN;
   if (asking === null || asking === undefined || typeof ask !== "object" || ask === null) return toValue(ask, type);
@@ -52,8 +52,8 @@ function toAsk(ask: unknown, baseUrl: string, asking: IntegrationRequestInput["a
 }
 
 /**
- * Reads the body that the input refers to: parsed, as the delivery's own expressions see it, and as text. Reads each
- * form only if an expression may use it. `headers` are the delivery's.
+ * Reads the body that the input refers to: parsed as `body`, as the delivery's own expressions see it, and as text in
+ * `raw`. Includes each name only if an expression may use it. `headers` are the delivery's headers.
  */
 function readBody(
   { reading, workspaceId, bodies }: Omit<NamesScope, "baseUrl">,
@@ -97,7 +97,7 @@ export function writesToken({ request }: FoundRequest): boolean {
   return anyText(request, (text) => readsName(text, "connection"));
 }
 
-/** Returns whether the request has no value if `target` lacks this field. */
+/** Returns whether the request cannot be evaluated if `target` lacks this field. */
 export function needsTarget({ url, query, headers, body }: FoundRequest["request"], field: string): boolean {
   return anyText([url, query, headers, body], (text) => needsField(text, { name: "target", field }));
 }

@@ -24,7 +24,7 @@ import type { RenderedRequest } from "./render-request.js";
 
 /** Maximum number of response bytes to read. Of a longer response, only the beginning is used. */
 const MAX_ANSWER_BYTES = 512 * 1024;
-/** The same limit for a poll. A poll's response is used completely or not at all. */
+/** Maximum number of bytes to read from a poll's response. The response is used completely or not at all. */
 const MAX_POLL_BYTES = 2 * 1024 * 1024;
 /** Maximum wait that a poll's host can ask for, in milliseconds. Other requests have a lower limit. */
 const MAX_POLL_WAIT_MS = 24 * 60 * 60 * 1_000;
@@ -69,8 +69,8 @@ export async function sendRequest(
 }
 
 /**
- * Returns the headers of a poll's response without credentials, by lower-case name. Repeated headers are joined by ",
- * ".
+ * Returns the headers of a poll's response without credentials, by lower-case name. Repeated headers are joined by
+ * commas.
  */
 function toShownHeaders(headers: BytesAnswer["headers"], mask: Mask): Record<string, string> {
   const named = Object.entries(headers).map(
@@ -168,13 +168,14 @@ const MAX_SCHEME = 50;
 const MAX_HOPS = 5;
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Headers of the definition that are also sent to another origin: none can authenticate the service. */
+/** Headers of the definition that are also sent to another origin, because they cannot authenticate the service. */
 const HARMLESS: readonly string[] = ["accept", "user-agent", "service-message-id"];
 
 /**
- * Returns the request that a response redirects to (RFC 9110, section 15.4), or why it is not sent; null if the
- * response does not redirect. Another origin gets only the harmless headers, no token of a linked account, a secret
- * only if it is bound to that address, and never a body.
+ * Returns the request that a response redirects to (RFC 9110, section 15.4), or why it is not sent. Returns null if the
+ * response does not redirect, or if the redirect would send the body to another origin. Another origin gets only
+ * harmless headers, and never the token of a linked account. It gets the secret only if the secret is bound to that
+ * address and the redirect does not change from https to http.
  */
 function findRedirect(
   { found, credentialAt }: PreparedRequest,

@@ -14,7 +14,10 @@ const LIFETIME_SECONDS = 10 * 60;
 /** Minimum key length, in bits. */
 const LEAST_BITS = 2_048;
 
-/** Creates a signer from the app's RSA private key in PEM format (PKCS1 or PKCS8). Throws if the key is not one. */
+/**
+ * Creates a signer from the app's RSA private key in PEM format (PKCS1 or PKCS8). Throws if the key is not an RSA
+ * private key of at least {@link LEAST_BITS} bits.
+ */
 export function createAppSigner(appId: string, privateKey: string): AppSigner {
   const key = readAppKey(privateKey);
   return {

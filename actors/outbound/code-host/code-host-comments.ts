@@ -11,7 +11,7 @@ export interface HostedComment {
 
 /** Code host operations on pull request comments. */
 export interface CodeHostComments {
-  /** Finds the app's own comment that starts with the mark; null if there is none. */
+  /** Finds the app's own comment that starts with `mark`; null if there is none. */
   findComment(there: RepositoryThere, number: number, mark: string): Promise<HostedComment | null>;
   addComment(there: RepositoryThere, number: number, body: string): Promise<HostedComment>;
   /** Replaces the text of a comment; null if the comment no longer exists. */

@@ -42,7 +42,7 @@ export type ReadPullRequest =
 /** An entry in the list of open pull requests. */
 export interface OpenPullRequest {
   readonly number: number;
-  /** The code host's time, in milliseconds since 1970. */
+  /** When the pull request last changed, by the code host's clock, in milliseconds since 1970. */
   readonly updatedAtMs: number;
 }
 

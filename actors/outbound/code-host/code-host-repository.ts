@@ -33,7 +33,7 @@ export type Call = Pick<CodeHostRequest, "what" | "method" | "etag" | "maxBytes"
 
 /** Number of entries per page. */
 export const ON_PAGE = 100;
-/** Maximum size of a page in bytes. An entry can have a text of 64 KiB, and the diff that it is about. */
+/** Maximum size of a page in bytes. An entry can have a text of 64 KiB and a diff. */
 export const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
 /**

@@ -8,14 +8,14 @@ import { requestedWaitMs } from "../http/retry-after.js";
 import { MAX_WAIT_MS } from "../http/retry-wait.js";
 
 /**
- * The code host rejected a request, or its answer is unusable. The message may be shown to people. From the answer it
- * contains at most the host's error text.
+ * The code host rejected a request, or its answer is unusable. The message may be shown to people. It contains no part
+ * of the answer except the host's error text.
  */
 export class CodeHostRefused extends Error {
   override readonly name = "CodeHostRefused";
   /** The status of the answer; null if there is none. */
   readonly status: number | null;
-  /** If the code host is limiting requests: when to retry, in milliseconds since 1970. Otherwise null. */
+  /** When to retry if the code host limits requests, in milliseconds since 1970; null otherwise. */
   readonly retryAtMs: number | null;
   /** The request fields that the code host rejected, if it names them. */
   readonly fields: readonly string[];
@@ -44,11 +44,11 @@ export interface CodeHostRequest {
   /** The subject of the request, for the log. */
   readonly what: string;
   readonly url: string;
-  /** The value of the `authorization` header; null for none. */
+  /** The value of the `authorization` header; null for no header. */
   readonly authorization: string | null;
   /** Default: POST with a body, otherwise GET. */
   readonly method?: "POST" | "PATCH";
-  /** The entity tag of an earlier answer, for a conditional request; null or absent for none. */
+  /** The entity tag of an earlier answer, for a conditional request; null or absent for an unconditional request. */
   readonly etag?: string | null;
   /** Maximum size of the answer in bytes; the default is {@link MAX_ANSWER_BYTES}. */
   readonly maxBytes?: number;
@@ -70,7 +70,7 @@ export interface CodeHostAnswer {
 /**
  * Sends a request to the code host. Follows redirects within its API with the same method, body and credential. Any
  * other redirect is returned as the answer. Rejects with {@link CodeHostRefused} if there is no answer, if a successful
- * answer cannot be read, for 5xx, and if the code host limits requests: 429, or a 403 that says so.
+ * answer cannot be read, for 5xx, and if the code host limits requests (429, or a 403 that reports a limit).
  */
 export type AskCodeHost = (request: CodeHostRequest) => Promise<CodeHostAnswer>;
 
@@ -230,7 +230,7 @@ export function readAs<Schema extends z.ZodType>(name: string, schema: Schema, j
   return parsed.data;
 }
 
-/** Creates the error for an answer of another form. */
+/** Creates the error for an answer that does not have the expected form. */
 export function isOtherAnswer(name: string): CodeHostRefused {
   return new CodeHostRefused(`${name} answered with an unexpected response.`);
 }

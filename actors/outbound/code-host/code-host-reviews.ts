@@ -3,9 +3,11 @@ import { callAs, expectStatus, type RepositoryCallParts, type RepositoryThere } 
 import { readAs } from "./code-host-requests.js";
 import { findOwnText, hostedTextSchema } from "./code-host-texts.js";
 
-/** Code host operations on reviews by the service, which are only comments and never approve or request changes. */
+/**
+ * Code host operations on the service's own reviews. These reviews only comment; they never approve or request changes.
+ */
 export interface CodeHostReviews {
-  /** Finds the app's own review that starts with the mark and returns its address; null if there is none. */
+  /** Finds the app's own review that starts with `mark` and returns its address; null if there is none. */
   findReview(there: RepositoryThere, number: number, mark: string): Promise<string | null>;
   /** Submits a review of kind `COMMENT` and returns its address. */
   addReview(there: RepositoryThere, number: number, body: string): Promise<string>;

@@ -88,7 +88,8 @@ export async function fetchPersonToken(
 }
 
 /**
- * Whether the person is an active admin of the organization, or is the user who owns the account (configuration API).
+ * Whether the person is an active admin of the organization, or is the user who owns the account. Returns `unknown` if
+ * the code host does not accept the token for this question.
  */
 export async function isAdministrator(
   { ask, settings, name }: SignInParts,

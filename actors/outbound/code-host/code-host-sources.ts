@@ -66,7 +66,7 @@ export interface CodeHostSources {
   readCommit(there: RepositoryThere, commit: string): Promise<HostedCommit>;
   /** Lists a tree; with `isDeep`, also its subfolders. */
   readTree(there: RepositoryThere, tree: string, isDeep: boolean): Promise<HostedTree>;
-  /** Reads a file's bytes at a commit; null if it does not exist or is larger than {@link MAX_FILE_BYTES}. */
+  /** Reads a file's bytes at a commit; null if the file does not exist or is larger than {@link MAX_FILE_BYTES}. */
   readFile(there: RepositoryThere, file: { readonly path: string; readonly commit: string }): Promise<Buffer | null>;
   /** Reads a blob's bytes by its hash; null if it does not exist or is too large for an answer. */
   readBlob(there: RepositoryThere, sha: string): Promise<Buffer | null>;

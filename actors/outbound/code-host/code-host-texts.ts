@@ -10,8 +10,8 @@ import { readAs } from "./code-host-requests.js";
 import { hostedAuthorSchema } from "./hosted-pull-request.js";
 
 /**
- * A text at the code host. The service's own texts start with a mark that people do not see; the service uses the mark
- * to find them.
+ * A text at the code host. The service's own texts start with a mark that people do not see. The service finds its own
+ * texts by this mark.
  */
 export const hostedTextSchema = z.object({
   user: hostedAuthorSchema,
@@ -27,8 +27,8 @@ type HostedText = z.output<typeof hostedTextSchema>;
 const MAX_PAGES = 10;
 
 /**
- * Finds the text that starts with the mark and that the app itself wrote; null if there is none. Anyone can write a
- * mark, so the author must be the app.
+ * Finds the text that starts with `mark` and that the app itself wrote; null if there is none. Anyone can write a mark,
+ * so the author must be the app.
  */
 export async function findOwnText<Text extends HostedText>(
   parts: RepositoryCallParts,

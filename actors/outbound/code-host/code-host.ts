@@ -46,7 +46,7 @@ export interface CodeHost {
   readonly name: string;
   /** Returns the address where a person signs in. The code host then sends the person back to `redirectUri`. */
   signInUrl(way: SignInRequest): string;
-  /** Fetches the person's token; null if the code host does not confirm the sign-in. Never stored. */
+  /** Fetches the person's token; null if the code host does not confirm the sign-in. The token is never stored. */
   personToken(back: SignInReturn): Promise<string | null>;
   /** Reads an installation; null if the app has no such installation. */
   installation(id: number): Promise<Installation | null>;
@@ -55,8 +55,8 @@ export interface CodeHost {
   readonly pullRequests: CodeHostPullRequests;
   readonly sources: CodeHostSources;
   /**
-   * Creates a token for one push to one repository, and returns it with the repository's git address, which does not
-   * contain the token. Never stored.
+   * Creates a token for one push to one repository, and returns it with the repository's git address. The address does
+   * not contain the token, and the token is never stored.
    */
   pushToken(push: PushTo): Promise<{ readonly url: string; readonly token: string }>;
   /** Lists the repositories that an installation reaches, 100 per page. The first page is 1. */

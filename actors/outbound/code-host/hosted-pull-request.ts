@@ -46,7 +46,10 @@ export interface HostedReview {
   readonly id?: number;
   /** The review's verdict; absent if it has none. */
   readonly verdict?: "approved" | "changes-requested";
-  /** The state of the thread that this comment started; absent for a reply. Times are in milliseconds since 1970. */
+  /**
+   * The state of the thread that this comment started; absent for a reply and for a review. Times are in milliseconds
+   * since 1970.
+   */
   readonly thread?: { readonly isResolved: boolean; readonly asOfMs: number };
 }
 
@@ -114,7 +117,7 @@ export const hostedPullRequestSchema = z
       createdAtMs: given.created_at,
       updatedAtMs: given.updated_at,
       closedAtMs: given.closed_at ?? null,
-      // Before the merge, this is the commit of a trial merge.
+      // Before the merge, `merge_commit_sha` is the commit of a trial merge.
       mergedAtMs,
       mergeCommit: mergedAtMs === null ? null : (given.merge_commit_sha ?? null),
     };
@@ -133,7 +136,7 @@ const verdicts: Readonly<Record<string, HostedReview["verdict"]>> = {
   changes_requested: "changes-requested",
 };
 
-/** A review; null if it is not submitted, because it then has no time. */
+/** A review; null if it is not submitted or names no commit. */
 export const hostedReviewSchema = z
   .object({
     id: z.int().positive(),

@@ -52,7 +52,7 @@ const MAX_TOKEN_LENGTH = 4_096;
 const tokenSchema = z.object({
   token: z.string().min(1).max(MAX_TOKEN_LENGTH),
   expires_at: z.iso.datetime({ offset: true }),
-  /** The repositories that the token is limited to; absent if it is not limited. */
+  /** The repository that the token is limited to; absent if the token is not limited to one repository. */
   repositories: z
     .tuple([z.object({ full_name: z.string().regex(/^[\w.-]+\/[\w.-]+$/) })])
     .optional()

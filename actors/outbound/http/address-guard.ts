@@ -79,8 +79,8 @@ function isLocalTranslation({ parts }: ipaddr.IPv6): boolean {
 
 /**
  * Returns the address to connect to: the host itself if it is an address, otherwise the first address of its name.
- * Rejects with {@link AddressRefused} if any of its addresses is not public, unless private addresses are allowed.
- * Connect only to the returned address, because a second lookup may return another one.
+ * Rejects with {@link AddressRefused} if any address of the name is not public, unless `admitsPrivate` is true. Connect
+ * only to the returned address, because a second lookup may return another address.
  */
 export async function guardedAddress(host: string, admitsPrivate: boolean, resolve: Resolve): Promise<string> {
   const literal = host.replace(/^\[|\]$/g, "");

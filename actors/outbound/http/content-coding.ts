@@ -12,18 +12,18 @@ const SUPPORTED: ReadonlySet<string> = new Set([
 ]);
 /** Values of `content-encoding` that some hosts send for a body without a coding. */
 const NO_CODING: ReadonlySet<string> = new Set(["", "identity", "none", "utf-8", "utf8"]);
-/** Maximum number of codings of one body; undici throws above that. */
+/** Maximum number of codings of one body. undici throws if there are more. */
 const MAX_CODINGS = 5;
 /** Maximum size of a body after each decoding step, in bytes. It is higher than every limit for a decoded body. */
 const MAX_DECODED_BYTES = 16 * 1024 * 1024;
 
-/** Sends a request and decodes the answer's content codings while it arrives. */
+/** An undici interceptor that decodes an answer's content codings while the answer arrives. */
 export const decoded: Dispatcher.DispatcherComposeInterceptor = createDecoding();
 
 /** Returns the codings in `content-encoding`, in the order in which they were applied. */
 export function listCodings(headers: IncomingHttpHeaders): {
   readonly codings: readonly string[];
-  /** The first coding that cannot be decoded; null if all can. */
+  /** The first coding that cannot be decoded, or a text about too many codings; null if all codings can be decoded. */
   readonly unsupported: string | null;
 } {
   const named = [headers["content-encoding"] ?? []].flat().join(",").toLowerCase().split(",");

@@ -9,7 +9,7 @@ interface Failure {
   readonly code: NetworkFailureCode;
   /** A clause without secrets. */
   readonly reason: string;
-  /** Present if the connection failed, so the request was not sent. */
+  /** Present if the request was not sent, because it was not allowed or the connection failed. */
   readonly isUnsent?: true;
 }
 

@@ -9,9 +9,9 @@ export function isHeaderText(text: string): boolean {
 }
 
 /**
- * The address in a `location` header, relative or absolute. The HTTP library reads header bytes as Latin-1, and some
- * hosts send UTF-8 without percent-encoding: bytes that are valid UTF-8 are read as such. A text that was decoded
- * before, with characters beyond Latin-1, is returned unchanged.
+ * Returns the address in a `location` header, relative or absolute. The HTTP library reads header bytes as Latin-1, but
+ * some hosts send UTF-8 without percent-encoding. Therefore, bytes that are valid UTF-8 are decoded as UTF-8. A text
+ * with characters beyond Latin-1 is already decoded, and is returned unchanged.
  */
 export function toLocation(header: string): string {
   const bytes = Buffer.from(header, "latin1");

@@ -15,8 +15,8 @@ const DECODED_TOO_LARGE = "UND_ERR_RES_EXCEEDED_MAX_SIZE";
 
 export interface ExchangeLimits {
   /**
-   * Maximum size of the decoded response body, in bytes; the rest is not read. The encoded body may have twice as many,
-   * plus `CODING_OVERHEAD`.
+   * Maximum size of the decoded response body, in bytes; the rest is not read. The encoded body may be twice as large,
+   * plus {@link CODING_OVERHEAD}.
    */
   readonly maxBodyBytes: number;
   readonly timeoutMs: number;

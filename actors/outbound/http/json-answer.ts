@@ -3,13 +3,14 @@ import { AddressRefused } from "./address-guard.js";
 import { ConnectionFailed, RequestRefused } from "./request.js";
 
 /**
- * The same message for an unknown name and for a name with a private address, so that nobody can find out names in the
- * private network.
+ * The message for an unknown name and for a name with a private address. Both get the same message, so that nobody can
+ * find out names in the private network.
  */
 const NO_ADDRESS = "its name does not resolve to a public address";
 
 /**
- * Returns why a request failed. Uses the error's code only, because the error's text may contain parts of the answer.
+ * Returns why a request failed. Except for refusals, uses only the error's code, because the error's text may contain
+ * parts of the answer.
  */
 export function toReason(error: unknown): string {
   if (error instanceof RequestRefused) return error.cause instanceof AddressRefused ? NO_ADDRESS : error.message;
@@ -30,8 +31,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Returns why JSON is not read although it is valid: its nesting or its numbers are beyond what this service reads.
- * Null for text that is not JSON. Call it for text that a bounded parser has refused.
+ * Returns why valid JSON was not read: it is nested too deeply, has too many values, or has a number with too many
+ * digits. Returns null for text that is not JSON. Call this function only for text that a bounded parser has refused.
  */
 export function whyJsonIsUnread(text: string): string | null {
   try {

@@ -2,10 +2,11 @@ import type { LaneLimits } from "../../../runtime/effects/lane.js";
 
 /**
  * The lanes of outgoing requests. A lane limits how many requests of one kind run at once: in total, per workspace
- * (party) and per host (target). A hanging request only takes a place from its own workspace at its own host.
+ * (party) and per host (target). A request that hangs therefore occupies only a place of its own workspace at its own
+ * host.
  */
 
-/** After-event hooks. */
+/** Hooks with `after` timing. */
 export const afterEventLane: LaneLimits = {
   name: "hooks-after",
   places: 2_048,
@@ -14,7 +15,7 @@ export const afterEventLane: LaneLimits = {
   perTarget: 64,
 };
 
-/** Before-event hooks. Work waits for them, so after-event hooks cannot take their places. */
+/** Hooks with `before` timing. Work waits for them, so hooks with `after` timing cannot take their places. */
 export const beforeEventLane: LaneLimits = {
   name: "hooks-before",
   places: 1_024,
@@ -26,7 +27,7 @@ export const beforeEventLane: LaneLimits = {
 /** Mail. For sign-in mail, the party is the recipient's domain. */
 export const mailLane: LaneLimits = { name: "mail", places: 128, kept: 96, perParty: 4, perTarget: 4 };
 
-/** Requests from connections to the hosts at which people link accounts. */
+/** OAuth requests of connections to the hosts where people link accounts. */
 export const accountLane: LaneLimits = { name: "accounts", places: 256, kept: 128, perParty: 32, perTarget: 16 };
 
 /**
@@ -66,7 +67,7 @@ export const integrationCallLane: LaneLimits = {
   perTarget: 16,
 };
 
-/** All other integration requests: from bindings and schedules, and lookups for events. */
+/** Integration requests of bindings and schedules, and lookups for events. */
 export const integrationWorkLane: LaneLimits = {
   name: "integration-work",
   places: 512,

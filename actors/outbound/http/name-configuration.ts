@@ -14,7 +14,7 @@ export interface NameConfiguration {
   servers(): readonly string[];
 }
 
-/** Maximum size of a file to read, in bytes. Lookups would wait for a larger one. */
+/** Maximum size of a file to read, in bytes. A larger file counts as empty, because lookups would wait for it. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Maximum number of search domains, the former limit of glibc. */
 const MAX_SEARCH = 6;
@@ -25,7 +25,10 @@ interface ResolverSettings {
   readonly ndots: number;
 }
 
-/** Reads both files, and reads each again after it changes. A missing file counts as empty. */
+/**
+ * Reads both files, and reads each file again after it changes. While a file is missing, its last contents are used; at
+ * the start they are empty.
+ */
 export function readNameConfiguration(paths: { readonly hosts: string; readonly resolver: string }): NameConfiguration {
   const hosts = new WatchedFile(paths.hosts, parseHosts);
   const resolver = new WatchedFile(paths.resolver, parseResolver);

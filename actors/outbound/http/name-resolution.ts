@@ -5,7 +5,7 @@ import { Lane } from "../../../runtime/effects/lane.js";
 import { type Resolve, resolveWithSystem } from "./address-guard.js";
 import { type NameConfiguration, readNameConfiguration } from "./name-configuration.js";
 
-/** Timeout of one query to a name server in milliseconds, and number of queries per server. */
+/** Timeout of one query to a name server in milliseconds. {@link TRIES} is the number of queries per server. */
 const TIMEOUT_MS = 2_500;
 const TRIES = 2;
 /**
@@ -41,12 +41,12 @@ interface Answer {
 /**
  * Creates a resolver in which a name with unresponsive name servers cannot delay other names. It uses the system's
  * usual order: the hosts file, then name servers, which need no thread. If neither knows a name of the local network
- * ({@link isLocalName}), the resolver asks the operating system, about a few names at a time. Concurrent lookups of one
- * name share the result. Addresses of the preferred family come first. Once such an address is known, the resolver
- * waits only briefly for the other family.
+ * ({@link isLocalName}), the resolver asks the operating system, but only for a few names at a time. Concurrent lookups
+ * of one name share the result. Addresses of the preferred family come first. Once such an address is known, the
+ * resolver waits only briefly for the other family.
  *
- * undici's `interceptors.dns` replaces none of this, because it only caches what a `lookup` function finds. It is not
- * used as a cache either: if its cache is full, it passes on names unresolved and unchecked, and after `ETIMEDOUT` it
+ * undici's `interceptors.dns` replaces none of this, because it only caches the results of a `lookup` function. It is
+ * not used as a cache either. If its cache is full, it passes on names unresolved and unchecked. After `ETIMEDOUT`, it
  * sends a POST again to an address of the other family.
  */
 export function createResolve({ configuration, ask, askSystem, usedKind = () => 4 }: NameSources): Resolve {
@@ -113,7 +113,7 @@ function isLocalName(host: string): boolean {
   return !host.includes(".") || /\.(local|localhost)$/i.test(host);
 }
 
-/** Returns the answer if it arrives within {@link OTHER_KIND_MS}; otherwise an empty one. */
+/** Returns the answer if it arrives within {@link OTHER_KIND_MS}; otherwise an empty answer. */
 async function soon(answer: Promise<Answer>): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Answer>((resolve) => {

@@ -5,7 +5,7 @@ import type { OutboundRequest } from "./request.js";
 /** Why a request has no answer. */
 export type NetworkFailureCode = "unreachable" | "not-allowed" | "errored";
 
-/** A request by a host of the workspace failed. */
+/** A request through a host of the workspace failed. */
 export class NetworkFailure extends Error {
   override readonly name = "NetworkFailure";
 
@@ -65,7 +65,7 @@ const MAX_ASSIGNED = 64;
 
 /**
  * Requests that hosts of the workspaces make, sent over the hosts' connections. Requests are not stored. After a crash
- * or the loss of a host, the caller sends the request again, with the same id for its receiver.
+ * or the loss of a host, the caller must send the request again.
  *
  * 1. Each request is sent once, to the workspace's host with the fewest requests.
  * 2. Without a free host, a request waits for one. After its timeout it fails as `unreachable`, whether it waits or was
@@ -186,7 +186,7 @@ export class NetworkRequests {
   }
 }
 
-/** Returns the hosts that accept more requests, those with the fewest first. */
+/** Returns the hosts that accept more requests, the hosts with the fewest requests first. */
 function freest(hosts: Workspace["hosts"]): NetworkHost[] {
   return [...hosts]
     .filter(([, handed]) => handed.size < MAX_ASSIGNED)

@@ -1,6 +1,6 @@
 /**
  * The retry policy of requests to other hosts: 8 attempts; the first retry follows after 2 seconds, and the wait
- * doubles up to 1 hour. It applies to hooks on after events, bindings, lookups and the code host.
+ * doubles up to 1 hour. The policy applies to hooks with `after` timing, bindings, lookups and the code host.
  */
 
 /** Maximum number of attempts. */

@@ -23,7 +23,7 @@ export type Mail = z.output<typeof mailSchema>;
  */
 export const MAIL_EFFECT = effect<string | Mail, null>("mail");
 
-/** Seals a mail for the effect's input. */
+/** Seals a mail as input for {@link MAIL_EFFECT}. */
 export function sealMail(sealer: Sealer, mail: Mail): string {
   return sealer.seal(JSON.stringify(mail));
 }
@@ -37,7 +37,7 @@ export interface MailOptions {
 }
 
 export interface MailLog {
-  /** Writes a mail's log line. Only this line may contain a link (see the settings). */
+  /** Writes a mail's log line. Only this line may contain a link. */
   mail(line: string): void;
   warn(message: string, details: Record<string, unknown>): void;
 }
@@ -45,7 +45,10 @@ export interface MailLog {
 /** The library's default ports. */
 const SMTP_PORT = 587;
 const SMTPS_PORT = 465;
-/** Timeouts for the connection to a mail server, its greeting and its answers, in milliseconds. */
+/**
+ * Timeout for the connection to a mail server and for its greeting, in milliseconds. {@link ANSWER_TIMEOUT_MS} is the
+ * timeout for each answer.
+ */
 const CONNECT_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 30_000;
 
@@ -100,7 +103,8 @@ async function openMailServer(url: string): Promise<MailServer> {
 }
 
 /**
- * Returns the code of an error from the mail server or the connection. The error's text may contain parts of the mail.
+ * Returns the codes of an error from the mail server or the connection. The error's text is not used, because it may
+ * contain parts of the mail.
  */
 function failureCode(error: unknown): string {
   if (typeof error !== "object" || error === null) return "unknown";

@@ -64,7 +64,7 @@ export function readAnswer(body: string): ModelAnswer {
   return { kind: "completion", text, isCut: hasEnd && NO_TOKENS_LEFT.test(finish), usage };
 }
 
-/** Whether an `error` member contains an error. Some hosts send one without content with a good answer. */
+/** Whether an `error` member contains an error. Some hosts send an empty `error` with a good answer. */
 function isError(error: unknown): boolean {
   if (typeof error === "object" && error !== null) return Object.values(error).some(isError);
   return typeof error === "string" ? error !== "" : error === true || (typeof error === "number" && error !== 0);
@@ -79,7 +79,8 @@ function listErrors(json: unknown, ownError: unknown): readonly unknown[] {
 }
 
 /**
- * Finds the JSON in a model's answer: bare, in a code block, or after the model's thoughts. Undefined if there is none.
+ * Finds the JSON in a model's answer: bare, in a code block, or after the model's reasoning. Undefined if there is
+ * none.
  */
 export function readJsonOf(text: string): unknown {
   const bare = parseJson(text);

@@ -2,7 +2,7 @@ import type { ModelOutcome } from "./model.effects.js";
 
 /** The retry state of a question, which the caller stores. */
 export interface ModelAsking {
-  /** When the question was first asked. */
+  /** When the question was first asked, in milliseconds since 1970. */
   readonly sinceMs: number;
   /** Number of waits so far. */
   readonly waits: number;
@@ -26,9 +26,10 @@ const FIRST_WAIT_MS = 5_000;
 const MAX_WAIT_MS = 10 * 60 * 1_000;
 
 /**
- * Returns the next step of a question. After a crash, the caller asks again at once. While the model is unavailable, it
- * waits 5 seconds, then twice as long each time up to 10 minutes, or longer if the host says so; at most until 24 hours
- * after the first request. `read` parses an answer again and returns null if it cannot use it.
+ * Returns the next step of a question. After a crash, the caller asks again at once. While the model is unavailable,
+ * the caller waits 5 seconds, then twice as long each time up to 10 minutes, or longer if the host says so. The wait
+ * ends at the latest 24 hours after the first request. `read` parses an answer again, and returns null for an unusable
+ * answer.
  */
 export function continueAsking<Answer>(
   asking: ModelAsking,

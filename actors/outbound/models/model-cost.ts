@@ -8,7 +8,7 @@ import type { ModelPrice } from "./model-settings.js";
 export interface ModelSpent {
   /** Calls that the model answered, or may have answered. */
   readonly calls: number;
-  /** Null if the model is unpriced. */
+  /** Null if a call is unpriced, or if currencies differ. */
   readonly cost: Money | null;
   /** Whether `cost` contains an estimate because a call's usage is unknown. */
   readonly isEstimate: boolean;
@@ -30,8 +30,8 @@ export function toModelCost(price: ModelPrice | null, usage: ModelUsage): Money 
 }
 
 /**
- * Estimates the usage of a call: all of its messages, and the longest allowed answer. The estimate is used until the
- * real usage is known.
+ * Estimates the usage of a call: all of its messages, and the longest allowed answer. The estimate is used while the
+ * real usage is unknown.
  */
 export function estimateModelUsage(messages: readonly ModelMessage[], maxTokens: number): ModelUsage {
   const tokens = messages.map(({ content }) => Math.ceil(Buffer.byteLength(content) / BYTES_IN_TOKEN) + MESSAGE_TOKENS);

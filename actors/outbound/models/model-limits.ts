@@ -42,7 +42,7 @@ function withoutQuotes(body: string): string {
 /** Maximum number of models to cache limits for. Above it, the least recently used model is evicted. */
 const MAX_KNOWN_MODELS = 200;
 
-/** The parts that each model does not accept, by model name. Kept until the process ends. */
+/** The parts that each model does not accept, by model name. Kept in memory only. */
 export class KnownLimits {
   readonly #limits = new LRUCache<string, ReadonlySet<ModelPart>>({ max: MAX_KNOWN_MODELS });
 

@@ -38,8 +38,8 @@ function toTokenLimit({ maxTokens }: ModelRequest, without: ReadonlySet<ModelPar
 }
 
 /**
- * Returns the messages in the order that chat templates require: at most one system message, first, then alternating
- * turns of user and model. If the schema cannot be sent, the instructions describe it in words.
+ * Returns the messages in the order that chat templates require: at most one system message, which comes first, and
+ * then the turns of user and model. If the schema cannot be sent, the instructions describe it in words.
  */
 function toMessages({ messages, schema }: ModelRequest, without: ReadonlySet<ModelPart>): readonly ModelMessage[] {
   const inWords = `Answer with one JSON object that matches this JSON schema: ${JSON.stringify(schema)}`;

@@ -4,7 +4,7 @@ import { type AllowList, parseAllowList } from "../http/allow-list.js";
 export interface ModelSettings {
   /** Address of the API, without `/chat/completions` and without a trailing slash. */
   readonly url: string;
-  /** The bearer token; null for none. Never appears in a log, a row or an answer. */
+  /** The bearer token; null if the endpoint needs none. It never appears in a log, a row or an answer. */
   readonly key: string | null;
   /** The default model. */
   readonly name: string;

@@ -88,8 +88,8 @@ function toJsonSchema(schema: z.ZodType): JsonSchema {
 }
 
 /**
- * Creates the effect; `model` is null if no model is configured. It never rejects. The effect does not wait for the
- * model: it reports `waiting`, and the caller sets a durable timer.
+ * Creates the effect, which never rejects. `model` is null if no model is configured. The effect does not wait for an
+ * unavailable model: it reports `waiting`, and the caller sets a durable timer.
  */
 export function modelEffect(model: Model | null): Effect {
   return withBeginMarked(

@@ -9,7 +9,7 @@ import { findNamedPart, KnownLimits } from "./model-limits.js";
 import { type ModelRequest, toModelBody } from "./model-request.js";
 import type { ModelSettings } from "./model-settings.js";
 
-/** A model's reply to one request. Texts contain nothing of a body and no key. */
+/** A model's reply to one request. Its texts contain no part of a response body and no key. */
 export type ModelReply =
   | ({ readonly kind: "completion" } & Completion)
   /** A retry may succeed. `mayCost`: the model may have started to answer, so the call may cost money. */
@@ -32,7 +32,7 @@ export interface Model {
   noteUnreadable(): void;
 }
 
-/** Maximum time for an answer. Reasoning models take minutes. */
+/** Maximum time for an answer, in milliseconds. Reasoning models take minutes. */
 const ANSWER_TIMEOUT_MS = 5 * 60 * 1_000;
 
 export interface ModelOptions {
@@ -49,8 +49,9 @@ export interface ModelOptions {
 /**
  * Creates a client of the model.
  *
- * If a 400, 404 or 422 names a part of the request that some models do not accept, the client retries without that
- * part. If it names none, the client retries without the schema. A further refusal that names none is final.
+ * If a refusal with status 400, 404 or 422 names a part of the request that some models do not accept, the client
+ * retries without that part. If the refusal names no such part, the client retries without the schema. If the schema
+ * was already dropped, the refusal is final.
  */
 export function createModel(options: ModelOptions): Model {
   const known = new KnownLimits();
@@ -79,8 +80,8 @@ export function createModel(options: ModelOptions): Model {
 type Sent = ModelReply | ({ readonly kind: "rejected" } & HostError);
 
 /**
- * An error of the host: its status, or the status of an error inside a successful answer; null if that error has no
- * known code.
+ * An error of the host. `status` is the answer's status, or the status that an error inside a successful answer means;
+ * null if that error has no known code.
  */
 interface HostError {
   readonly status: number | null;
@@ -88,9 +89,9 @@ interface HostError {
   readonly retryAtMs: number | null;
 }
 
-/** Statuses of requests that may succeed without a part that the model does not accept. */
+/** Statuses that hosts return for a request with a part that the model does not accept. */
 const REJECTED: ReadonlySet<number> = new Set([400, 404, 422]);
-/** Statuses below 500 of requests that may succeed later. */
+/** Statuses below 500 after which the same request may succeed later. */
 const BUSY: ReadonlySet<number> = new Set([408, 425, 429]);
 
 async function send(options: ModelOptions, body: string, signal: RunSignal): Promise<Sent> {

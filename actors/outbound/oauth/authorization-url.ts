@@ -6,7 +6,7 @@ export interface AuthorizationParameters {
   /** The PKCE challenge, method S256. */
   readonly challenge: string;
   readonly scopes?: readonly string[];
-  /** Further parameters of the host. */
+  /** Further parameters that the host accepts. */
   readonly parameters?: Readonly<Record<string, string>>;
 }
 

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, importJWK } from "jose";
 import { z } from "zod";
 
-/** Finds the keys of an issuer that fit a token's header. */
+/** Finds the issuer's key that fits a token's header. */
 export type KeySet = ReturnType<typeof createLocalJWKSet>;
 
 const MAX_KEYS = 100;
@@ -17,8 +17,8 @@ function toOperations(operations: readonly string[]): string[] | undefined {
 }
 
 /**
- * The public fields of a key. Other keys are ignored, as RFC 7517 (5) says. A number as `kid` is read as text; a `kid`
- * of any other type counts as absent.
+ * The public fields of a key. Keys of other types are ignored, as RFC 7517 (5) says. A number as `kid` is read as text;
+ * a `kid` of any other type counts as absent.
  */
 const keySchema = z.object({
   kty: z.enum(["RSA", "EC"]),
@@ -37,7 +37,10 @@ const keySchema = z.object({
   y: optional(z.string()),
 });
 
-/** The keys of a published set that can verify signatures. Others, also unreadable ones, are left out. */
+/**
+ * Creates a key set from the published keys that can verify signatures. Leaves out all other keys, including unreadable
+ * ones.
+ */
 export async function toKeySet(published: readonly unknown[]): Promise<KeySet> {
   const keys = published.flatMap((key) => keySchema.safeParse(key).data ?? []);
   const usable = await Promise.all(keys.map(isUsable));

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { parseJson, toReason, withoutEmptyMembers } from "../http/json-answer.js";
 import type { Outbound } from "../http/request.js";
 
-/** Metadata of an OAuth 2.0 authorization server (RFC 8414), or default values if there is no metadata. */
+/** Metadata of an OAuth 2.0 authorization server (RFC 8414). */
 export interface AuthorizationServer {
   /** The server's issuer identifier; null if unknown. */
   readonly issuer: string | null;
@@ -33,7 +33,7 @@ export const OAUTH_REQUEST_MS = 10_000;
 const METADATA_LASTS_MS = 10 * 60 * 1_000;
 /** Minimum time between a failed request and the next, in milliseconds. */
 const TRY_AGAIN_MS = 10_000;
-/** Maximum number of cached servers; the least recently fetched one is evicted. */
+/** Maximum number of cached servers; the least recently used one is evicted. */
 const MAX_SERVERS = 500;
 
 interface Known {

@@ -65,7 +65,7 @@ const tokenSchema = z.looseObject({
     .unknown()
     .refine((type) => typeof type !== "string" || !OTHER_TYPES.test(type.trim()))
     .optional(),
-  // Some hosts write `false` or a number for no refresh token.
+  // Some hosts write `false` or a number if there is no refresh token.
   refresh_token: z.preprocess((value) => (typeof value === "string" ? value : undefined), token.optional()),
   // Some hosts write numbers as strings.
   expires_in: z.coerce.number().positive().max(1e9).optional().catch(undefined),
@@ -107,7 +107,7 @@ export async function askForTokens(outbound: Pick<Outbound, "post">, asking: Ask
 
 /**
  * Reads the parsed answer of a token endpoint, whatever its status: some hosts answer an error with status 200. Returns
- * its tokens, or its error code, which is untrusted text, or null if it has neither.
+ * the tokens, otherwise the error code, which is untrusted text. Returns null if the answer has neither.
  */
 export function readTokens(json: unknown): TokensRead | { readonly error: string } | null {
   const body = toTokenAnswer(json);
