@@ -10,7 +10,7 @@ import type { RetentionRule } from "./tables/retention.js";
 import type { RetentionCatalogue } from "./tables/retention-sweeper.machine.js";
 import type { CachedTable, StoredTable } from "./tables/stored-table.js";
 
-/** A table, or a declaration that contains the table: of its retention, of its row owners, or of its cache. */
+/** A table, or a declaration that contains a table: its retention rule, the owners of its rows, or its cache. */
 export type AreaTable = StoredTable | RetentionRule | OwnedRows | CachedTable;
 
 /** The parts of the catalogue (`catalogue.ts`) that an area's actors may use, besides the area's own settings. */

@@ -98,7 +98,9 @@ export const retainedTables: RetentionCatalogue = {
   owned: areaTables.flatMap((entry) => ("clear" in entry ? [entry] : [])),
 };
 
-/** Lists all tables with declared indexes or derived rows. The doctor compares them. */
+/**
+ * Lists all tables with declared indexes or derived rows. The doctor compares the tables with these indexes and rows.
+ */
 export function createDependentSources(kinds: readonly Kind[]): readonly DependentSource[] {
   return [...areas.flatMap((area) => area.kindIndexes?.(kinds) ?? []), ...tables.filter(hasDependents)];
 }

@@ -63,7 +63,7 @@ function* checkIndexes(damageable: Reading, sources: readonly DependentSource[])
   }
 }
 
-/** Compares the reference counts of bodies with the rows that refer to them, and the bodies with both. */
+/** Compares the reference counts of bodies with the rows that refer to the bodies, and looks for missing bodies. */
 function* checkBodies(damageable: Reading, options: RecountOptions): Generator<Finding> {
   for (const partition of listPartitions(damageable)) {
     let isIncomplete = false;

@@ -10,8 +10,8 @@
 import { parse, stringify } from "lossless-json";
 
 /**
- * Matches the start of a number of 16 digits, or of a similar text within a string. Digits right after a quote belong
- * to a string, and do not match.
+ * Matches the start of a number with at least 16 digits, or of similar text within a string. Digits right after a quote
+ * belong to a string, and do not match.
  */
 const LONG_NUMBER = /(?:^|[:,[\s])-?\d{16}/;
 const WHOLE_NUMBER = /^-?\d+$/;
@@ -25,7 +25,7 @@ export const MAX_DEPTH = 1_000;
  * if an integer has more than {@link MAX_DIGITS} digits, or if the text nests deeper than {@link MAX_DEPTH} levels.
  */
 export function readJson(text: string): unknown {
-  // Parse this way first, for its error messages, and because it accepts any depth.
+  // Call `JSON.parse` first, for its error messages, and because it accepts any depth.
   const value: unknown = JSON.parse(text);
   if (!mayRound(text)) return value;
   if (countValues(text, { most: Number.POSITIVE_INFINITY, maxDepth: MAX_DEPTH }) === null) {
@@ -46,7 +46,7 @@ function parseNumber(digits: string): number | bigint {
   return BigInt(digits);
 }
 
-/** An integer has more than {@link MAX_DIGITS} digits. */
+/** The error for an integer with more than {@link MAX_DIGITS} digits. */
 export class TooManyDigits extends SyntaxError {
   override readonly name = "TooManyDigits";
 

@@ -76,9 +76,9 @@ type NamesTimed<Timing extends WorkEventRule["timing"]> = {
   [Name in WorkEventName]: (typeof workEvents)[Name]["timing"] extends Timing ? Name : never;
 }[WorkEventName];
 
-/** Events that have happened. Each is published as a fact with the event's name. */
+/** Names of events that have happened. Each event is published as a fact with the event's name. */
 export type AfterEventName = NamesTimed<"after">;
-/** Events that are about to happen. Each is a gate question with the event's name. */
+/** Names of events that are about to happen. Each event is a gate question with the event's name. */
 export type BeforeEventName = NamesTimed<"before">;
 
 /** Whether the event has already happened when hooks receive it. */
@@ -128,13 +128,13 @@ export interface WorkEvent {
   readonly test?: true;
 }
 
-/** An after event, published as a fact with the event's name. */
+/** An `after` event, published as a fact with the event's name. */
 export interface WorkFact extends Fact {
   readonly name: AfterEventName;
   readonly work: WorkEvent;
 }
 
-/** A before event, sent to a gate with the event's name. */
+/** A `before` event, sent to a gate with the event's name. */
 export interface WorkQuestion extends GateQuestion {
   readonly name: BeforeEventName;
   readonly work: WorkEvent;

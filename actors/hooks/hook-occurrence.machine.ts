@@ -7,13 +7,13 @@
  * | new        | fire.first (hook.fire, not fired yet)               | attempting | the first step's request starts   |
  * | new        | fire.looped (hook.fire, stopped by the loop guard)  | failed     | reported on the task; stops       |
  * | attempting | delivery.next (effect.ended, steps left)            | attempting | the next step's request starts    |
- * | attempting | delivery.again (effect.ended, a before event's      | attempting | counts an attempt; repeats the    |
+ * | attempting | delivery.again (effect.ended, a `before` event's    | attempting | counts an attempt; repeats the    |
  * |            | request cut short by a kill)                        |            | step at once                      |
- * | attempting | delivery.done (effect.ended, none left)             | delivered  | allows a before event; stops      |
- * | attempting | delivery.refused (effect.ended, of a before event)  | refused    | the event is refused; stops       |
+ * | attempting | delivery.done (effect.ended, none left)             | delivered  | allows a `before` event; stops    |
+ * | attempting | delivery.refused (effect.ended, `before` event)     | refused    | the event is refused; stops       |
  * | attempting | delivery.retry (effect.ended, retryable)            | waiting    | wake-up after 2 s, doubling up to |
  * |            |                                                     |            | 1 h                               |
- * | attempting | delivery.failed (effect.ended, failed otherwise)    | failed     | `block` refuses a before event;   |
+ * | attempting | delivery.failed (effect.ended, failed otherwise)    | failed     | `block` refuses a `before` event; |
  * |            |                                                     |            | reported; stops                   |
  * | attempting | keeper.late: the event's time limit is over         | failed     | with timeout; `block` refuses the |
  * |            |                                                     |            | event                             |

@@ -67,7 +67,7 @@ function latestPrunedMs(reading: Reading, workspaceId: string, teamId: string): 
  */
 const FRESH_MS = 30 * 60 * 1_000;
 
-/** Pins an ended task for a hook request about an older event, because the receiver may call back. */
+/** Retains an ended task for a hook request about an older event, because the receiver may call back. */
 export function retainTaskForReceiver(turn: Turn, { event, task: { id } }: WorkEvent): void {
   if (turn.now - Date.parse(event.at) < FRESH_MS) return;
   const task = tasks.get(turn, turn.self.partition, id);

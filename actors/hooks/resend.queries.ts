@@ -11,7 +11,7 @@ export interface ResendPeriod {
   readonly toMs: number;
   /** Only occurrences of the hook with this key; null for all hooks. */
   readonly hook: string | null;
-  /** Only occurrences after this id. */
+  /** Only occurrences after this id; null for all. */
   readonly after: string | null;
 }
 

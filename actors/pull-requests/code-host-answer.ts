@@ -58,7 +58,7 @@ export function toHostAnswer<Answer>(result: EffectEnded<Answer>["result"]): Ans
 
 function toProblem({ message: why, status, retryAtMs, fields }: CodeHostRefused): CodeHostProblem {
   if (retryAtMs !== null) return { problem: "limited", untilMs: retryAtMs, why };
-  // A redirect that is not followed would lead to the same place every time.
+  // Do not retry a redirect that was not followed: a retry would get the same redirect.
   const isRefused = status !== null && status >= 300 && status < 500 && status !== 408 && status !== 401;
   return isRefused ? { problem: "refused", why, ...(fields.length > 0 && { fields }) } : { problem: "again", why };
 }

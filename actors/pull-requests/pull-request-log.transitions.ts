@@ -27,7 +27,7 @@ interface ReportedNews {
   readonly news: HostedNews;
 }
 
-/** Passes on or records news. Returns whether it is about a pull request that is known afterwards. */
+/** Passes on or records news. Returns whether the service then knows the pull request that the news is about. */
 export function recordNews(turn: Turn, { host, news }: ReportedNews): boolean {
   const { about, repository, installationId } = news;
   const named = { host, repository, repositoryId: toRepositoryId(news) };
@@ -91,8 +91,8 @@ function renameOpen(turn: Turn, named: HostedKey & { readonly repository: string
 }
 
 /**
- * Finds a task's pull request that is still being opened and may be this one, because only the service pushes to its
- * branch.
+ * Finds the pull request that the service is still opening for a task, if the news may be about it: only the service
+ * pushes to the branches of tasks.
  */
 function findUnopened(turn: Turn, host: string, picture: HostedPullRequest | null): PullRequestRow | undefined {
   if (picture === null || picture.from?.toLowerCase() !== picture.repository.toLowerCase()) return undefined;
@@ -147,7 +147,7 @@ function recordPeoples(turn: Turn, { rows, at, seen }: Peoples): boolean {
   const teamIds = listNewTo(turn, at, rows);
   if (picture !== null) for (const teamId of teamIds) insert(turn, teamId, { at, seen: { ...seen, picture } });
   const isWanted = rows.length > 0 || teamIds.length > 0;
-  // Reads an unknown pull request that the delivery does not describe.
+  // The news is unclear, or does not describe the pull request that the service needs.
   if (isUnclear || (picture === null && isWanted)) {
     turn.cancelEffect(`look ${at.number}`);
     const { repositoryId: _known, ...there } = at;
@@ -293,7 +293,7 @@ interface Reverted {
   readonly commits: readonly string[];
 }
 
-/** Maximum number of reverts in one text, for numbers and for commits. */
+/** Maximum number of pull request numbers, and of commits, to find in one text. */
 const MAX_REVERTS = 20;
 
 /**

@@ -38,7 +38,9 @@ export function beginReview(turn: Turn, { teamId, lineId, taskId, repository, nu
   turn.start(LOOK_AT_PULL_REQUEST.request(`look ${number}`, { ...at, etag: null }));
 }
 
-/** Finds the connection that reaches the repository at the URL's code host. */
+/**
+ * Finds the connection that reaches the repository; undefined if there is none, or if its code host is not the URL's.
+ */
 function findConnection(
   turn: Turn,
   { repository, url }: Pick<ReviewOver, "repository" | "url">,
@@ -47,7 +49,9 @@ function findConnection(
   return connection?.host === new URL(url).host ? connection : undefined;
 }
 
-/** Starts to write a run's review. */
+/**
+ * Starts to post a run's review, unless the service is already posting it. An empty review is only noted on the task.
+ */
 export function postReview(turn: Turn, { type: _type, ...over }: ReviewOver): void {
   const { partition } = turn.self;
   const { taskId, runId, url } = over;

@@ -68,7 +68,7 @@ interface Reservation {
   readonly writes?: number;
 }
 
-/** `[kind, hash]` */
+/** Key: `[kind, hash]`. */
 export const reservations = table<Reservation>("hash-reservation");
 
 const { on, machine } = createChart<NoContext, ReserveHash | ReleaseHash | Woken>();

@@ -21,11 +21,11 @@ interface Attempt {
 }
 
 /**
- * `[scope, key]`. No index orders the rows by age: a full sweep twice a day costs less than another row for each
+ * Key: `[scope, key]`. No index orders the rows by age: a full sweep twice a day costs less than another row for each
  * request. Rows of earlier releases also name the workspace.
  */
 export const attempts = table<Attempt>("idempotency");
-/** `["next"]` -> the `[scope, key]` after which the sweep continues; only during a sweep. */
+/** Key: `["next"]`. Value: the `[scope, key]` after which the sweep continues; only during a sweep. */
 export const sweeps = table<readonly [scope: string, key: string]>("idempotency-sweep");
 
 /**

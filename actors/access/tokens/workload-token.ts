@@ -82,8 +82,8 @@ export function createWorkloadVerifier(options: {
 }
 
 /**
- * Returns the claims of a token that one of the matching keys verifies. A key set may have several keys with the same
- * `kid`, or keys without a `kid`.
+ * Verifies a token with each of the matching keys, and returns its claims. A key set may have several keys with the
+ * same `kid`, or keys without a `kid`. Throws if no key verifies the token.
  */
 async function verifyWithEach(token: string, keys: JWTVerifyGetKey, checks: JWTVerifyOptions): Promise<JWTPayload> {
   try {
@@ -126,13 +126,13 @@ function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null
   }
 }
 
-/** Returns the claims of a verified token with exact whole numbers, because users see the values that do not match. */
+/** Returns the claims of a verified token. Integers are exact, because users see the claims that do not match. */
 function toClaims(token: string): JWTPayload {
   const [, payload = ""] = token.split(".");
   return readJson(Buffer.from(payload, "base64url").toString("utf8")) as JWTPayload;
 }
 
-/** Checks the claims that the issuer signed against the terms. */
+/** Compares the claims of a verified token with the terms of the trust. */
 function toTokenVerdict(payload: JWTPayload, terms: TrustTerms, nowMs: number): TokenVerdict {
   const { sub, iat } = payload;
   const refuse = (check: string, wanted: string, came: unknown): TokenVerdict => ({

@@ -69,7 +69,9 @@ function inUtc(text: string): string {
   return Number.isNaN(ms) ? text : new Date(ms).toISOString();
 }
 
-/** Returns whether the year has four digits. RFC 3339 does not allow the sign before a longer year. */
+/**
+ * Returns whether a normalised time is before the year 10000. Later years begin with a sign, which RFC 3339 forbids.
+ */
 function isBeforeYear10000(text: string): boolean {
   return !text.startsWith("+");
 }
@@ -81,7 +83,9 @@ function checkToken(fields: WorkspaceTokenFields, scope: WriteScope<WorkspaceTok
   return errors;
 }
 
-/** Checks the rules of scopes beyond their names (configuration API, Workspace token). */
+/**
+ * Checks the rules for a list of scopes (configuration API, Workspace token). The schema has checked each scope's name.
+ */
 export function checkScopes(given: readonly Scope[]): FieldError[] {
   const errors: FieldError[] = [];
   if (new Set(given).size !== given.length) errors.push({ path: "scopes", message: "must name each scope once" });

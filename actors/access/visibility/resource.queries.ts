@@ -107,7 +107,7 @@ export interface ResourceListing {
   readonly station: string | undefined;
 }
 
-/** Number of rows to read per slice. */
+/** Number of rows to read per page. */
 const PAGE = 200;
 
 /**

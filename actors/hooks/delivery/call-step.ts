@@ -89,7 +89,7 @@ export function prepareCall(
 }
 
 /**
- * Makes the call. Its timeout starts now. On a before event the call fails if the tool's response could not be read
+ * Makes the call. Its timeout starts now. On a `before` event, the call fails if the tool's response could not be read
  * completely, because the unread part may contain a refusal.
  */
 export async function makeCall(

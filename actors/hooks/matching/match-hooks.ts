@@ -107,10 +107,10 @@ function withoutWhen(hook: HookRow) {
 
 /** Cost of reading any uncached hook, in units of the meter. */
 const UNITS_A_HOOK = 300;
-/** Cost of compiling its conditions, per character of `when` and of a glob. */
+/** Cost of compiling a hook's conditions: first per character of `when`, then per character of a glob. */
 const UNITS_A_CHARACTER_OF_WHEN = 4;
 const UNITS_A_CHARACTER_OF_GLOB = 1;
-/** Additional cost of reading, per value, and the number of text characters per unit. */
+/** Additional cost of reading a hook: the units per value, and the number of text characters per unit. */
 const UNITS_A_VALUE = 3;
 const CHARACTERS_A_UNIT = 32;
 
