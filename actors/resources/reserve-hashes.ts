@@ -22,9 +22,9 @@ interface Reserved {
 }
 
 /**
- * Reserves the hashes that must be unique over all workspaces for the duration of a write. `write` gets undefined if
- * there are none. In its turn, the workspace refuses the write if other resources have some of the hashes: the paths in
- * `taken`.
+ * For the duration of a write, reserves the hashes that must be unique over all workspaces. `write` gets undefined if
+ * there are none. `taken` has the paths of the hashes that other resources have; if there are any, the workspace
+ * refuses the write in its turn.
  */
 export async function withReservedHashes<Result>(
   runtime: Reserving,
@@ -35,7 +35,7 @@ export async function withReservedHashes<Result>(
   try {
     return await write(await reserve(runtime, of, reserved));
   } finally {
-    // If the process ends before this, the reservation expires.
+    // If the process ends before the release, the reservation expires.
     for (const each of reserved) await runtime.ask(hashReservationsRef, { type: "hash.release", ...each });
   }
 }

@@ -5,7 +5,7 @@
  * Phases:
  * 1. The runner sends `hello`: its identity, what it can run, the last service message it received, and its claims.
  * 2. The service answers `welcome`: the runner's id, the last runner message it received, and for each claim `keep` or
- *    `drop`. The service drops a claim if its lease has expired and another runner has the run: the runner kills it.
+ *    `drop`. The service drops a claim if its lease has expired and another runner has the run. The runner then kills the run.
  * 3. Both send numbered messages (`n` increases by one in each direction, across reconnects) and acknowledge them
  *    (`ack`, on its own or with a message). The service processes each message once. If `n` is not higher than the
  *    last, it only acknowledges. Unacknowledged messages are sent again after the next welcome.
@@ -115,9 +115,9 @@ export const spentSchema = z.object({ amount: z.number().min(0), currency: z.str
 export type Spent = z.infer<typeof spentSchema>;
 
 /**
- * An amount as a runner reports it. Earlier releases limit no amount, and JSON turns an infinite sum into null. Both
- * count as the maximum amount, because the runner would resend a refused frame forever. Less than a billionth counts as
- * 0 (`money.ts`).
+ * An amount as a runner reports it. Runners of earlier releases do not limit amounts, and JSON turns an infinite sum
+ * into null. Null and amounts above the maximum become the maximum, because the runner would resend a refused frame
+ * forever. An amount below a billionth becomes 0 (`money.ts`).
  */
 const reportedSpent = z.object({
   amount: z.preprocess(
@@ -193,8 +193,8 @@ export const checkoutResultSchema = z.object({
   /** Unified git diff (`--binary`) of all the task's changes since `base`; empty for no changes. */
   diff: z.string(),
   /**
-   * The diff of the run's own changes, since `base` with the job's diff. Only in a replay whose job has a diff; absent
-   * if `diff` has no other changes.
+   * The diff of the changes that the run itself made, after the job's diff was applied to `base`. Only in a replay
+   * whose job has a diff; absent if `diff` has only the run's own changes.
    */
   own: z.string().optional(),
 });
@@ -230,7 +230,7 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
     ending: endingSchema.nullable(),
     failure: failureSchema.nullable(),
     checkouts: z.array(checkoutResultSchema).max(MAX_CHECKOUTS),
-    /** The result of the station's check command; null when it has none or it did not run. */
+    /** The result of the station's check command; null if the station has no check, or if the check did not run. */
     check: z
       .object({
         passed: z.boolean(),
@@ -385,7 +385,7 @@ export const serviceFrameSchema = z.discriminatedUnion("frame", [
   z.object({
     frame: z.literal("ack"),
     ack: z.int().min(0),
-    /** The beat that this frame answers and whose leases were renewed; absent in the answer to a message. */
+    /** The beat that this frame answers. That beat renewed the leases. Absent in the answer to a message. */
     beat: z.int().min(1).optional(),
   }),
   /** A POST request to make in the runner's network. The `response` has the same id. */
