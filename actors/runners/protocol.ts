@@ -5,7 +5,8 @@
  * Phases:
  * 1. The runner sends `hello`: its identity, what it can run, the last service message it received, and its claims.
  * 2. The service answers `welcome`: the runner's id, the last runner message it received, and for each claim `keep` or
- *    `drop`. The service drops a claim if its lease has expired and another runner has the run. The runner then kills the run.
+ *    `drop`. The service drops a claim if its lease has expired and another runner has the run; the runner of the
+ *    dropped claim kills the run.
  * 3. Both send numbered messages (`n` increases by one in each direction, across reconnects) and acknowledge them
  *    (`ack`, on its own or with a message). The service processes each message once. If `n` is not higher than the
  *    last, it only acknowledges. Unacknowledged messages are sent again after the next welcome.

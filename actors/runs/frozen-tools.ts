@@ -39,8 +39,8 @@ export interface RunTools {
 }
 
 /**
- * Stores the current definitions of a station's tools for a new run; undefined if there are none. Skips tools that no
- * longer exist.
+ * Stores the current definitions of a station's tools for a new run. Skips tools that no longer exist. Returns
+ * undefined if there are none.
  */
 export function freezeTools(
   turn: Turn,

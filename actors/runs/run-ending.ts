@@ -24,7 +24,7 @@ import type { RunOwner } from "./run-owner.js";
 import { holdEnd, losePushes, recordUnmet } from "./run-pushes.js";
 import { endToolCalls } from "./tool-calls.js";
 
-/** The functions of each end of a run. `run.machine.ts` defines when they apply. */
+/** The transition functions that end a run. `run.machine.ts` defines when they apply. */
 
 export type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
 
@@ -214,7 +214,10 @@ export function releaseClaim(turn: Turn, runnerId: string): void {
   turn.send(dispatcherRef(turn.self.partition), release);
 }
 
-/** Answers a message of an ended claim with `run.drop`: the runner then kills the claim's programs. */
+/**
+ * Answers a message about an ended claim with `run.drop`; the runner then kills the claim's programs. An end report
+ * gets no answer.
+ */
 export function dropStale(turn: Turn, { runnerId, said }: Pick<RunReported, "runnerId" | "said">): void {
   const drop: OutboxMessage = { type: "run.drop", runId: turn.self.id, fence: said.fence };
   if (said.type !== "run.ended") sendToRunner(turn, { runnerId }, drop);

@@ -66,8 +66,8 @@ export interface InputCheckout {
    */
   readonly branch?: string;
   /**
-   * What the runner merges in before the agent starts: the head of this branch (`HEAD` for the default branch).
-   * `commit` is null until the runner reports it. Absent for no merge.
+   * The branch whose head the runner merges in before the agent starts (`HEAD` for the default branch). `commit` is
+   * null until the runner reports the merged commit. Absent for no merge.
    */
   readonly merges?: { readonly branch: string; readonly commit: string | null };
   /** Whether the runner has reported the starting commit of `branch`. Absent until then, and without a branch. */
@@ -86,10 +86,10 @@ export interface InputBrief extends Omit<RunBrief, "notes"> {
   readonly notes: string | null;
 }
 
-/** `[commit, repository, run]` -> true: the runs that started from a commit. */
+/** Key: `[commit, repository, run]`. Value: true. The runs that started from a commit. */
 export const runBases = table<true>("run-base");
 
-/** `[run]` */
+/** Key: `[run]`. */
 export const runInputs = indexedTable<RunInputRow>("run-input", {
   order: ["runId"],
   derived: [

@@ -50,9 +50,9 @@ interface ReportedChange {
 }
 
 /**
- * Lists the changed repositories to push at the end of a run whose agent completed: those in which the task has a
- * branch, because later runs start from it, and all reachable ones if the run finishes the task and its line opens
- * pull requests then.
+ * Lists the changed repositories to push at the end of a run whose agent completed. These are the repositories in which
+ * the task has a branch, because later runs start from it. If the run finishes the task, and the line opens pull
+ * requests at that time, they are all reachable repositories.
  */
 export function repositoriesToPush(
   turn: TurnReading,
@@ -266,7 +266,7 @@ export function losePushes(turn: Turn, { pushes, held }: RunContext, why = LOST)
   for (const repository of held) recordPushed(turn, { repository, pullRequestId: null, refused: why });
 }
 
-/** Informs the pull requests that the runner was lost, or is late, with the pushes it was ordered to make. */
+/** Informs the pull requests that allowed a push that the push is lost, because the runner was lost or is late. */
 export function losePushesGiven(turn: Turn, { pushes }: RunContext, why: string): void {
   const given = pushes.filter(({ push }) => push !== null);
   for (const { pullRequestId } of given) {

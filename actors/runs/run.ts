@@ -33,7 +33,7 @@ export const runRowSchema = z.strictObject({
   spent: spentSchema.nullable(),
   /** Number of messages to the run that its agent has not received. */
   unheard: z.int(),
-  /** What the run needs of a runner. */
+  /** The run's requirements for its runner. */
   needs: z.strictObject({ poolId: z.string().nullable(), labels: z.array(z.string()), harness: z.string() }),
   station: z.string(),
   queuedAt: z.string(),
