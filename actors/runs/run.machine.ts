@@ -55,7 +55,7 @@
  * | claimed,running  | claim.lost                               | ended       | abandoned; stopped if it was asked to |
  * | claimed,running  | run.stop (run.end `stopped`, assigned)   | same        | the runner is asked to stop; open     |
  * |                  |                                          |             | approvals close; calls that have not  |
- * |                  |                                          |             | started are withdrawn (as at each end) |
+ * |                  |                                          |             | started are withdrawn, as at any end  |
  * | claimed,running  | stop.unanswered (woken `stop`)           | ended       | stopped: the runner did not answer    |
  * | claimed,running  | stop.late (woken `stop`)                 | same        | the service was down: waits as long   |
  * |                  |                                          |             | again                                 |

@@ -93,7 +93,10 @@ interface ToolCallWaits extends Message {
 export interface ToolCallOver extends Message {
   readonly type: "call.over";
   readonly call: ToolCall;
-  /** Whether the service answered with the recorded outcome. Such a refusal does not count as a miss. Absent for no. */
+  /**
+   * Whether the call got the outcome of a recorded call. A recorded refusal does not increase `misses`; any other
+   * refusal does. Absent for no.
+   */
   readonly isRecorded?: boolean;
 }
 

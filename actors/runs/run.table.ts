@@ -61,7 +61,8 @@ export interface RunCheckoutRow extends Omit<CheckoutResult, "diff" | "own"> {
   /** Digest of the diff against `base`; null if nothing changed. */
   readonly digest: string | null;
   /**
-   * Digest of the diff against `base` plus the diff that the run started with; absent if the run started without one.
+   * Digest of the run's own changes (see `own` in {@link CheckoutResult}); null if the reported diff is empty. Absent
+   * if the runner reported none.
    */
   readonly own?: string | null;
 }

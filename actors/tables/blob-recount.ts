@@ -94,7 +94,10 @@ function getUse(rows: number, was: BlobUse | undefined, nowMs: number): BlobUse 
   return { count: rows, unusedSinceMs: rows > 0 ? null : (was?.unusedSinceMs ?? nowMs) };
 }
 
-/** Yields a finding about a body whose use should be `use`, if the stored use or the list of unused bodies differs. */
+/**
+ * Yields a finding about a body whose use should be `use`: if the stored use or the list of unused bodies differs, or
+ * if the body is missing.
+ */
 function* getRecount(reading: Reading, found: Omit<RecountFinding, "counted">, use: BlobUse): Generator<Recount> {
   const { workspaceId, digest, isMissing } = found;
   const was = uses.get(reading, workspaceId, digest);

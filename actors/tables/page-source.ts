@@ -52,7 +52,8 @@ export interface Line<Row> {
   /** The next entries of the line, newest last. */
   readonly ahead: readonly Ahead<Row>[];
   /**
-   * The position before which further entries are. Empty at the start of the line, null if `ahead` holds all of them.
+   * Further entries of the line are before this position. Empty at the start of the line; null if `ahead` holds all of
+   * them.
    */
   readonly before: Key | null;
 }

@@ -30,7 +30,7 @@ export type RetentionPeriods = Readonly<Record<RetentionPeriod, number>>;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** Insights read the last 180 days. */
+/** The default retention periods. Insights read the last 180 days, so work and hook activity are stored longer. */
 export const defaultRetention: RetentionPeriods = {
   work: 200 * DAY_MS,
   facts: 730 * DAY_MS,
@@ -49,8 +49,8 @@ export interface Retained<Row> {
   /** Tables whose rules run first in a pass, because their rows may keep rows of this one. */
   readonly after?: readonly string[];
   /**
-   * Number of key parts before the ones that increase with time. Rows with the same such parts form one line. The
-   * default is 0.
+   * Number of key parts before the parts that increase with time; 0 by default. Rows with equal leading parts form one
+   * line.
    */
   readonly lineParts?: number;
   /** Cost of checking and removing an ended row, in rows of a slice; 0 by default. */

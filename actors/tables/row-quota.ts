@@ -9,7 +9,10 @@ interface Wanted<Row> {
   mayGo(row: Row): boolean;
 }
 
-/** Returns the first removable rows, to stay within the maximum after the write; null if too few can be removed. */
+/**
+ * Returns the first removable rows, so that the number of rows stays within the maximum after the write. Returns null
+ * if too few can be removed.
+ */
 export function findLeaving<Row>(rows: readonly Row[], { most, count, mayGo }: Wanted<Row>): readonly Row[] | null {
   const wanted = Math.min(rows.length + count - most, REMOVED_AT_ONCE);
   const leaving: Row[] = [];

@@ -21,8 +21,8 @@ function listOwn(turn: TurnReading): readonly PullRequestRow[] {
 }
 
 /**
- * Adjusts where the task goes after a run by the results of the run's pushes. The task goes to its assignee if a push
- * or an opening failed, and is not done while a pull request is still being opened. Reads only.
+ * Changes where the task goes after a run, if the results of the run's pushes require it. The task goes to its assignee
+ * if a push or an opening failed, and is not done while a pull request is still being opened. Reads only.
  */
 export function withPullRequests(turn: TurnReading, run: RunRow | undefined, decided: NextStation): NextStation {
   const pushed = run?.pullRequests ?? [];
@@ -70,7 +70,10 @@ function toShown({ id, repository, number, url, state }: PullRequestRow): TaskPu
   return { id, repository, number, url, state: isOver ? state : "open" };
 }
 
-/** Settles the outcomes of the task's ended runs once none of its pull requests is open. The last one decides. */
+/**
+ * Settles the outcomes of the task's ended runs once none of its pull requests is open. The pull request that ended
+ * last decides.
+ */
 export function settlePullRequests(turn: Turn, { ended }: TaskContext, { pullRequestId }: TaskPullRequestChanged) {
   const state = pullRequests.get(turn, turn.self.partition, pullRequestId)?.state;
   if (hasOpenPullRequest(turn)) return ended;

@@ -80,7 +80,7 @@ export function findVisibleTask(reading: Reading, caller: Caller, taskId: string
 
 const findTeamTask = tasks.listed("team-task");
 
-/** Throws `damaged` when a team's list names the task, which has no row. */
+/** Throws `damaged` if a team's list has the task, but the task has no row. */
 function expectNotListed(reading: Reading, workspaceId: string, taskId: string): void {
   for (const { id: teamId } of listAddresses(reading, workspaceId, "team", {})) {
     findTeamTask(reading, workspaceId, teamId, taskId);

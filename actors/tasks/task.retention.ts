@@ -49,13 +49,13 @@ export const taskOwned: readonly OwnedRows[] = [
   ownedBy(tasks.name, waitingReviews),
 ];
 
-/** Pins a task while a request about it may be repeated, or a hook's receiver may call back. */
+/** Retains a task while a request about it may be repeated, or a hook's receiver may call back. */
 export function retainForRequests(turn: Turn, taskId: string): void {
   const of = { of: tasks.name, id: taskId, by: "requests" };
   pin(turn, turn.self.partition, { ...of, untilMs: turn.now + IDEMPOTENCY_WINDOW_MS });
 }
 
-/** Records that a request with a key was about this task, and pins the task while the request may be repeated. */
+/** Records that a request with a key was about this task, and retains the task while the request may be repeated. */
 export function recordTaskRequest(turn: Turn, of: Keyed, taskId: string): void {
   recordRequest(turn, of, taskId);
   if (of.idempotency !== undefined) retainForRequests(turn, taskId);

@@ -314,7 +314,7 @@ export function reassign(event: Delivered<AssignTask>): void {
   answer(turn, putTask(turn, row, { ...row, assignee, asks: reassignAsks(turn, row, assignee) }));
 }
 
-/** Assigns the run's open approvals to the new assignee. Returns the question that the task asks them. */
+/** Assigns the run's open approvals to the new assignee. Returns the new text of the task's `asks`. */
 function reassignAsks(turn: Turn, { runId, asks }: TaskRow, assignee: string | null): string | null {
   return (runId === null ? null : reassignApprovals(turn, { runId, assignee })) ?? asks;
 }
@@ -422,7 +422,7 @@ export function appendNote(turn: Turn, row: TaskRow, from: string, text: string)
   turn.publishChange(taskTopic(row.id), { type: "note", note });
 }
 
-/** Publishes the happening that bindings act on. A closed workspace publishes none when it closes its tasks. */
+/** Publishes a task event for integration bindings. A closed workspace publishes none when it closes its tasks. */
 function publishHappening(turn: Turn, row: TaskRow, on: TaskHappening["on"], ask: TaskHappening["ask"] = null): void {
   const workspaceId = turn.self.partition;
   const { task, causes } = toEventSubject(turn, workspaceId, row);

@@ -49,9 +49,9 @@ export interface RaisedFile {
 }
 
 /**
- * An integration event with all its expressions evaluated. The team's open task that has one of the marks gets the
- * event as a note; without such a task, one is opened. Takes effect once for each key of the team; a repetition gets
- * the same answer.
+ * An integration event with all its expressions evaluated. If an open task of the team has one of the marks, the event
+ * becomes a note on that task. Otherwise the event opens a task, if `opens` is set. An event takes effect once for each
+ * key of the team; a repetition gets the same answer.
  */
 export interface RaiseTask extends Message {
   readonly type: "task.raise";
