@@ -1,6 +1,6 @@
 /**
- * Rows that belong to a row of another table and are removed after it. One turn removes the owner ({@link releaseRows});
- * then the sweeper removes the owned rows in slices.
+ * Rows that belong to a row of another table and are removed after that row. One turn removes the owner ({@link
+ * releaseRows}). Then the sweeper removes the owned rows in slices.
  */
 import type { Turn } from "../../runtime/turns/turn.js";
 import { readPastDamage } from "../../storage/past-damage.js";

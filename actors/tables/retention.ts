@@ -9,9 +9,9 @@
  * 3. Pinned rows (`pins.ts`) and rows that a rule excludes stay, regardless of the setting.
  * 4. A damaged row, and one whose removal needs a damaged row, stays for the doctor to find. The walk continues after
  * it.
- * 5. A fast clock leaves rows with future times. A walk skips them, because they say nothing about the rows behind
- * them. After their time has come they count as young, and the rows behind them wait: longer than the setting by the
- * clock's error, but never by more than the setting itself.
+ * 5. A fast clock leaves rows with future times. A walk skips these rows until their time has come. Then they count as
+ * young, so the walk stops before the older rows behind them. These older rows are stored longer than the setting: by
+ * the clock's error, and at most by the setting itself.
  */
 
 import type { Turn } from "../../runtime/turns/turn.js";

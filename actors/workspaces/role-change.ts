@@ -20,7 +20,7 @@ export interface RoleChange {
   readonly isLastOwner: boolean;
 }
 
-/** The 403 for a user who is not a member of the workspace, or no longer one. */
+/** The 403 for a user who is not a member of the workspace, or is no longer a member. */
 export const notAMember: Refusal = {
   refused: "forbidden",
   title: "Not a member",

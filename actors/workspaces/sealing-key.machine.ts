@@ -16,7 +16,7 @@ import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { Sealer } from "../sealer.js";
 
-/** Announces the key now in use by its {@link toKeyMark}. */
+/** Stores the mark of the key now in use; see {@link toKeyMark}. */
 export interface UseSealingKey extends Answered<null> {
   readonly type: "sealing.use";
   readonly mark: string;

@@ -4,7 +4,7 @@ import type { Warning } from "../resources/kind.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { SecretFields } from "./secret.kind.js";
 
-/** Warns at `path` about each host that the secret would be sent to but is not bound to. */
+/** Returns a warning at `path` for each of the hosts that the secret is not bound to. */
 export function unboundWarnings(
   reading: Reading,
   workspaceId: string,

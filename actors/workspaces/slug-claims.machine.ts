@@ -78,7 +78,10 @@ export const claims: Claims = {
   holder: (workspaceId) => workspaceRef(workspaceId),
 };
 
-/** Finds the id of the workspace with this slug: open, closed, or about to be opened. */
+/**
+ * Finds the id of the workspace with this slug: open, closed, or about to be opened. Returns undefined if the slug is
+ * free.
+ */
 export function findWorkspaceBySlug(reading: Reading, slug: string): string | undefined {
   return findClaimant(claims, reading, [slug]);
 }

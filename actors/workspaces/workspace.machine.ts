@@ -63,7 +63,7 @@ interface WorkspaceContext {
 
 type WorkspaceMessage = OpenWorkspace | ExpireToken | ResourceMessage | MembershipMessage | AskHolder | Woken;
 
-/** Returns why the caller may not make a write, checked in its turn; or null. */
+/** Returns why the caller may not make a write, or null. Called in the turn of the write. */
 export type RefuseWrite = (turn: Turn, kind: Kind, message: ResourceMessage) => Refusal | null;
 
 const { on, choose, machine } = createChart<WorkspaceContext, WorkspaceMessage>();
@@ -174,7 +174,10 @@ function refuseClosed({ turn }: Delivered<ResourceMessage | MembershipMessage>):
   turn.reply(gone);
 }
 
-/** Removes idempotency keys past their window. Repeats while the workspace is open, and then until none is left. */
+/**
+ * Removes idempotency keys past their window, and schedules the next sweep. In a closed workspace, sweeps until no key
+ * is left.
+ */
 function sweep({ turn }: Delivered<Woken>): void {
   const { partition } = turn.self;
   const nextMs = sweepAttempts(turn, partition);
