@@ -136,7 +136,10 @@ function hasDependents(table: StoredTable): table is StoredTable & DependentSour
   return (table.dependentTables ?? []).length > 0 && table.dependents !== undefined;
 }
 
-/** Orders items so that each comes after the items that it names. Otherwise keeps the given order. */
+/**
+ * Orders items so that each comes after the items that it names. Otherwise keeps the given order. Throws if there is no
+ * such order.
+ */
 function inOrder<Item extends { readonly name: string }>(
   items: readonly Item[],
   after: (item: Item) => readonly string[],

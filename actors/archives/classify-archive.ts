@@ -191,7 +191,10 @@ export function faultOfPack(bytes: Uint8Array, commit: string): string | null {
   return id === commit ? null : "it starts with a different commit";
 }
 
-/** Reads the type and length of the first object, and the start of its compressed bytes. */
+/**
+ * Reads the type and length of the first object, and where its compressed bytes start. Returns null if the bytes end
+ * too early or the length is too long.
+ */
 function readObjectHead(head: Buffer): { readonly type: number; readonly bytes: number; readonly at: number } | null {
   let at = HEADER_BYTES;
   let byte = head[at] ?? 0;

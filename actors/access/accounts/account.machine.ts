@@ -120,7 +120,10 @@ function tooMany(links: readonly Link[], { turn, source }: Delivered<SendLink>):
   };
 }
 
-/** Removes a sent mail. Schedules a retry of a failed mail while its link is valid. */
+/**
+ * Removes a sent mail. Schedules a retry of a failed mail, or removes the mail if no retry is left or its link would
+ * expire first.
+ */
 function endMail({ turn, id, result }: Delivered<EffectEnded>, context: AccountContext): AccountContext {
   const mail = context.mails.find((open) => open.id === id);
   const others = context.mails.filter((open) => open.id !== id);
@@ -177,7 +180,7 @@ function closeSession({ turn, sessionHash }: Delivered<CloseSession>, context: A
   return { ...context, sessions: context.sessions.filter(({ hash }) => hash !== sessionHash) };
 }
 
-/** Removes expired links and sessions, and sets the wake-up for the next expiry. */
+/** Removes expired links, sessions and mails, and sets the wake-up for the next expiry. */
 function expire(context: AccountContext, turn: Turn): AccountContext {
   const isLive = ({ expiresAtMs }: ExpiringHash) => expiresAtMs > turn.now;
   for (const { hash } of context.links.filter((link) => !isLive(link))) {
