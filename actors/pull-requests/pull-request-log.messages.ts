@@ -35,7 +35,10 @@ interface ShownRepository {
   readonly askedAs: string;
 }
 
-/** Returns a message to the log if the answer shows a new repository name; otherwise null. */
+/**
+ * Returns a message to the log if the answer shows a repository name that the service does not know yet; otherwise
+ * null.
+ */
 export function toNameNews(
   reading: Reading,
   workspaceId: string,

@@ -8,10 +8,7 @@ import { listPermissions } from "./visibility.js";
 export type Audience =
   /** All callers with the permission `read`. */
   | "readers"
-  /**
-   * Returns the row of an open workspace; undefined if the workspace is closed. Every change creates a new row object,
-   * so callers cache rights in the workspace until the object changes.
-   */
+  /** All users with the permission `read`, but no tokens. */
   | "people"
   /** The users who administer the workspace. */
   | "administrators"
