@@ -91,8 +91,8 @@ function renameOpen(turn: Turn, named: HostedKey & { readonly repository: string
 }
 
 /**
- * Finds the pull request that the service is still opening for a task, if the news may be about it: only the service
- * pushes to the branches of tasks.
+ * Finds the task's pull request on this branch that has no number yet (opening or failed). The news may be about this
+ * pull request, because only the service pushes to the branches of tasks.
  */
 function findUnopened(turn: Turn, host: string, picture: HostedPullRequest | null): PullRequestRow | undefined {
   if (picture === null || picture.from?.toLowerCase() !== picture.repository.toLowerCase()) return undefined;
@@ -161,7 +161,8 @@ function insert(turn: Turn, teamId: string, { at, seen }: Omit<Peoples, "rows"> 
 }
 
 /**
- * Creates the row of a person's pull request when only its number is known. Makes the pull request's id addressable.
+ * Returns a new row for a person's pull request, with only its number and repository. Adds the pull request's id to the
+ * directory, so that requests find it.
  */
 export function beginPeoples(turn: Turn, teamId: string, { repositoryId, ...at }: Peoples["at"]): PullRequestRow {
   const id = turn.newId("pr");

@@ -21,7 +21,8 @@ const REVIEW = "review";
 
 /**
  * Records on the team's row that the task reviews the pull request. If the team has no row for the pull request,
- * creates one and reads the pull request from the code host.
+ * creates one and reads the pull request from the code host. Does nothing for a task's own pull request, or if no
+ * connection reaches the repository.
  */
 export function beginReview(turn: Turn, { teamId, lineId, taskId, repository, number, url }: ReviewStarted): void {
   const { partition } = turn.self;
@@ -50,7 +51,8 @@ function findConnection(
 }
 
 /**
- * Starts to post a run's review, unless the service is already posting it. An empty review is only noted on the task.
+ * Starts to post a run's review, unless the service is already posting it. If the review is empty or no connection
+ * reaches the repository, only adds a note to the task.
  */
 export function postReview(turn: Turn, { type: _type, ...over }: ReviewOver): void {
   const { partition } = turn.self;

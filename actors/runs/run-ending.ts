@@ -68,8 +68,8 @@ function lookForCommits(turn: Turn): void {
 }
 
 /**
- * Records the report of a completed agent and asks for the pushes that precede the run's end. The runner keeps its
- * claim until then.
+ * Records the report of a completed agent, closes the run's approvals and tool calls, and asks for the pushes that
+ * precede the run's end. The runner keeps its claim until then.
  */
 export function holdForPushes(
   turn: Turn,

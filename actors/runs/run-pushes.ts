@@ -50,9 +50,9 @@ interface ReportedChange {
 }
 
 /**
- * Lists the changed repositories to push at the end of a run whose agent completed. These are the repositories in which
- * the task has a branch, because later runs start from it. If the run finishes the task, and the line opens pull
- * requests at that time, they are all reachable repositories.
+ * Lists the changed repositories to push at the end of a run whose agent completed. A repository in which the task has
+ * a pushed branch is listed, because later runs start from the branch. If the run finishes the task and the line then
+ * opens pull requests, every repository that a connection reaches is listed too.
  */
 export function repositoriesToPush(
   turn: TurnReading,

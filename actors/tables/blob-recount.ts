@@ -56,7 +56,10 @@ export async function* recountAllBlobs(store: Store, options: RecountOptions): A
   }
 }
 
-/** Yields the wrong counts of a workspace, one body at a time. Holds one number for each body in memory. */
+/**
+ * Yields the wrong counts and the missing bodies of a workspace, one body at a time. Holds one number for each body in
+ * memory.
+ */
 export function* recountBlobs(reading: Reading, workspaceId: string, options: RecountOptions): Generator<Recount> {
   const counts = countReferences(reading, workspaceId, options.referring);
   const unusedSince = new Map<string, number>();

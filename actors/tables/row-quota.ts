@@ -10,8 +10,8 @@ interface Wanted<Row> {
 }
 
 /**
- * Returns the first removable rows, so that the number of rows stays within the maximum after the write. Returns null
- * if too few can be removed.
+ * Returns the first removable rows, at most {@link REMOVED_AT_ONCE}, so that the number of rows stays within the
+ * maximum after the write. Returns null if too few can be removed.
  */
 export function findLeaving<Row>(rows: readonly Row[], { most, count, mayGo }: Wanted<Row>): readonly Row[] | null {
   const wanted = Math.min(rows.length + count - most, REMOVED_AT_ONCE);

@@ -38,7 +38,10 @@ export function withPullRequests(turn: TurnReading, run: RunRow | undefined, dec
   return isOver ? decided : { next: "opening", opening };
 }
 
-/** Whether all of these pull requests are opened, and the question for the assignee if one of them failed. */
+/**
+ * Returns whether none of the pull requests is still being opened. `asks` is the question for the assignee if one of
+ * them failed; otherwise null.
+ */
 function judgeOpening(
   turn: TurnReading,
   ids: readonly string[],

@@ -80,7 +80,10 @@ export function beginRetention(turn: Turn): void {
   if (task !== undefined) tasks.put(turn, partition, task, { ...task, partSinceMs: turn.now });
 }
 
-/** Removes the task of this turn, after its runs. A task with very many runs is only removed in a later pass. */
+/**
+ * Removes the task of this turn, after its runs. A task with {@link RUNS_AT_ONCE} runs or more is only removed in a
+ * later pass.
+ */
 export function forgetTask(turn: Turn): void {
   const { partition, id } = turn.self;
   const task = tasks.get(turn, partition, id);

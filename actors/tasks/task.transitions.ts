@@ -242,7 +242,7 @@ export const refusedWhileAsked: Refusal = {
   detail: "The task's run waits for approval of a call: approve, edit or dismiss it, or stop the run.",
 };
 
-/** Queues a new run after an answer, a retry or a manual move. */
+/** Queues a new run after an answer, a retry or a manual move. An active run ends as superseded. */
 export function resume(
   turn: Turn<TaskAnswer>,
   context: TaskContext,

@@ -140,7 +140,10 @@ export function forgetRaises({ turn }: Delivered<Woken>): void {
   turn.stop();
 }
 
-/** Gives the task the marks that no other open task has, and returns them. A task has one mark of each kind. */
+/**
+ * Gives the task the marks that no other open task has, and returns them. A task has one mark of each kind, and at most
+ * {@link MAX_MARKS} marks.
+ */
 function takeMarks(
   turn: Turn,
   taskId: string,

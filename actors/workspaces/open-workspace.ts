@@ -11,7 +11,7 @@ const MAX_CLAIMS = 3;
 /**
  * Opens a workspace. First claims the slug across all workspaces, then asks the workspace to open. If the client loses
  * its connection in between, a repeated request with the same key returns the same workspace. A claim that no workspace
- * confirms lapses.
+ * confirms lapses. Throws `Overloaded` if {@link MAX_CLAIMS} claims time out.
  */
 export async function openWorkspace(
   runtime: Pick<Runtime, "ask" | "newId">,
