@@ -36,7 +36,10 @@ export interface Area<in Deployment = unknown, in Actors = unknown, in Effects =
   /** Why resources of other areas' kinds cannot be deleted, by kind. Reasons of later areas come first. */
   readonly inUse?: Readonly<Record<string, NonNullable<Kind["inUse"]>>>;
   readonly actors?: (parts: Actors) => readonly ActorType[];
-  /** All tables, each once. A table's declaration also defines its indexes, references to bodies, and retention. */
+  /**
+   * All tables, without duplicates. A table's declaration also defines its indexes, references to bodies, and
+   * retention.
+   */
   readonly tables?: readonly AreaTable[];
   /** Indexes that depend on the resource kinds. */
   readonly kindIndexes?: (kinds: readonly Kind[]) => readonly DependentSource[];

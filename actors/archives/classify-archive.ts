@@ -172,8 +172,9 @@ const HEADER_BYTES = 12;
 const COMMIT_TYPE = 1;
 
 /**
- * Returns the reason why a pack that starts with these bytes does not belong to this commit; null if it may. Checks
- * git's format, and that the first object is the commit itself. At checkout git verifies the rest by the object ids.
+ * Returns the reason why a pack that starts with these bytes does not belong to this commit; null if the pack may
+ * belong to it. Checks git's format, and that the first object is the commit itself. At checkout, git verifies the rest
+ * by the object ids.
  */
 export function faultOfPack(bytes: Uint8Array, commit: string): string | null {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -14,7 +14,10 @@ import { latestCaused } from "./loop-guard.js";
 /** Key: `[team]`. Value: the latest event time among the removed hook occurrences, in milliseconds since 1970. */
 export const latestPruned = table<number>("hook-firing-pruned");
 
-/** Removes ended hook occurrences. Those about an open task stay, because they may cause the task's next action. */
+/**
+ * Removes ended hook occurrences. Hook occurrences about an open task stay, because they may cause the task's next
+ * action.
+ */
 export const hookOccurrenceRetention = retain(hookOccurrences, {
   period: "hooks",
   cost: 2,

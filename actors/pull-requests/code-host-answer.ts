@@ -11,7 +11,7 @@ export type CodeHostProblem =
   | { readonly problem: "limited"; readonly untilMs: number; readonly why: string }
   /** No answer, or an internal error of the code host. The result of the request is unknown. */
   | { readonly problem: "again"; readonly why: string }
-  /** The code host refused. `fields` are the request's refused fields, as far as it names them. */
+  /** The code host refused the request. `fields` are the request's refused fields, if the code host names any. */
   | { readonly problem: "refused"; readonly why: string; readonly fields?: readonly string[] };
 
 /** Sends a request to the code host. Returns its refusal as an answer. */

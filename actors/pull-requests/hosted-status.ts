@@ -186,7 +186,8 @@ export function readFilesLater({ turn, untilMs }: InTurn & { readonly untilMs: n
 }
 
 /**
- * Records the changed paths and publishes the merge to hooks. Without paths from the code host, uses the pushed ones.
+ * Records the changed paths and publishes the merge to hooks. If the code host returned no paths, uses the paths that
+ * hooks allowed.
  */
 export function takeFiles(
   { turn, files, subject }: InTurn & { readonly files: readonly string[]; readonly subject: EventSubject | null },

@@ -115,7 +115,7 @@ export function listOpenIn(
   return open.filter((row) => keys.has(toRepositoryKey(row)));
 }
 
-/** Asks these pull requests to read their state from the code host. */
+/** Asks the pull requests to read their state from the code host. Returns whether there are any. */
 function notifyAll(turn: Turn, rows: readonly PullRequestRow[]): boolean {
   for (const { id } of rows) {
     turn.send(pullRequestRef(turn.self.partition, id), { type: "pull-request.seen", picture: null, reviews: [] });
@@ -239,7 +239,7 @@ export function takeLook(turn: Turn, answer: LookResult): void {
   }
 }
 
-/** Lists the teams that have a line on the repository but own none of these rows. */
+/** Lists the teams that have a line on the repository, but none of the rows. */
 export function listNewTo(turn: Turn, named: NamedRepository, rows: readonly PullRequestRow[]): readonly string[] {
   return listTeams(turn, named).filter((teamId) => !rows.some((row) => row.teamId === teamId));
 }

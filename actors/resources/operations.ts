@@ -31,7 +31,7 @@ const USERS_NAMED = 5;
 
 /**
  * Creates a resource of any kind, in a turn of the workspace. A repeated create is found by its key, in the workspace's
- * attempts. The key of the create of a workspace itself is stored with the claim of the workspace's slug.
+ * attempts. For the create of a workspace, the claim of the slug stores the key instead.
  */
 export function createResource(turn: Turn, kind: Kind, message: NewResource): WriteResult | Refusal {
   const workspaceId = turn.self.partition;

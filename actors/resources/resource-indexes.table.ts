@@ -113,7 +113,7 @@ function declareResources(kind: Kind) {
   });
 }
 
-/** The indexes of resources of all kinds, except those of references, which depend on other resources. */
+/** The resource indexes of all kinds, without the indexes of references, because these depend on other resources. */
 export function resourceDependents(kinds: readonly Kind[]): DependentSource {
   const byName = new Map(kinds.map((kind) => [kind.name, createTable(kind)]));
   const [first] = byName.values();

@@ -4,7 +4,7 @@ import { table } from "../../storage/table.js";
 
 /**
  * A stored resource of any kind. `fields` are the fields of the kind's schema with defaults, without the write-only
- * fields. Those are in `hidden`, sealed or hashed, and never part of a representation.
+ * fields. The write-only values are in `hidden`, sealed or hashed, and never part of a representation.
  */
 export interface ResourceRow<Fields = Record<string, unknown>> {
   readonly id: string;

@@ -98,7 +98,8 @@ export function isHarnessOffered(reading: Reading, workspaceId: string, harness:
 }
 
 /**
- * Lists the harnesses that runners of the workspace can start, each once, sorted by name. `command` is always included.
+ * Lists the harnesses that runners of the workspace can start, without duplicates, sorted by name. `command` is always
+ * included.
  */
 export function listHarnesses(reading: Reading, workspaceId: string): readonly string[] {
   const offered = runners.list(reading, workspaceId).flatMap(({ harnesses }) => harnesses);

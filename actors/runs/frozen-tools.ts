@@ -34,7 +34,7 @@ export interface FrozenTool {
 export interface RunTools {
   /** Digest of the body that holds the tools. */
   readonly digest: string;
-  /** The MCP servers that expose the tools, each once. */
+  /** The MCP servers that expose the tools, without duplicates. */
   readonly servers: readonly string[];
 }
 

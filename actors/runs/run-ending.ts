@@ -92,7 +92,7 @@ function dropClaim(turn: Turn, context: RunContext): void {
   sendToRunner(turn, context, { type: "run.drop", runId: turn.self.id, fence: context.fence });
 }
 
-/** Ends a run whose push reports are lost. Its work is done and stored. */
+/** Ends a run whose push reports are lost. The run's work is done and stored, so the run ends as completed. */
 export function endWithLostPushes(turn: Turn, context: RunContext, why: string, owner: RunOwner): void {
   losePushes(turn, context, why);
   const wished = context.pushes.flatMap(({ wish, repository }) => (wish === null ? [] : [[repository, why] as const]));
@@ -102,7 +102,7 @@ export function endWithLostPushes(turn: Turn, context: RunContext, why: string, 
 
 function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
   const { partition, id: runId } = turn.self;
-  // Earlier releases' runners report commits only at the end. So does any runner whose setup failed.
+  // Runners of earlier releases, and runners whose setup failed, report the commits only at the end.
   recordBases(turn, checkouts);
   const { repositories } = getRunInput(turn, partition, runId).config;
   // If a repository is reported twice, the last report applies. Reports about repositories outside the run's config are

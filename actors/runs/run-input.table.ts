@@ -42,7 +42,7 @@ export interface RunBeginning {
     /** The stations in `passesTo` that come later in the line. */
     readonly next: readonly string[];
   };
-  /** One for each repository of the config, in the same order. */
+  /** One checkout for each repository of the config, in the same order. */
   readonly checkouts: readonly InputCheckout[];
   /** The tools that the agent may call; absent for none. */
   readonly tools?: RunTools;
@@ -126,7 +126,7 @@ function listBodies({ config, beginning, claimed }: RunInputRow): string[] {
   return named.filter((digest) => digest !== null && digest !== undefined);
 }
 
-/** Returns the input of a run. It exists from `run.start` on. */
+/** Returns the input of a run, which exists from `run.start` on. */
 export function getRunInput(reading: Reading, workspaceId: string, runId: string): RunInputRow {
   const input = runInputs.get(reading, workspaceId, runId);
   if (input === undefined) throw new Error("a run without its input");

@@ -289,8 +289,8 @@ const FILE = "diff --git ";
 const MOVES = ["rename from ", "rename to ", "copy to "] as const;
 
 /**
- * Lists the paths that a diff (`git diff`) changes, each once, in the diff's order. A renamed file counts with both
- * paths. Content lines start with other characters than header lines, so file content is never read as a path.
+ * Lists the paths that a diff (`git diff`) changes, without duplicates, in the diff's order. A renamed file counts with
+ * both paths. Content lines start with other characters than header lines, so file content is never read as a path.
  */
 function changedPaths(diff: string): readonly string[] {
   const paths = new Set<string>();

@@ -113,7 +113,7 @@ export interface RunClaimed extends Message {
   readonly runId: string;
 }
 
-/** To the owner, once: the run has ended. Its results are in its rows. */
+/** To the owner, once: the run has ended. The results are in the run's rows. */
 export interface RunOver extends Message {
   readonly type: "run.over";
   readonly runId: string;

@@ -19,7 +19,7 @@ import { storeStep } from "./run-steps.js";
 
 /** The transition functions of a run until its end. `run.machine.ts` defines when they apply. */
 
-/** Returns the run's row. It exists from `run.start` on. */
+/** Returns the run's row, which exists from `run.start` on. */
 export function getRunRow(turn: TurnReading): RunRow {
   const row = runs.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a run without its row");

@@ -51,7 +51,7 @@ export function holdBlob(turn: Turn, workspaceId: string, body: Uint8Array): str
   return digest;
 }
 
-/** Finds the body with this digest; undefined if there is none. It exists while rows refer to it. */
+/** Finds the body with this digest; undefined if there is none. A body exists while rows refer to it. */
 export function findBlob(reading: Reading, workspaceId: string, digest: string): Uint8Array | undefined {
   return bodies.get(reading, workspaceId, digest);
 }

@@ -303,7 +303,10 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     this.#onWrite.write(into, key, { row, before });
   }
 
-  /** Computes the derived rows of a row. Call it before writing any of them, because they may depend on one another. */
+  /**
+   * Computes the derived rows of a row. Call this before writing any derived row, because derived rows may depend on
+   * one another.
+   */
   #derivedRows(reading: Reading, partition: string, row: Listed | null): (readonly Entry[])[] {
     return row === null ? [] : this.#derived.map((each) => each.listRows(reading, partition, row));
   }

@@ -1,6 +1,7 @@
 /**
- * How pull requests affect their task. They are opened before the task is done. While one is open, the changes of the
- * task's runs are neither accepted nor sent back, and the task can be resumed after it is done.
+ * How pull requests affect their task. The pull requests of a task are opened before the task is done. While one of
+ * them is open, the changes of the task's runs are neither accepted nor sent back, and the task can be resumed after it
+ * is done.
  */
 import { toEvent } from "../../runtime/cells/chart.js";
 import type { Turn, TurnReading } from "../../runtime/turns/turn.js";

@@ -39,7 +39,7 @@ export const taskRetention = retain(tasks, {
   },
 });
 
-/** The rows that belong to a task and are removed with it. Its runs are separate. */
+/** The rows that belong to a task and are removed with it. The task's runs are not among them. */
 export const taskOwned: readonly OwnedRows[] = [
   ownedBy(tasks.name, taskNotes),
   ownedBy(tasks.name, noteKeys),

@@ -57,7 +57,7 @@ interface RunIsOver extends Pick<RunOver, "runId" | "outcome"> {
   readonly decided: NextStation;
 }
 
-/** Returns the task's row. It exists from `task.open` on. */
+/** Returns the task's row, which exists from `task.open` on. */
 export function taskRow(turn: TurnReading): TaskRow {
   const row = tasks.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a task without its row");
@@ -90,8 +90,8 @@ function recordStayIn(turn: Turn, task: TaskRow): void {
 }
 
 /**
- * Refuses with a 422 if, in the turn that opens the task, the line or the station no longer exists or the assignee is
- * not on the team. Returns null otherwise.
+ * Refuses with a 422 if the line or the station no longer exists, or if the assignee is not on the team. Returns null
+ * otherwise. Called in the turn that opens the task.
  */
 export function refuseUnlessOpens(turn: TurnReading, { teamId, lineId, station, assignee }: OpenTask): Refusal | null {
   const line = findLine(turn, turn.self.partition, lineId);
@@ -197,7 +197,10 @@ export function takePullRequest(
   return { ...context, ended: settlePullRequests(turn, context, message) };
 }
 
-/** Ends the wait for pull requests: all are open, or one failed. Then `asks` explains the failure to the assignee. */
+/**
+ * Ends the wait for pull requests, because all are open, or because one failed. `asks` explains a failure to the
+ * assignee; null if all are open.
+ */
 export function endOpening(
   { turn, asks }: { readonly turn: Turn; readonly asks: string | null },
   context: TaskContext,
@@ -405,7 +408,7 @@ function moveTo(turn: Turn, row: TaskRow, to: string): TaskRow {
   return moved;
 }
 
-/** Copies the diffs of a completed run to the task. Its next run starts from them. */
+/** Copies the diffs of a completed run to the task. The task's next run starts from these diffs. */
 function carryDiffs(turn: Turn, runId: string): void {
   const { partition, id: taskId } = turn.self;
   for (const { repository, base, digest } of runCheckouts.list(turn, partition, [runId])) {

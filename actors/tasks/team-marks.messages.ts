@@ -27,8 +27,8 @@ export interface RaisedFiles {
   readonly source: "webhook" | "poll";
   readonly event: number;
   /**
-   * The values that all expressions of the files can read, as JSON text. They lack `body` and `raw` if the delivery's
-   * body is a blob.
+   * The values that all expressions of the files can read, as JSON text. The values lack `body` and `raw` if the
+   * delivery's body is a blob.
    */
   readonly values: StoredText;
   /** Digest of the delivery's body if `values` does not include it; otherwise null. */

@@ -53,7 +53,10 @@ interface OpenMail {
 
 /** Maximum number of mails to one address that one source may request within the lifetime of a link. */
 const MAX_LINKS_OF_SOURCE = 5;
-/** From this number of mails to one address on, each source may have only one. So nobody can lock a user out. */
+/**
+ * After this many mails to one address, each source may request only one mail. So a single source cannot use up the
+ * limit of the address and lock the user out.
+ */
 const MANY_LINKS = 20;
 /** Maximum number of mails to one address from all sources. */
 const MAX_LINKS = 100;

@@ -9,7 +9,7 @@ const NEEDS_A_BASE = "must include read, plan or configure; secrets, runners and
 
 const SCOPES = ["read", "plan", "configure", "secrets", "runners", "trusts"] as const;
 
-/** The scopes of a token in a request body. {@link checkScopes} checks the rules between them. */
+/** The scopes of a token in a request body. {@link checkScopes} checks the rules for the whole list. */
 export const tokenScopes = z.array(z.enum(SCOPES, `must be a scope: ${SCOPES.join(", ")}`)).min(1, NEEDS_A_BASE);
 
 const schema = z.strictObject({
@@ -30,8 +30,9 @@ export type WorkspaceTokenFields = z.output<typeof schema>;
 export const TOKEN_FIELD = "token";
 
 /**
- * A bearer credential of one workspace. Its value is returned once; only a hash is stored. It belongs to the workspace:
- * it ends when it expires or is revoked (configuration API, States), not when its issuer changes role or leaves.
+ * A bearer credential of one workspace. The service returns the token's value once, and stores only a hash. A token
+ * ends when it expires or is revoked (configuration API, States). It does not end when its issuer changes role or
+ * leaves, because it belongs to the workspace.
  */
 export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   name: "workspace-token",

@@ -34,7 +34,7 @@ interface TrustContext {
  */
 const SWEEP_EVERY_MS = 60_000;
 
-/** Maximum number of stored credentials per trust. It limits how much of the store one workload can fill. */
+/** Maximum number of stored credentials per trust, so that one workload can fill only a small part of the store. */
 const MAX_CREDENTIALS = 10_000;
 
 const { on, machine } = createChart<TrustContext, TrustMessage | Woken>();

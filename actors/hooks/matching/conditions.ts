@@ -143,8 +143,8 @@ function nameCondition(name: Condition["name"], wanted: readonly string[], looke
 }
 
 /**
- * Maximum cost of matching the paths of one change, in units of the meter. A change that exceeds it counts as a match,
- * so that its size never bypasses a hook that guards the paths.
+ * Maximum cost of matching the paths of one change, in units of the meter. A change that costs more counts as a match,
+ * so that a large change cannot bypass a hook that guards the paths.
  */
 const MAX_PATH_UNITS = 60_000;
 
