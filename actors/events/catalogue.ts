@@ -120,7 +120,9 @@ export interface WorkEvent {
   readonly task: EventTask;
   /** Null for an event outside a run. */
   readonly run: { readonly id: string } | null;
-  /** The event's own fields, including `at` (ISO 8601): `from` and `to` station keys, `outcome`, `note`. */
+  /**
+   * The event's own fields: `at` (ISO 8601), and others such as `outcome`, `note`, or the station keys `from` and `to`.
+   */
   readonly event: Readonly<Record<string, unknown>> & { readonly at: string };
   /** Ids of the hook occurrences and events that caused this event, oldest first. */
   readonly causes: readonly string[];

@@ -31,7 +31,7 @@ interface ExpiringHash {
 }
 
 interface Link extends ExpiringHash {
-  /** The source of the request; absent in links of earlier releases. */
+  /** The client address of the request, as a digest; absent in links of earlier releases. */
   readonly source?: string;
 }
 

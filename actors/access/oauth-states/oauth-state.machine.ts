@@ -34,7 +34,7 @@ interface StartedState extends OAuthStateTerms {
 }
 
 interface OAuthStateContext {
-  /** Oldest first. */
+  /** The unfinished links, oldest first. */
   readonly begun: readonly StartedState[];
 }
 

@@ -106,7 +106,10 @@ async function verifyWithEach(token: string, keys: JWTVerifyGetKey, checks: JWTV
   }
 }
 
-/** Returns whether newer keys of the issuer might verify the token. The token does not say which key signed it. */
+/**
+ * Returns whether newer keys of the issuer might verify the token: its signature matches no known key, and the token
+ * has no `kid`.
+ */
 function mayBeReplaced(error: unknown, token: string): boolean {
   return error instanceof errors.JWSSignatureVerificationFailed && decodeProtectedHeader(token).kid === undefined;
 }

@@ -33,7 +33,10 @@ export const BEFORE_EVENT_TIMEOUT = "the hooks on the event used up their 60 sec
 /** The reason of an `errored` request that a process kill interrupted: it is unknown whether the request arrived. */
 export const INTERRUPTED = "the service was killed before there was an answer; the request may have arrived";
 
-/** Returns the message of a hook that blocks on failure (configuration API, Refusing an event). */
+/**
+ * Returns the message with which a failed hook refuses an event, if the hook blocks on failure (configuration API,
+ * Refusing an event).
+ */
 export function toRefusal(failed: { readonly hook: string; readonly step: string; readonly reason: string }): string {
   return `Hook ${failed.hook} failed at step ${failed.step} and blocks on failure. Reason: ${failed.reason}`;
 }
