@@ -110,7 +110,9 @@ export function invalid(path: string, message: string): Refusal {
   return { refused: "invalid", errors: [{ path, message }] };
 }
 
-/** Formats a path as in the reference: `field`, `list[0].field`, `map["odd key"].field`; "" for the whole resource. */
+/**
+ * Formats a path as in the API reference: `field`, `list[0].field`, `map["odd key"].field`; "" for the whole resource.
+ */
 export function pathText(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === "number") return `${text}[${part}]`;

@@ -39,7 +39,7 @@ export interface ReserveHash extends Answered<{ readonly beforeMs: number } | nu
   readonly formerOwner?: HashOwner | undefined;
 }
 
-/** Ends the share of one write in a reservation: the write has stored the hash, or will not store it. */
+/** A write no longer needs its reservation of a hash: it has stored the hash, or will not store it. */
 export interface ReleaseHash extends Message {
   readonly type: "hash.release";
   readonly kind: string;

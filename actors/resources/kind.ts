@@ -188,8 +188,8 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly fixed: readonly string[];
   readonly hidden: readonly HiddenField<Fields>[];
   /**
-   * A hidden field whose value the service generates if none is given. The create's response returns it once, in a
-   * header.
+   * A hidden field whose value the service generates if none is given. The create's response returns the value once, in
+   * a header.
    */
   readonly reveals?: { readonly path: string; readonly header: string; when(fields: Fields): boolean };
   /**

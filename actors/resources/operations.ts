@@ -182,7 +182,7 @@ function getScope(
   const workspaceId = turn.self.partition;
   const teamKey = getTeamKey(turn, workspaceId, teamId);
   const newId = (prefix: string) => turn.newId(prefix);
-  // A single literal. Spreading another object would take longer than all other work of a create.
+  // Use a single literal. Spreading another object would take longer than all other work of a create.
   return { reading: turn, workspaceId, teamId, teamKey, station, previous, hidden, caller, now: turn.now, newId };
 }
 

@@ -50,7 +50,8 @@ async function reserve(
     const hash = hidden[path];
     if (unique === undefined || hash === undefined) continue;
     const isTaken = unique.isTaken(runtime.reading, hash, { id, nowMs: runtime.clock.now() });
-    // Nobody has the hash now. An owner that the directory still names (a pool of a closed workspace) is a former one.
+    // If the hash is not taken, an owner that the directory still names is a former owner, such as a pool of a closed
+    // workspace.
     const formerOwner = isTaken ? undefined : findHashOwner(runtime.reading, kind.name, hash);
     const message = { type: "hash.reserve", kind: kind.name, hash, workspaceId, formerOwner } as const;
     const answer = isTaken ? null : await runtime.ask(hashReservationsRef, message);

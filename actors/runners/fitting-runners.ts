@@ -129,7 +129,7 @@ export class FittingRunners implements GroupListener {
   }
 }
 
-/** Whether the left group has the better best runner. */
+/** Whether the best runner of the left group is better than the best runner of the right group. */
 function isGroupBetter(left: RunnerGroup, right: RunnerGroup): boolean {
   return left.best !== null && (right.best === null || isBetter(left.best, right.best));
 }

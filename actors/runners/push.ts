@@ -9,9 +9,9 @@ import { z } from "zod";
 import { commitId } from "./commit-frames.js";
 import { claim, MAX_REF_CHARACTERS } from "./job.js";
 
-/** Maximum number of paths in one list of changes. The runner leaves out later ones. */
+/** Maximum number of paths in one list of changes. The runner leaves out later paths. */
 export const MAX_CHANGED_PATHS = 3_000;
-/** Maximum length of a listed path, in characters. The runner leaves out longer ones. */
+/** Maximum length of a listed path, in characters. The runner leaves out longer paths. */
 export const MAX_PATH_CHARACTERS = 4_096;
 /** Maximum length of a pull request title, in characters. */
 export const MAX_TITLE_CHARACTERS = 256;
@@ -86,7 +86,7 @@ export const branchName = z
   .max(MAX_REF_CHARACTERS)
   .regex(/^(?![-/.])(?!.*(\.\.|\/\/|@\{|\/\.|\.lock(\/|$)|\.$|\/$))[^\p{Cc} ~^:?*[\\]+$/u, "must be a branch's name");
 
-/** Returns the branch name if a runner accepts it, otherwise null. At the code host, people can use other names. */
+/** Returns the branch name if a runner accepts it, otherwise null. The code host also allows other names. */
 export function toTakenBranch(name: string | null): string | null {
   return branchName.safeParse(name).data ?? null;
 }

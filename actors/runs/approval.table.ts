@@ -27,7 +27,7 @@ export const listOpenApprovals: (reading: Reading, workspaceId: string, runId: s
 
 /**
  * Returns a page of a workspace's open approvals without an approver, newest first. Nobody can answer them until their
- * task has an assignee. Filters by `page`. In the worst case, reads all open approvals of the workspace.
+ * task has an assignee. In the worst case, reads all open approvals of the workspace.
  */
 export function listUnassignedApprovals(
   reading: Reading,
@@ -37,7 +37,9 @@ export function listUnassignedApprovals(
   return approvals.page(reading, workspaceId, { approver: null, state: "open" }, page);
 }
 
-/** Lists a workspace's open approvals that a person may answer, newest first. With `before`, lists only older ones. */
+/**
+ * Lists a workspace's open approvals that a person may answer, newest first. With `before`, lists only older approvals.
+ */
 export function listApprovalsOf(
   reading: Reading,
   workspaceId: string,

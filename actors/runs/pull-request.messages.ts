@@ -7,7 +7,8 @@ import type { PushProblem } from "../runners/push.js";
 
 /**
  * From a run: requests to add the run's changes in a repository to the task's pull request. If there is none, the
- * service opens one. The answer is {@link PushAllowed} and later {@link PullRequestReported}, or only the latter.
+ * service opens one. The answer is {@link PushAllowed} and later {@link PullRequestReported}, or only {@link
+ * PullRequestReported}.
  */
 export interface AskPullRequest extends Message {
   readonly type: "pull-request.ask";

@@ -33,7 +33,7 @@ import { findTaskBranch } from "./task-branch.table.js";
 const PUSH_MS = 15 * 60 * 1_000;
 /** The name of the wake-up at the time limit of a push. */
 export const PUSH = "push";
-/** Maximum number of unanswered pull request requests of one agent. */
+/** Maximum number of unanswered requests of one agent for pull requests. */
 const MAX_WISHES = 20;
 
 /** The reasons why a push is lost, for people. */

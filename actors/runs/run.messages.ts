@@ -57,7 +57,7 @@ export interface SendMessage extends Answered<MessageSent | Refusal> {
   readonly type: "run.speak";
   readonly by: string;
   readonly text: string;
-  /** Idempotency key: each key of a person is accepted once. Null for no deduplication. */
+  /** Idempotency key. The run accepts each key of a person once. Null for no deduplication. */
   readonly key: string | null;
 }
 export interface MessageSent {
@@ -127,8 +127,8 @@ export interface RunBegan extends Message {
 }
 
 /**
- * To the owner: a message of a person that the run's agent did not get, or a notice about the run for people; once for
- * each key. An owner without notes ignores it.
+ * To the owner: a message of a person that the run's agent did not get, or a notice about the run for people. The owner
+ * adds it once for each key. An owner without notes ignores it.
  */
 interface CarryNote extends Message {
   readonly type: "note";

@@ -97,7 +97,7 @@ export interface RunContext {
   readonly pushes: readonly PendingPush[];
   /** The repositories that the run still has to push before it ends. */
   readonly held: readonly string[];
-  /** The reason why the agent's last pull request request failed, by repository; absent for none. */
+  /** The reason why the agent's last request for a pull request failed, by repository; absent for none. */
   readonly unmet?: Readonly<Record<string, string>>;
   /**
    * Whether the agent has asked for an approval or called a tool. Until then the run has no approvals and no open

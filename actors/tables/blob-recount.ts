@@ -34,7 +34,7 @@ export interface RecountFinding {
   readonly counted: number | null;
   /** Number of rows that refer to the body. */
   readonly rows: number;
-  /** Whether the body itself is missing. A recount cannot correct that. */
+  /** Whether the body itself is missing. A recount cannot restore it. */
   readonly isMissing: boolean;
 }
 

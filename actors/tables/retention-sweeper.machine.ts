@@ -61,7 +61,10 @@ interface SweeperContext {
   readonly turnId: string;
 }
 
-/** Maximum number of rows to read or remove in one turn, and their approximate bytes: some milliseconds. */
+/**
+ * Maximum number of rows to read or remove in one turn, and their approximate size in bytes. Such a turn takes some
+ * milliseconds.
+ */
 const SLICE = { rows: 128, bytes: 1_000_000 };
 /** Maximum time between two passes, in milliseconds. A shorter retention period has more frequent passes. */
 const PASS_EVERY_MS = 60 * 60 * 1_000;

@@ -25,7 +25,7 @@ import type { StoredTable } from "./stored-table.js";
 /** The retention settings: for ended work, facts about work, hook activity, and the change log. */
 export type RetentionPeriod = "work" | "facts" | "hooks" | "changes";
 
-/** How long each is stored after its end, in milliseconds. */
+/** How long rows of each setting are stored after their end, in milliseconds. */
 export type RetentionPeriods = Readonly<Record<RetentionPeriod, number>>;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;

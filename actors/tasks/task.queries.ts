@@ -108,7 +108,7 @@ export function getTaskNow(reading: Reading, { workspaceId, task }: VisibleTask)
   return tasks.get(reading, workspaceId, task.id) ?? task;
 }
 
-/** Lists the runs of a task, newest first. With `before`, lists only older ones. */
+/** Lists the runs of a task, newest first. With `before`, lists only older runs. */
 export function listTaskRuns(
   reading: Reading,
   { workspaceId, task }: VisibleTask,

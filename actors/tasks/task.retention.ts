@@ -28,7 +28,7 @@ const RUNS_AT_ONCE = 200;
 export const taskRetention = retain(tasks, {
   period: "work",
   after: [events.name, callEvents.name],
-  // Includes the turns of the task and its runs that follow.
+  // The cost includes the later turns of the task and of its runs.
   cost: 12,
   startedAtMs: ({ openedAt }) => Date.parse(openedAt),
   endedAtMs: (task) => (isOpen(task) ? null : (task.partSinceMs ?? Date.parse(task.openedAt))),

@@ -17,7 +17,7 @@ export interface RaisedOpening {
   readonly title: string;
   readonly description: string;
   readonly url: string;
-  /** Email address of the assignee, ignoring case; used only if they are on the team. Null for nobody. */
+  /** Email address of the assignee, ignoring case; used only if that person is on the team. Null for nobody. */
   readonly assigneeEmail: string | null;
 }
 

@@ -93,8 +93,8 @@ interface KeyCursor {
 }
 
 /**
- * Returns whether `keys[index]` is the first of the event's keys that the hook has. The other keys would match the hook
- * again.
+ * Returns whether `keys[index]` is the first of the event's keys that the hook has. Any other key of the event would
+ * match the hook again.
  */
 function isFirstKey({ fields }: HookRow, keys: readonly string[], index: number): boolean {
   const own = lookupKeys(fields);
