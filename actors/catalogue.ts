@@ -88,7 +88,8 @@ export const referringTables: readonly ReferringTable[] = tables.filter(isReferr
 
 /**
  * The data that the retention sweeper removes (`tables/retention.ts`). `rules` has the retention rules, in the order of
- * a pass. `owned` has the tables whose rows belong to a row of another table. They are removed after that row.
+ * a pass. `owned` has the tables whose rows belong to a row of another table. The owned rows are removed after that
+ * row.
  */
 export const retainedTables: RetentionCatalogue = {
   rules: inOrder(

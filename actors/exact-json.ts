@@ -5,7 +5,7 @@
  * 1. An integer beyond 2^53 becomes a `bigint`. Any other number becomes a double, including `1e20`,
  *    `1182376459023450171.0` and a fraction with more digits than a double has.
  * 2. Everything else works like `JSON.parse` and `JSON.stringify`, including errors and repeated names.
- * 3. A text that cannot contain such an integer costs one regular expression more than `JSON.parse`.
+ * 3. A text that cannot contain an integer beyond 2^53 costs one regular expression more than `JSON.parse`.
  */
 import { parse, stringify } from "lossless-json";
 
@@ -21,7 +21,7 @@ export const MAX_DIGITS = 1_000;
 export const MAX_DEPTH = 1_000;
 
 /**
- * Parses a JSON text. Throws a SyntaxError for invalid JSON. For a text with integers beyond 2^53, it also throws one
+ * Parses a JSON text. Throws a SyntaxError for invalid JSON. A text with integers beyond 2^53 also causes a SyntaxError
  * if an integer has more than {@link MAX_DIGITS} digits, or if the text nests deeper than {@link MAX_DEPTH} levels.
  */
 export function readJson(text: string): unknown {

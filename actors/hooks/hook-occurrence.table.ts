@@ -15,7 +15,10 @@ import type { AttemptRow, HookOccurrence, HookOccurrenceListed, HookOccurrenceSt
 /** The row that a hook occurrence has from its start on. The key holds the team and id. */
 type StartedRow = Omit<HookOccurrence, "id">;
 
-/** The end of a hook occurrence that made a request. These values replace those of its {@link StartedRow}. */
+/**
+ * The end of a hook occurrence that made a request. The values of this row replace the values of the occurrence's
+ * {@link StartedRow}.
+ */
 interface EndedRow extends Pick<HookOccurrence, "state" | "code" | "refused" | "endedAt"> {
   /** Absent in end rows of earlier releases. */
   readonly reason?: string | null;

@@ -33,8 +33,8 @@ export function toFingerprint(config: RunConfig): string {
 }
 
 /**
- * The fingerprint of all settings that the agent's work depends on. It excludes the scoring of the work (`check`,
- * `judge`), the processing of its result (`diffs`), and the order of skills and tools.
+ * The fingerprint of all settings that the agent's work depends on. The fingerprint excludes the scoring of the work
+ * (`check`, `judge`), the processing of the work's result (`diffs`), and the order of skills and tools.
  */
 export function toRunningFingerprint({ station, skills, profile, repositories }: RunConfig): string {
   const { harness, model, effort, prompt, tools, decisions, timeoutMinutes } = station;

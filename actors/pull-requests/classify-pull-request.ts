@@ -34,7 +34,8 @@ type PullRequestMessage = MessageTo<ReturnType<typeof pullRequestRef>> | GateAns
 const nothing = toEvent("nothing");
 
 /**
- * Returns the classifier of a pull request's messages. It finds the pull request's task through `owners`. Reads only.
+ * Returns the classifier of a pull request's messages. The classifier finds the pull request's task through `owners`.
+ * Reads only.
  */
 export function classifyPullRequest(owners: readonly RunOwner[]) {
   return (message: PullRequestMessage, state: State, turn: TurnReading) => {

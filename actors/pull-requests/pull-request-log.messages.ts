@@ -7,7 +7,7 @@ import type { ReviewOver, ReviewStarted } from "./pull-request.messages.js";
 
 /**
  * News from the code host, in a delivery or an answer. The reply says whether the service knows the pull request after
- * it processed the news.
+ * processing the news.
  */
 export interface TakeNews extends Answered<boolean> {
   readonly type: "host.news";

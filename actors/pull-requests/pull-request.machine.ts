@@ -241,7 +241,7 @@ function stop({ turn }: InTurn): void {
   turn.stop();
 }
 
-/** Creates the actor of the machine above. It finds the pull request's task through `owners`. */
+/** Creates the actor of the machine above. The actor finds the pull request's task through `owners`. */
 export function pullRequestActor(owners: readonly RunOwner[]): ActorType {
   return defineActor(pullRequestRef, {
     machine: pullRequestMachine,

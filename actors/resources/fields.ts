@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { writeJson } from "../exact-json.js";
 
-/** Field schemas that several kinds share. Their messages say what to change. */
+/** Field schemas that several kinds share. The schemas' error messages say what to change. */
 
 const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 

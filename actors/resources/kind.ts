@@ -32,7 +32,7 @@ export interface KeyReference {
   readonly missing: string;
 }
 
-/** A reference in a field. Its target must exist at the write, and cannot be deleted while the reference exists. */
+/** A reference in a field. The target must exist at the write, and cannot be deleted while the reference exists. */
 export type Reference = AddressReference | KeyReference;
 
 /** A resource that uses another one, as named in an `in-use` answer. */
@@ -131,7 +131,7 @@ export interface WriteScope<Fields> {
   newId(prefix: string): string;
 }
 
-/** A resource that the service created for itself. It is in no list, and nobody can delete it. */
+/** A resource that the service created for itself. The resource is in no list, and nobody can delete it. */
 export interface MadeResource {
   readonly workspaceId: string;
   readonly teamId: string;

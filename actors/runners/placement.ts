@@ -99,7 +99,7 @@ export class Placement {
     runner.group.join(runner);
   }
 
-  /** Removes a runner. Its claims stay until the caller removes them. */
+  /** Removes a runner. The runner's claims stay until the caller removes them. */
   removeRunner(runnerId: string): void {
     const runner = this.#runners.get(runnerId);
     if (runner === undefined) return;

@@ -79,7 +79,7 @@ export const pushRejected = z.object({
   head: commitId.optional(),
 });
 
-/** A branch name that git allows. It must not start with a hyphen. */
+/** A branch name that git allows. The name must not start with a hyphen. */
 export const branchName = z
   .string()
   .min(1)
@@ -123,7 +123,7 @@ export type PushOrder = z.infer<typeof pushOrder>;
 /** The parts of an order that are created when it is sent. */
 export type MadePush = Pick<PushOrder, "url" | "token" | "why">;
 
-/** The stored parts of an order. Its URL and token are created when it is sent. */
+/** The stored parts of an order. The URL and the token are created when the order is sent. */
 export interface WaitingPush extends Omit<PushOrder, keyof MadePush> {
   /** The name of the code host, and the installation that issues the token. */
   readonly host: string;

@@ -27,7 +27,7 @@ export interface LaneRow {
   readonly served: number;
 }
 
-/** The lane of tasks' runs, which people wait for. It is served before all other lanes. */
+/** The lane of tasks' runs, which people wait for. This lane is served before all other lanes. */
 export const WORK_LANE = "work";
 
 /** A queued run with its position. */
@@ -57,7 +57,7 @@ export function toNeedsParts({ poolId, labels, harness, features = [] }: RunNeed
   return [poolId, [...new Set(labels)].sort(), harness, ...(named.length === 0 ? [] : [{ features: named }])];
 }
 
-/** Returns the key of a run's line. It is a hash, because needs may be longer than a key. */
+/** Returns the key of a run's line. The key is a hash, because needs may be longer than a key. */
 export function toLineKey(run: LineRow): string {
   const lane = getLane(run);
   const parts = [...toNeedsParts(run), ...(lane === WORK_LANE ? [] : [lane])];

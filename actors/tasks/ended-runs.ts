@@ -39,7 +39,7 @@ export function toRunEnd(
   return next === "done" ? end("accepted") : end("other", !isBack);
 }
 
-/** Adds an ended run. Its change replaces the change of an earlier run at the same station. */
+/** Adds an ended run. The run's change replaces the change of an earlier run at the same station. */
 export function addRunEnd(turn: Turn, ended: readonly EndedRun[], end: RunEnd): readonly EndedRun[] {
   const { runId, station, outcome, stands } = end;
   store(turn, runId, { outcome, next: null });

@@ -104,7 +104,7 @@ export interface OpenRaised extends Message {
   readonly marks: readonly TaskMark[];
 }
 
-/** From the team's marks to the task with one of the marks: adds the event and these marks. */
+/** To the task that the event is about, from the team's marks: adds the event and `marks` to the task. */
 export interface ReportRaised extends Message {
   readonly type: "raise.tell";
   readonly teamId: string;

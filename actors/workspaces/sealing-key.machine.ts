@@ -35,7 +35,7 @@ export function findSealingKeyMark(reading: Reading): string | null {
   return marks.get(reading, GLOBAL_PARTITION, ID)?.mark ?? null;
 }
 
-/** Returns a mark that identifies a sealer's key. It reveals nothing about the key. */
+/** Returns a mark that identifies a sealer's key. The mark reveals nothing about the key. */
 export function toKeyMark(sealer: Sealer): string {
   return sealer.digest("the key that secrets are sealed with");
 }

@@ -85,7 +85,7 @@ const closed = {
   ...on("team.leave", refuseClosed),
 };
 
-/** Creates the workspace actor for these kinds. It calls `refuses` in the turn of each write. */
+/** Creates the workspace actor for these kinds. The actor calls `refuses` in the turn of each write. */
 export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): ActorType {
   const getKind = kindFinder(kinds);
   const write = writer(kinds, refuses);

@@ -109,7 +109,7 @@ function sendLink(event: Delivered<SendLink>, context: AccountContext): AccountC
 
 /** Returns why a source may not request another mail to this address now, or null. */
 function tooMany(links: readonly Link[], { turn, source }: Delivered<SendLink>): Refusal | null {
-  // A link with more than the full lifetime left was sent while the clock was ahead. It does not count.
+  // A link with more than the full lifetime left was sent while the clock was ahead. Such a link does not count.
   const live = links.filter(({ expiresAtMs }) => expiresAtMs > turn.now && expiresAtMs <= turn.now + SIGN_IN_LINK_MS);
   const own = live.filter((link) => link.source === source);
   const maxOwn = live.length < MANY_LINKS ? MAX_LINKS_OF_SOURCE : 1;

@@ -114,7 +114,10 @@ function mayBeReplaced(error: unknown, token: string): boolean {
   return error instanceof errors.JWSSignatureVerificationFailed && decodeProtectedHeader(token).kid === undefined;
 }
 
-/** Returns a fault that can be found without the issuer's keys, or null. Such a fault avoids a request for the keys. */
+/**
+ * Returns a fault that can be found without the issuer's keys, or null. If there is a fault, the keys need not be
+ * requested.
+ */
 function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null {
   if (token.length > MAX_TOKEN_LENGTH) {
     return fault("token", `at most ${MAX_TOKEN_LENGTH} characters`, token.length);

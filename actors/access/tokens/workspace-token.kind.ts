@@ -31,8 +31,8 @@ export const TOKEN_FIELD = "token";
 
 /**
  * A bearer credential of one workspace. The service returns the token's value once, and stores only a hash. A token
- * ends when it expires or is revoked (configuration API, States). It does not end when its issuer changes role or
- * leaves, because it belongs to the workspace.
+ * ends when it expires or is revoked (configuration API, States). A token does not end when its issuer changes role or
+ * leaves, because the token belongs to the workspace.
  */
 export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   name: "workspace-token",

@@ -39,8 +39,8 @@ export function findIssuedToken(reading: Reading, { workspaceId, tokenId }: Toke
 }
 
 /**
- * Returns whether an issued token is still valid, with one read. It is valid if its row is still the same object and it
- * has not expired.
+ * Returns whether an issued token is still valid, with one read. The token is valid if its row is still the same object
+ * and the token has not expired.
  */
 export function isSameToken(reading: Reading, token: IssuedToken, nowMs: number): boolean {
   return findResource(reading, token.workspaceId, "workspace-token", token.id) === token && !hasExpired(token, nowMs);

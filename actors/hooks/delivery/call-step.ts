@@ -91,8 +91,8 @@ export function prepareCall(
 }
 
 /**
- * Makes the call. Its timeout starts now. On a `before` event, the call fails if the tool's response could not be read
- * completely, because the unread part may contain a refusal.
+ * Makes the call. The call's timeout starts now. On a `before` event, the call fails if the tool's response could not
+ * be read completely, because the unread part may contain a refusal.
  */
 export async function makeCall(
   options: { readonly outbound: Pick<Outbound, "send">; readonly clock: Clock },

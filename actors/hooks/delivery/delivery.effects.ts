@@ -133,7 +133,7 @@ interface Sent {
   readonly isBefore: boolean;
 }
 
-/** Sends the request. Its timeout starts now. */
+/** Sends the request. The request's timeout starts now. */
 async function deliver(
   { clock, network, outbound }: DeliveryOptions,
   { workspaceId, timeoutMs, prepared, isBefore }: Sent,
