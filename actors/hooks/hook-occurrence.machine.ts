@@ -89,7 +89,7 @@ export const hookOccurrenceActor = defineActor(hookOccurrenceRef, {
   machine: hookOccurrenceMachine,
   classify: classifyHookOccurrence,
   version: 2,
-  // Occurrences of version 1 did not record their requests' time, so they get all of the time limit again.
+  // Hook occurrences of version 1 did not record how long their requests took, so they get the whole time limit again.
   migrate: ({ value, context }) => {
     const before = context as HookOccurrenceContext;
     return { value, context: { ...before, leftMs: before.timeoutMs } };

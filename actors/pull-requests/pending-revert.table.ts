@@ -43,8 +43,8 @@ export function storePendingRevert(
 }
 
 /**
- * Returns the row. If its number or merge commit is new and a stored revert names that item, sets `revertedBy`.
- * `before` is null for a new row.
+ * Returns the row. If the row's number or merge commit is new and a stored revert names the new value, sets
+ * `revertedBy`. `before` is null for a new row.
  */
 export function withPendingRevert(turn: Turn, before: PullRequestRow | null, row: PullRequestRow): PullRequestRow {
   const { number, mergeCommit, revertedBy } = row;

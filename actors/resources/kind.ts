@@ -64,8 +64,8 @@ export interface HiddenField<Fields = Record<string, unknown>> {
    */
   isRepeated?(fields: Fields, previous: Fields): boolean;
   /**
-   * Whether an earlier value still belongs to these fields; otherwise it is removed. Without this function it always
-   * belongs.
+   * Whether an earlier value still belongs to these fields. If not, the earlier value is removed. Without this
+   * function, an earlier value always belongs to the fields.
    */
   staysWith?(fields: Fields): boolean;
 }

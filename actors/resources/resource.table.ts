@@ -82,8 +82,8 @@ export function findKnownResource<Fields = Record<string, unknown>>(
 }
 
 /**
- * Finds the resource of this kind at an address; undefined if there is none. Throws `damaged` if the address has no
- * row.
+ * Finds the resource of this kind at an address; undefined if there is none. Throws `damaged` if the address is taken,
+ * but the resource's row is missing.
  */
 export function findResourceAt<Fields = Record<string, unknown>>(
   reading: Reading,

@@ -2,7 +2,7 @@ import type { Turn } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 
-/** Key: `[table]`. Value: a time in milliseconds since 1970. Rows that ended before it may have been removed. */
+/** Key: `[table]`. Value: a time in milliseconds since 1970. Rows that ended before this time may have been removed. */
 export const prunedMarks = table<number>("retention-mark");
 
 /** Records that rows of a table were removed. Cuts a future mark, left by a fast clock, to now. */

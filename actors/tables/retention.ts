@@ -64,8 +64,8 @@ export interface Retained<Row> {
   /** Called at the start of a walk: cuts future marks, left by a fast clock, to now. */
   cutMarks?(turn: Turn): void;
   /**
-   * Removes the row or asks its actor to. Returns false if the row stays. The next pass calls it again while the row
-   * exists.
+   * Removes the row, or asks the row's actor to remove it. Returns false if the row stays. The next pass calls this
+   * function again while the row exists.
    */
   remove(turn: Turn, row: Row, key: Key): boolean;
 }

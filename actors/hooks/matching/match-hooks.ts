@@ -32,7 +32,10 @@ export interface MatchedHooks {
 /** How hooks are matched: by all conditions, or by the match lists without `when`. */
 export type MatchMode = "all conditions" | "match lists";
 
-/** Enough units of the meter to match any single hook: its `when`, its paths, and the rest. */
+/**
+ * Matches the hooks that could match an event, starting at a cursor, in a fixed order, until `units` are spent. {@link
+ * MAX_MATCH_COST} units are enough to decide about at least one hook.
+ */
 export const MAX_MATCH_COST = 100_000;
 
 /**
