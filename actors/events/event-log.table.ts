@@ -94,7 +94,10 @@ export function oldestEventMs(reading: Reading, workspaceId: string, teamId: str
   return oldest.length === 0 ? null : Math.min(...oldest.map(({ event }) => Date.parse(event.at)));
 }
 
-/** Maximum size of a call's inputs, and of its output, in a stored event, in bytes of JSON text. */
+/**
+ * Maximum size of a call's inputs in a stored event, in bytes of JSON text. The same maximum applies to the call's
+ * output.
+ */
 const MAX_STORED_BYTES = 4 * 1024;
 
 /** Whether the event belongs to a tool call. */

@@ -64,7 +64,7 @@ export const hashReservationsRef = references(GLOBAL_PARTITION, "all");
 interface Reservation {
   readonly workspaceId: string;
   readonly untilMs: number;
-  /** Number of unfinished writes of the workspace with this hash; absent in rows of earlier releases. */
+  /** Number of the workspace's unfinished writes with this hash; absent in rows of earlier releases. */
   readonly writes?: number;
 }
 

@@ -37,7 +37,7 @@ export interface OpenTask extends Caused {
   readonly title: string;
   readonly description: string;
   readonly url: string;
-  /** Key of the first station of the task; null for the first station of the line. */
+  /** Key of the station where the task starts; null for the first station of the line. */
   readonly station: string | null;
   readonly assignee: string | null;
   /** The review that the task's runs make; absent for none. */

@@ -126,7 +126,7 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
 export interface TaskBeginning
   extends Pick<TaskRow, "teamId" | "lineId" | "title" | "url" | "assignee" | "openedBy" | "marks">,
     Pick<TaskRow, "branch" | "channels" | "reviews"> {
-  /** Key of the first station of the task; null for the first station of the line. */
+  /** Key of the station where the task starts; null for the first station of the line. */
   readonly station: string | null;
   readonly description: string;
   readonly causes?: readonly string[] | undefined;

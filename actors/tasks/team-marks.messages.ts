@@ -11,7 +11,7 @@ export interface TaskMark {
 /** How an event opens a task. */
 export interface RaisedOpening {
   readonly lineId: string;
-  /** Key of the first station of the task; null for the first station of the line. */
+  /** Key of the station where the task starts; null for the first station of the line. */
   readonly station: string | null;
   /** The event's title, unlimited. An empty title becomes `Untitled`, a long one is cut. */
   readonly title: string;

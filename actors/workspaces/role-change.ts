@@ -62,8 +62,8 @@ export function refuseRemoval({ caller, target, isLastOwner }: RoleChange): Refu
 }
 
 /**
- * Returns why the caller may not change a team's members, or null. An undefined caller is not in the workspace any
- * longer.
+ * Returns why the caller may not change a team's members, or null. The caller is undefined if the user has left the
+ * workspace.
  */
 export function refuseTeamChange(caller: Ranked | undefined): Refusal | null {
   if (caller === undefined) return { refused: "not-found" };
