@@ -29,8 +29,8 @@ export const attempts = table<Attempt>("idempotency");
 export const sweeps = table<readonly [scope: string, key: string]>("idempotency-sweep");
 
 /**
- * Finds the earlier attempt with this key within the window. Returns a refusal if its body differs, and null if there
- * is none.
+ * Finds the earlier attempt with this key within the window. Returns a refusal if the earlier attempt had a different
+ * body, and null if there is no earlier attempt.
  */
 export function findAttempt(
   reading: Reading,

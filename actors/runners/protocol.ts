@@ -8,8 +8,9 @@
  *    `drop`. The service drops a claim if its lease has expired and another runner has the run; the runner of the
  *    dropped claim kills the run.
  * 3. Both send numbered messages (`n` increases by one in each direction, across reconnects) and acknowledge them
- *    (`ack`, on its own or with a message). The service processes each message once. If `n` is not higher than the
- *    last, it only acknowledges. Unacknowledged messages are sent again after the next welcome.
+ *    (`ack`, on its own or with a message). The service processes each message once. A message whose `n`
+ *    is not higher than the last one is only acknowledged. Unacknowledged messages are sent again after the next
+ *    welcome.
  * 4. A `beat` every third of the lease renews the leases of all claims of the runner. Beats have no message
  *    numbers; the `ack` that answers a beat names it. If no beat is acknowledged for the length of a lease, the
  *    runner kills its runs.
@@ -57,7 +58,7 @@ import { calledName, toolCallSchema } from "./tool-call.js";
 
 export const RUNNER_PROTOCOL = 1;
 
-/** Features added since the first release of this protocol. Each end lists the ones that it supports. */
+/** Features added since the first release of this protocol. Each end lists the features that it supports. */
 export const RUNNER_FEATURES = [
   /** `run.message` and `run.heard`: the task's assignee sends messages to the run's agent. */
   "messages",
@@ -67,7 +68,7 @@ export const RUNNER_FEATURES = [
   "taskless",
   /** `bases` in `run.started`: the starting commits of the checkouts. */
   "bases",
-  /** `replay` in a job: the run belongs to a replay, and only its report may leave it. */
+  /** `replay` in a job: the run belongs to a replay, and must have no effect besides its report. */
   "replays",
   /** `kept`, `released` and `wanted`, and `archive` in a job's checkout: commits that outlive their branches. */
   "commits",

@@ -32,15 +32,12 @@ export interface MatchedHooks {
 /** How hooks are matched: by all conditions, or by the match lists without `when`. */
 export type MatchMode = "all conditions" | "match lists";
 
-/**
- * Matches the hooks that could match an event, starting at a cursor, in a fixed order, until `units` are spent. {@link
- * MAX_MATCH_COST} units are enough to decide about at least one hook.
- */
+/** Enough units of the meter to match any single hook: its `when`, its paths, and the rest. */
 export const MAX_MATCH_COST = 100_000;
 
 /**
- * Matches the hooks that could match an event, starting at a cursor, in a fixed order, until `units` are spent. With
- * {@link MAX_MATCH_COST} units it always matches at least one hook.
+ * Matches the hooks that could match an event, starting at a cursor, in a fixed order, until `units` are spent. {@link
+ * MAX_MATCH_COST} units are enough to decide about at least one hook.
  */
 export function matchHooks(
   reading: Reading,
