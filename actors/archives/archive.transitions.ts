@@ -178,7 +178,7 @@ function awaitRunners(turn: Turn, row: ArchiveRow, context: ArchiveContext): Arc
   return { ...context, runnerId: null };
 }
 
-/** Asks the runners for the commit. Returns the number of requests so far. */
+/** Asks the runners for the commit. Returns the number of requests so far, including this one. */
 function ask(turn: Turn, row: ArchiveRow, asked: number): number {
   const { id: archiveId, repository, commit } = row;
   const runnerId = nextRunner(turn, asked);

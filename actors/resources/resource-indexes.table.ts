@@ -158,7 +158,7 @@ function listResourceEntries(kind: Kind, row: ResourceRow): DirectoryEntry[] {
 
 /**
  * The directory entries of resources, by id and by hash. A hash of a closed workspace may belong to another workspace
- * now, which takes precedence.
+ * now. The entry of the other workspace takes precedence.
  */
 export function resourceSource(kinds: readonly Kind[]): DirectorySource {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));

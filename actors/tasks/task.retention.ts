@@ -73,7 +73,7 @@ export function checkForget(turn: TurnReading): "due" | "begun" | "kept" {
   return isRetained(turn, task, listRuns(turn, task)) ? "kept" : "due";
 }
 
-/** Sets the end time of a task that ended in an earlier release. */
+/** Sets the missing end time of a task to now. The task ended in an earlier release. */
 export function beginRetention(turn: Turn): void {
   const { partition, id } = turn.self;
   const task = tasks.get(turn, partition, id);
