@@ -1,6 +1,6 @@
 import { decimal, type Fraction, sum, toNumber, ZERO } from "./fraction.js";
 
-/** An amount of money. Sums are exact, because they use the decimal that the amount is written as. */
+/** An amount of money. Sums are exact, because they use the decimal form of each amount. */
 export interface Money {
   readonly amount: number;
   /** ISO 4217 */

@@ -86,8 +86,8 @@ export const taskAttachments = indexedTable<TaskAttachmentRow>("task-attachment"
   changes: (row) => [toChangeEntry(taskTopic(row.taskId), { type: "attachment", attachment: attachmentView(row) })],
 });
 /**
- * Key: `[task]`. Value: the hook occurrences and events that caused the task's last change, oldest first. No row for
- * none.
+ * Key: `[task]`. Value: the hook occurrences and events that caused the task's last change, oldest first. Without
+ * causes there is no row.
  */
 export const taskCauses = table<readonly string[]>("task-causes");
 

@@ -198,8 +198,8 @@ export function takePullRequest(
 }
 
 /**
- * Ends the wait for pull requests, because all are open, or because one failed. `asks` explains a failure to the
- * assignee; null if all are open.
+ * Ends the wait for pull requests, because all were opened, or because one failed. `asks` explains a failure to the
+ * assignee; null if all were opened.
  */
 export function endOpening(
   { turn, asks }: { readonly turn: Turn; readonly asks: string | null },
