@@ -10,7 +10,7 @@ import type { RetentionRule } from "./tables/retention.js";
 import type { RetentionCatalogue } from "./tables/retention-sweeper.machine.js";
 import type { CachedTable, StoredTable } from "./tables/stored-table.js";
 
-/** A table, or a declaration that contains the table: of its retention, of its row owners, or of its cache. */
+/** A table, or a declaration that contains a table: its retention rule, the owners of its rows, or its cache. */
 export type AreaTable = StoredTable | RetentionRule | OwnedRows | CachedTable;
 
 /** The parts of the catalogue (`catalogue.ts`) that an area's actors may use, besides the area's own settings. */
@@ -36,7 +36,10 @@ export interface Area<in Deployment = unknown, in Actors = unknown, in Effects =
   /** Why resources of other areas' kinds cannot be deleted, by kind. Reasons of later areas come first. */
   readonly inUse?: Readonly<Record<string, NonNullable<Kind["inUse"]>>>;
   readonly actors?: (parts: Actors) => readonly ActorType[];
-  /** All tables, each once. A table's declaration also defines its indexes, references to bodies, and retention. */
+  /**
+   * All tables, without duplicates. A table's declaration also defines its indexes, references to bodies, and
+   * retention.
+   */
   readonly tables?: readonly AreaTable[];
   /** Indexes that depend on the resource kinds. */
   readonly kindIndexes?: (kinds: readonly Kind[]) => readonly DependentSource[];

@@ -88,7 +88,8 @@ export const referringTables: readonly ReferringTable[] = tables.filter(isReferr
 
 /**
  * The data that the retention sweeper removes (`tables/retention.ts`). `rules` has the retention rules, in the order of
- * a pass. `owned` has the tables whose rows belong to a row of another table. They are removed after that row.
+ * a pass. `owned` has the tables whose rows belong to a row of another table. The owned rows are removed after that
+ * row.
  */
 export const retainedTables: RetentionCatalogue = {
   rules: inOrder(
@@ -98,7 +99,9 @@ export const retainedTables: RetentionCatalogue = {
   owned: areaTables.flatMap((entry) => ("clear" in entry ? [entry] : [])),
 };
 
-/** Lists all tables with declared indexes or derived rows. The doctor compares them. */
+/**
+ * Lists all tables with declared indexes or derived rows. The doctor compares the tables with these indexes and rows.
+ */
 export function createDependentSources(kinds: readonly Kind[]): readonly DependentSource[] {
   return [...areas.flatMap((area) => area.kindIndexes?.(kinds) ?? []), ...tables.filter(hasDependents)];
 }
@@ -134,7 +137,10 @@ function hasDependents(table: StoredTable): table is StoredTable & DependentSour
   return (table.dependentTables ?? []).length > 0 && table.dependents !== undefined;
 }
 
-/** Orders items so that each comes after the items that it names. Otherwise keeps the given order. */
+/**
+ * Orders items so that each comes after the items that it names. Otherwise keeps the given order. Throws if there is no
+ * such order.
+ */
 function inOrder<Item extends { readonly name: string }>(
   items: readonly Item[],
   after: (item: Item) => readonly string[],

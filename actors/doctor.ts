@@ -1,6 +1,6 @@
 /**
  * Looks for damage in a store that no runtime uses: rows that differ from what was written, and rows that contradict
- * each other. It reads everything in slices. One finding may be the cause of another, so repair findings in order.
+ * each other. Reads everything in slices. One finding may be the cause of another, so repair findings in order.
  */
 import type { Catalogue } from "../runtime/cells/actor-type.js";
 import { checkActors } from "../runtime/cells/check-actors.js";
@@ -63,7 +63,7 @@ function* checkIndexes(damageable: Reading, sources: readonly DependentSource[])
   }
 }
 
-/** Compares the reference counts of bodies with the rows that refer to them, and the bodies with both. */
+/** Compares the reference counts of bodies with the rows that refer to the bodies, and looks for missing bodies. */
 function* checkBodies(damageable: Reading, options: RecountOptions): Generator<Finding> {
   for (const partition of listPartitions(damageable)) {
     let isIncomplete = false;

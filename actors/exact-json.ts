@@ -5,13 +5,13 @@
  * 1. An integer beyond 2^53 becomes a `bigint`. Any other number becomes a double, including `1e20`,
  *    `1182376459023450171.0` and a fraction with more digits than a double has.
  * 2. Everything else works like `JSON.parse` and `JSON.stringify`, including errors and repeated names.
- * 3. A text that cannot contain such an integer costs one regular expression more than `JSON.parse`.
+ * 3. A text that cannot contain an integer beyond 2^53 costs one regular expression more than `JSON.parse`.
  */
 import { parse, stringify } from "lossless-json";
 
 /**
- * Matches the start of a number of 16 digits, or of a similar text within a string. Digits right after a quote belong
- * to a string, and do not match.
+ * Matches the start of a number with at least 16 digits, or of similar text within a string. Digits right after a quote
+ * belong to a string, and do not match.
  */
 const LONG_NUMBER = /(?:^|[:,[\s])-?\d{16}/;
 const WHOLE_NUMBER = /^-?\d+$/;
@@ -21,11 +21,11 @@ export const MAX_DIGITS = 1_000;
 export const MAX_DEPTH = 1_000;
 
 /**
- * Parses a JSON text. Throws a SyntaxError for invalid JSON. For a text with integers beyond 2^53, it also throws one
+ * Parses a JSON text. Throws a SyntaxError for invalid JSON. A text with integers beyond 2^53 also causes a SyntaxError
  * if an integer has more than {@link MAX_DIGITS} digits, or if the text nests deeper than {@link MAX_DEPTH} levels.
  */
 export function readJson(text: string): unknown {
-  // Parse this way first, for its error messages, and because it accepts any depth.
+  // Call `JSON.parse` first, for its error messages, and because it accepts any depth.
   const value: unknown = JSON.parse(text);
   if (!mayRound(text)) return value;
   if (countValues(text, { most: Number.POSITIVE_INFINITY, maxDepth: MAX_DEPTH }) === null) {
@@ -46,7 +46,7 @@ function parseNumber(digits: string): number | bigint {
   return BigInt(digits);
 }
 
-/** An integer has more than {@link MAX_DIGITS} digits. */
+/** The error for an integer with more than {@link MAX_DIGITS} digits. */
 export class TooManyDigits extends SyntaxError {
   override readonly name = "TooManyDigits";
 

@@ -1,7 +1,7 @@
 /**
- * Exact fractions. Every figure is computed and every threshold decided with them; {@link toNumber} rounds once, for
- * the response. This is our own implementation, because a library's fraction accepts doubles and approximates them by a
- * small fraction nearby: 0.123456789 becomes 10/81.
+ * Exact fractions. All figures are computed with them, and all thresholds are compared with them; {@link toNumber}
+ * rounds once, for the response. This is our own implementation, because a library's fraction accepts doubles and
+ * approximates them by a small fraction nearby: 0.123456789 becomes 10/81.
  */
 export interface Fraction {
   /** The numerator, which has the fraction's sign. */
@@ -96,7 +96,7 @@ export function roundUp({ numerator, denominator }: Fraction): bigint {
 }
 
 /**
- * More bits than a double has. One more bit follows, which says whether there is a remainder, so that ties round
+ * Number of bits to compute, more than a double has. One more bit says whether there is a remainder, so that ties round
  * correctly.
  */
 const BITS = 64;

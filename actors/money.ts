@@ -1,21 +1,21 @@
 import { decimal, type Fraction, sum, toNumber, ZERO } from "./fraction.js";
 
-/** An amount of money. Sums are exact, because they use the decimal that the amount is written as. */
+/** An amount of money. Sums are exact, because they use the decimal form of each amount. */
 export interface Money {
   readonly amount: number;
   /** ISO 4217 */
   readonly currency: string;
 }
 
-/** Maximum amount, in the currency's unit. It limits reported amounts and all sums. */
+/** Maximum amount, in the currency's unit. The maximum limits reported amounts and all sums. */
 export const MAX_AMOUNT = 1_000_000_000;
 
 /** Minimum amount, in the currency's unit. Anything less counts as 0. */
 const LEAST_AMOUNT = 1e-9;
 
 /**
- * Limits an amount. It becomes {@link MAX_AMOUNT} if it is greater or not finite, as sums in rows of earlier releases
- * may be, and 0 if it is below a billionth.
+ * Limits an amount. An amount that is greater or not finite, as sums in rows of earlier releases may be, becomes {@link
+ * MAX_AMOUNT}. An amount below a billionth becomes 0.
  */
 export function boundAmount(amount: number): number {
   if (!Number.isFinite(amount)) return MAX_AMOUNT;

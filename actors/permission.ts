@@ -1,4 +1,4 @@
-/** A caller's permission, by the reference's name (configuration API, Permissions). */
+/** A caller's permission, by its name in the API reference (configuration API, Permissions). */
 export type Permission =
   | "read"
   | "plan"

@@ -1,7 +1,7 @@
 import type { Answered, Delivered } from "../runtime/turns/turn.js";
 import type { Permission } from "./permission.js";
 
-/** One error in a request, at a path as the reference's Errors part defines it. */
+/** One error in a request. `path` has the format of the API reference (Errors). */
 export interface FieldError {
   /** `field`, `list[0].field`, `map["odd key"].field`; empty for the whole resource. */
   readonly path: string;
@@ -9,8 +9,8 @@ export interface FieldError {
 }
 
 /**
- * An expected rejection. Each is one of the reference's problems, by its slug; only the edge knows the HTTP status. A
- * bug throws an error instead.
+ * An expected rejection. `refused` is the slug of a problem in the API reference; only the edge knows its HTTP status.
+ * A bug throws an error instead.
  */
 export type Refusal =
   | { readonly refused: "bad-request"; readonly detail: string }
@@ -18,7 +18,7 @@ export type Refusal =
   | { readonly refused: "malformed-if-match"; readonly detail: string }
   | { readonly refused: "unsupported-api-version"; readonly detail: string }
   /**
-   * Has a title if the credentials are valid but of the wrong kind. `basicRealm` is the realm of a resource that
+   * `title` is set if the credentials are valid but of the wrong kind. `basicRealm` is the realm of a resource that
    * accepts HTTP Basic (RFC 7617). Any other resource accepts a bearer token.
    */
   | {
@@ -75,7 +75,8 @@ const fieldsBySlug: FieldsBySlug = {
 };
 
 /**
- * Whether an answer is a refusal. A row or message with a field named `refused` is not one: it also has other fields.
+ * Whether an answer is a refusal. A row or message with a field named `refused` is not a refusal, because it also has
+ * other fields.
  */
 export function isRefusal(answer: unknown): answer is Refusal {
   if (typeof answer !== "object" || answer === null || !("refused" in answer)) return false;
@@ -99,7 +100,7 @@ export function toRefused<Type extends string>(type: Type, refusal: Refusal): Re
   return { type, refusal };
 }
 
-/** The transition of a refused message. */
+/** Answers a refused message with its refusal. */
 export function answerRefusal({ turn, refusal }: Delivered<Refused<string>>): void {
   turn.reply(refusal);
 }
@@ -109,7 +110,9 @@ export function invalid(path: string, message: string): Refusal {
   return { refused: "invalid", errors: [{ path, message }] };
 }
 
-/** Formats a path as in the reference: `field`, `list[0].field`, `map["odd key"].field`; "" for the whole resource. */
+/**
+ * Formats a path as in the API reference: `field`, `list[0].field`, `map["odd key"].field`; "" for the whole resource.
+ */
 export function pathText(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === "number") return `${text}[${part}]`;

@@ -63,7 +63,7 @@ function derive(key: Uint8Array, purpose: string): Buffer {
   return Buffer.from(hkdfSync("sha256", key, new Uint8Array(), `signalbox ${purpose}`, 32));
 }
 
-/** SHA-256 in hex, for values with enough entropy of their own (tokens). */
+/** Returns the SHA-256 in hex. The digest has no key, so a secret text needs enough entropy of its own (a token). */
 export function sha256Hex(text: string | Uint8Array): string {
   return hash("sha256", text, "hex");
 }

@@ -15,7 +15,7 @@ export type Stored<Schema extends z.ZodType, Computed extends keyof Shown<Schema
   Computed
 >;
 
-/** A function for each member that the row does not store as it is shown. Other members may have one too. */
+/** A function for each member that the row does not store as it is shown. Other members may have a function too. */
 export type Computed<View, Row, Context = undefined> = {
   readonly [Name in Exclude<keyof View, StoredName<View, Row>>]: Compute<View[Name], Row, Context>;
 } & { readonly [Name in keyof View]?: Compute<View[Name], Row, Context> };
@@ -31,7 +31,8 @@ type View<Value, Row, Context> = [Context] extends [undefined] ? (row: Row) => V
 
 /**
  * Defines how a row is shown: in the order of its schema, each member from `computed` or else as the row stores it.
- * Optional members come last, and are absent if undefined. A member without a source is a type error. Nothing is parsed.
+ * Optional members come last, and are absent if undefined. A member without a source is a type error. Nothing is
+ * parsed.
  */
 export function defineView<Row extends object, Context = undefined>() {
   return <Schema extends z.ZodObject>(

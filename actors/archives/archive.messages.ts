@@ -88,7 +88,8 @@ export interface WantedCommit {
 }
 
 /**
- * Published to the edge, by workspace. A runner that has the commit should take this request. If the runner `runnerId`
- * does not have the commit, this runner should fetch the commit from its repository.
+ * Published to the edge, by workspace. Any runner that has the commit should claim it. If the runner `runnerId` does
+ * not have the commit, this runner should fetch the commit from its repository. If `runnerId` is null, no runner
+ * fetches the commit.
  */
 export const wantedTopic = topic<WantedCommit & { readonly runnerId: string | null }>("archive-wanted");

@@ -62,7 +62,7 @@ export function listWanted(reading: Reading, workspaceId: string): readonly Want
 
 type Commits = readonly { readonly repository: string; readonly commit: string }[];
 
-/** Finds the refusal of one of the commits; null if none is refused. */
+/** Returns why one of the commits is refused; null if none is refused. */
 export function findRefusal(reading: Reading, workspaceId: string, commits: Commits): ArchiveRefusal | null {
   const found = commits.flatMap((commit) => findArchive(reading, workspaceId, commit) ?? []);
   return found.find(({ standing }) => standing === "refused")?.refusal ?? null;

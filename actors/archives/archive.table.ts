@@ -2,15 +2,15 @@ import { table } from "../../storage/table.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import type { ArchiveRow } from "./archive.js";
 
-/** `[archive]` */
+/** Key: `[archive]`. */
 export const archives = indexedTable<ArchiveRow>("archive", {
   order: ["id"],
   indexes: { "archive-standing": ["standing"] },
 });
-/** `[archive, holder]` -> true */
+/** Key: `[archive, holder]`. Value: true. */
 export const archiveHolds = table<true>("archive-hold");
-/** `[archive, n]`: the bytes of the pack's n-th chunk, from 0. */
+/** Key: `[archive, n]`. Value: the bytes of the pack's n-th chunk, from 0. */
 export const archiveChunks = table<Uint8Array>("archive-chunk");
-/** `["bytes"]`: total bytes of the workspace's packs, stored or incoming. */
+/** Key: `["bytes"]`. Value: the total bytes of the workspace's packs, stored or incoming. */
 export const archiveUsage = table<number>("archive-room");
 export const TOTAL_BYTES = "bytes";

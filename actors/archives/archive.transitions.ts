@@ -45,7 +45,7 @@ export function unhold({ turn, holder }: EventOf<"archive.unheld">): void {
   archiveHolds.remove(turn, turn.self.partition, turn.self.id, holder);
 }
 
-/** Removes the archive with its pack and holds. */
+/** Removes the archive's last hold, its pack and its row. */
 export function releaseHold({ turn, holder, row }: EventOf<"archive.let-go">, context: ArchiveContext): ArchiveContext {
   const { partition, id } = turn.self;
   archiveHolds.remove(turn, partition, id, holder);
@@ -142,7 +142,7 @@ export function dropFalsePack({ turn, row, why }: EventOf<"chunk.false">, contex
   return awaitRunners(turn, putRow(turn, row, { pack: null }), next);
 }
 
-/** Ends the runner's turn. The stored chunks stay, so that the same runner can continue when it returns. */
+/** Stops waiting for the silent runner. The stored chunks stay, so that the runner can continue when it returns. */
 export function runnerSilent({ turn, row }: EventOf<"runner.silent">, context: ArchiveContext): ArchiveContext {
   return awaitRunners(turn, row, context);
 }
@@ -172,13 +172,13 @@ function toPending(turn: Turn, row: ArchiveRow, pack: Pack | null = row.pack): A
   return putRow(turn, row, { standing: "pending", pendingSinceMs, pack });
 }
 
-/** Schedules the next request to runners, and removes the runner that looked for the commit. */
+/** Schedules the next request to runners. No runner is looking for the commit until one takes it. */
 function awaitRunners(turn: Turn, row: ArchiveRow, context: ArchiveContext): ArchiveContext {
   wakeToAsk(turn, row, context.asked);
   return { ...context, runnerId: null };
 }
 
-/** Asks the runners for the commit. Returns the number of requests so far. */
+/** Asks the runners for the commit. Returns the number of requests so far, including this one. */
 function ask(turn: Turn, row: ArchiveRow, asked: number): number {
   const { id: archiveId, repository, commit } = row;
   const runnerId = nextRunner(turn, asked);
@@ -194,8 +194,8 @@ function wakeToAsk(turn: Turn, { pendingSinceMs }: ArchiveRow, asked: number): v
 }
 
 /**
- * Returns the runner that should fetch the commit from its repository. Each connected runner gets a turn. Null in the
- * first round, which is for runners that have the commit.
+ * Returns the runner that should fetch the commit from its repository. Each connected runner gets a turn. Returns null
+ * in the first round, which is for runners that have the commit, and if no connected runner can fetch commits.
  */
 function nextRunner(turn: Turn, asked: number): string | null {
   if (asked === 0) return null;

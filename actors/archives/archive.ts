@@ -4,9 +4,9 @@ import type { Pack } from "./pack.js";
 /** The reason why a commit is not archived. */
 export type ArchiveRefusal = "commit-gone" | "archive-too-large" | "archives-full";
 
-/** A commit that a replay set needs, and how it is archived. Written by its actor. */
+/** A commit that a replay set needs, and the state of its archive. Only the archive's actor writes the row. */
 export interface ArchiveRow {
-  /** Derived from repository and commit; see {@link toArchiveId}. */
+  /** Derived from `repository` and `commit`; see {@link toArchiveId}. */
   readonly id: string;
   readonly repository: string;
   readonly commit: string;
@@ -17,7 +17,7 @@ export interface ArchiveRow {
   readonly standing: "pending" | "served" | "kept" | "refused";
   /** The reason for a refusal; for a pending commit, the current obstacle. Null if there is none. */
   readonly refusal: ArchiveRefusal | null;
-  /** Start of the pending time, in milliseconds since 1970; null in other states. */
+  /** When the archive became pending, in milliseconds since 1970; null if it is not pending. */
   readonly pendingSinceMs: number | null;
   /** The stored or incoming pack; null for none. Its bytes count against the workspace's quota. */
   readonly pack: Pack | null;

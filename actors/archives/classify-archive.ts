@@ -172,8 +172,9 @@ const HEADER_BYTES = 12;
 const COMMIT_TYPE = 1;
 
 /**
- * Returns the reason why a pack that starts with these bytes does not belong to this commit; null if it may. Checks
- * git's format, and that the first object is the commit itself. At checkout git verifies the rest by the object ids.
+ * Returns the reason why a pack that starts with these bytes does not belong to this commit; null if the pack may
+ * belong to it. Checks git's format, and that the first object is the commit itself. At checkout, git verifies the rest
+ * by the object ids.
  */
 export function faultOfPack(bytes: Uint8Array, commit: string): string | null {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -191,7 +192,10 @@ export function faultOfPack(bytes: Uint8Array, commit: string): string | null {
   return id === commit ? null : "it starts with a different commit";
 }
 
-/** Reads the type and length of the first object, and the start of its compressed bytes. */
+/**
+ * Reads the type and length of the first object, and where its compressed bytes start. Returns null if the bytes end
+ * too early or the length is too long.
+ */
 function readObjectHead(head: Buffer): { readonly type: number; readonly bytes: number; readonly at: number } | null {
   let at = HEADER_BYTES;
   let byte = head[at] ?? 0;

@@ -8,7 +8,7 @@ export const MAX_PACK_BYTES = 256 * 1024 * 1024;
 /** A pack of one commit and its tree, in git's format. */
 export interface Pack {
   readonly bytes: number;
-  /** The chained digest of its chunks; see {@link chainDigest}. */
+  /** The chained digest of the pack's chunks; see {@link chainDigest}. */
   readonly digest: string;
 }
 
@@ -16,8 +16,8 @@ export interface Pack {
 export const NO_CHUNKS = "";
 
 /**
- * Extends a chained digest (hex) by one chunk: the SHA-256 of both digests' text, concatenated. Each chunk is checked
- * when it arrives, the last chunk completes the digest of the pack, and no data is read again.
+ * Extends a chained digest by one chunk: returns the SHA-256 (hex) of the earlier digest followed by the chunk's own
+ * digest. The service checks each chunk when it arrives. The last chunk completes the digest, so no data is read twice.
  */
 export function chainDigest(before: string, chunk: Uint8Array): string {
   const own = createHash("sha256").update(chunk).digest("hex");

@@ -76,9 +76,9 @@ type NamesTimed<Timing extends WorkEventRule["timing"]> = {
   [Name in WorkEventName]: (typeof workEvents)[Name]["timing"] extends Timing ? Name : never;
 }[WorkEventName];
 
-/** Events that have happened. Each is published as a fact with the event's name. */
+/** Names of events that have happened. Each event is published as a fact with the event's name. */
 export type AfterEventName = NamesTimed<"after">;
-/** Events that are about to happen. Each is a gate question with the event's name. */
+/** Names of events that are about to happen. Each event is a gate question with the event's name. */
 export type BeforeEventName = NamesTimed<"before">;
 
 /** Whether the event has already happened when hooks receive it. */
@@ -120,7 +120,9 @@ export interface WorkEvent {
   readonly task: EventTask;
   /** Null for an event outside a run. */
   readonly run: { readonly id: string } | null;
-  /** The event's own fields, including `at` (ISO 8601): `from` and `to` station keys, `outcome`, `note`. */
+  /**
+   * The event's own fields: `at` (ISO 8601), and others such as `outcome`, `note`, or the station keys `from` and `to`.
+   */
   readonly event: Readonly<Record<string, unknown>> & { readonly at: string };
   /** Ids of the hook occurrences and events that caused this event, oldest first. */
   readonly causes: readonly string[];
@@ -128,13 +130,13 @@ export interface WorkEvent {
   readonly test?: true;
 }
 
-/** An after event, published as a fact with the event's name. */
+/** An `after` event, published as a fact with the event's name. */
 export interface WorkFact extends Fact {
   readonly name: AfterEventName;
   readonly work: WorkEvent;
 }
 
-/** A before event, sent to a gate with the event's name. */
+/** A `before` event, sent to a gate with the event's name. */
 export interface WorkQuestion extends GateQuestion {
   readonly name: BeforeEventName;
   readonly work: WorkEvent;

@@ -5,25 +5,28 @@ import { cutBytes } from "../tables/cut-bytes.js";
 import { retain } from "../tables/retention.js";
 import { MAX_STORED_EVENTS, type WorkEvent, workEvents } from "./catalogue.js";
 
-/** `[team, occurrence]`; ids rise with time */
+/** Key: `[team, occurrence]`. Ids increase with time. */
 export const events = table<WorkEvent>("work-event");
-/** `[team]` -> the number of stored events */
+/** Key: `[team]`. Value: the number of stored events. */
 export const counts = table<number>("work-event-count");
 /**
- * `[team]` -> the next occurrences to remove, oldest first; stored because finding them requires reading whole events
+ * Key: `[team]`. Value: the next occurrences to remove, oldest first. Stored because finding them requires reading
+ * whole events.
  */
 export const oldest = table<readonly string[]>("work-event-oldest");
-/** `[team, occurrence]`: tool call events. They are many, so they have their own limit and displace no other events. */
+/**
+ * Key: `[team, occurrence]`. Tool call events are frequent, so they have their own limit and displace no other events.
+ */
 export const callEvents = table<WorkEvent>("call-event");
-/** `[team]` -> the number of stored tool call events */
+/** Key: `[team]`. Value: the number of stored tool call events. */
 export const callCounts = table<number>("call-event-count");
-/** `[team]` -> the next tool call events to remove, as for other events */
+/** Key: `[team]`. Value: the occurrences of the next tool call events to remove, oldest first. */
 export const oldestCalls = table<readonly string[]>("call-event-oldest");
 
 /** How many events to find for removal at once. */
 const FOUND_AT_ONCE = 64;
 
-/** The tables with the latest events of one sort, for all teams. */
+/** The tables of one log, for all teams. Tool call events have one log; all other events have another. */
 interface EventLog {
   readonly events: Table<WorkEvent>;
   readonly counts: Table<number>;
@@ -91,7 +94,10 @@ export function oldestEventMs(reading: Reading, workspaceId: string, teamId: str
   return oldest.length === 0 ? null : Math.min(...oldest.map(({ event }) => Date.parse(event.at)));
 }
 
-/** Maximum stored size of a call's inputs in its event, and of its output, in bytes of JSON text. */
+/**
+ * Maximum size of a call's inputs in a stored event, in bytes of JSON text. The same maximum applies to the call's
+ * output.
+ */
 const MAX_STORED_BYTES = 4 * 1024;
 
 /** Whether the event belongs to a tool call. */

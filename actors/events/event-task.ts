@@ -23,7 +23,7 @@ export interface EventTaskValues {
   readonly pullRequest?: { readonly url: string } | null;
 }
 
-/** The subject of an event. */
+/** The task that an event is about, and the causes of the event. */
 export interface EventSubject {
   readonly task: EventTaskValues;
   /** The hook occurrences and events that caused the task's latest change, oldest first. */

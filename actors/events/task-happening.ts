@@ -1,13 +1,13 @@
 import type { Fact } from "../../runtime/turns/turn.js";
 import type { EventTask } from "./catalogue.js";
 
-/** What happens to tasks that integration bindings act on, and hooks do not. */
+/** Task events that integration bindings handle, and hooks do not. */
 export const taskHappenings = ["task.asked", "task.finished", "task.closed"] as const;
 
-/** A happening, with the task at that time. */
+/** A task event for integration bindings, with the task at that time. */
 export interface TaskHappening {
   readonly on: (typeof taskHappenings)[number];
-  /** The happening's id (`occ_...`). */
+  /** The event's id (`occ_...`). */
   readonly occurrence: string;
   readonly workspaceId: string;
   readonly teamId: string;
@@ -17,7 +17,7 @@ export interface TaskHappening {
   readonly ask: TaskAsk | null;
   /** ISO 8601. */
   readonly at: string;
-  /** The hook occurrences and events that caused it, oldest first. */
+  /** The hook occurrences and events that caused this event, oldest first. */
   readonly causes: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export interface TaskAsk {
   readonly isApproval: boolean;
 }
 
-/** The fact of a happening, published under the happening's name. */
+/** The fact of a task event, published under the event's name. */
 export interface TaskHappened extends Fact {
   readonly name: TaskHappening["on"];
   readonly happening: TaskHappening;

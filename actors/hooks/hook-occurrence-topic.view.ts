@@ -3,7 +3,10 @@ import { listMemberships } from "../workspaces/member.table.js";
 import { findHookOccurrenceById } from "./hook-occurrence.table.js";
 import { hookOccurrenceView } from "./hook-occurrence.view.js";
 
-/** The topic of a hook occurrence, for callers who can read its team's outcomes. Ids are looked up per workspace. */
+/**
+ * The topic of a hook occurrence, for callers who can read its team's outcomes. The topic looks up an id in each of the
+ * caller's workspaces.
+ */
 export const hookOccurrenceTopicView: StreamTopic = {
   workspaceOf: (reading, caller, id) => {
     const workspaces =

@@ -7,13 +7,13 @@
  * | new        | fire.first (hook.fire, not fired yet)               | attempting | the first step's request starts   |
  * | new        | fire.looped (hook.fire, stopped by the loop guard)  | failed     | reported on the task; stops       |
  * | attempting | delivery.next (effect.ended, steps left)            | attempting | the next step's request starts    |
- * | attempting | delivery.again (effect.ended, a before event's      | attempting | counts an attempt; repeats the    |
+ * | attempting | delivery.again (effect.ended, a `before` event's    | attempting | counts an attempt; repeats the    |
  * |            | request cut short by a kill)                        |            | step at once                      |
- * | attempting | delivery.done (effect.ended, none left)             | delivered  | allows a before event; stops      |
- * | attempting | delivery.refused (effect.ended, of a before event)  | refused    | the event is refused; stops       |
+ * | attempting | delivery.done (effect.ended, none left)             | delivered  | allows a `before` event; stops    |
+ * | attempting | delivery.refused (effect.ended, `before` event)     | refused    | the event is refused; stops       |
  * | attempting | delivery.retry (effect.ended, retryable)            | waiting    | wake-up after 2 s, doubling up to |
  * |            |                                                     |            | 1 h                               |
- * | attempting | delivery.failed (effect.ended, failed otherwise)    | failed     | `block` refuses a before event;   |
+ * | attempting | delivery.failed (effect.ended, failed otherwise)    | failed     | `block` refuses a `before` event; |
  * |            |                                                     |            | reported; stops                   |
  * | attempting | keeper.late: the event's time limit is over         | failed     | with timeout; `block` refuses the |
  * |            |                                                     |            | event                             |
@@ -89,7 +89,7 @@ export const hookOccurrenceActor = defineActor(hookOccurrenceRef, {
   machine: hookOccurrenceMachine,
   classify: classifyHookOccurrence,
   version: 2,
-  // Occurrences of version 1 did not record their requests' time, so they get all of the time limit again.
+  // Hook occurrences of version 1 did not record how long their requests took, so they get the whole time limit again.
   migrate: ({ value, context }) => {
     const before = context as HookOccurrenceContext;
     return { value, context: { ...before, leftMs: before.timeoutMs } };

@@ -5,14 +5,14 @@ import type { WorkEvent } from "../events/catalogue.js";
 
 /** Messages to a hook occurrence. */
 
-/** Fires a hook. The id in the address is the hook occurrence's own. Only the first message is accepted. */
+/** Fires a hook. The actor's id is the id of the hook occurrence. Only the first message is accepted. */
 export interface FireHook extends Message {
   readonly type: "hook.fire";
   readonly hookId: string;
   readonly work: WorkEvent;
   /** The hook occurrence that this one resends, or null. */
   readonly resends: string | null;
-  /** Set by the runtime if a before event waits for the answer. */
+  /** Set by the runtime if a `before` event waits for the answer. */
   readonly gate?: ReplyTo;
 }
 

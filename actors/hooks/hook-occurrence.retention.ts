@@ -14,7 +14,10 @@ import { latestCaused } from "./loop-guard.js";
 /** Key: `[team]`. Value: the latest event time among the removed hook occurrences, in milliseconds since 1970. */
 export const latestPruned = table<number>("hook-firing-pruned");
 
-/** Removes ended hook occurrences. Those about an open task stay, because they may cause the task's next action. */
+/**
+ * Removes ended hook occurrences. Hook occurrences about an open task stay, because they may cause the task's next
+ * action.
+ */
 export const hookOccurrenceRetention = retain(hookOccurrences, {
   period: "hooks",
   cost: 2,
@@ -67,7 +70,7 @@ function latestPrunedMs(reading: Reading, workspaceId: string, teamId: string): 
  */
 const FRESH_MS = 30 * 60 * 1_000;
 
-/** Pins an ended task for a hook request about an older event, because the receiver may call back. */
+/** Retains an ended task for a hook request about an older event, because the receiver may call back. */
 export function retainTaskForReceiver(turn: Turn, { event, task: { id } }: WorkEvent): void {
   if (turn.now - Date.parse(event.at) < FRESH_MS) return;
   const task = tasks.get(turn, turn.self.partition, id);

@@ -15,7 +15,10 @@ import type { AttemptRow, HookOccurrence, HookOccurrenceListed, HookOccurrenceSt
 /** The row that a hook occurrence has from its start on. The key holds the team and id. */
 type StartedRow = Omit<HookOccurrence, "id">;
 
-/** The end of a hook occurrence that made a request. These values replace those of its {@link StartedRow}. */
+/**
+ * The end of a hook occurrence that made a request. The values of this row replace the values of the occurrence's
+ * {@link StartedRow}.
+ */
 interface EndedRow extends Pick<HookOccurrence, "state" | "code" | "refused" | "endedAt"> {
   /** Absent in end rows of earlier releases. */
   readonly reason?: string | null;
@@ -27,13 +30,13 @@ const hookOccurrenceTopic = topic<{ readonly type: "state"; readonly state: Hook
 /** The change that subscribers of a team receive about its hooks. */
 const teamTopic = topic<{ readonly type: "hook" } & Omit<HookOccurrenceListed, "teamId">>("team");
 
-/** Key: `[team, firing]`. */
+/** Key: `[team, hook occurrence]`. */
 export const endedHookOccurrences = table<EndedRow>("hook-firing-end");
-/** Key: `[team, firing]`. Value: true. Only failed occurrences. */
+/** Key: `[team, hook occurrence]`. Value: true. Only failed occurrences. */
 export const failedHookOccurrences = table<true>("hook-firing-failed");
 
 /**
- * Key: `[team, firing]`. Ids increase with time. The index by state omits the most common states (attempting,
+ * Key: `[team, hook occurrence]`. Ids increase with time. The index by state omits the most common states (attempting,
  * delivered). A new occurrence that continues publishes nothing, because nobody can follow it before it exists.
  */
 export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>("hook-firing", {
@@ -53,7 +56,7 @@ export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>
     return isOver ? [...own, toChangeEntry(teamTopic(teamId), { type: "hook", id, hook, on, state })] : own;
   },
 });
-/** Key: `[firing, n]`. All attempts, except the last one of an ended occurrence. */
+/** Key: `[hook occurrence, n]`. All attempts, except the last one of an ended occurrence. */
 export const attempts = table<AttemptRow>("hook-attempt");
 
 export function findHookOccurrence(
@@ -81,7 +84,7 @@ export function listAttempts(reading: Reading, workspaceId: string, teamId: stri
   return ended === undefined ? earlier : [...earlier, ended.attempt];
 }
 
-/** Stores the end of a hook occurrence. `before` holds its current list fields. */
+/** Stores the end of a hook occurrence. `before` has the occurrence's current list fields. */
 export function storeEnded(
   writing: PublishingWriting,
   workspaceId: string,

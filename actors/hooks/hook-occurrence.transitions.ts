@@ -137,7 +137,7 @@ export function startNextStep({ turn, result }: RequestEnded, context: HookOccur
   return next;
 }
 
-/** Records an attempt on a before event that a process kill interrupted, and repeats the step. */
+/** Records an attempt on a `before` event that a process kill interrupted, and repeats the step. */
 export function startAgain({ turn, result }: RequestEnded, context: HookOccurrenceContext): HookOccurrenceContext {
   storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
   const next = { ...context, attempt: context.attempt + 1, requests: context.requests + 1 };
@@ -153,7 +153,7 @@ export function retry({ turn }: InTurn, context: HookOccurrenceContext): HookOcc
   return next;
 }
 
-/** Sets the wake-up for the next attempt. */
+/** Records the failed attempt and schedules the next one. */
 export function waitForRetry({ turn, result }: RequestEnded, context: HookOccurrenceContext): void {
   storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
   // The receiver's requested time applies if it is later.

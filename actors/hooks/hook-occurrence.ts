@@ -57,13 +57,13 @@ export type HookOccurrenceState = HookOccurrence["state"];
 /** One request that a hook occurrence sent, or could not send. */
 export interface AttemptRow extends Stored<typeof attemptSchema, "retryAfterMs"> {
   readonly code: HookFailureCode | null;
-  /** The wait that the receiver asked for, in milliseconds, at most one hour. */
+  /** The wait that the receiver asked for, in milliseconds, at most one hour; null or absent for none. */
   readonly retryAfterMs?: number | null;
 }
 
-/** The fields by which lists find a hook occurrence, and which its streams publish. */
+/** The fields of a hook occurrence that lists filter by and streams publish. */
 export interface HookOccurrenceListed extends Pick<HookOccurrence, "id" | "hook" | "state"> {
   readonly teamId: string;
-  /** The event. */
+  /** The name of the event. */
   readonly on: string;
 }

@@ -43,7 +43,7 @@ export function hookOccurrenceView(
   return showOccurrence(hookOccurrence, { reading, workspaceId });
 }
 
-/** Returns the hook occurrence from its rows, with the wait in the request lanes. */
+/** Returns the hook occurrence from its rows, with the reason why its request waits; null if no request waits. */
 export function currentHookOccurrence(
   runtime: Pick<Runtime, "reading" | "lookUpWait">,
   workspaceId: string,

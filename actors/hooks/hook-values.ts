@@ -12,7 +12,10 @@ export interface EventValues extends Names {
   readonly run: Value;
 }
 
-/** Cached while an event is in memory, because conditions and requests of all its hooks share the same values. */
+/**
+ * Caches the values of each event that is in memory, because the conditions and requests of all hooks on the event use
+ * them.
+ */
 const cachedValues = new WeakMap<WorkEvent, EventValues>();
 
 /** Returns the event, its task and its run as expressions see them. */

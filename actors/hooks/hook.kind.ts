@@ -16,7 +16,7 @@ import { hookWarnings } from "./unsupported-steps.js";
 export function hookKind(deployment: {
   readonly allowList: AllowList;
   readonly signsTokens: boolean;
-  /** How long after a rotation requests are also signed with the previous secret, in hours; 0 for not at all. */
+  /** For how many hours after a rotation the service also signs requests with the previous secret; 0 for none. */
   readonly rotationHours?: number;
 }): Kind<HookFields> {
   const rotationMs = (deployment.rotationHours ?? 0) * 60 * 60 * 1_000;

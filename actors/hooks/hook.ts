@@ -5,7 +5,7 @@ import { readTemplate } from "../expressions/templates.js";
 import { isHeaderText } from "../outbound/http/header-text.js";
 import { repositoryName, slug, toolName } from "../resources/fields.js";
 
-/** A key that can follow a dot, and the name of a variable. */
+/** The form of a variable's name, and of a key that an expression can write after a dot. */
 export const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be a header name");
 const headerValue = template

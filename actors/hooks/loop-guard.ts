@@ -1,7 +1,7 @@
 /**
- * The loop guard (configuration API, Loop guard). A hook occurrence on an after event carries its chain of causes: the
- * events and hook occurrences in `WorkEvent.causes`, oldest first, and its own event. The guard stops the occurrence
- * when
+ * The loop guard (configuration API, Loop guard). A hook occurrence on an `after` event carries its chain of causes:
+ * the events and hook occurrences in `WorkEvent.causes`, oldest first, and its own event. The guard stops the
+ * occurrence when
  *
  * 1. the chain already has an occurrence of the same hook about the same task, so the hook would react to its own
  *    effect;
@@ -30,10 +30,14 @@ export const MAX_CAUSES = 8;
 const MAX_TIMES_FIRED = 3;
 const WINDOW_MS = 10 * 60 * 1_000;
 /**
- * Length of the periods by which rows are stored and removed. It exceeds the window, so most windows need only one row.
+ * Length of a period, in milliseconds. Rows are stored and removed by period. A period is longer than the window, so
+ * most windows need only one row.
  */
 const PERIOD_MS = 60 * 60 * 1_000;
-/** One hook occurrence in 32 removes up to 256 old rows. That is more than were created since the last removal. */
+/**
+ * One hook occurrence in 32 removes up to 256 old rows. On average, that is more rows than were created since the last
+ * removal.
+ */
 const SWEEPS_ONE_IN = 32;
 const SWEPT_AT_ONCE = 256;
 
@@ -44,8 +48,8 @@ const SWEPT_AT_ONCE = 256;
 const changesFired = table<readonly number[]>("hook-change-fired");
 
 /**
- * Key: `[firing]`. Value: the latest hook occurrence whose requests name the key's occurrence as their cause. Removed
- * with the occurrence in the key.
+ * Key: `[hook occurrence]`. Value: the latest hook occurrence whose requests name the key's occurrence as their cause.
+ * Removed with the occurrence in the key.
  */
 export const latestCaused = table<string>("hook-firing-caused");
 
@@ -106,24 +110,29 @@ export function recordFired(turn: Turn, { work }: FireHook, { change, times }: C
   for (const { key } of old) turn.remove(key);
 }
 
-/** Records that the requests of this hook occurrence name its cause in `service-cause`. */
+/**
+ * Records this hook occurrence as the latest whose requests name the occurrence's cause in `service-cause`. Does
+ * nothing if the event has no cause.
+ */
 export function recordNamedCause(turn: Turn, { causes }: WorkEvent): void {
   const cause = causes.at(-1);
   if (cause !== undefined) latestCaused.put(turn, turn.self.partition, cause, turn.self.id);
 }
 
 /**
- * Returns the chain of an action whose caller names its cause: the named hook occurrence's own chain, its event, and
- * the hook occurrence. A cause is the `webhook-id` or the `service-cause` of a hook request. A `webhook-id` names the
- * occurrence that sent the request. A `service-cause` names the occurrence that caused it, and resolves to the latest
- * occurrence with this cause, or to the named one if it caused none. So a receiver that returns the received cause
- * makes the chain longer each time. A cause without a hook occurrence in the workspace has no chain.
+ * Returns the chain of causes of an action, from the cause that the caller names: the chain of a hook occurrence, then
+ * the occurrence's event, then the occurrence. Returns an empty chain if the workspace has no such occurrence.
+ *
+ * The caller names the `webhook-id` or the `service-cause` of a hook request. A `webhook-id` identifies the occurrence
+ * that sent the request. A `service-cause` identifies the occurrence that caused the sender. It resolves to the latest
+ * occurrence with this cause, or to the identified occurrence if there is none. So the chain grows each time a receiver
+ * returns the cause that it received.
  */
 export function chainFrom(reading: Reading, workspaceId: string, cause: string): readonly string[] {
   return toChain(findCause(reading, workspaceId, cause));
 }
 
-/** Returns the longest chain of the named causes. A hook occurrence of another team has no chain. */
+/** Returns the longest chain of the named causes, or an empty list. A hook occurrence of another team has no chain. */
 export function chainWithin(
   reading: Reading,
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
@@ -157,7 +166,7 @@ function isOfHook(turn: TurnReading, { teamId, task }: WorkEvent, hookId: string
   );
 }
 
-/** Lists the times of the last ten minutes, oldest first. */
+/** Lists when the hook fired for this change in the last 10 minutes, oldest first, in milliseconds since 1970. */
 function listTimesFired(turn: TurnReading, taskId: string, change: string): readonly number[] {
   const since = turn.now - WINDOW_MS;
   const [period, before] = [toPeriod(turn.now), toPeriod(since)];

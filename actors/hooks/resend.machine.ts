@@ -81,8 +81,8 @@ function nextFailed(turn: Turn, { periods: [period] }: ResendContext) {
 }
 
 /**
- * Returns the periods that remain after this second. The first one continues after the last scanned row, or is removed
- * if it is done.
+ * Returns the periods that remain after the resends of this second. The first period continues after the last scanned
+ * row, or is removed if it is done.
  */
 function remainingPeriods(turn: Turn, context: ResendContext): readonly ResendPeriod[] {
   const [period, ...others] = context.periods;

@@ -9,5 +9,5 @@ export interface ResendFailed extends Answered<Refusal | null> {
   readonly period: ResendPeriod;
 }
 
-/** The actor that resends for a team. Its id is the team's. */
+/** The actor that resends for a team. The actor's id is the team's id. */
 export const hookResenderRef = reference<ResendFailed>("hook-resender");

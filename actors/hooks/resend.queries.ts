@@ -11,7 +11,7 @@ export interface ResendPeriod {
   readonly toMs: number;
   /** Only occurrences of the hook with this key; null for all hooks. */
   readonly hook: string | null;
-  /** Only occurrences after this id. */
+  /** Only occurrences after this id; null for all. */
   readonly after: string | null;
 }
 
@@ -70,7 +70,7 @@ const COUNTED_AT_ONCE = 500;
 /** How many hook occurrences of a period can be resent. */
 export interface ResendCount {
   readonly count: number;
-  /** Whether more exist than the counting limit. */
+  /** Whether more hook occurrences than the counting limit can be resent. */
   readonly isMore: boolean;
 }
 

@@ -6,7 +6,10 @@ import { type HookFailureCode, toRefusal } from "./delivery/failure-codes.js";
 import { isRetried } from "./delivery/retry-policy.js";
 import type { HookOccurrenceState } from "./hook-occurrence.js";
 
-/** The values that decide what the end of a request means, so that the decision reads no rows. */
+/**
+ * The stored state of a hook occurrence between turns. The state has all values that decide the outcome of a request,
+ * so that this decision reads no rows.
+ */
 export interface HookOccurrenceContext {
   readonly hookId: string;
   readonly hook: string;
@@ -22,14 +25,14 @@ export interface HookOccurrenceContext {
   readonly steps: readonly string[];
   readonly timeoutMs: number;
   /**
-   * Timeout of the next request, in milliseconds: `timeoutMs`, on a before event minus the time of the earlier
-   * requests.
+   * Timeout of the next request, in milliseconds. On a `before` event, the time of earlier requests is subtracted from
+   * `timeoutMs`.
    */
   readonly leftMs: number;
   readonly blocks: boolean;
   /**
-   * Until when requests of a hook on a before event may wait for a slot, in milliseconds since 1970; 0 on an after
-   * event.
+   * The latest time at which a request of a hook on a `before` event may get a slot, in milliseconds since 1970; 0 on
+   * an `after` event.
    */
   readonly deadlineMs: number;
   readonly gate: ReplyTo | null;
@@ -47,7 +50,9 @@ export interface StepOutcome {
   readonly refused: string | null;
 }
 
-/** Returns a hook's remaining time after a request. */
+/**
+ * Returns the timeout that remains after a request, in milliseconds. Only a hook with a waiting event uses up its time.
+ */
 export function leftAfter(result: DeliveryResult, { gate, leftMs }: HookOccurrenceContext): number {
   return gate === null ? leftMs : Math.max(0, leftMs - result.tookMs);
 }

@@ -14,7 +14,10 @@ export interface UnsupportedStep {
   readonly reason: string;
 }
 
-/** Returns why a step never runs, or null. Such a step calls a tool that hooks may not call, or that does not exist. */
+/**
+ * Returns why a step never runs, or null. A step never runs if its tool is one that hooks may not call, or does not
+ * exist.
+ */
 export function whyUnsupported(
   reading: Reading,
   { workspaceId, teamId }: Pick<ResourceRow, "workspaceId" | "teamId">,

@@ -33,8 +33,8 @@ export function toFingerprint(config: RunConfig): string {
 }
 
 /**
- * The fingerprint of how runs work: of all settings that the agent's work depends on. It excludes the scoring of the
- * work (`check`, `judge`), the processing of its result (`diffs`), and the order of skills and tools.
+ * The fingerprint of all settings that the agent's work depends on. The fingerprint excludes the scoring of the work
+ * (`check`, `judge`), the processing of the work's result (`diffs`), and the order of skills and tools.
  */
 export function toRunningFingerprint({ station, skills, profile, repositories }: RunConfig): string {
   const { harness, model, effort, prompt, tools, decisions, timeoutMinutes } = station;
@@ -54,7 +54,7 @@ export function toRunningFingerprint({ station, skills, profile, repositories }:
 
 /**
  * The fingerprint of the scoring: the check and, if the station has a judge, the judge, the judge's model and the
- * version of our judging prompt.
+ * version of the service's judging prompt.
  */
 export function toScoringFingerprint({ station: { check, judge } }: RunConfig, judging: JudgingSetup): string {
   if (judge === null) return toDigest({ check, judge });

@@ -19,14 +19,14 @@ export function fillPasses(
   });
 }
 
-/** Completes a station block that is proposed alone: an omitted `passesTo` is the live station's. */
+/** Completes a station block that is proposed alone: an omitted `passesTo` gets the value of the live station. */
 export function passingAs(block: StationBlock, { passesTo }: Pick<StationBody, "passesTo">): StationBody {
   return { ...block, passesTo: block.passesTo ?? passesTo };
 }
 
 /**
- * Finds the stations that no task reaches from the line's first station, and whether any station passes to each. It
- * ignores tasks that a person or an integration places at a station.
+ * Finds the stations that no task reaches from the line's first station. For each of them, `isPassedTo` says whether
+ * any station passes tasks to it. The result ignores tasks that a person or an integration places at a station.
  */
 export function unreachedStations(
   stations: readonly StationBlock[],

@@ -11,7 +11,7 @@ import type { Station } from "./station.js";
 /** A skill of a run. Its digest is the key of the stored body. */
 export interface SkillUsed {
   readonly key: string;
-  /** SHA-256 (hex) over its name, description and files. */
+  /** SHA-256 (hex) over the skill's name, description and files. */
   readonly digest: string;
 }
 
@@ -72,7 +72,8 @@ type SkillContents = Pick<SkillFields, "name" | "description" | "files">;
 const bodySchema = z.array(z.string());
 
 /**
- * Serializes a skill: its name, description, then path and content of each file. The order of files does not matter.
+ * Serializes a skill: its name, its description, then the path and content of each file. The order of files does not
+ * matter.
  */
 function toBody({ name, description, files }: SkillContents): string {
   const sorted = [...files].sort((left, right) => (left.path < right.path ? -1 : 1));

@@ -1,7 +1,10 @@
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 
-/** `[line, station, task]`: the stations of open tasks, which a line may not remove. An index of tasks. */
+/**
+ * Key: `[line, station, task]`. Value: true. An index of open tasks by station, because a line may not remove a station
+ * with open tasks.
+ */
 export const openTasks = table<true>("open-task");
 
 /** Counts the open tasks of the line, or of one of its stations. The count stops at 1,000. */

@@ -27,7 +27,7 @@ const alert = z.strictObject({
   over: z.int("must be a whole number").min(1, "must be at least 1").max(500, "must be at most 500"),
 });
 
-/** The name of a harness. It decides how runners start an agent. */
+/** The name of a harness. The harness decides how runners start an agent. */
 export const harnessName = text(64).regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "must be lowercase words joined by dashes");
 
 /** Maximum duration of a run, in minutes. */

@@ -37,7 +37,7 @@ function applyNews(before: PullRequestRow, hosted: HostedPullRequest) {
   return isNews ? { row: after, isUnclear: false } : { row: before, isUnclear: tellsOther(before, after) };
 }
 
-/** Applies only the merge from an older description. */
+/** Applies an older description. Copies only the state and the data of the merge. */
 function merged(before: PullRequestRow, { state, mergedAt, mergeCommit, closedAt }: PullRequestRow): PullRequestRow {
   return { ...before, state, mergedAt, mergeCommit, closedAt };
 }

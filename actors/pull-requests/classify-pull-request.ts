@@ -33,7 +33,10 @@ type PullRequestMessage = MessageTo<ReturnType<typeof pullRequestRef>> | GateAns
 /** The event of a message that has no effect in this state. No state handles this event. */
 const nothing = toEvent("nothing");
 
-/** Returns the classifier of a pull request's messages. `owners` is the catalogue that reads the tasks. Reads only. */
+/**
+ * Returns the classifier of a pull request's messages. The classifier finds the pull request's task through `owners`.
+ * Reads only.
+ */
 export function classifyPullRequest(owners: readonly RunOwner[]) {
   return (message: PullRequestMessage, state: State, turn: TurnReading) => {
     if (message.type === "pull-request.ask") return classifyAsk(message, state, turn, owners);
@@ -136,7 +139,7 @@ function classifyNotPushed(
   if (later?.runId === runId) return toEvent("later.lost");
   if (run?.id !== runId) return nothing;
   if (isOver(value)) return toEvent("pushed.over", { head: null });
-  // In `vetting`, the runner was lost while hooks decide. Nothing was pushed.
+  // In `vetting`, the runner was lost while hooks were deciding. Nothing was pushed.
   if (problem === "nothing" || value === "vetting") return toEvent(`left.${was}`, { why });
   const { wish, limitedUntilMs: untilMs } = run;
   // Only for a push at the run's end. A push on the agent's request fails instead: the agent continues, and its changes

@@ -11,7 +11,7 @@ export type CodeHostProblem =
   | { readonly problem: "limited"; readonly untilMs: number; readonly why: string }
   /** No answer, or an internal error of the code host. The result of the request is unknown. */
   | { readonly problem: "again"; readonly why: string }
-  /** The code host refused. `fields` are the request's refused fields, as far as it names them. */
+  /** The code host refused the request. `fields` are the request's refused fields, if the code host names any. */
   | { readonly problem: "refused"; readonly why: string; readonly fields?: readonly string[] };
 
 /** Sends a request to the code host. Returns its refusal as an answer. */
@@ -58,7 +58,7 @@ export function toHostAnswer<Answer>(result: EffectEnded<Answer>["result"]): Ans
 
 function toProblem({ message: why, status, retryAtMs, fields }: CodeHostRefused): CodeHostProblem {
   if (retryAtMs !== null) return { problem: "limited", untilMs: retryAtMs, why };
-  // A redirect that is not followed would lead to the same place every time.
+  // Do not retry a redirect that was not followed: a retry would get the same redirect.
   const isRefused = status !== null && status >= 300 && status < 500 && status !== 408 && status !== 401;
   return isRefused ? { problem: "refused", why, ...(fields.length > 0 && { fields }) } : { problem: "again", why };
 }

@@ -27,8 +27,8 @@ export function toCommentDigest(text: string): string {
 }
 
 /**
- * Changes the comment. An unknown or deleted comment is found by its mark, or else created again. Safe to repeat after
- * a crash.
+ * Changes the comment. If its number is unknown or the comment was deleted, finds the comment by its mark, or creates
+ * it. Safe to repeat after a crash.
  */
 export function commentEffect(codeHost: CodeHost | null): Effect {
   return hostEffect(COMMENT_EFFECT, codeHostWriteLane, codeHost, writeComment);

@@ -23,7 +23,10 @@ const MAX_COMMENTS = 20;
 /** The text that replaces a withdrawn comment. */
 const WITHDRAWN = "_Withdrawn._";
 
-/** Records the wanted text of a comment. A comment that was given up is tried again. */
+/**
+ * Records the wanted text of a comment. A comment that was given up is tried again. Ignores the withdrawal of an
+ * unknown comment, and a new comment beyond {@link MAX_COMMENTS}.
+ */
 export function storeComment({ turn, purpose, text }: Delivered<StoreComment>, context: PullRequestContext): void {
   const { comments } = getPullRequest(turn);
   const { id, there } = comments[purpose] ?? { id: null, there: null };

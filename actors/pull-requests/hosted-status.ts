@@ -17,7 +17,7 @@ import { changePullRequest, changeTaskBranch, getPullRequest, noteOnTask } from 
 import { recordReviewFacts } from "./review-facts.js";
 import { notifyRun } from "./vetting.js";
 
-/** Interval between looks at an open pull request, in milliseconds. */
+/** Interval between reads of an open pull request, in milliseconds. */
 export const LOOK_INTERVAL_MS = 60 * 60 * 1_000;
 const LOOK = "look";
 const FILES = "files";
@@ -76,7 +76,7 @@ function takeDirty(turn: Turn, context: PullRequestContext, row: PullRequestRow)
   if (row.isDirty) noteOnTask(turn, context, text);
 }
 
-/** Schedules the hourly looks of an open pull request, and notifies the waiting run. */
+/** Schedules the hourly reads of an open pull request, and notifies the waiting run. */
 export function stayOpen({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   const { url, id, repository: _repository, ...row } = getPullRequest(turn);
   changeTaskBranch(turn, getPullRequest(turn), { pullRequestId: id, ...(row.head !== null && { head: row.head }) });
@@ -84,7 +84,7 @@ export function stayOpen({ turn }: InTurn, context: PullRequestContext): PullReq
   return notifyRun(turn, context, { url, refused: null });
 }
 
-/** Reads the pull request. The result of an earlier look is ignored. */
+/** Reads the pull request. The result of an earlier read is ignored. */
 export function look({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   const number = context.look + 1;
   turn.cancelEffect(`look ${context.look}`);
@@ -99,7 +99,7 @@ export function lookAnew({ turn }: InTurn, context: PullRequestContext): PullReq
   return look({ turn }, { ...context, etag: null });
 }
 
-/** Schedules the next look: in an hour, or at `untilMs` if that is earlier, after a look without an answer. */
+/** Schedules the next read in an hour. After a read without an answer, schedules it at `untilMs` if that is earlier. */
 export function lookLater(
   { turn, untilMs }: InTurn & { readonly untilMs: number | null },
   context: PullRequestContext,
@@ -119,7 +119,7 @@ export function takeGone({ turn }: InTurn, context: PullRequestContext): void {
   noteOnTask(turn, context, `The pull request ${url}: ${why}`);
 }
 
-/** Ends the pull request. Later runs of the task start another one. Notifies a waiting run. */
+/** Ends the pull request, and notifies a waiting run. Later runs of the task start another pull request. */
 export function end({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   endPushing({ turn }, context);
   return notifyRun(turn, context, { url: null, refused: toOver(getPullRequest(turn)) });
@@ -186,7 +186,8 @@ export function readFilesLater({ turn, untilMs }: InTurn & { readonly untilMs: n
 }
 
 /**
- * Records the changed paths and publishes the merge to hooks. Without paths from the code host, uses the pushed ones.
+ * Records the changed paths and publishes the merge to hooks. If the code host returned no paths, uses the paths that
+ * hooks allowed.
  */
 export function takeFiles(
   { turn, files, subject }: InTurn & { readonly files: readonly string[]; readonly subject: EventSubject | null },

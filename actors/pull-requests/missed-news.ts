@@ -67,7 +67,7 @@ export function listNow(turn: Turn, context: PullRequestLogContext): PullRequest
   return { ...context, teams };
 }
 
-/** Reads the pull requests that changed without a delivery, by the new list. */
+/** Reads the pull requests that changed without a delivery, according to the new list. */
 export function takeList(turn: Turn, context: PullRequestLogContext, answer: ListOpenResult): PullRequestLogContext {
   if (answer.problem !== null || answer.listed === "same") return context;
   const named = toNamed(context, turn);

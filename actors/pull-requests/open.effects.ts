@@ -18,8 +18,8 @@ export interface OpenInput extends RepositoryThere {
   readonly body: string;
   readonly draft: boolean;
   /**
-   * The effect takes a closed or merged pull request for the one to open only if it was opened after this time, in
-   * milliseconds since 1970.
+   * The effect accepts an existing closed or merged pull request only if it was opened after this time, in milliseconds
+   * since 1970.
    */
   readonly sinceMs: number;
 }

@@ -38,7 +38,7 @@ export function beginOpening(
   return attemptOpening({ turn }, { ...context, attempts: 0, sinceMs });
 }
 
-/** Sends one more request to the code host. */
+/** Starts another attempt to open the pull request. */
 export function attemptOpening({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   const { partition } = turn.self;
   const { host, installationId, repository, taskId, branch, base, title, body, draft } = getPullRequest(turn);

@@ -8,15 +8,15 @@ import type { PullRequestRow } from "./pull-request.js";
 interface PendingRevert {
   /** The key of the repository. */
   readonly repository: string;
-  /** The reverted item: the commit of a merge, or `#` and the number of a pull request. */
+  /** The reverted item: a merge commit, or `#` and the number of a pull request. */
   readonly reverts: string;
-  /** URL of the merged pull request that reverts it. */
+  /** URL of the merged pull request that reverts the item. */
   readonly by: string;
   /** When the service learned of the revert, in milliseconds since 1970. */
   readonly atMs: number;
 }
 
-/** `[repository, reverted item]` */
+/** Key: `[repository, reverted item]`. */
 export const pendingReverts = indexedTable<PendingRevert>("heard-revert", { order: ["repository", "reverts"] });
 
 export const pendingRevertRetention = retain(pendingReverts, {
@@ -43,8 +43,8 @@ export function storePendingRevert(
 }
 
 /**
- * Returns the row. If its number or merge commit is new and a stored revert names that item, sets `revertedBy`.
- * `before` is null for a new row.
+ * Returns the row. If the row's number or merge commit is new and a stored revert names the new value, sets
+ * `revertedBy`. `before` is null for a new row.
  */
 export function withPendingRevert(turn: Turn, before: PullRequestRow | null, row: PullRequestRow): PullRequestRow {
   const { number, mergeCommit, revertedBy } = row;

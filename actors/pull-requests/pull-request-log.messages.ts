@@ -6,8 +6,8 @@ import { findHosted, findLogId, type NamedRepository } from "../code-host/hosted
 import type { ReviewOver, ReviewStarted } from "./pull-request.messages.js";
 
 /**
- * News from the code host, in a delivery or an answer. The reply says whether the news is about a pull request that is
- * known, or known from now on.
+ * News from the code host, in a delivery or an answer. The reply says whether the service knows the pull request after
+ * processing the news.
  */
 export interface TakeNews extends Answered<boolean> {
   readonly type: "host.news";
@@ -35,7 +35,10 @@ interface ShownRepository {
   readonly askedAs: string;
 }
 
-/** Returns a message to the log if the answer shows a new repository name; otherwise null. */
+/**
+ * Returns a message to the log if the answer shows a repository name that the service does not know yet; otherwise
+ * null.
+ */
 export function toNameNews(
   reading: Reading,
   workspaceId: string,

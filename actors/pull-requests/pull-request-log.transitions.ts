@@ -27,7 +27,7 @@ interface ReportedNews {
   readonly news: HostedNews;
 }
 
-/** Passes on or records news. Returns whether it is about a pull request that is known afterwards. */
+/** Passes on or records news. Returns whether the service then knows the pull request that the news is about. */
 export function recordNews(turn: Turn, { host, news }: ReportedNews): boolean {
   const { about, repository, installationId } = news;
   const named = { host, repository, repositoryId: toRepositoryId(news) };
@@ -91,8 +91,8 @@ function renameOpen(turn: Turn, named: HostedKey & { readonly repository: string
 }
 
 /**
- * Finds a task's pull request that is still being opened and may be this one, because only the service pushes to its
- * branch.
+ * Finds the task's pull request on this branch that has no number yet (opening or failed). The news may be about this
+ * pull request, because only the service pushes to the branches of tasks.
  */
 function findUnopened(turn: Turn, host: string, picture: HostedPullRequest | null): PullRequestRow | undefined {
   if (picture === null || picture.from?.toLowerCase() !== picture.repository.toLowerCase()) return undefined;
@@ -115,7 +115,7 @@ export function listOpenIn(
   return open.filter((row) => keys.has(toRepositoryKey(row)));
 }
 
-/** Asks these pull requests to read their state from the code host. */
+/** Asks the pull requests to read their state from the code host. Returns whether there are any. */
 function notifyAll(turn: Turn, rows: readonly PullRequestRow[]): boolean {
   for (const { id } of rows) {
     turn.send(pullRequestRef(turn.self.partition, id), { type: "pull-request.seen", picture: null, reviews: [] });
@@ -147,7 +147,7 @@ function recordPeoples(turn: Turn, { rows, at, seen }: Peoples): boolean {
   const teamIds = listNewTo(turn, at, rows);
   if (picture !== null) for (const teamId of teamIds) insert(turn, teamId, { at, seen: { ...seen, picture } });
   const isWanted = rows.length > 0 || teamIds.length > 0;
-  // Reads an unknown pull request that the delivery does not describe.
+  // The news is unclear, or does not describe the pull request that the service needs.
   if (isUnclear || (picture === null && isWanted)) {
     turn.cancelEffect(`look ${at.number}`);
     const { repositoryId: _known, ...there } = at;
@@ -161,7 +161,8 @@ function insert(turn: Turn, teamId: string, { at, seen }: Omit<Peoples, "rows"> 
 }
 
 /**
- * Creates the row of a person's pull request when only its number is known. Makes the pull request's id addressable.
+ * Returns a new row for a person's pull request, with only its number and repository. Adds the pull request's id to the
+ * directory, so that requests find it.
  */
 export function beginPeoples(turn: Turn, teamId: string, { repositoryId, ...at }: Peoples["at"]): PullRequestRow {
   const id = turn.newId("pr");
@@ -238,7 +239,7 @@ export function takeLook(turn: Turn, answer: LookResult): void {
   }
 }
 
-/** Lists the teams that have a line on the repository but own none of these rows. */
+/** Lists the teams that have a line on the repository, but none of the rows. */
 export function listNewTo(turn: Turn, named: NamedRepository, rows: readonly PullRequestRow[]): readonly string[] {
   return listTeams(turn, named).filter((teamId) => !rows.some((row) => row.teamId === teamId));
 }
@@ -293,7 +294,7 @@ interface Reverted {
   readonly commits: readonly string[];
 }
 
-/** Maximum number of reverts in one text, for numbers and for commits. */
+/** Maximum number of pull request numbers, and of commits, to find in one text. */
 const MAX_REVERTS = 20;
 
 /**

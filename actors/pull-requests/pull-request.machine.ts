@@ -1,7 +1,7 @@
 /**
  * A pull request of a task, `pull-request/<id>`. Messages are classified before the step (`classify-pull-request.ts`).
  * If an event's name differs from its message, the message follows in brackets. "asked" is `pull-request.ask`;
- * "told" is `pull-request.seen`, or the result of a look or of an attempt to open.
+ * "told" is `pull-request.seen`, or the result of a read or of an attempt to open.
  *
  * | state            | moved by                                | next    | also                                       |
  * |------------------|-----------------------------------------|---------|--------------------------------------------|
@@ -41,8 +41,7 @@
  * |                  | of such a push, at the run's end)       |         | task note                                  |
  * | pushing          | push.due (woken `push`)                 | pushing | the runner may push                        |
  * | closed, merged   | pushed.over (pull-request.pushed or     | same    | the run that pushed is notified; a note    |
- * |                  |                                         |         | for                                        |
- * |                  | not-pushed)                             |         | a commit that was not merged               |
+ * |                  | not-pushed)                             |         | for a commit that was not merged           |
  * | any but none     | became.same (told)                      | same    | recorded; read if the news is unclear      |
  * | merged           | files.due (woken `files`), files.later  | merged  | its paths are read again later             |
  * | merged           | files.read                              | merged  | fact `pull-request.merged`, once           |
@@ -242,7 +241,7 @@ function stop({ turn }: InTurn): void {
   turn.stop();
 }
 
-/** Creates the actor of the machine above. `owners` is the catalogue that reads the tasks. */
+/** Creates the actor of the machine above. The actor finds the pull request's task through `owners`. */
 export function pullRequestActor(owners: readonly RunOwner[]): ActorType {
   return defineActor(pullRequestRef, {
     machine: pullRequestMachine,

@@ -20,7 +20,7 @@ export interface RetryPullRequest extends Answered<PullRequestAnswer>, Keyed {
   readonly type: "pull-request.retry";
 }
 
-/** A person requests a new look at the code host. */
+/** A person requests that the service read the pull request from the code host again. */
 export interface RefreshPullRequest extends Answered<PullRequestAnswer> {
   readonly type: "pull-request.refresh";
 }

@@ -29,7 +29,10 @@ export function findPullRequest(reading: Reading, caller: Caller, id: string): V
 
 const findTeamPullRequest = pullRequests.listed("team-pull-request");
 
-/** Throws `damaged` when the list of a team, whose outcomes the caller reads, names the pull request without a row. */
+/**
+ * Throws `damaged` if the list of a team has the pull request, but its row is lost. Checks only teams whose outcomes
+ * the caller can read.
+ */
 function expectNotListed(reading: Reading, caller: Caller, workspaceId: string, id: string): void {
   for (const { id: teamId } of listAddresses(reading, workspaceId, "team", {})) {
     if (!seesOutcomes(reading, caller, workspaceId, teamId)) continue;
@@ -53,7 +56,7 @@ export function getPullRequestNow(reading: Reading, { workspaceId, row }: Visibl
 export interface WantedPullRequests {
   readonly role?: PullRequestRole | undefined;
   readonly state?: PullRequestState | undefined;
-  /** Lists only pull requests with older ids, which the service knew earlier. */
+  /** Only pull requests before this id. Ids increase with time. */
   readonly before?: string | undefined;
   readonly limit: number;
 }

@@ -33,14 +33,14 @@ const teamTopic = topic<{
   readonly state: PullRequestRow["state"];
 }>("team");
 
-/** `[repository key, number, pull request]`: finds the pull requests of the code host's news. */
+/** Key: `[repository key, number, pull request]`. Finds the pull requests that the code host's news is about. */
 const pullRequestNumbers = table<true>("pull-request-number");
-/** `[repository key, merge commit, pull request]` */
+/** Key: `[repository key, merge commit, pull request]`. */
 const pullRequestMerges = table<true>("pull-request-merge");
-/** `[repository key, branch, pull request]`, only for branches of the repository itself */
+/** Key: `[repository key, branch, pull request]`. Only for branches of the repository itself. */
 const pullRequestBranches = table<true>("pull-request-branch");
 
-/** `[pull request]`. Ids increase with time. */
+/** Key: `[pull request]`. Ids increase with time. */
 export const pullRequests = indexedTable<PullRequestRow>("pull-request", {
   order: ["id"],
   indexes: {
@@ -84,8 +84,8 @@ export function pullRequestEntry(workspaceId: string, pullRequestId: string): Di
 export const pullRequestSource = rowSource(pullRequests, ({ id }, { partition }) => [pullRequestEntry(partition, id)]);
 
 /**
- * Retention of ended pull requests. Open pull requests of tasks are never removed. The retention period of an open pull
- * request of a person starts at its last change.
+ * Retention of ended pull requests. Open pull requests of tasks are never removed. A person's open pull request counts
+ * as ended at its last change.
  */
 export const pullRequestRetention = retain(pullRequests, {
   period: "work",
@@ -107,7 +107,10 @@ export const pullRequestRetention = retain(pullRequests, {
 export const listTaskPullRequests: (reading: Reading, workspaceId: string, taskId: string) => PullRequestRow[] =
   pullRequests.under("task-pull-request");
 
-/** Lists the pull requests with this number: one of a task, or one for each team for a person's. */
+/**
+ * Lists the rows of the pull request with this number. A task's pull request has one row. A person's pull request has
+ * one row for each team.
+ */
 export function listByNumber(
   reading: Reading,
   workspaceId: string,

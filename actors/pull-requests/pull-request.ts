@@ -29,7 +29,7 @@ export interface StoredComment {
   readonly attempts?: number;
   /** Whether the task was notified about the code host's rate limit; absent for no. */
   readonly isLimited?: true;
-  /** The reason, for people, why the comment is given up until its text changes; absent if it is not. */
+  /** Why the service gave up the comment until its text changes, as text for people; absent if it did not. */
   readonly problem?: string;
 }
 
@@ -95,15 +95,15 @@ export interface PullRequestRow extends Stored<typeof pullRequestSchema, "author
   /** The commits that people reviewed, without duplicates. Each commit counts as one review round. */
   readonly reviewedCommits: readonly string[];
   /**
-   * The code host's update time at the last look, which also reads the reviews. Absent before the first look, and for
-   * pull requests of tasks.
+   * The code host's update time when the service last read the pull request with its reviews. Absent before the first
+   * read, and for pull requests of tasks.
    */
   readonly lookedUpTo?: string | null;
-  /** Digest of the changed paths, a JSON list; null while unknown. */
+  /** Digest of the JSON list of the changed paths; null while unknown. */
   readonly changed: string | null;
-  /** Digest of the paths that hooks have allowed, a JSON list. */
+  /** Digest of the JSON list of the paths that hooks have allowed; null for none. */
   readonly vetted: string | null;
-  /** Digest of the paths that hooks currently decide about; null for none. */
+  /** Digest of the JSON list of the paths that hooks are deciding about; null for none. */
   readonly asking: string | null;
   readonly body: StoredText;
   readonly comments: Readonly<Record<string, StoredComment>>;
@@ -135,14 +135,14 @@ export const MAX_ROUNDS = 100;
 export const MAX_TITLE_CHARACTERS = 256;
 /** Maximum number of changed paths for hooks. A larger change is not pushed, because hooks would only see a part. */
 export const MAX_VETTED_PATHS = 3_000;
-/** Maximum total bytes of these paths. */
+/** Maximum total size of the changed paths for hooks, in bytes. */
 export const MAX_VETTED_BYTES = 512 * 1024;
 
 const MAX_SLUG = 50;
 
 /**
- * Returns the branch name of a task: `signalbox/<last 8 of its id>-<slug of its title>`, followed by the serial number
- * of a later branch. The slug only has lower-case letters, digits and hyphens.
+ * Returns the branch name of a task: `signalbox/<last 8 characters of its id>-<slug of its title>`. A later branch of
+ * the task ends with a serial number. The slug has only lower-case letters, digits and hyphens.
  */
 export function toBranch({ id, title }: { readonly id: string; readonly title: string }, serial: number): string {
   const slug = title
@@ -155,7 +155,10 @@ export function toBranch({ id, title }: { readonly id: string; readonly title: s
   return `signalbox/${parts.filter((part) => part !== "").join("-")}`;
 }
 
-/** Returns a title of one line without control characters. An empty title becomes "Untitled". */
+/**
+ * Returns a title of one line, without control characters, of at most {@link MAX_TITLE_CHARACTERS} characters. An empty
+ * title becomes "Untitled".
+ */
 export function toTitle(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
   const cut = cutText(line, MAX_TITLE_CHARACTERS).trimEnd();
@@ -178,7 +181,7 @@ export interface PullRequestContext {
   readonly run: AskingRun | null;
   /** The address of the task, for notifications. */
   readonly taskAddress: Address | null;
-  /** The state when a run asked. The pull request returns to it if nothing is pushed. */
+  /** The state when the run requested a push. The pull request returns to it if nothing is pushed. */
   readonly was: "none" | "open" | "failed";
   /** Number of failed pushes for the run's request. */
   readonly rejected: number;
@@ -188,9 +191,9 @@ export interface PullRequestContext {
   readonly sinceMs: number;
   /** The ETag of the code host's last answer. */
   readonly etag: string | null;
-  /** The number of the last look. Results of earlier looks are ignored. */
+  /** The number of the last read. Results of earlier reads are ignored. */
   readonly look: number;
-  /** Number of consecutive looks without an answer from the code host; absent for none. */
+  /** Number of consecutive reads without an answer from the code host; absent for none. */
   readonly unanswered?: number;
   /** Number of attempts to read the paths after the merge. */
   readonly reads: number;

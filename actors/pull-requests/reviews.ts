@@ -21,7 +21,8 @@ const REVIEW = "review";
 
 /**
  * Records on the team's row that the task reviews the pull request. If the team has no row for the pull request,
- * creates one and reads the pull request from the code host.
+ * creates one and reads the pull request from the code host. Does nothing for a task's own pull request, or if no
+ * connection reaches the repository.
  */
 export function beginReview(turn: Turn, { teamId, lineId, taskId, repository, number, url }: ReviewStarted): void {
   const { partition } = turn.self;
@@ -38,7 +39,9 @@ export function beginReview(turn: Turn, { teamId, lineId, taskId, repository, nu
   turn.start(LOOK_AT_PULL_REQUEST.request(`look ${number}`, { ...at, etag: null }));
 }
 
-/** Finds the connection that reaches the repository at the URL's code host. */
+/**
+ * Finds the connection that reaches the repository; undefined if there is none, or if its code host is not the URL's.
+ */
 function findConnection(
   turn: Turn,
   { repository, url }: Pick<ReviewOver, "repository" | "url">,
@@ -47,7 +50,10 @@ function findConnection(
   return connection?.host === new URL(url).host ? connection : undefined;
 }
 
-/** Starts to write a run's review. */
+/**
+ * Starts to post a run's review, unless the service is already posting it. If the review is empty or no connection
+ * reaches the repository, only adds a note to the task.
+ */
 export function postReview(turn: Turn, { type: _type, ...over }: ReviewOver): void {
   const { partition } = turn.self;
   const { taskId, runId, url } = over;

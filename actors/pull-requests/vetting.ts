@@ -1,6 +1,6 @@
 /**
- * A run requests a push, hooks decide about the changed paths, and the run's runner pushes. The service pushes no path
- * that hooks did not see, and issues no token before the hooks have answered.
+ * A run requests a push, hooks decide about the changed paths, and the run's runner pushes. No path is pushed that
+ * hooks did not see, and the service issues no token before the hooks have answered.
  */
 import type { InTurn } from "../../runtime/cells/chart.js";
 import type { Turn } from "../../runtime/turns/turn.js";

@@ -14,5 +14,5 @@ export interface WaitingReview extends ReviewInput {
   readonly isLimited: boolean;
 }
 
-/** `[task, run]` */
+/** Key: `[task, run]`. */
 export const waitingReviews = table<WaitingReview>("waiting-review");

@@ -5,8 +5,8 @@ import type { CodeHostProblem } from "./code-host-answer.js";
 const MAX_HEAD_ATTEMPTS = 3;
 
 /**
- * Whether to retry after this many attempts to open a pull request. The branch was just pushed, and the code host may
- * refuse it as `head` until all its servers know the branch.
+ * Whether to retry after this many attempts to open a pull request. Right after the push, the code host may refuse the
+ * field `head`, until all its servers know the branch.
  */
 export function isOpenedAgain(problem: CodeHostProblem, attempts: number): boolean {
   if (problem.problem === "refused") return problem.fields?.includes("head") === true && attempts < MAX_HEAD_ATTEMPTS;

@@ -26,9 +26,11 @@ export interface ChangeRecord {
   readonly at: string;
 }
 
-/** `[seq]` */
+/** Key: `[seq]`. */
 export const records = table<ChangeRecord>("configuration-change");
-/** `["last"]`: the number of the last change. Searching the unflushed records for it would be more expensive. */
+/**
+ * Key: `["last"]`. Value: the number of the last change. Finding it in the unflushed records would be more expensive.
+ */
 export const sequence = table<number>("configuration-sequence");
 
 /** Retention of change records. A change ends at its own time. */
@@ -58,7 +60,7 @@ const teamTopic = topic<ConfigurationChanged>("team");
 export function recordChange(
   turn: Turn,
   change: Omit<ChangeRecord, "seq" | "by" | "at"> & { readonly caller: Caller | null },
-  /** The team whose stream publishes the change, in addition to the workspace's. */
+  /** The team whose stream also publishes the change; null to publish it only on the workspace's stream. */
   teamId: string | null,
 ): void {
   const { resource, resourceId, key, action, client, details } = change;

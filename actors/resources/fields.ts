@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { writeJson } from "../exact-json.js";
 
-/** Field schemas that several kinds share. Their messages say what to change. */
+/** Field schemas that several kinds share. The schemas' error messages say what to change. */
 
 const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
@@ -54,7 +54,7 @@ export function coversHost(hosts: readonly string[], host: string): boolean {
   return hosts.some((one) => one === host || (one.startsWith("*.") && host.endsWith(one.slice(1))));
 }
 
-/** Whether one of `hosts` covers the URL's host, with or without its port. */
+/** Whether one of `hosts` covers the URL's host and port. An entry may include or omit the protocol's default port. */
 export function coversAddress(hosts: readonly string[], { host, hostname, port, protocol }: URL): boolean {
   const usual = protocol === "https:" ? "443" : "80";
   return coversHost(hosts, host) || (port === "" && coversHost(hosts, `${hostname}:${usual}`));

@@ -39,7 +39,7 @@ export interface ReserveHash extends Answered<{ readonly beforeMs: number } | nu
   readonly formerOwner?: HashOwner | undefined;
 }
 
-/** Ends the share of one write in a reservation: the write has stored the hash, or will not store it. */
+/** A write no longer needs its reservation of a hash: it has stored the hash, or will not store it. */
 export interface ReleaseHash extends Message {
   readonly type: "hash.release";
   readonly kind: string;
@@ -64,11 +64,11 @@ export const hashReservationsRef = references(GLOBAL_PARTITION, "all");
 interface Reservation {
   readonly workspaceId: string;
   readonly untilMs: number;
-  /** Number of unfinished writes of the workspace with this hash; absent in rows of earlier releases. */
+  /** Number of the workspace's unfinished writes with this hash; absent in rows of earlier releases. */
   readonly writes?: number;
 }
 
-/** `[kind, hash]` */
+/** Key: `[kind, hash]`. */
 export const reservations = table<Reservation>("hash-reservation");
 
 const { on, machine } = createChart<NoContext, ReserveHash | ReleaseHash | Woken>();

@@ -21,16 +21,16 @@ interface Attempt {
 }
 
 /**
- * `[scope, key]`. No index orders the rows by age: a full sweep twice a day costs less than another row for each
+ * Key: `[scope, key]`. No index orders the rows by age: a full sweep twice a day costs less than another row for each
  * request. Rows of earlier releases also name the workspace.
  */
 export const attempts = table<Attempt>("idempotency");
-/** `["next"]` -> the `[scope, key]` after which the sweep continues; only during a sweep. */
+/** Key: `["next"]`. Value: the `[scope, key]` after which the sweep continues; only during a sweep. */
 export const sweeps = table<readonly [scope: string, key: string]>("idempotency-sweep");
 
 /**
- * Finds the earlier attempt with this key within the window. Returns a refusal if its body differs, and null if there
- * is none.
+ * Finds the earlier attempt with this key within the window. Returns a refusal if the earlier attempt had a different
+ * body, and null if there is no earlier attempt.
  */
 export function findAttempt(
   reading: Reading,
@@ -51,7 +51,7 @@ function isOver({ atMs }: Attempt, nowMs: number): boolean {
   return atMs + IDEMPOTENCY_WINDOW_MS <= nowMs;
 }
 
-/** Records what a request created or was about, in the same batch. */
+/** Records the resource that a request created or was about, in the batch of that write. */
 export function recordAttempt(turn: Turn, partition: string, idempotency: Idempotency, resourceId: string): void {
   const { scope, key, digest } = idempotency;
   attempts.put(turn, partition, [scope, key], { digest, resourceId, atMs: turn.now });
@@ -63,8 +63,8 @@ export function forgetAttempt(turn: Turn, partition: string, { scope, key }: Omi
 }
 
 /**
- * Removes attempts older than the window, one slice of a sweep. Returns the time of the next slice: at once, or
- * {@link SWEEP_EVERY_MS} later if the sweep has read all attempts.
+ * Removes attempts older than the window, in one slice of a sweep. Returns the time of the next slice: now, or {@link
+ * SWEEP_EVERY_MS} later if the sweep has read all attempts.
  */
 export function sweepAttempts(turn: Turn, partition: string): number {
   const after = sweeps.get(turn, partition, NEXT);

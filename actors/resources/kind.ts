@@ -5,7 +5,7 @@ import type { Permission } from "../permission.js";
 import type { FieldError, Refusal } from "../refusal.js";
 import type { ResourceRow } from "./resource.table.js";
 
-/** A setting that is accepted but does not work as written (common fields). */
+/** A setting that is accepted but does not work as written (configuration API, Common fields). */
 export interface Warning {
   readonly path: string;
   readonly message: string;
@@ -21,7 +21,7 @@ export interface AddressReference {
   readonly address: string;
 }
 
-/** A field that names a lookup key of a resource of the same team: a tool of an integration. */
+/** A field that names a lookup key of a resource of the same team, for example a tool of an integration. */
 export interface KeyReference {
   readonly path: string;
   readonly kind: string;
@@ -32,7 +32,7 @@ export interface KeyReference {
   readonly missing: string;
 }
 
-/** A reference in a field. Its target must exist at the write, and cannot be deleted while the reference exists. */
+/** A reference in a field. The target must exist at the write, and cannot be deleted while the reference exists. */
 export type Reference = AddressReference | KeyReference;
 
 /** A resource that uses another one, as named in an `in-use` answer. */
@@ -59,13 +59,13 @@ export interface HiddenField<Fields = Record<string, unknown>> {
   /** Set for a hash that must be unique over all workspaces. */
   readonly unique?: UniqueHash;
   /**
-   * Whether a sealed value that an update repeats belongs to the same fields as before, so that it is no change. Only
-   * for values that nobody can find by guessing. Without this function, a given value always counts as new.
+   * Whether a sealed value that an update repeats belongs to the same fields as before. The repeated value is then no
+   * change. Define this function only for values that cannot be guessed. Without it, every given value counts as new.
    */
   isRepeated?(fields: Fields, previous: Fields): boolean;
   /**
-   * Whether an earlier value still belongs to these fields; otherwise it is removed. Without this function it always
-   * belongs.
+   * Whether an earlier value still belongs to these fields. If not, the earlier value is removed. Without this
+   * function, an earlier value always belongs to the fields.
    */
   staysWith?(fields: Fields): boolean;
 }
@@ -131,7 +131,7 @@ export interface WriteScope<Fields> {
   newId(prefix: string): string;
 }
 
-/** A resource that the service created for itself. It is in no list, and nobody can delete it. */
+/** A resource that the service created for itself. The resource is in no list, and nobody can delete it. */
 export interface MadeResource {
   readonly workspaceId: string;
   readonly teamId: string;
@@ -155,15 +155,15 @@ export interface WriteAttempt<Fields> {
  * or a log in plain text.
  */
 export interface Kind<Fields = Record<string, unknown>> {
-  /** `runner-pool` */
+  /** The kind's name, for example `runner-pool`. */
   readonly name: string;
   /** The collection in paths: `runner-pools`. */
   readonly plural: string;
   /** Prefix of the kind's ids: `pool`. */
   readonly idPrefix: string;
   /**
-   * Kinds that exports and documents list first. Without it, a kind stands in the order of the areas. A kind must come
-   * after the kinds that it refers to, so that an export can use references.
+   * Kinds that come before this kind in exports and documents. Otherwise the order of the areas applies. A kind must
+   * come after the kinds that it refers to, so that an export can use references.
    */
   readonly listedAfter?: readonly string[];
   readonly heldBy: "none" | "workspace" | "team" | "station";
@@ -188,8 +188,8 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly fixed: readonly string[];
   readonly hidden: readonly HiddenField<Fields>[];
   /**
-   * A hidden field whose value the service generates if none is given. The create's response returns it once, in a
-   * header.
+   * A hidden field whose value the service generates if none is given. The create's response returns the value once, in
+   * a header.
    */
   readonly reveals?: { readonly path: string; readonly header: string; when(fields: Fields): boolean };
   /**
@@ -216,7 +216,10 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly added?: Readonly<Record<string, z.ZodType>>;
   /** Finds the resource of the kind that the service created for itself under this id. */
   findMade?(reading: Reading, id: string): MadeResource | undefined;
-  /** Lists at most `limit` resources that use this resource without a reference. They may name it before it exists. */
+  /**
+   * Lists at most `limit` resources that use this resource without a reference. A user may name the resource before the
+   * resource exists.
+   */
   listUsers?(row: ResourceRow<Fields>, reading: Reading, limit: number): readonly ResourceUser[];
   /** Returns the reason why a resource to which nothing refers cannot be deleted (a team with open tasks), or null. */
   inUse?(row: ResourceRow<Fields>, reading: Reading): string | null;

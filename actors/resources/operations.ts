@@ -30,8 +30,8 @@ import {
 const USERS_NAMED = 5;
 
 /**
- * Creates a resource of any kind, in a turn of the workspace. The workspace's own attempts identify a repetition with
- * the same key. The key of a workspace's own creation is stored with the claim of its slug.
+ * Creates a resource of any kind, in a turn of the workspace. A repeated create is found by its key, in the workspace's
+ * attempts. For the create of a workspace, the claim of the slug stores the key instead.
  */
 export function createResource(turn: Turn, kind: Kind, message: NewResource): WriteResult | Refusal {
   const workspaceId = turn.self.partition;
@@ -74,8 +74,9 @@ export function createResource(turn: Turn, kind: Kind, message: NewResource): Wr
 
 /**
  * Updates a resource of any kind by replacing all its fields. An update with equal fields is no change: the version
- * stays, no change is recorded, and data that is valid since the last change (a trust's tokens) stays valid. A sealed
- * value always counts as a change.
+ * stays, no change is recorded, and data that is valid since the last change (a trust's tokens) stays valid. A given
+ * sealed value always counts as a change; the edge has already dropped repeated values (see {@link
+ * HiddenField.isRepeated}).
  */
 export function updateResource(turn: Turn, kind: Kind, message: UpdateResource): WriteResult | Refusal {
   const workspaceId = turn.self.partition;
@@ -181,7 +182,7 @@ function getScope(
   const workspaceId = turn.self.partition;
   const teamKey = getTeamKey(turn, workspaceId, teamId);
   const newId = (prefix: string) => turn.newId(prefix);
-  // A single literal. Spreading another object would take longer than all other work of a create.
+  // Use a single literal. Spreading another object would take longer than all other work of a create.
   return { reading: turn, workspaceId, teamId, teamKey, station, previous, hidden, caller, now: turn.now, newId };
 }
 

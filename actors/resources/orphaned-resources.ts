@@ -32,7 +32,7 @@ export function withdrawOrphaned(
   return withdrawn;
 }
 
-/** `<team key>/<line key>/<station key>/<name>` */
+/** Returns the station key from an address `<team key>/<line key>/<station key>/<name>`. */
 function stationKeyIn(address: string): string {
   return address.split("/")[2] ?? "";
 }

@@ -22,9 +22,9 @@ interface Reserved {
 }
 
 /**
- * Reserves the hashes that must be unique over all workspaces for the duration of a write. `write` gets undefined if
- * there are none. In its turn, the workspace refuses the write if other resources have some of the hashes: the paths in
- * `taken`.
+ * For the duration of a write, reserves the hashes that must be unique over all workspaces. `write` gets undefined if
+ * there are none. `taken` has the paths of the hashes that other resources have; if there are any, the workspace
+ * refuses the write in its turn.
  */
 export async function withReservedHashes<Result>(
   runtime: Reserving,
@@ -35,7 +35,7 @@ export async function withReservedHashes<Result>(
   try {
     return await write(await reserve(runtime, of, reserved));
   } finally {
-    // If the process ends before this, the reservation expires.
+    // If the process ends before the release, the reservation expires.
     for (const each of reserved) await runtime.ask(hashReservationsRef, { type: "hash.release", ...each });
   }
 }
@@ -50,7 +50,8 @@ async function reserve(
     const hash = hidden[path];
     if (unique === undefined || hash === undefined) continue;
     const isTaken = unique.isTaken(runtime.reading, hash, { id, nowMs: runtime.clock.now() });
-    // Nobody has the hash now. An owner that the directory still names (a pool of a closed workspace) is a former one.
+    // If the hash is not taken, an owner that the directory still names is a former owner, such as a pool of a closed
+    // workspace.
     const formerOwner = isTaken ? undefined : findHashOwner(runtime.reading, kind.name, hash);
     const message = { type: "hash.reserve", kind: kind.name, hash, workspaceId, formerOwner } as const;
     const answer = isTaken ? null : await runtime.ask(hashReservationsRef, message);

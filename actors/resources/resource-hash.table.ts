@@ -8,10 +8,10 @@ export interface HashOwner {
   readonly id: string;
 }
 
-/** `[kind, hash]` */
+/** Key: `[kind, hash]`. */
 export const resourceHashes = directory<HashOwner>("resource-hash");
 
-/** Finds the resource of this kind with this hash (SHA-256, hex), in any workspace. */
+/** Finds the resource of this kind with this hash (SHA-256, hex), in any workspace; undefined if there is none. */
 export function findResourceByHash<Fields>(
   reading: Reading,
   kind: string,

@@ -12,14 +12,14 @@ import { expectResource, findResource, type ResourceRow, resourceAddresses, reso
 import { hashEntry } from "./resource-hash.table.js";
 import { locationEntry } from "./resource-location.table.js";
 
-/** `[target kind, target id, source kind, source id]` -> the referrer. */
+/** Key: `[target kind, target id, source kind, source id]`. Value: the referrer. */
 export const referrers = table<ResourceUser>("reference");
-/** `[team, kind, id]` -> a resource that the team holds. */
+/** Key: `[team, kind, id]`. Value: a resource that the team holds. */
 const teamHoldings = table<ResourceUser>("held");
 
-/** `[kind, team, lookup key, id]` -> true */
+/** Key: `[kind, team, lookup key, id]`. Value: true. */
 export const lookupKeys = table<true>("resource-word");
-/** `[target kind, team, lookup key, source kind, source id]` -> the referrer. */
+/** Key: `[target kind, team, lookup key, source kind, source id]`. Value: the referrer. */
 export const keyReferrers = table<ResourceUser>("word-reference");
 
 /** Selects resources of a team by a lookup key. */
@@ -33,8 +33,8 @@ export interface LookupKeyQuery {
 const PAGE = 64;
 
 /**
- * Yields the resources of a team with a lookup key, by id, after the id `after`. Each is read only when the caller asks
- * for it, because a resource may be large and callers may stop early. Throws `damaged` if an id has no row.
+ * Yields the resources of a team with a lookup key, by id, after the id `after`. Reads each resource only when the
+ * caller asks for it, because a resource may be large and callers may stop early. Throws `damaged` if an id has no row.
  */
 export function* listByLookupKey<Fields>(
   reading: Reading,
@@ -54,7 +54,10 @@ export function* listByLookupKey<Fields>(
   }
 }
 
-/** Returns the key of a team: the first part of its resources' addresses. */
+/**
+ * Returns the key of a team, which is the first part of its resources' addresses; "" if `teamId` is null or the team
+ * does not exist.
+ */
 export function getTeamKey(reading: Reading, workspaceId: string, teamId: string | null): string {
   return teamId === null ? "" : (resources.get(reading, workspaceId, "team", teamId)?.address ?? "");
 }
@@ -110,7 +113,7 @@ function declareResources(kind: Kind) {
   });
 }
 
-/** The indexes of resources of all kinds, except those of references, which depend on other resources. */
+/** The resource indexes of all kinds, without the indexes of references, because these depend on other resources. */
 export function resourceDependents(kinds: readonly Kind[]): DependentSource {
   const byName = new Map(kinds.map((kind) => [kind.name, createTable(kind)]));
   const [first] = byName.values();
@@ -155,7 +158,7 @@ function listResourceEntries(kind: Kind, row: ResourceRow): DirectoryEntry[] {
 
 /**
  * The directory entries of resources, by id and by hash. A hash of a closed workspace may belong to another workspace
- * now, which takes precedence.
+ * now. The entry of the other workspace takes precedence.
  */
 export function resourceSource(kinds: readonly Kind[]): DirectorySource {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));

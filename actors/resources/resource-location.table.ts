@@ -4,11 +4,11 @@ import type { Reading } from "../../storage/store.js";
 /** The location of a resource that the API names only by its id. */
 export interface ResourceLocation {
   readonly workspaceId: string;
-  /** `line`, `task`, `run`, ... */
+  /** The kind, for example `line`, `task` or `run`. */
   readonly kind: string;
 }
 
-/** `[id]` */
+/** Key: `[id]`. */
 export const resourceLocations = directory<ResourceLocation>("place");
 
 /** Finds the location of an id in the directory. Tasks and runs are included. */

@@ -6,7 +6,9 @@ import type { ResourceRow } from "./resource.table.js";
 
 /** Identifies a repeated request by its caller, its key and its body. */
 export interface Idempotency {
-  /** Separates the keys of each caller and collection (or other route and subject) from all others. */
+  /**
+   * The caller and the collection, or another route and its subject. Requests in different scopes never share a key.
+   */
   readonly scope: string;
   readonly key: string;
   /** A digest of the body. */
@@ -34,7 +36,7 @@ export interface PreparedBody {
 export interface ReservedHashes {
   /** Paths of the fields whose hashes another resource has. */
   readonly taken: readonly string[];
-  /** The end of the reservations. */
+  /** When the reservations end, in milliseconds since 1970. */
   readonly beforeMs: number;
 }
 

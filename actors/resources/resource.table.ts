@@ -4,7 +4,7 @@ import { table } from "../../storage/table.js";
 
 /**
  * A stored resource of any kind. `fields` are the fields of the kind's schema with defaults, without the write-only
- * fields. Those are in `hidden`, sealed or hashed, and never part of a representation.
+ * fields. The write-only values are in `hidden`, sealed or hashed, and never part of a representation.
  */
 export interface ResourceRow<Fields = Record<string, unknown>> {
   readonly id: string;
@@ -23,12 +23,12 @@ export interface ResourceRow<Fields = Record<string, unknown>> {
   readonly updatedAt: string;
 }
 
-/** `[workspace, kind, id]` */
+/** Key: `[kind, id]`, in the workspace's partition. */
 export const resources = table<ResourceRow>("resource");
-/** `[workspace, kind, address]` -> id, in address order. */
+/** Key: `[kind, address]`, in the workspace's partition. Value: the id. Sorted by address. */
 export const resourceAddresses = table<string>("resource-address");
 
-/** Addresses read at once when all are searched. */
+/** Number of addresses to read per page, to search all of them. */
 const ADDRESS_PAGE = 200;
 
 /** Finds the resource of this kind and id; undefined if there is none. */
@@ -52,8 +52,9 @@ export function expectResource<Fields = Record<string, unknown>>(
 }
 
 /**
- * The address that the workspace's index has for an id without a row; undefined for an id with a row, and for one that
- * the workspace does not know. An id that only the directory knows is no damage; an id with an address and no row is.
+ * Returns the address that the workspace's index has for an id without a row. Returns undefined if the id has a row, or
+ * if the index does not have the id. An id with an address but no row is damage. An id that only the directory has is
+ * not.
  */
 export function findLostAddress(reading: Reading, workspaceId: string, kind: string, id: string): string | undefined {
   if (findResource(reading, workspaceId, kind, id) !== undefined) return undefined;
@@ -69,7 +70,7 @@ export function findLostAddress(reading: Reading, workspaceId: string, kind: str
   }
 }
 
-/** As {@link findResource}. Throws `damaged` when the workspace has an address for the id and no row. */
+/** Like {@link findResource}, but throws `damaged` if the workspace has an address for the id and no row. */
 export function findKnownResource<Fields = Record<string, unknown>>(
   reading: Reading,
   workspaceId: string,
@@ -81,8 +82,8 @@ export function findKnownResource<Fields = Record<string, unknown>>(
 }
 
 /**
- * Finds the resource of this kind at an address; undefined if there is none. Throws `damaged` if the address has no
- * row.
+ * Finds the resource of this kind at an address; undefined if there is none. Throws `damaged` if the address is taken,
+ * but the resource's row is missing.
  */
 export function findResourceAt<Fields = Record<string, unknown>>(
   reading: Reading,
@@ -123,7 +124,10 @@ export function listResources<Fields = Record<string, unknown>>(
   );
 }
 
-/** Like {@link listResources}, but reads only the addresses. "0" is the character after "/". */
+/**
+ * Like {@link listResources}, but reads only the addresses. The range under a prefix ends before "0", the character
+ * after "/".
+ */
 export function listAddresses(
   reading: Reading,
   workspaceId: string,

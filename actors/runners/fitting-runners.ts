@@ -20,9 +20,9 @@ export interface Missing {
  * The groups of connected runners that fit certain needs, and the best runner for the next run. Owns the set of groups.
  * Callers pass in the limits of pools and lanes.
  *
- * 1. Its groups are exactly those that {@link accepts} returns true for. Its counts are the sums of their counts.
+ * 1. The groups are exactly those that {@link accepts} returns true for. The counts are the sums of the groups' counts.
  * 2. A group is ranked by its best runner, while one of its runners has a free slot.
- * 3. These needs are in `placeable` while a group is ranked.
+ * 3. The needs are in `placeable` while a group is ranked.
  */
 export class FittingRunners implements GroupListener {
   /** `poolId` is the pool that the needs name, or else the default pool. */
@@ -129,7 +129,7 @@ export class FittingRunners implements GroupListener {
   }
 }
 
-/** Whether the left group has the better best runner. */
+/** Whether the best runner of the left group is better than the best runner of the right group. */
 function isGroupBetter(left: RunnerGroup, right: RunnerGroup): boolean {
   return left.best !== null && (right.best === null || isBetter(left.best, right.best));
 }

@@ -9,7 +9,7 @@ export const claim = { runId: z.string().regex(/^[\w-]{1,100}$/), fence: z.int()
 
 /**
  * A run of a replay. Its programs get no push credentials. The service dismisses its agent's approval requests at once,
- * and a question of its agent ends the run.
+ * and a question from its agent ends the run.
  */
 const replaySchema = z.object({
   /**

@@ -8,7 +8,7 @@ const MAX_IDLE_NEEDS = 64;
 
 /**
  * A cache of needs and their fitting runners, so that needs are compared with each group of runners once and not for
- * each run. It retains the needs of queued runs, and the {@link MAX_IDLE_NEEDS} others used last.
+ * each run. The cache keeps the needs of queued runs, and the {@link MAX_IDLE_NEEDS} other needs that were used last.
  *
  * 1. The fitting groups of an entry are exactly the existing groups that the entry accepts.
  */

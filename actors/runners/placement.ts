@@ -12,7 +12,7 @@ export interface PlacementPool {
   readonly key: string;
   /** Labels that all runners of the pool have in addition to their own. */
   readonly labels: readonly string[];
-  /** Maximum number of simultaneous runs of all runners of the pool; null for no limit. */
+  /** Maximum number of simultaneous runs on all runners of the pool together; null for no limit. */
   readonly concurrency: number | null;
 }
 
@@ -51,9 +51,9 @@ interface KnownRunner extends RunnerLoad {
 
 /**
  * The runners of a workspace with their claims and free slots. Owns all sums over them. Each change of a row updates
- * it, so that it always equals a placement built from the rows. The cost of an update or a query does not grow with the
- * number of runners, with two exceptions: new needs are compared with each group, and a new group is compared with all
- * cached needs.
+ * the sums, so that they always equal those of a placement built from the rows. The cost of an update or a query does
+ * not grow with the number of runners, with two exceptions: new needs are compared with each group, and a new group is
+ * compared with all cached needs.
  *
  * 1. A connected runner of an existing pool is in the group of its offer. No group is empty.
  * 2. Claims of removed runners count for the workspace and the lane, but not for a pool.
@@ -99,7 +99,7 @@ export class Placement {
     runner.group.join(runner);
   }
 
-  /** Removes a runner. Its claims stay until the caller removes them. */
+  /** Removes a runner. The runner's claims stay until the caller removes them. */
   removeRunner(runnerId: string): void {
     const runner = this.#runners.get(runnerId);
     if (runner === undefined) return;

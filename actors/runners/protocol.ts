@@ -5,10 +5,12 @@
  * Phases:
  * 1. The runner sends `hello`: its identity, what it can run, the last service message it received, and its claims.
  * 2. The service answers `welcome`: the runner's id, the last runner message it received, and for each claim `keep` or
- *    `drop`. The service drops a claim if its lease has expired and another runner has the run: the runner kills it.
+ *    `drop`. The service drops a claim if its lease has expired and another runner has the run; the runner of the
+ *    dropped claim kills the run.
  * 3. Both send numbered messages (`n` increases by one in each direction, across reconnects) and acknowledge them
- *    (`ack`, on its own or with a message). The service processes each message once. If `n` is not higher than the
- *    last, it only acknowledges. Unacknowledged messages are sent again after the next welcome.
+ *    (`ack`, on its own or with a message). The service processes each message once. A message whose `n`
+ *    is not higher than the last one is only acknowledged. Unacknowledged messages are sent again after the next
+ *    welcome.
  * 4. A `beat` every third of the lease renews the leases of all claims of the runner. Beats have no message
  *    numbers; the `ack` that answers a beat names it. If no beat is acknowledged for the length of a lease, the
  *    runner kills its runs.
@@ -56,7 +58,7 @@ import { calledName, toolCallSchema } from "./tool-call.js";
 
 export const RUNNER_PROTOCOL = 1;
 
-/** Features added since the first release of this protocol. Each end lists the ones that it supports. */
+/** Features added since the first release of this protocol. Each end lists the features that it supports. */
 export const RUNNER_FEATURES = [
   /** `run.message` and `run.heard`: the task's assignee sends messages to the run's agent. */
   "messages",
@@ -66,7 +68,7 @@ export const RUNNER_FEATURES = [
   "taskless",
   /** `bases` in `run.started`: the starting commits of the checkouts. */
   "bases",
-  /** `replay` in a job: the run belongs to a replay, and only its report may leave it. */
+  /** `replay` in a job: the run belongs to a replay, and must have no effect besides its report. */
   "replays",
   /** `kept`, `released` and `wanted`, and `archive` in a job's checkout: commits that outlive their branches. */
   "commits",
@@ -115,9 +117,9 @@ export const spentSchema = z.object({ amount: z.number().min(0), currency: z.str
 export type Spent = z.infer<typeof spentSchema>;
 
 /**
- * An amount as a runner reports it. Earlier releases limit no amount, and JSON turns an infinite sum into null. Both
- * count as the maximum amount, because the runner would resend a refused frame forever. Less than a billionth counts as
- * 0 (`money.ts`).
+ * An amount as a runner reports it. Runners of earlier releases do not limit amounts, and JSON turns an infinite sum
+ * into null. Null and amounts above the maximum become the maximum, because the runner would resend a refused frame
+ * forever. An amount below a billionth becomes 0 (`money.ts`).
  */
 const reportedSpent = z.object({
   amount: z.preprocess(
@@ -193,8 +195,8 @@ export const checkoutResultSchema = z.object({
   /** Unified git diff (`--binary`) of all the task's changes since `base`; empty for no changes. */
   diff: z.string(),
   /**
-   * The diff of the run's own changes, since `base` with the job's diff. Only in a replay whose job has a diff; absent
-   * if `diff` has no other changes.
+   * The diff of the changes that the run itself made, after the job's diff was applied to `base`. Only in a replay
+   * whose job has a diff; absent if `diff` has only the run's own changes.
    */
   own: z.string().optional(),
 });
@@ -230,7 +232,7 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
     ending: endingSchema.nullable(),
     failure: failureSchema.nullable(),
     checkouts: z.array(checkoutResultSchema).max(MAX_CHECKOUTS),
-    /** The result of the station's check command; null when it has none or it did not run. */
+    /** The result of the station's check command; null if the station has no check, or if the check did not run. */
     check: z
       .object({
         passed: z.boolean(),
@@ -385,7 +387,7 @@ export const serviceFrameSchema = z.discriminatedUnion("frame", [
   z.object({
     frame: z.literal("ack"),
     ack: z.int().min(0),
-    /** The beat that this frame answers and whose leases were renewed; absent in the answer to a message. */
+    /** The beat that this frame answers. That beat renewed the leases. Absent in the answer to a message. */
     beat: z.int().min(1).optional(),
   }),
   /** A POST request to make in the runner's network. The `response` has the same id. */

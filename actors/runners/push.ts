@@ -9,9 +9,9 @@ import { z } from "zod";
 import { commitId } from "./commit-frames.js";
 import { claim, MAX_REF_CHARACTERS } from "./job.js";
 
-/** Maximum number of paths in one list of changes. The runner leaves out later ones. */
+/** Maximum number of paths in one list of changes. The runner leaves out later paths. */
 export const MAX_CHANGED_PATHS = 3_000;
-/** Maximum length of a listed path, in characters. The runner leaves out longer ones. */
+/** Maximum length of a listed path, in characters. The runner leaves out longer paths. */
 export const MAX_PATH_CHARACTERS = 4_096;
 /** Maximum length of a pull request title, in characters. */
 export const MAX_TITLE_CHARACTERS = 256;
@@ -79,14 +79,14 @@ export const pushRejected = z.object({
   head: commitId.optional(),
 });
 
-/** A branch name that git allows. It must not start with a hyphen. */
+/** A branch name that git allows. The name must not start with a hyphen. */
 export const branchName = z
   .string()
   .min(1)
   .max(MAX_REF_CHARACTERS)
   .regex(/^(?![-/.])(?!.*(\.\.|\/\/|@\{|\/\.|\.lock(\/|$)|\.$|\/$))[^\p{Cc} ~^:?*[\\]+$/u, "must be a branch's name");
 
-/** Returns the branch name if a runner accepts it, otherwise null. At the code host, people can use other names. */
+/** Returns the branch name if a runner accepts it, otherwise null. The code host also allows other names. */
 export function toTakenBranch(name: string | null): string | null {
   return branchName.safeParse(name).data ?? null;
 }
@@ -123,7 +123,7 @@ export type PushOrder = z.infer<typeof pushOrder>;
 /** The parts of an order that are created when it is sent. */
 export type MadePush = Pick<PushOrder, "url" | "token" | "why">;
 
-/** The stored parts of an order. Its URL and token are created when it is sent. */
+/** The stored parts of an order. The URL and the token are created when the order is sent. */
 export interface WaitingPush extends Omit<PushOrder, keyof MadePush> {
   /** The name of the code host, and the installation that issues the token. */
   readonly host: string;

@@ -5,11 +5,11 @@ import type { QueuedRun, RunNeeds } from "./runner.table.js";
 
 /**
  * The queued runs of a workspace. Runs of one lane with the same needs form a line, oldest first. The dispatcher only
- * considers the head of each line, so thousands of runs that no runner fits do not slow down the others. Written by the
- * dispatcher.
+ * considers the head of each line, so thousands of runs that no runner fits do not slow down the others. Only the
+ * dispatcher writes the queue.
  *
  * Runs are ordered by era, then by time. The dispatcher starts a new era when the clock is behind the time of a waiting
- * run: the clock was ahead before, and new runs are younger regardless of their time.
+ * run: it was ahead before. Runs of the new era are younger, whatever their time is.
  */
 
 /** The common properties of all runs in a line. */
@@ -27,7 +27,7 @@ export interface LaneRow {
   readonly served: number;
 }
 
-/** The lane of tasks' runs, which people wait for. It is served before all other lanes. */
+/** The lane of tasks' runs, which people wait for. This lane is served before all other lanes. */
 export const WORK_LANE = "work";
 
 /** A queued run with its position. */
@@ -36,11 +36,11 @@ export interface QueuedRow extends QueuedRun {
   readonly era?: number;
 }
 
-/** `[line, era, queuedAtMs, run]` */
+/** Key: `[line, era, queuedAtMs, run]`. */
 export const queuedRuns = table<QueuedRow>("queued-run");
-/** `[line]`: the lines that are not empty. */
+/** Key: `[line]`. Only the lines that are not empty. */
 export const queuedNeeds = table<LineRow>("queued-needs");
-/** `[lane]` */
+/** Key: `[lane]`. */
 export const lanes = table<LaneRow>("run-lane");
 
 /** The names of the queue's tables. */
@@ -57,7 +57,7 @@ export function toNeedsParts({ poolId, labels, harness, features = [] }: RunNeed
   return [poolId, [...new Set(labels)].sort(), harness, ...(named.length === 0 ? [] : [{ features: named }])];
 }
 
-/** Returns the key of a run's line. It is a hash, because needs may be longer than a key. */
+/** Returns the key of a run's line. The key is a hash, because needs may be longer than a key. */
 export function toLineKey(run: LineRow): string {
   const lane = getLane(run);
   const parts = [...toNeedsParts(run), ...(lane === WORK_LANE ? [] : [lane])];

@@ -62,7 +62,10 @@ export class RunQueue {
     return lines;
   }
 
-  /** Returns the era for a run that is queued now: a new era if the clock is behind the time of the youngest run. */
+  /**
+   * Returns the era for a run that is queued now: the era of the youngest run, or the next era if the clock is behind
+   * the time of that run. Returns 0 if no run is queued.
+   */
   eraAt(nowMs: number): number {
     if (this.#youngest === undefined || this.#lines.size === 0) return 0;
     return getEra(this.#youngest) + (nowMs < this.#youngest.queuedAtMs ? 1 : 0);
@@ -91,7 +94,7 @@ export class RunQueue {
     return true;
   }
 
-  /** The oldest run of the line. */
+  /** Returns the oldest run of the line; undefined if the line is empty. */
   first(line: Line, oldestRuns: OldestRuns): QueuedRow | undefined {
     if (line.oldest.length === 0 && !line.areAll) {
       line.oldest.push(...oldestRuns(line.key, READ_AT_ONCE));

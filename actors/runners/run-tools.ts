@@ -61,9 +61,9 @@ export const toolAnsweredSchema = z.object({
   ...claim,
   id: z.string(),
   /**
-   * `done`: made, with its output. `failed`: invalid inputs, an unsuccessful request, or an unknown outcome.
-   * `dismissed`: by a person. `refused`: by a hook or by the service. `withdrawn`: cancelled before the request
-   * started. All except `done` are errors.
+   * `done`: the call succeeded. `failed`: invalid inputs, an unsuccessful request, or an unknown outcome. `dismissed`:
+   * a person dismissed the call. `refused`: a hook or the service refused the call. `withdrawn`: the call was cancelled
+   * before its request started. All outcomes except `done` are errors.
    */
   outcome: z.enum(["done", "failed", "dismissed", "refused", "withdrawn"]),
   /** The text for the agent: the output, or the error. */

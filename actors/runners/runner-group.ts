@@ -18,7 +18,7 @@ export interface LoadCounts {
   readonly busy: number;
 }
 
-/** Receives a call when a runner joins or leaves a group, or its slots or claims change. */
+/** Receives a call when a runner joins or leaves a group, and when a runner's slots or claims change. */
 export interface GroupListener {
   /** `more` is the change of the group's counts. Negative numbers mean a decrease. */
   groupChanged(group: RunnerGroup, more: LoadCounts): void;
@@ -74,7 +74,7 @@ export class RunnerGroup {
     return this.#best;
   }
 
-  /** Returns the lowest runner id. */
+  /** Returns the lowest runner id; null if the group is empty. */
   get firstId(): string | null {
     return this.#byId.first?.row.runnerId ?? null;
   }

@@ -51,7 +51,7 @@ export function runnerPoolKind({ allowList }: { readonly allowList: AllowList })
     fixed: ["key", "kind"],
     hcl: {},
     // A token identifies one pool, so it must be unique over all workspaces. Otherwise the operator of a host could
-    // open a workspace with a pool of the same token.
+    // open a workspace and give one of its pools the same token.
     hidden: [{ path: TOKEN, keep: "hash", unique: { taken: "is already used by another pool", isTaken } }],
     reveals: { path: TOKEN, header: "service-pool-token", when: (fields) => fields.kind === "pull" },
     address: (fields) => fields.key,

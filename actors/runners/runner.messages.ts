@@ -20,8 +20,8 @@ export interface RunnerReported extends Answered<{ readonly received: number }> 
   readonly n: number;
   readonly ack: number;
   /**
-   * The number of the previous message on the same connection, which may be still unprocessed. The actor refuses this
-   * message if it has not processed that one. Absent for the first message.
+   * The number of the previous message on the same connection. The actor refuses a message if it has not processed the
+   * previous message yet. Absent for the first message.
    */
   readonly follows?: number;
   readonly message: RunnerMessage;

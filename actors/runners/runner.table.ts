@@ -70,13 +70,13 @@ export type OutboxMessage =
   | ToolWaiting
   | ToolAnswered;
 
-/** `[runner]` */
+/** Key: `[runner]`. */
 export const runners = table<RunnerRow>("runner");
-/** `[runner, run]` */
+/** Key: `[runner, run]`. */
 export const claims = table<ClaimRow>("claim");
-/** `[runner, n]` */
+/** Key: `[runner, n]`. */
 export const outbox = table<OutboxMessage>("runner-outbox");
-/** `[workspace, runner]`: the connected runners. The service marks them as disconnected at its next start. */
+/** Key: `[workspace, runner]`. The connected runners. At its next start, the service marks them as disconnected. */
 export const connectedRunners = directory<{ readonly workspaceId: string; readonly runnerId: string }>(
   "connected-runner",
 );
@@ -98,7 +98,8 @@ export function isHarnessOffered(reading: Reading, workspaceId: string, harness:
 }
 
 /**
- * Lists the harnesses that runners of the workspace can start, each once, sorted by name. `command` is always included.
+ * Lists the harnesses that runners of the workspace can start, without duplicates, sorted by name. `command` is always
+ * included.
  */
 export function listHarnesses(reading: Reading, workspaceId: string): readonly string[] {
   const offered = runners.list(reading, workspaceId).flatMap(({ harnesses }) => harnesses);

@@ -90,7 +90,7 @@ function greet(event: Greeting, context: RunnerContext): RunnerContext {
   return next;
 }
 
-/** Records that the runner has lost its socket. It gets no new runs. */
+/** Records that the runner has lost its socket, so that the runner gets no new runs. */
 export function disconnect(turn: Turn, context: RunnerContext): void {
   turn.undirect(connectedRunnerEntry(turn.self.partition, turn.self.id));
   offer(turn, context, false);

@@ -16,7 +16,7 @@ interface RunsOfRunner {
 interface Sources extends RunsOfRunner {
   readonly reading: Reading;
   readonly workspaceId: string;
-  /** Ids of the runs that the runner holds, and of those the ones that the caller may read. */
+  /** Ids of all runs that the runner holds. `seen` has only the runs that the caller may read. */
   readonly held: readonly string[];
   readonly seen: readonly string[];
 }

@@ -29,7 +29,10 @@ const noSettings: WorkspaceRunnersFields = schema.parse({});
 
 const KIND = "workspace-runners";
 
-/** A workspace's default pool, run limit and share of slots for replays. A workspace has at most one, at its slug. */
+/**
+ * A workspace's default pool, run limit and share of slots for replays. A workspace has at most one such resource. Its
+ * address is the workspace's slug.
+ */
 export const workspaceRunnersKind: Kind<WorkspaceRunnersFields> = {
   name: KIND,
   plural: "workspace-runners",

@@ -8,7 +8,7 @@ import { approvalView } from "./approval.view.js";
 /** The changes of a run's approvals, as the run's stream publishes them. */
 const runTopic = topic<{ readonly type: "approval"; readonly approval: ReturnType<typeof approvalView> }>("run");
 
-/** `[run, approval]`. Ids increase with time. */
+/** Key: `[run, approval]`. Ids increase with time. */
 export const approvals = indexedTable<ApprovalRow>("approval", {
   under: ["runId"],
   order: ["id"],
@@ -26,8 +26,8 @@ export const listOpenApprovals: (reading: Reading, workspaceId: string, runId: s
   approvals.under("approval-open");
 
 /**
- * Returns a page of a workspace's open approvals without an approver, newest first: nobody can answer them until their
- * task has an assignee. Filters by `page`. Reads at most every open approval of the workspace.
+ * Returns a page of a workspace's open approvals without an approver, newest first. Nobody can answer them until their
+ * task has an assignee. In the worst case, reads all open approvals of the workspace.
  */
 export function listUnassignedApprovals(
   reading: Reading,
@@ -37,7 +37,9 @@ export function listUnassignedApprovals(
   return approvals.page(reading, workspaceId, { approver: null, state: "open" }, page);
 }
 
-/** Lists a workspace's open approvals that a person may answer, newest first. With `before`, lists only older ones. */
+/**
+ * Lists a workspace's open approvals that a person may answer, newest first. With `before`, lists only older approvals.
+ */
 export function listApprovalsOf(
   reading: Reading,
   workspaceId: string,

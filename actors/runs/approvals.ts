@@ -27,8 +27,8 @@ type PermissionWish = Extract<RunnerMessage, { type: "run.permission" }>;
 export const STOPPING = "The run is being stopped.";
 
 /**
- * Records the approval and notifies the owner. Dismisses it at once when the owner has no approvals, when the run is
- * stopping, or when the run has the maximum number of open approvals.
+ * Records an approval and notifies the owner. If the owner has no approvals, the run is stopping, or the run has the
+ * maximum number of open approvals, dismisses the request at once without recording it.
  */
 export function askPermission(turn: Turn, before: RunContext, wish: PermissionWish, owner: RunOwner): RunContext {
   const context: RunContext = { ...before, hasAsked: true };

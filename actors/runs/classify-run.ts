@@ -121,7 +121,7 @@ function toPushResultEvent(told: PullRequestReported, { value, context }: RunSta
   return toEvent(isOver ? "pushes.over" : "told.one", { told, ...owned() });
 }
 
-/** What the classification of a report reads. */
+/** The data that the classification of a report reads. */
 interface ReportScope {
   readonly context: RunContext;
   readonly turn: TurnReading;

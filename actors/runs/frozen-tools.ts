@@ -34,13 +34,13 @@ export interface FrozenTool {
 export interface RunTools {
   /** Digest of the body that holds the tools. */
   readonly digest: string;
-  /** The MCP servers that expose the tools, each once. */
+  /** The MCP servers that expose the tools, without duplicates. */
   readonly servers: readonly string[];
 }
 
 /**
- * Stores the current definitions of a station's tools for a new run; undefined if there are none. Skips tools that no
- * longer exist.
+ * Stores the current definitions of a station's tools for a new run. Skips tools that no longer exist. Returns
+ * undefined if there are none.
  */
 export function freezeTools(
   turn: Turn,

@@ -13,8 +13,8 @@ type HandoverWish = Extract<RunnerMessage, { type: "run.handover" }>;
 const GATE = "handover.giving";
 
 /**
- * Asks the gate whether to accept the handover, if the owner has a gate. Refuses at once a handover to a station that
- * is not in `passesTo`.
+ * Asks the gate whether to accept the handover, if the owner has a gate. Otherwise decides as the owner prescribes.
+ * Refuses at once a handover to a station that is not in `passesTo`.
  */
 export function askHandover(turn: Turn, context: RunContext, wish: HandoverWish, owner: RunOwner): RunContext {
   const { passesTo } = getRunRow(turn);

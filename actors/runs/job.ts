@@ -18,9 +18,9 @@ export interface JobSource {
 }
 
 /**
- * Builds the job that a runner needs for a run; undefined if the run has ended, or if the claim is no longer the run's
- * current one. The job is built from the run's input, so each build returns the same job. Only secrets have their
- * current values.
+ * Builds the job that a runner needs for a run. Undefined if the run is missing or has ended, if the claim is no longer
+ * the run's current one, or if the run's input is incomplete. The job is built from the run's input, so each build
+ * returns the same job. Only secrets have their current values.
  */
 export function buildJob(
   source: JobSource,

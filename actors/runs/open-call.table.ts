@@ -3,7 +3,7 @@ import { table } from "../../storage/table.js";
 
 /** A tool call of a run that has not ended. */
 export interface OpenCall {
-  /** The runner's ids of the call. The outcome goes to each of them. */
+  /** The ids that the runner gave to the call. The outcome goes to each of them. */
   readonly asks: readonly string[];
   /** The ids in `asks` that the runner has cancelled: they need no outcome. */
   readonly cancelled: readonly string[];
@@ -14,7 +14,7 @@ export interface OpenCall {
   readonly askedDigest?: string;
 }
 
-/** `[run, call]`. Inserted when the run passes the call on, deleted when the call ends. */
+/** Key: `[run, call]`. Inserted when the run passes the call on, deleted when the call ends. */
 export const openCalls = table<OpenCall>("open-tool-call");
 
 /** Lists the open calls of a run with their ids, oldest first. */
@@ -28,7 +28,7 @@ export function listOpenCalls(
     .map(({ key, value }) => ({ callId: String(key.at(-1)), ...value }));
 }
 
-/** Finds the open call with this runner's id; undefined if there is none. */
+/** Finds the id of the open call that has `askId` among the runner's ids; undefined if there is none. */
 export function findCallOfAsk(
   reading: Reading,
   workspaceId: string,

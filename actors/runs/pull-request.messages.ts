@@ -6,8 +6,9 @@ import type { PushProblem } from "../runners/push.js";
 /** Messages between runs and the pull requests of their tasks. The runner only communicates with its run. */
 
 /**
- * From a run: asks for the run's changes in a repository to be added to the task's pull request, which is opened if
- * there is none. The answer is {@link PushAllowed} and later {@link PullRequestReported}, or only the latter.
+ * From a run: requests to add the run's changes in a repository to the task's pull request. If there is none, the
+ * service opens one. The answer is {@link PushAllowed} and later {@link PullRequestReported}, or only {@link
+ * PullRequestReported}.
  */
 export interface AskPullRequest extends Message {
   readonly type: "pull-request.ask";
@@ -21,7 +22,7 @@ export interface AskPullRequest extends Message {
   readonly repository: string;
   /** The id of the agent's request; null at the end of the run. */
   readonly wish: string | null;
-  /** Null to use the task's own title. */
+  /** The title of the pull request; null to use the task's title. */
   readonly title: string | null;
   readonly body: string;
   /** The paths that a push would change. */
@@ -52,7 +53,7 @@ export interface BranchNotPushed extends Message {
 
 /**
  * From the edge, before it sends a push order without a token: the code host issues no token for now. The runner's next
- * report about this push is not a failure.
+ * report about this push does not count as a failure.
  */
 export interface PushLimited extends Message {
   readonly type: "pull-request.limited";

@@ -21,8 +21,9 @@ export interface ReplayTerms {
 export type CommandConfig = Pick<RunConfig, "repositories"> & { readonly station: Pick<RunConfig["station"], "check"> };
 
 /**
- * Returns the replay terms of a run under `config`. The check and each setup get secrets only if they equal the `live`
- * ones byte by byte, because anyone who may plan can write those of a candidate. The agent always gets the secrets.
+ * Returns the replay terms of a run under `config`. The check and each setup get secrets only if their command is the
+ * same as in `live`, because anyone who may plan can write the commands of another config. The agent always gets the
+ * secrets.
  */
 export function toReplayTerms(does: ReplayTerms["does"], config: CommandConfig, live: CommandConfig): ReplayTerms {
   const liveSetups = new Map(live.repositories.map(({ name, setup }) => [name, setup]));

@@ -24,7 +24,7 @@ import type { RunOwner } from "./run-owner.js";
 import { holdEnd, losePushes, recordUnmet } from "./run-pushes.js";
 import { endToolCalls } from "./tool-calls.js";
 
-/** The functions of each end of a run. `run.machine.ts` defines when they apply. */
+/** The transition functions that end a run. `run.machine.ts` defines when they apply. */
 
 export type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
 
@@ -68,8 +68,8 @@ function lookForCommits(turn: Turn): void {
 }
 
 /**
- * Records the report of a completed agent and asks for the pushes that precede the run's end. The runner keeps its
- * claim until then.
+ * Records the report of a completed agent, closes the run's approvals and tool calls, and asks for the pushes that
+ * precede the run's end. The runner keeps its claim until then.
  */
 export function holdForPushes(
   turn: Turn,
@@ -92,7 +92,7 @@ function dropClaim(turn: Turn, context: RunContext): void {
   sendToRunner(turn, context, { type: "run.drop", runId: turn.self.id, fence: context.fence });
 }
 
-/** Ends a run whose push reports are lost. Its work is done and stored. */
+/** Ends a run whose push reports are lost. The run's work is done and stored, so the run ends as completed. */
 export function endWithLostPushes(turn: Turn, context: RunContext, why: string, owner: RunOwner): void {
   losePushes(turn, context, why);
   const wished = context.pushes.flatMap(({ wish, repository }) => (wish === null ? [] : [[repository, why] as const]));
@@ -102,7 +102,7 @@ export function endWithLostPushes(turn: Turn, context: RunContext, why: string, 
 
 function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
   const { partition, id: runId } = turn.self;
-  // Earlier releases' runners report commits only at the end. So does any runner whose setup failed.
+  // Runners of earlier releases, and runners whose setup failed, report the commits only at the end.
   recordBases(turn, checkouts);
   const { repositories } = getRunInput(turn, partition, runId).config;
   // If a repository is reported twice, the last report applies. Reports about repositories outside the run's config are
@@ -214,7 +214,10 @@ export function releaseClaim(turn: Turn, runnerId: string): void {
   turn.send(dispatcherRef(turn.self.partition), release);
 }
 
-/** Answers a message of an ended claim with `run.drop`: the runner then kills the claim's programs. */
+/**
+ * Answers a message about an ended claim with `run.drop`; the runner then kills the claim's programs. An end report
+ * gets no answer.
+ */
 export function dropStale(turn: Turn, { runnerId, said }: Pick<RunReported, "runnerId" | "said">): void {
   const drop: OutboxMessage = { type: "run.drop", runId: turn.self.id, fence: said.fence };
   if (said.type !== "run.ended") sendToRunner(turn, { runnerId }, drop);

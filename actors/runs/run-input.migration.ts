@@ -64,7 +64,7 @@ interface Skill {
 
 /** Maximum number of notes that a run received: the latest ones. */
 const NOTES_GIVEN = 200;
-/** Entries in a slice if an entry can take megabytes. */
+/** Number of entries per slice if an entry can take megabytes. */
 const HEAVY = 8;
 
 /** Turns the diffs of checkouts into bodies. */

@@ -42,7 +42,7 @@ export interface RunBeginning {
     /** The stations in `passesTo` that come later in the line. */
     readonly next: readonly string[];
   };
-  /** One for each repository of the config, in the same order. */
+  /** One checkout for each repository of the config, in the same order. */
   readonly checkouts: readonly InputCheckout[];
   /** The tools that the agent may call; absent for none. */
   readonly tools?: RunTools;
@@ -66,8 +66,8 @@ export interface InputCheckout {
    */
   readonly branch?: string;
   /**
-   * What the runner merges in before the agent starts: the head of this branch (`HEAD` for the default branch).
-   * `commit` is null until the runner reports it. Absent for no merge.
+   * The branch whose head the runner merges in before the agent starts (`HEAD` for the default branch). `commit` is
+   * null until the runner reports the merged commit. Absent for no merge.
    */
   readonly merges?: { readonly branch: string; readonly commit: string | null };
   /** Whether the runner has reported the starting commit of `branch`. Absent until then, and without a branch. */
@@ -86,10 +86,10 @@ export interface InputBrief extends Omit<RunBrief, "notes"> {
   readonly notes: string | null;
 }
 
-/** `[commit, repository, run]` -> true: the runs that started from a commit. */
+/** Key: `[commit, repository, run]`. Value: true. The runs that started from a commit. */
 export const runBases = table<true>("run-base");
 
-/** `[run]` */
+/** Key: `[run]`. */
 export const runInputs = indexedTable<RunInputRow>("run-input", {
   order: ["runId"],
   derived: [
@@ -126,7 +126,7 @@ function listBodies({ config, beginning, claimed }: RunInputRow): string[] {
   return named.filter((digest) => digest !== null && digest !== undefined);
 }
 
-/** Returns the input of a run. It exists from `run.start` on. */
+/** Returns the input of a run, which exists from `run.start` on. */
 export function getRunInput(reading: Reading, workspaceId: string, runId: string): RunInputRow {
   const input = runInputs.get(reading, workspaceId, runId);
   if (input === undefined) throw new Error("a run without its input");

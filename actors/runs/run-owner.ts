@@ -46,9 +46,9 @@ export interface RunBrief {
 }
 
 /**
- * What runs need to know about one kind of owner: whether its runs have hooks, handovers and people, and how to read
- * the data of a run. The functions only read, in the run's turn. A run reports to its owner with messages to the
- * address that the owner gave (`run.began`, `run.asking`, `run.over`).
+ * One kind of run owner: whether its runs have hooks, handovers, messages and approvals, and how to read the data of a
+ * run. The functions only read, in the run's turn. A run reports to its owner with messages to the address that the
+ * owner gave (`run.began`, `run.asking`, `run.over`).
  */
 export interface RunOwner {
   readonly kind: RunOwnerKind;
@@ -66,7 +66,10 @@ export interface RunOwner {
   readonly hasApprovals: boolean;
   /** The user id of the assignee, null for nobody, or undefined when the owner does not exist. */
   assignee(reading: Reading, workspaceId: string, run: OwnedRun): string | null | undefined;
-  /** Null for runs without a task. Their jobs have no task, and only runners that support such jobs receive them. */
+  /**
+   * Returns the brief for the agent of a run. The member is null if the owner's runs have no task. Only runners that
+   * support jobs without a task receive such runs.
+   */
   readonly brief: ((reading: Reading, workspaceId: string, run: OwnedRun) => RunBrief) | null;
   /**
    * Returns the opener of a run's task; null if unknown. The member is null if the owner's runs do not count in team

@@ -33,7 +33,7 @@ import { findTaskBranch } from "./task-branch.table.js";
 const PUSH_MS = 15 * 60 * 1_000;
 /** The name of the wake-up at the time limit of a push. */
 export const PUSH = "push";
-/** Maximum number of unanswered pull request requests of one agent. */
+/** Maximum number of unanswered requests of one agent for pull requests. */
 const MAX_WISHES = 20;
 
 /** The reasons why a push is lost, for people. */
@@ -50,9 +50,9 @@ interface ReportedChange {
 }
 
 /**
- * Lists the changed repositories to push at the end of a run whose agent completed: those in which the task has a
- * branch, because later runs start from it, and all reachable ones if the run finishes the task and its line opens
- * pull requests then.
+ * Lists the changed repositories to push at the end of a run whose agent completed. A repository in which the task has
+ * a pushed branch is listed, because later runs start from the branch. If the run finishes the task and the line then
+ * opens pull requests, every repository that a connection reaches is listed too.
  */
 export function repositoriesToPush(
   turn: TurnReading,
@@ -266,7 +266,7 @@ export function losePushes(turn: Turn, { pushes, held }: RunContext, why = LOST)
   for (const repository of held) recordPushed(turn, { repository, pullRequestId: null, refused: why });
 }
 
-/** Informs the pull requests that the runner was lost, or is late, with the pushes it was ordered to make. */
+/** Informs the pull requests that allowed a push that the push is lost, because the runner was lost or is late. */
 export function losePushesGiven(turn: Turn, { pushes }: RunContext, why: string): void {
   const given = pushes.filter(({ push }) => push !== null);
   for (const { pullRequestId } of given) {
@@ -289,8 +289,8 @@ const FILE = "diff --git ";
 const MOVES = ["rename from ", "rename to ", "copy to "] as const;
 
 /**
- * Lists the paths that a diff (`git diff`) changes, each once, in the diff's order. A renamed file counts with both
- * paths. Content lines start with other characters than header lines, so file content is never read as a path.
+ * Lists the paths that a diff (`git diff`) changes, without duplicates, in the diff's order. A renamed file counts with
+ * both paths. Content lines start with other characters than header lines, so file content is never read as a path.
  */
 function changedPaths(diff: string): readonly string[] {
   const paths = new Set<string>();

@@ -41,26 +41,21 @@
  * | ending           | (pull-request.allowed)                   |             |                                       |
  * | claimed,running, | push.reported (run.said                  | same        | the pull request is notified          |
  * | ending           | run.pushed, run.push-rejected)           |             |                                       |
- * | claimed,running, | push.unanswered (woken `push`)           | same, ended | the pull request is notified that it  |
- * |                  |                                          |             | is                                    |
- * | ending           |                                          |             | lost; a held run ends completed       |
+ * | claimed,running, | push.unanswered (woken `push`)           | same, ended | the pull request learns that the push |
+ * | ending           |                                          |             | is lost; a held run ends completed    |
  * | claimed,running, | push.late (woken `push`)                 | same        | the service was down: waits as long   |
  * | ending           |                                          |             | again                                 |
  * | claimed,running, | told.one (pull-request.told)             | same        | the agent is answered; a held run     |
- * |                  |                                          |             | asks                                  |
- * | ending           |                                          |             | the next pull request                 |
+ * | ending           |                                          |             | asks the next pull request            |
  * | ending           | pushes.over (pull-request.told)          | ended       | completed; the runner drops it        |
- * | ending           | claim.lost                               | ended       | completed: its work is stored; what   |
- * |                  |                                          |             | was                                   |
- * |                  |                                          |             | not pushed is recorded                |
+ * | ending           | claim.lost                               | ended       | completed: its work is stored;        |
+ * |                  |                                          |             | changes not pushed are recorded       |
  * | ending           | run.end                                  | ended       | with its outcome                      |
  * | claimed          | job.undeliverable                        | ended       | failed: no runner could take the job  |
  * | claimed,running  | claim.lost                               | ended       | abandoned; stopped if it was asked to |
  * | claimed,running  | run.stop (run.end `stopped`, assigned)   | same        | the runner is asked to stop; open     |
- * |                  |                                          |             | approvals close and calls are         |
- * |                  |                                          |             | withdrawn                             |
- * |                  |                                          |             | that have not started, as at every    |
- * |                  |                                          |             | end                                   |
+ * |                  |                                          |             | approvals close; calls that have not  |
+ * |                  |                                          |             | started are withdrawn, as at any end  |
  * | claimed,running  | stop.unanswered (woken `stop`)           | ended       | stopped: the runner did not answer    |
  * | claimed,running  | stop.late (woken `stop`)                 | same        | the service was down: waits as long   |
  * |                  |                                          |             | again                                 |

@@ -57,7 +57,7 @@ export interface SendMessage extends Answered<MessageSent | Refusal> {
   readonly type: "run.speak";
   readonly by: string;
   readonly text: string;
-  /** Idempotency key: each key of a person is accepted once. Null for no deduplication. */
+  /** Idempotency key. The run accepts each key of a person once. Null for no deduplication. */
   readonly key: string | null;
 }
 export interface MessageSent {
@@ -93,7 +93,10 @@ interface ToolCallWaits extends Message {
 export interface ToolCallOver extends Message {
   readonly type: "call.over";
   readonly call: ToolCall;
-  /** Whether the service answered with the recorded outcome. Such a refusal does not count as a miss. Absent for no. */
+  /**
+   * Whether the call got the outcome of a recorded call. A recorded refusal does not increase `misses`; any other
+   * refusal does. Absent for no.
+   */
   readonly isRecorded?: boolean;
 }
 
@@ -110,7 +113,7 @@ export interface RunClaimed extends Message {
   readonly runId: string;
 }
 
-/** To the owner, once: the run has ended. Its results are in its rows. */
+/** To the owner, once: the run has ended. The results are in the run's rows. */
 export interface RunOver extends Message {
   readonly type: "run.over";
   readonly runId: string;
@@ -124,8 +127,8 @@ export interface RunBegan extends Message {
 }
 
 /**
- * To the owner: a message of a person that the run's agent did not get, or a notice about the run for people; once for
- * each key. An owner without notes ignores it.
+ * To the owner: a message of a person that the run's agent did not get, or a notice about the run for people. The owner
+ * adds it once for each key. An owner without notes ignores it.
  */
 interface CarryNote extends Message {
   readonly type: "note";

@@ -21,8 +21,8 @@ type RunRowView = ReturnType<typeof runRowView>;
 const runTopic = topic<{ readonly type: "run"; readonly run: Pick<RunRowView, "id"> & Partial<RunRowView> }>("run");
 
 /**
- * `[run]`. Ids increase with time. A step's entry includes the run's changes, so a new step publishes no entry of the
- * row.
+ * Key: `[run]`. Ids increase with time. A step's entry includes the run's changes, so a new step publishes no entry of
+ * the row.
  */
 export const runs = indexedTable<RunRow>("run", {
   order: ["id"],
@@ -41,7 +41,7 @@ export interface StoredStep extends Omit<StepRow, "text"> {
   readonly text: StoredText;
 }
 
-/** `[run, index]`; written and read through `run-steps.ts` */
+/** Key: `[run, index]`. Written and read through `run-steps.ts`. */
 export const runSteps = indexedTable<StoredStep>("run-step", {
   under: ["runId"],
   order: ["index"],
@@ -51,9 +51,9 @@ export const runSteps = indexedTable<StoredStep>("run-step", {
   ),
   blobs: ({ text }) => digestsOfText(text),
 });
-/** `[run, n]`: the step of the n-th message to the run, counted from 1. */
+/** Key: `[run, n]`. Value: the step of the n-th message to the run, counted from 1. */
 export const runMessages = table<{ readonly index: number; readonly by: string }>("run-said");
-/** `[run, person, idempotency key]`: the step of the message with that key. */
+/** Key: `[run, person, idempotency key]`. Value: the step of the message with that key. */
 export const runMessageKeys = table<{ readonly index: number }>("run-said-once");
 /** The changes of a run in one repository. */
 export interface RunCheckoutRow extends Omit<CheckoutResult, "diff" | "own"> {
@@ -61,12 +61,13 @@ export interface RunCheckoutRow extends Omit<CheckoutResult, "diff" | "own"> {
   /** Digest of the diff against `base`; null if nothing changed. */
   readonly digest: string | null;
   /**
-   * Digest of the diff against `base` plus the diff that the run started with; absent if the run started without one.
+   * Digest of the run's own changes (see `own` in {@link CheckoutResult}); null if the reported diff is empty. Absent
+   * if the runner reported none.
    */
   readonly own?: string | null;
 }
 
-/** `[run, repository]` */
+/** Key: `[run, repository]`. */
 export const runCheckouts = indexedTable<RunCheckoutRow>("run-checkout", {
   under: ["runId"],
   order: ["repository"],

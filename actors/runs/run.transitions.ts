@@ -19,7 +19,7 @@ import { storeStep } from "./run-steps.js";
 
 /** The transition functions of a run until its end. `run.machine.ts` defines when they apply. */
 
-/** Returns the run's row. It exists from `run.start` on. */
+/** Returns the run's row, which exists from `run.start` on. */
 export function getRunRow(turn: TurnReading): RunRow {
   const row = runs.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a run without its row");
@@ -33,9 +33,7 @@ export function sendToOwner(turn: Turn, message: OwnerMessage | RunClaimed): voi
   turn.send(getRunRow(turn).ownerAddress, message);
 }
 
-/**
- * Returns the run's task as events show it. Throws when there is none although the owner's runs have a gate or hooks.
- */
+/** Returns the run's task as events show it. Throws if the run has no task. */
 export function getEventSubject(turn: Turn, owner: RunOwner): EventSubject {
   const subject = owner.eventSubject(turn, turn.self.partition, getRunRow(turn));
   if (subject === null) throw new Error(`the ${owner.kind} of a run has no task for events to show`);
@@ -183,7 +181,10 @@ export function awaitStop(turn: Turn): void {
   turn.wake("stop", turn.now + STOP_MS);
 }
 
-/** Adds amounts of the same currency only. The runner's final report has the exact sum. */
+/**
+ * Adds an amount to the sum. Ignores an amount in another currency than the sum's. The runner's final report has the
+ * exact sum.
+ */
 function addSpent(before: Spent | null, more: Spent | null): Spent | null {
   if (before === null || more === null) return boundMoney(before ?? more);
   return addMoney(before, more) ?? boundMoney(before);

@@ -33,7 +33,7 @@ export const runRowSchema = z.strictObject({
   spent: spentSchema.nullable(),
   /** Number of messages to the run that its agent has not received. */
   unheard: z.int(),
-  /** What the run needs of a runner. */
+  /** The run's requirements for its runner. */
   needs: z.strictObject({ poolId: z.string().nullable(), labels: z.array(z.string()), harness: z.string() }),
   station: z.string(),
   queuedAt: z.string(),
@@ -97,7 +97,7 @@ export interface RunContext {
   readonly pushes: readonly PendingPush[];
   /** The repositories that the run still has to push before it ends. */
   readonly held: readonly string[];
-  /** The reason why the agent's last pull request request failed, by repository; absent for none. */
+  /** The reason why the agent's last request for a pull request failed, by repository; absent for none. */
   readonly unmet?: Readonly<Record<string, string>>;
   /**
    * Whether the agent has asked for an approval or called a tool. Until then the run has no approvals and no open

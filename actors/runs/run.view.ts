@@ -27,7 +27,9 @@ export const runConfigSchema = z.looseObject({
 /** A run as lists return it. */
 export const runItemSchema = runRowSchema
   .extend({
-    /** The reason why no runner has claimed the run; null if it is not queued, or a runner is about to claim it. */
+    /**
+     * The reason why no runner has claimed the run; null if the run is not queued, or if a runner is about to claim it.
+     */
     waiting: z.strictObject({ reason: z.string() }).nullable(),
   })
   .meta({ title: "run in a list" });

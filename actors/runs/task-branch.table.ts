@@ -23,11 +23,12 @@ export interface TaskBranch {
   readonly serial: number;
 }
 
-/** `[task, repository]` */
+/** Key: `[task, repository]`. */
 export const taskBranches = table<TaskBranch>("task-branch");
 
 /**
- * Finds the branch of a task in a repository, by any name of the repository. It exists from the first pull request on.
+ * Finds the branch of a task in a repository, by any name of the repository. Returns undefined before the task's first
+ * pull request in the repository.
  */
 export function findTaskBranch(
   reading: Reading,

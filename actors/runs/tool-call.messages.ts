@@ -8,7 +8,7 @@ export interface AskToolCall extends Message {
   /** The runner that holds the run, and its claim: the receiver of the outcome. */
   readonly runnerId: string;
   readonly fence: number;
-  /** The runner's id of the call. */
+  /** The id that the runner gave to the call. */
   readonly askId: string;
   readonly server: string;
   readonly tool: string;

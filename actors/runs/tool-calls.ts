@@ -10,8 +10,8 @@ import { getRunRow, sendToRunner } from "./run.transitions.js";
 import { toolCallRef } from "./tool-call.messages.js";
 
 /**
- * The run's part in its tool calls. It passes each call to an actor with its own id, notifies these actors when the run
- * ends or is asked to stop, and counts the calls.
+ * The run's part in its tool calls. The run passes each call to an actor with its own id, notifies these actors when
+ * the run ends or is asked to stop, and counts the calls.
  */
 
 /**
@@ -24,7 +24,7 @@ export function askToolCall(turn: Turn, before: RunContext, asked: ToolCalled): 
   const { id: askId, server, tool, inputs, fence } = asked;
   const { runnerId } = context;
   const open = listOpenCalls(turn, partition, runId);
-  // A repeated request is the same call. Its only answer is the call's outcome, even if a new call would be refused
+  // A repeated request is the same call. The only answer is the call's outcome, even if a new call would be refused
   // now.
   if (open.some(({ asks }) => asks.includes(askId))) return context;
   const refused = whyRefused(context, open.length);

@@ -34,7 +34,7 @@ export interface RecountFinding {
   readonly counted: number | null;
   /** Number of rows that refer to the body. */
   readonly rows: number;
-  /** Whether the body itself is missing. A recount cannot correct that. */
+  /** Whether the body itself is missing. A recount cannot restore it. */
   readonly isMissing: boolean;
 }
 
@@ -56,7 +56,10 @@ export async function* recountAllBlobs(store: Store, options: RecountOptions): A
   }
 }
 
-/** Yields the wrong counts of a workspace, one body at a time. Holds one number for each body in memory. */
+/**
+ * Yields the wrong counts and the missing bodies of a workspace, one body at a time. Holds one number for each body in
+ * memory.
+ */
 export function* recountBlobs(reading: Reading, workspaceId: string, options: RecountOptions): Generator<Recount> {
   const counts = countReferences(reading, workspaceId, options.referring);
   const unusedSince = new Map<string, number>();
@@ -94,7 +97,10 @@ function getUse(rows: number, was: BlobUse | undefined, nowMs: number): BlobUse 
   return { count: rows, unusedSinceMs: rows > 0 ? null : (was?.unusedSinceMs ?? nowMs) };
 }
 
-/** Yields a finding about a body whose use should be `use`, if the stored use or the list of unused bodies differs. */
+/**
+ * Yields a finding about a body whose use should be `use`: if the stored use or the list of unused bodies differs, or
+ * if the body is missing.
+ */
 function* getRecount(reading: Reading, found: Omit<RecountFinding, "counted">, use: BlobUse): Generator<Recount> {
   const { workspaceId, digest, isMissing } = found;
   const was = uses.get(reading, workspaceId, digest);

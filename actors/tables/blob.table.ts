@@ -10,15 +10,15 @@ export interface BlobUse {
   readonly unusedSinceMs: number | null;
 }
 
-/** `[digest]` */
+/** Key: `[digest]`. */
 export const bodies = table<Uint8Array>("blob");
-/** `[digest]` */
+/** Key: `[digest]`. */
 export const uses = table<BlobUse>("blob-use");
-/** `[unused since (ms), digest]` -> true */
+/** Key: `[unused since (ms), digest]`. Value: true. */
 export const unused = table<true>("blob-unused");
 
 export const WAITS = "waits";
-/** `["waits"]` -> true: the sweeper is notified of an unused body. */
+/** Key: `["waits"]`. Value: true. The sweeper is notified of an unused body. */
 export const sweeping = table<true>("blob-sweep");
 
 /** Parses the key of an unused body. */

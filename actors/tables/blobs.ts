@@ -43,7 +43,7 @@ export function storeBlob(writing: Writing, workspaceId: string, body: Uint8Arra
 
 /**
  * Stores a body for a row of a later turn, and returns its digest. The body is stored for at least {@link UNUSED_MS},
- * and then removed if no row refers to it. If the service was down, it is stored for another hour.
+ * and then removed if no row refers to it. If the service was down, the body is stored for another hour.
  */
 export function holdBlob(turn: Turn, workspaceId: string, body: Uint8Array): string {
   const digest = storeBlob(turn, workspaceId, body);
@@ -51,7 +51,7 @@ export function holdBlob(turn: Turn, workspaceId: string, body: Uint8Array): str
   return digest;
 }
 
-/** Finds the body with this digest; undefined if there is none. It exists while rows refer to it. */
+/** Finds the body with this digest; undefined if there is none. A body exists while rows refer to it. */
 export function findBlob(reading: Reading, workspaceId: string, digest: string): Uint8Array | undefined {
   return bodies.get(reading, workspaceId, digest);
 }

@@ -1,7 +1,7 @@
 /**
- * Finds the rows that are in single lines of several indexes, newest first. First it reads and checks the rows of the
- * first line. After too many rows without a match, all lines skip to the oldest of their next positions, so that common
- * rows are found without reading the others.
+ * Reads a page of rows that have entries in several indexes, newest first. Each index has one line of entries
+ * (`page-plan.ts`). The reader first checks the rows of the first line. After too many rows without a match, all lines
+ * skip to the oldest of their next positions, so that common rows are found without reading the others.
  */
 import { compareKeys } from "../../storage/key-order.js";
 import type { Key, Reading } from "../../storage/store.js";
@@ -79,7 +79,7 @@ class CommonRows<Row extends object> {
     else this.#misses = this.#take(place) ? 0 : this.#misses + 1;
   }
 
-  /** Moves all lines to the oldest of their next positions, and reads its row if all lines have it. */
+  /** Moves all lines to the oldest of their next positions. If all lines have this position, reads its row. */
   #skip(): void {
     const target = this.#oldest();
     for (const side of this.#sides) {

@@ -1,5 +1,5 @@
 /**
- * A table with declared indexes: the only way to write a row that has indexes. It has no state of its own.
+ * A table with declared indexes: the only way to write a row that has indexes. The table has no state of its own.
  *
  * 1. A row and its index entries are written together. Unchanged index entries are not written.
  * 2. The caller passes the previous row. The table does not read it.
@@ -174,8 +174,8 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 
   /**
-   * Returns a function that lists the rows of an index under values of its first fields, in index order. It avoids the
-   * overhead of a page, for turns that look for few rows and usually find none.
+   * Returns a function that lists the rows of an index under values of its first fields, in index order. The function
+   * avoids the overhead of a page, for turns that look for few rows and usually find none.
    */
   under(index: string): (reading: Reading, partition: string, ...values: KeyPart[]) => Row[] {
     const lookUp = this.#toLookUp(this.#getIndex(index));
@@ -303,7 +303,10 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     this.#onWrite.write(into, key, { row, before });
   }
 
-  /** Computes the derived rows of a row. Call it before writing any of them, because they may depend on one another. */
+  /**
+   * Computes the derived rows of a row. Call this before writing any derived row, because derived rows may depend on
+   * one another.
+   */
   #derivedRows(reading: Reading, partition: string, row: Listed | null): (readonly Entry[])[] {
     return row === null ? [] : this.#derived.map((each) => each.listRows(reading, partition, row));
   }

@@ -1,6 +1,6 @@
 /**
- * Rows that belong to a row of another table and are removed after it. One turn removes the owner ({@link releaseRows});
- * then the sweeper removes the owned rows in slices.
+ * Rows that belong to a row of another table and are removed after that row. One turn removes the owner ({@link
+ * releaseRows}). Then the sweeper removes the owned rows in slices.
  */
 import type { Turn } from "../../runtime/turns/turn.js";
 import { readPastDamage } from "../../storage/past-damage.js";
@@ -21,7 +21,7 @@ export interface OwnedRows {
   clear(turn: Turn, id: string, budget: SliceBudget): boolean;
 }
 
-/** Declares that the rows of a table at `[id]` and below are removed after the row `id` of the table `of`. */
+/** Declares that rows whose keys start with `id` are removed after the row `id` of the table `of`. */
 export function ownedBy(of: string, rows: Table<unknown>): OwnedRows {
   return owned(of, rows, (turn, { key }) => turn.remove(key));
 }
@@ -60,7 +60,7 @@ function owned<Row>(of: string, rows: OwnedTable<Row>, remove: (turn: Turn, entr
   return { name: rows.name, table: rows, of, clear };
 }
 
-/** `[table, id]` -> true: the owner was removed, and its rows still have to be. */
+/** Key: `[table, id]`. Value: true. The owner was removed, and its rows are not removed yet. */
 export const leftRows = table<true>("retention-left");
 
 /** Leaves the rows of a removed owner to the sweeper. Call it in the turn that removes the owner. */

@@ -14,7 +14,7 @@ const ENTRY_COST = 1 / 3;
 export const ROWS_BEGIN = 3;
 
 export interface PageOptions<Row> {
-  /** Only rows before this position: values of the order fields, or of the first of them. */
+  /** Only rows before this position. A position has the values of the order fields, or of the first ones. */
   readonly before?: Key | undefined;
   /** Only rows after this position. */
   readonly after?: Key | undefined;
@@ -52,7 +52,8 @@ export interface Line<Row> {
   /** The next entries of the line, newest last. */
   readonly ahead: readonly Ahead<Row>[];
   /**
-   * The position before which further entries are. Empty at the start of the line, null if `ahead` holds all of them.
+   * Further entries of the line are before this position. Empty at the start of the line; null if `ahead` holds all of
+   * them.
    */
   readonly before: Key | null;
 }

@@ -1,9 +1,9 @@
 /**
  * Pages of a table, newest first, read in slices. A slice is a synchronous function of a reading and the previous
- * slice's cursor. It costs about as much as `MAX_SLICE_COST` row look-ups (`page-source.ts`), so that other work can
- * run between slices.
+ * slice's cursor. A slice costs about as much as `MAX_SLICE_COST` row look-ups (`page-source.ts`), so that other work
+ * can run between slices.
  *
- * 1. A page ends at its limit or at the end of the table. It is never shorter while more rows match.
+ * 1. A page ends at its limit or at the end of the table. A page is never shorter while more rows match.
  * 2. Read all slices of a page from one view. A cursor is not valid for another state of the rows.
  */
 import { compareKeys } from "../../storage/key-order.js";

@@ -17,7 +17,7 @@ interface Pin {
   readonly untilMs: number | null;
 }
 
-/** `[table, id, pinned by]` */
+/** Key: `[table, id, pinned by]`. */
 export const pins = table<Pin>("pin");
 
 /** Pins a row for `by`. Replaces an earlier pin of `by`. */
@@ -39,7 +39,7 @@ export function isPinned(turn: TurnReading, { of, id }: Pinned): boolean {
   return pins.list(turn, turn.self.partition, [of, id]).some(({ untilMs }) => untilMs === null || untilMs > turn.now);
 }
 
-/** Removes the expired pins of a row that is being removed. */
+/** Removes all pins of a row, in the turn that removes the row. */
 export function removePins(turn: TurnReading & Writing, { of, id }: Pinned): void {
   for (const { key } of pins.entries(turn, turn.self.partition, [of, id])) turn.remove(key);
 }

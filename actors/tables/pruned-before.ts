@@ -2,7 +2,7 @@ import type { Turn } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 
-/** `[table]` -> a time in milliseconds since 1970. Rows that ended before it may have been removed. */
+/** Key: `[table]`. Value: a time in milliseconds since 1970. Rows that ended before this time may have been removed. */
 export const prunedMarks = table<number>("retention-mark");
 
 /** Records that rows of a table were removed. Cuts a future mark, left by a fast clock, to now. */
@@ -11,7 +11,7 @@ export function markPruned(turn: Turn, name: string, cutoffMs: number): void {
   putMark(turn, name, { before, after: Math.max(before ?? 0, cutoffMs) });
 }
 
-/** Cuts a future mark, left by a fast clock, to now. Rows that end from now on are stored. */
+/** Cuts a future mark, left by a fast clock, to now. Rows that end after now are still stored. */
 export function cutMark(turn: Turn, name: string): void {
   const before = prunedMarks.get(turn, turn.self.partition, name);
   if (before !== undefined) putMark(turn, name, { before, after: before });

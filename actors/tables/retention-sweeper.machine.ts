@@ -27,10 +27,10 @@ import { RETENTION_TURN } from "./retention.effects.js";
 import type { RetentionPeriods, RetentionRule, WalkPlace } from "./retention.js";
 import { SliceBudget } from "./slice-budget.js";
 
-/** Sets the first pass of a workspace. Does nothing if it was already set. */
+/** Schedules the first pass of a workspace. Does nothing if the pass is already scheduled. */
 interface BeginRetention extends Message {
   readonly type: "retention.begin";
-  /** A fast clock set the next pass, which must be set again. */
+  /** True if a fast clock set the time of the next pass, so that it must be set again. */
   readonly isAnew?: true;
 }
 
@@ -61,14 +61,17 @@ interface SweeperContext {
   readonly turnId: string;
 }
 
-/** Maximum number of rows to read or remove in one turn, and their approximate bytes: some milliseconds. */
+/**
+ * Maximum number of rows to read or remove in one turn, and their approximate size in bytes. Such a turn takes some
+ * milliseconds.
+ */
 const SLICE = { rows: 128, bytes: 1_000_000 };
 /** Maximum time between two passes, in milliseconds. A shorter retention period has more frequent passes. */
 const PASS_EVERY_MS = 60 * 60 * 1_000;
 const PASSES_A_PERIOD = 8;
 /** The wake-up of passes. */
 export const PASS = "pass";
-/** Random variation of the time between passes, as a share of it. */
+/** Maximum random variation of the time between passes, as a fraction of this time. */
 const SPREAD = 0.25;
 /** Maximum time until a scheduled pass, in milliseconds. */
 export const LONGEST_REST_MS = PASS_EVERY_MS * (1 + SPREAD);
@@ -158,7 +161,7 @@ class Sweeping {
     return { rule: rules[index + 1]?.name ?? null, from: null };
   }
 
-  /** Removes one slice. Returns the new position; null at the end of the pass. */
+  /** Runs one slice of the pass. Returns the new position; null at the end of the pass. */
   slice(turn: Turn, at: PassPlace | null): PassPlace | null {
     if (at === null) return null;
     const budget = new SliceBudget(SLICE);
@@ -174,7 +177,7 @@ class Sweeping {
       all += removed;
       place = next === undefined ? (this.skip(place) ?? place) : { rule: rule.name, from: next };
       if (budget.isSpent) return place;
-      // Actors that got a removal message remove their rows in their own turns.
+      // Actors that got a removal message first remove their rows in their own turns. The next slice continues here.
       if (place.rule === null && all > 0) return place;
     }
     return clearLeftRows(turn, this.#catalogue.owned, budget) ? null : place;

@@ -9,9 +9,9 @@
  * 3. Pinned rows (`pins.ts`) and rows that a rule excludes stay, regardless of the setting.
  * 4. A damaged row, and one whose removal needs a damaged row, stays for the doctor to find. The walk continues after
  * it.
- * 5. A fast clock leaves rows with future times. A walk skips them, because they say nothing about the rows behind
- * them. After their time has come they count as young, and the rows behind them wait: longer than the setting by the
- * clock's error, but never by more than the setting itself.
+ * 5. A fast clock leaves rows with future times. A walk skips these rows until their time has come. Then they count as
+ * young, so the walk stops before the older rows behind them. These older rows are stored longer than the setting: by
+ * the clock's error, and at most by the setting itself.
  */
 
 import type { Turn } from "../../runtime/turns/turn.js";
@@ -25,12 +25,12 @@ import type { StoredTable } from "./stored-table.js";
 /** The retention settings: for ended work, facts about work, hook activity, and the change log. */
 export type RetentionPeriod = "work" | "facts" | "hooks" | "changes";
 
-/** How long each is stored after its end, in milliseconds. */
+/** How long rows of each setting are stored after their end, in milliseconds. */
 export type RetentionPeriods = Readonly<Record<RetentionPeriod, number>>;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** Insights read the last 180 days. */
+/** The default retention periods. Insights read the last 180 days, so work and hook activity are stored longer. */
 export const defaultRetention: RetentionPeriods = {
   work: 200 * DAY_MS,
   facts: 730 * DAY_MS,
@@ -49,8 +49,8 @@ export interface Retained<Row> {
   /** Tables whose rules run first in a pass, because their rows may keep rows of this one. */
   readonly after?: readonly string[];
   /**
-   * Number of key parts before the ones that increase with time. Rows with the same such parts form one line. The
-   * default is 0.
+   * Number of key parts before the parts that increase with time; 0 by default. Rows with equal leading parts form one
+   * line.
    */
   readonly lineParts?: number;
   /** Cost of checking and removing an ended row, in rows of a slice; 0 by default. */
@@ -64,8 +64,8 @@ export interface Retained<Row> {
   /** Called at the start of a walk: cuts future marks, left by a fast clock, to now. */
   cutMarks?(turn: Turn): void;
   /**
-   * Removes the row or asks its actor to. Returns false if the row stays. The next pass calls it again while the row
-   * exists.
+   * Removes the row, or asks the row's actor to remove it. Returns false if the row stays. The next pass calls this
+   * function again while the row exists.
    */
   remove(turn: Turn, row: Row, key: Key): boolean;
 }

@@ -1,4 +1,7 @@
-/** Maximum number of rows that one start removes, if an earlier release left more. */
+/**
+ * Maximum number of rows to remove before one write. If an earlier release left more rows, the maximum is reached after
+ * several writes.
+ */
 const REMOVED_AT_ONCE = 50;
 
 interface Wanted<Row> {
@@ -9,7 +12,10 @@ interface Wanted<Row> {
   mayGo(row: Row): boolean;
 }
 
-/** Returns the first removable rows, to stay within the maximum after the write; null if too few can be removed. */
+/**
+ * Returns the rows to remove so that the number of rows stays within the maximum after the write: the first removable
+ * rows, at most {@link REMOVED_AT_ONCE}. Returns null if too few rows can be removed.
+ */
 export function findLeaving<Row>(rows: readonly Row[], { most, count, mayGo }: Wanted<Row>): readonly Row[] | null {
   const wanted = Math.min(rows.length + count - most, REMOVED_AT_ONCE);
   const leaving: Row[] = [];

@@ -8,7 +8,7 @@ export interface Declared<Row, Listed> {
   readonly under?: readonly Field<Listed>[];
   /** The fields that order rows. Every key ends with them. Together with `under` they identify a row. */
   readonly order: readonly OrderField<Listed>[];
-  /** Indexes by the name of their entries. Each must contain the fields of `under`. */
+  /** Indexes by the name of their entries. Each index must contain the fields of `under`. */
   readonly indexes?: Readonly<Record<string, readonly Field<Listed>[] | IndexDeclaration<Listed>>>;
   /** Rows of other tables, written with the row. */
   readonly derived?: readonly DerivedRows<Listed>[];

@@ -57,7 +57,10 @@ export function classifyTask(
   }
 }
 
-/** Whether the message would resume a finished task that has no open pull request. Such a task cannot be resumed. */
+/**
+ * Whether the message would resume a finished task that has no open pull request. A finished task without an open pull
+ * request cannot be resumed.
+ */
 function isResumeOfEnded({ type }: TaskMessage, value: string, turn: TurnReading): boolean {
   return value === "done" && (type === "task.move" || type === "task.retry") && !hasOpenPullRequest(turn);
 }

@@ -41,7 +41,7 @@ export function beginReviewing(turn: Turn, { id: taskId, teamId, lineId, reviews
   });
 }
 
-/** Sends the result of the task's last run to the pull request, where it becomes a comment. */
+/** Sends the result of a run to the log of the reviewed pull request, which posts the result as a review. */
 export function reportReview(turn: Turn, { id, reviews }: TaskRow, runId: string, ending: RunEnding | null): void {
   const of = toPlace(reviews);
   if (of === null) return;

@@ -16,5 +16,5 @@ export interface AttachFiles extends Message {
 /** The messages that the attachments actor receives. */
 export type TaskAttachmentsMessage = AttachFiles | EffectEnded<IntegrationRequestResult>;
 
-/** The actor that fetches a task's attachments. Its id is the task's. */
+/** The actor that fetches a task's attachments. The actor's id is the task's id. */
 export const taskAttachmentsRef = reference<AttachFiles>("task-attachments");

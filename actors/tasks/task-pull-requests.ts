@@ -1,6 +1,7 @@
 /**
- * How pull requests affect their task. They are opened before the task is done. While one is open, the changes of the
- * task's runs are neither accepted nor sent back, and the task can be resumed after it is done.
+ * How pull requests affect their task. The pull requests of a task are opened before the task is done. While one of
+ * them is open, the changes of the task's runs are neither accepted nor sent back, and the task can be resumed after it
+ * is done.
  */
 import { toEvent } from "../../runtime/cells/chart.js";
 import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
@@ -21,8 +22,8 @@ function listOwn(turn: TurnReading): readonly PullRequestRow[] {
 }
 
 /**
- * Adjusts where the task goes after a run by the results of the run's pushes. The task goes to its assignee if a push
- * or an opening failed, and is not done while a pull request is still being opened. Reads only.
+ * Changes where the task goes after a run, if the results of the run's pushes require it. The task goes to its assignee
+ * if a push or an opening failed, and is not done while a pull request is still being opened. Reads only.
  */
 export function withPullRequests(turn: TurnReading, run: RunRow | undefined, decided: NextStation): NextStation {
   const pushed = run?.pullRequests ?? [];
@@ -38,7 +39,10 @@ export function withPullRequests(turn: TurnReading, run: RunRow | undefined, dec
   return isOver ? decided : { next: "opening", opening };
 }
 
-/** Whether all of these pull requests are opened, and the question for the assignee if one of them failed. */
+/**
+ * Returns whether none of the pull requests is still being opened. `asks` is the question for the assignee if one of
+ * them failed; otherwise null.
+ */
 function judgeOpening(
   turn: TurnReading,
   ids: readonly string[],
@@ -70,7 +74,10 @@ function toShown({ id, repository, number, url, state }: PullRequestRow): TaskPu
   return { id, repository, number, url, state: isOver ? state : "open" };
 }
 
-/** Settles the outcomes of the task's ended runs once none of its pull requests is open. The last one decides. */
+/**
+ * Settles the outcomes of the task's ended runs once none of its pull requests is open. The pull request that ended
+ * last decides.
+ */
 export function settlePullRequests(turn: Turn, { ended }: TaskContext, { pullRequestId }: TaskPullRequestChanged) {
   const state = pullRequests.get(turn, turn.self.partition, pullRequestId)?.state;
   if (hasOpenPullRequest(turn)) return ended;

@@ -25,7 +25,8 @@ import {
 } from "./team-marks.messages.js";
 
 /**
- * Opens the task. It has no opening person: the assignee's email address comes from the sender, who could name anybody.
+ * Opens the task. The task has no person as its opener, because the sender could name anybody in the assignee's email
+ * address.
  */
 export function openRaised({ turn, raise, teamId, marks }: Delivered<OpenRaised>): TaskContext {
   const { opens, integration, branch, channel, causes } = raise;

@@ -4,8 +4,8 @@ import { MAX_REF_CHARACTERS } from "../runners/job.js";
 import { branchName } from "../runners/push.js";
 
 /**
- * The branch or pull request that a task's runs review instead of changing it. Each run starts at its current head, and
- * nothing is pushed.
+ * The branch or pull request that a task's runs review instead of changing it. Each run starts at the current head of
+ * the branch or pull request, and nothing is pushed.
  */
 export interface TaskReview {
   /** Null for every repository of the line. */

@@ -27,7 +27,9 @@ interface Caused extends Command {
   readonly causes?: readonly string[];
 }
 
-/** Opens a task. The address has the id of the new task. If the key already opened a task, the answer is that task. */
+/**
+ * Opens a task. The actor's id is the id of the new task. If the key already opened a task, the answer is that task.
+ */
 export interface OpenTask extends Caused {
   readonly type: "task.open";
   readonly teamId: string;
@@ -35,7 +37,7 @@ export interface OpenTask extends Caused {
   readonly title: string;
   readonly description: string;
   readonly url: string;
-  /** Key of the first station of the task; null for the first station of the line. */
+  /** Key of the station where the task starts; null for the first station of the line. */
   readonly station: string | null;
   readonly assignee: string | null;
   /** The review that the task's runs make; absent for none. */
@@ -88,7 +90,7 @@ export interface AddNote extends Command {
 export interface UnassignTask extends Message {
   readonly type: "task.unassign";
   readonly userId: string;
-  /** What the person left. */
+  /** Whether the person left the team or the workspace. */
   readonly left: "team" | "workspace";
 }
 

@@ -80,7 +80,7 @@ export function findVisibleTask(reading: Reading, caller: Caller, taskId: string
 
 const findTeamTask = tasks.listed("team-task");
 
-/** Throws `damaged` when a team's list names the task, which has no row. */
+/** Throws `damaged` if a team's list has the task, but the task has no row. */
 function expectNotListed(reading: Reading, workspaceId: string, taskId: string): void {
   for (const { id: teamId } of listAddresses(reading, workspaceId, "team", {})) {
     findTeamTask(reading, workspaceId, teamId, taskId);
@@ -108,7 +108,7 @@ export function getTaskNow(reading: Reading, { workspaceId, task }: VisibleTask)
   return tasks.get(reading, workspaceId, task.id) ?? task;
 }
 
-/** Lists the runs of a task, newest first. With `before`, lists only older ones. */
+/** Lists the runs of a task, newest first. With `before`, lists only older runs. */
 export function listTaskRuns(
   reading: Reading,
   { workspaceId, task }: VisibleTask,

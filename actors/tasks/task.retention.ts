@@ -28,7 +28,7 @@ const RUNS_AT_ONCE = 200;
 export const taskRetention = retain(tasks, {
   period: "work",
   after: [events.name, callEvents.name],
-  // Includes the turns of the task and its runs that follow.
+  // The cost includes the later turns of the task and of its runs.
   cost: 12,
   startedAtMs: ({ openedAt }) => Date.parse(openedAt),
   endedAtMs: (task) => (isOpen(task) ? null : (task.partSinceMs ?? Date.parse(task.openedAt))),
@@ -39,7 +39,7 @@ export const taskRetention = retain(tasks, {
   },
 });
 
-/** The rows that belong to a task and are removed with it. Its runs are separate. */
+/** The rows that belong to a task and are removed with it. The task's runs are not among them. */
 export const taskOwned: readonly OwnedRows[] = [
   ownedBy(tasks.name, taskNotes),
   ownedBy(tasks.name, noteKeys),
@@ -49,13 +49,13 @@ export const taskOwned: readonly OwnedRows[] = [
   ownedBy(tasks.name, waitingReviews),
 ];
 
-/** Pins a task while a request about it may be repeated, or a hook's receiver may call back. */
+/** Retains a task while a request about it may be repeated, or a hook's receiver may call back. */
 export function retainForRequests(turn: Turn, taskId: string): void {
   const of = { of: tasks.name, id: taskId, by: "requests" };
   pin(turn, turn.self.partition, { ...of, untilMs: turn.now + IDEMPOTENCY_WINDOW_MS });
 }
 
-/** Records that a request with a key was about this task, and pins the task while the request may be repeated. */
+/** Records that a request with a key was about this task, and retains the task while the request may be repeated. */
 export function recordTaskRequest(turn: Turn, of: Keyed, taskId: string): void {
   recordRequest(turn, of, taskId);
   if (of.idempotency !== undefined) retainForRequests(turn, taskId);
@@ -73,14 +73,17 @@ export function checkForget(turn: TurnReading): "due" | "begun" | "kept" {
   return isRetained(turn, task, listRuns(turn, task)) ? "kept" : "due";
 }
 
-/** Sets the end time of a task that ended in an earlier release. */
+/** Sets the missing end time of a task to now. The task ended in an earlier release. */
 export function beginRetention(turn: Turn): void {
   const { partition, id } = turn.self;
   const task = tasks.get(turn, partition, id);
   if (task !== undefined) tasks.put(turn, partition, task, { ...task, partSinceMs: turn.now });
 }
 
-/** Removes the task of this turn, after its runs. A task with very many runs is only removed in a later pass. */
+/**
+ * Removes the task of this turn, after its runs. A task with {@link RUNS_AT_ONCE} runs or more is only removed in a
+ * later pass.
+ */
 export function forgetTask(turn: Turn): void {
   const { partition, id } = turn.self;
   const task = tasks.get(turn, partition, id);

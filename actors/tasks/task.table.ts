@@ -36,8 +36,8 @@ export const taskTopic = topic<TaskChanged | AttachmentChanged | { readonly type
 const teamTopic = topic<TaskChanged>("team");
 
 /**
- * `[task]`. Ids increase with time. Every pair of list filters is the prefix of an index, so a page reads only the rows
- * that it returns.
+ * Key: `[task]`. Ids increase with time. Every pair of list filters is the prefix of an index, so a page reads only the
+ * rows that it returns.
  */
 export const tasks = indexedTable<TaskRow>("task", {
   order: ["id"],
@@ -61,9 +61,9 @@ export const tasks = indexedTable<TaskRow>("task", {
     return [toChangeEntry(taskTopic(task.id), data), toChangeEntry(teamTopic(task.teamId), data)];
   },
 });
-/** `[task, seq]` */
+/** Key: `[task, seq]`. */
 export const taskNotes = table<TaskNote>("task-note");
-/** `[task, key]`: the keys of notes that are added only once. */
+/** Key: `[task, key]`. The keys of notes that are added only once. */
 export const noteKeys = table<true>("task-note-once");
 /** The changes of a task in one repository. */
 export interface TaskCheckoutRow extends Omit<CheckoutResult, "diff" | "own"> {
@@ -72,20 +72,23 @@ export interface TaskCheckoutRow extends Omit<CheckoutResult, "diff" | "own"> {
   readonly digest: string | null;
 }
 
-/** `[task, repository]` */
+/** Key: `[task, repository]`. */
 export const taskCheckouts = indexedTable<TaskCheckoutRow>("task-checkout", {
   under: ["taskId"],
   order: ["repository"],
   blobs: ({ digest }) => [digest ?? []].flat(),
 });
-/** `[task, id]`: the files of a task. Ids increase with time. */
+/** Key: `[task, id]`. The files of a task. Ids increase with time. */
 export const taskAttachments = indexedTable<TaskAttachmentRow>("task-attachment", {
   under: ["taskId"],
   order: ["id"],
   blobs: ({ digest }) => [digest ?? []].flat(),
   changes: (row) => [toChangeEntry(taskTopic(row.taskId), { type: "attachment", attachment: attachmentView(row) })],
 });
-/** `[task]`: the hook occurrences and events that caused the task's last change, oldest first. No row for none. */
+/**
+ * Key: `[task]`. Value: the hook occurrences and events that caused the task's last change, oldest first. Without
+ * causes there is no row.
+ */
 export const taskCauses = table<readonly string[]>("task-causes");
 
 /** The directory entry that locates a task by its id. */

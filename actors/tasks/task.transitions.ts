@@ -57,7 +57,7 @@ interface RunIsOver extends Pick<RunOver, "runId" | "outcome"> {
   readonly decided: NextStation;
 }
 
-/** Returns the task's row. It exists from `task.open` on. */
+/** Returns the task's row, which exists from `task.open` on. */
 export function taskRow(turn: TurnReading): TaskRow {
   const row = tasks.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a task without its row");
@@ -90,8 +90,8 @@ function recordStayIn(turn: Turn, task: TaskRow): void {
 }
 
 /**
- * Refuses with a 422 if, in the turn that opens the task, the line or the station no longer exists or the assignee is
- * not on the team. Returns null otherwise.
+ * Refuses with a 422 if the line or the station no longer exists, or if the assignee is not on the team. Returns null
+ * otherwise. Called in the turn that opens the task.
  */
 export function refuseUnlessOpens(turn: TurnReading, { teamId, lineId, station, assignee }: OpenTask): Refusal | null {
   const line = findLine(turn, turn.self.partition, lineId);
@@ -126,7 +126,7 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
 export interface TaskBeginning
   extends Pick<TaskRow, "teamId" | "lineId" | "title" | "url" | "assignee" | "openedBy" | "marks">,
     Pick<TaskRow, "branch" | "channels" | "reviews"> {
-  /** Key of the first station of the task; null for the first station of the line. */
+  /** Key of the station where the task starts; null for the first station of the line. */
   readonly station: string | null;
   readonly description: string;
   readonly causes?: readonly string[] | undefined;
@@ -197,7 +197,10 @@ export function takePullRequest(
   return { ...context, ended: settlePullRequests(turn, context, message) };
 }
 
-/** Ends the wait for pull requests: all are open, or one failed. Then `asks` explains the failure to the assignee. */
+/**
+ * Ends the wait for pull requests, because all were opened, or because one failed. `asks` explains a failure to the
+ * assignee; null if all were opened.
+ */
 export function endOpening(
   { turn, asks }: { readonly turn: Turn; readonly asks: string | null },
   context: TaskContext,
@@ -242,7 +245,7 @@ export const refusedWhileAsked: Refusal = {
   detail: "The task's run waits for approval of a call: approve, edit or dismiss it, or stop the run.",
 };
 
-/** Queues a new run after an answer, a retry or a manual move. */
+/** Queues a new run after an answer, a retry or a manual move. An active run ends as superseded. */
 export function resume(
   turn: Turn<TaskAnswer>,
   context: TaskContext,
@@ -314,7 +317,7 @@ export function reassign(event: Delivered<AssignTask>): void {
   answer(turn, putTask(turn, row, { ...row, assignee, asks: reassignAsks(turn, row, assignee) }));
 }
 
-/** Assigns the run's open approvals to the new assignee. Returns the question that the task asks them. */
+/** Assigns the run's open approvals to the new assignee. Returns the new text of the task's `asks`. */
 function reassignAsks(turn: Turn, { runId, asks }: TaskRow, assignee: string | null): string | null {
   return (runId === null ? null : reassignApprovals(turn, { runId, assignee })) ?? asks;
 }
@@ -405,7 +408,7 @@ function moveTo(turn: Turn, row: TaskRow, to: string): TaskRow {
   return moved;
 }
 
-/** Copies the diffs of a completed run to the task. Its next run starts from them. */
+/** Copies the diffs of a completed run to the task. The task's next run starts from these diffs. */
 function carryDiffs(turn: Turn, runId: string): void {
   const { partition, id: taskId } = turn.self;
   for (const { repository, base, digest } of runCheckouts.list(turn, partition, [runId])) {
@@ -422,7 +425,7 @@ export function appendNote(turn: Turn, row: TaskRow, from: string, text: string)
   turn.publishChange(taskTopic(row.id), { type: "note", note });
 }
 
-/** Publishes the happening that bindings act on. A closed workspace publishes none when it closes its tasks. */
+/** Publishes a task event for integration bindings. A closed workspace publishes none when it closes its tasks. */
 function publishHappening(turn: Turn, row: TaskRow, on: TaskHappening["on"], ask: TaskHappening["ask"] = null): void {
   const workspaceId = turn.self.partition;
   const { task, causes } = toEventSubject(turn, workspaceId, row);

@@ -32,7 +32,7 @@ export const taskItemSchema = z
       })
       .nullable(),
     runId: z.string().nullable(),
-    /** The question or notice for the assignee. */
+    /** The question or notice for the assignee; null for none. */
     asks: z.string().nullable(),
     failure: failureSchema.nullable(),
     openedAt: z.string(),
@@ -92,7 +92,7 @@ export interface TaskContext {
   readonly runId: string | null;
   /** Number of runs that were abandoned in a row. */
   readonly abandoned: number;
-  /** The ended runs whose outcome can still change (`ended-runs.ts`), ordered by their ends. */
+  /** The ended runs whose outcome can still change (`ended-runs.ts`), in the order in which they ended. */
   readonly ended: readonly EndedRun[];
   /** Pull requests that must be opened before the task is done. */
   readonly opening: readonly string[];
@@ -105,7 +105,7 @@ export interface EndedRun {
   readonly station: string;
   /** Whether the task continues with the run's change, which is neither accepted nor sent back yet. */
   readonly stands: boolean;
-  /** Whether no person has acted on the task since. */
+  /** Whether no person has acted on the task since the run ended. */
   readonly waits: boolean;
 }
 

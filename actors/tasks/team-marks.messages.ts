@@ -11,13 +11,13 @@ export interface TaskMark {
 /** How an event opens a task. */
 export interface RaisedOpening {
   readonly lineId: string;
-  /** Key of the first station of the task; null for the first station of the line. */
+  /** Key of the station where the task starts; null for the first station of the line. */
   readonly station: string | null;
   /** The event's title, unlimited. An empty title becomes `Untitled`, a long one is cut. */
   readonly title: string;
   readonly description: string;
   readonly url: string;
-  /** Email address of the assignee, ignoring case; used only if they are on the team. Null for nobody. */
+  /** Email address of the assignee, ignoring case; used only if that person is on the team. Null for nobody. */
   readonly assigneeEmail: string | null;
 }
 
@@ -27,8 +27,8 @@ export interface RaisedFiles {
   readonly source: "webhook" | "poll";
   readonly event: number;
   /**
-   * The values that all expressions of the files can read, as JSON text. They lack `body` and `raw` if the delivery's
-   * body is a blob.
+   * The values that all expressions of the files can read, as JSON text. The values lack `body` and `raw` if the
+   * delivery's body is a blob.
    */
   readonly values: StoredText;
   /** Digest of the delivery's body if `values` does not include it; otherwise null. */
@@ -49,9 +49,9 @@ export interface RaisedFile {
 }
 
 /**
- * An integration event with all its expressions evaluated. The team's open task that has one of the marks gets the
- * event as a note; without such a task, one is opened. Takes effect once for each key of the team; a repetition gets
- * the same answer.
+ * An integration event with all its expressions evaluated. If an open task of the team has one of the marks, the event
+ * becomes a note on that task. Otherwise the event opens a task, if `opens` is set. An event takes effect once for each
+ * key of the team; a repetition gets the same answer.
  */
 export interface RaiseTask extends Message {
   readonly type: "task.raise";
@@ -104,7 +104,7 @@ export interface OpenRaised extends Message {
   readonly marks: readonly TaskMark[];
 }
 
-/** From the team's marks to the task with one of the marks: adds the event and these marks. */
+/** To the task that the event is about, from the team's marks: adds the event and `marks` to the task. */
 export interface ReportRaised extends Message {
   readonly type: "raise.tell";
   readonly teamId: string;

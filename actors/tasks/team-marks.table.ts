@@ -16,7 +16,7 @@ export interface TaskMarkRow {
   readonly opening: boolean;
 }
 
-/** `[team, kind, value]`; written only by the team's marks actor. */
+/** Key: `[team, kind, value]`. Written only by the team's marks actor. */
 export const taskMarks = indexedTable<TaskMarkRow>("task-mark", {
   under: ["teamId"],
   order: ["kind", "value"],
@@ -28,14 +28,14 @@ export interface TaskRaiseRow extends Pick<TaskRaised, "outcome" | "taskId" | "r
   readonly teamId: string;
   readonly key: string;
   readonly atMs: number;
-  /** Who waits for the answer; null after the task has processed the event. */
+  /** The senders that wait for the answer; null after the task has processed the event. */
   readonly waiting: readonly Pick<RaiseTask, "deliveryId" | "answerTo">[] | null;
 }
 
-/** `[team, time, key]` */
+/** Key: `[team, time, key]`. */
 export const raiseAges = table<true>("task-raise-age");
 
-/** `[team, key]` */
+/** Key: `[team, key]`. */
 export const taskRaises = indexedTable<TaskRaiseRow>("task-raise", {
   under: ["teamId"],
   order: ["key"],

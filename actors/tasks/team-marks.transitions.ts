@@ -75,8 +75,8 @@ export function confirmRaise({ turn, key, marks }: Delivered<RaiseTaken>): void 
 }
 
 /**
- * Marks the opening of the task as confirmed, in the marks it was opened with, or in all its marks if the message has
- * none.
+ * Records that the task was opened, in the marks that the message lists, or in all marks of the task if the message
+ * lists none.
  */
 function markAsOpened(turn: Turn, taskId: string | null, opened: RaiseTaken["marks"]): void {
   const { partition, id: teamId } = turn.self;
@@ -110,7 +110,7 @@ export function setMarks({ turn, taskId, marks }: Delivered<SetMarks>): void {
   if (taken.length > 0) turn.send(taskRef(partition, taskId), { type: "task.mark", marks: taken, replaces: false });
 }
 
-/** Returns its marks to a task that is open again, except those that other tasks have now. */
+/** Gives a task that is open again its marks, except those that other tasks have now. */
 export function retakeMarks({ turn, taskId }: Delivered<RetakeMarks>): void {
   const { partition } = turn.self;
   const task = tasks.get(turn, partition, taskId);
@@ -140,7 +140,10 @@ export function forgetRaises({ turn }: Delivered<Woken>): void {
   turn.stop();
 }
 
-/** Gives the task the marks that no other open task has, and returns them. A task has one mark of each kind. */
+/**
+ * Gives the task the marks that no other open task has, and returns them. A task has one mark of each kind, and at most
+ * {@link MAX_MARKS} marks.
+ */
 function takeMarks(
   turn: Turn,
   taskId: string,

@@ -13,7 +13,7 @@ export const memberSchema = z
     email: z.string(),
     role,
     teams: z.array(teamSchema),
-    /** The roles that the caller may give the member besides the current one, the highest first. */
+    /** The roles that the caller may give the member, except the current role; the highest first. */
     assignableRoles: z.array(role),
     since: z.string(),
   })

@@ -9,8 +9,9 @@ import { type OpenWorkspace, workspaceRef } from "./workspace.messages.js";
 const MAX_CLAIMS = 3;
 
 /**
- * Opens a workspace. It first claims the slug across all workspaces, then asks the workspace to open. A client that
- * lost its connection in between gets the same workspace with the same key. A claim that no workspace confirms lapses.
+ * Opens a workspace. First claims the slug across all workspaces, then asks the workspace to open. If the client loses
+ * its connection in between, a repeated request with the same key returns the same workspace. A claim that no workspace
+ * confirms lapses. Throws `Overloaded` if {@link MAX_CLAIMS} claims time out.
  */
 export async function openWorkspace(
   runtime: Pick<Runtime, "ask" | "newId">,

@@ -20,7 +20,7 @@ export interface RoleChange {
   readonly isLastOwner: boolean;
 }
 
-/** The 403 for a user who is not a member of the workspace, or no longer one. */
+/** The 403 for a user who is not a member of the workspace, or is no longer a member. */
 export const notAMember: Refusal = {
   refused: "forbidden",
   title: "Not a member",
@@ -62,8 +62,8 @@ export function refuseRemoval({ caller, target, isLastOwner }: RoleChange): Refu
 }
 
 /**
- * Returns why the caller may not change a team's members, or null. An undefined caller is not in the workspace any
- * longer.
+ * Returns why the caller may not change a team's members, or null. The caller is undefined if the user has left the
+ * workspace.
  */
 export function refuseTeamChange(caller: Ranked | undefined): Refusal | null {
   if (caller === undefined) return { refused: "not-found" };

@@ -16,7 +16,7 @@ import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { Sealer } from "../sealer.js";
 
-/** Announces the key now in use by its {@link toKeyMark}. */
+/** Stores the mark of the key now in use; see {@link toKeyMark}. */
 export interface UseSealingKey extends Answered<null> {
   readonly type: "sealing.use";
   readonly mark: string;
@@ -35,7 +35,7 @@ export function findSealingKeyMark(reading: Reading): string | null {
   return marks.get(reading, GLOBAL_PARTITION, ID)?.mark ?? null;
 }
 
-/** Returns a mark that identifies a sealer's key. It reveals nothing about the key. */
+/** Returns a mark that identifies a sealer's key. The mark reveals nothing about the key. */
 export function toKeyMark(sealer: Sealer): string {
   return sealer.digest("the key that secrets are sealed with");
 }

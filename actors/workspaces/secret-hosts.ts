@@ -4,7 +4,7 @@ import type { Warning } from "../resources/kind.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { SecretFields } from "./secret.kind.js";
 
-/** Warns at `path` about each host that the secret would be sent to but is not bound to. */
+/** Returns a warning at `path` that lists the hosts to which the secret is not bound; none if it is bound to all. */
 export function unboundWarnings(
   reading: Reading,
   workspaceId: string,

@@ -18,7 +18,7 @@ const schema = z.strictObject({
 
 export type SecretFields = z.output<typeof schema>;
 
-/** A value that is stored sealed and sent only to its hosts. It is never returned or logged. */
+/** A value that is stored sealed and sent only to its hosts. The value is never returned or logged. */
 export const secretKind: Kind<SecretFields> = {
   name: "secret",
   plural: "secrets",

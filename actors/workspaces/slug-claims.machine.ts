@@ -63,8 +63,8 @@ export interface SlugClaimed {
 }
 
 /**
- * A margin before the end of a claim, in milliseconds, in which its workspace can no longer be opened. It covers the
- * clock difference between two nodes.
+ * A margin before the end of a claim, in milliseconds, in which the claim's workspace can no longer be opened. The
+ * margin covers the clock difference between two nodes.
  */
 const MARGIN_MS = 10_000;
 const SWEEP = "sweep";
@@ -78,7 +78,10 @@ export const claims: Claims = {
   holder: (workspaceId) => workspaceRef(workspaceId),
 };
 
-/** Finds the id of the workspace with this slug: open, closed, or about to be opened. */
+/**
+ * Finds the id of the workspace with this slug: open, closed, or about to be opened. Returns undefined if the slug is
+ * free.
+ */
 export function findWorkspaceBySlug(reading: Reading, slug: string): string | undefined {
   return findClaimant(claims, reading, [slug]);
 }

@@ -63,7 +63,7 @@ interface WorkspaceContext {
 
 type WorkspaceMessage = OpenWorkspace | ExpireToken | ResourceMessage | MembershipMessage | AskHolder | Woken;
 
-/** Returns why the caller may not make a write, checked in its turn; or null. */
+/** Returns why the caller may not make a write, or null. Called in the turn of the write. */
 export type RefuseWrite = (turn: Turn, kind: Kind, message: ResourceMessage) => Refusal | null;
 
 const { on, choose, machine } = createChart<WorkspaceContext, WorkspaceMessage>();
@@ -85,7 +85,7 @@ const closed = {
   ...on("team.leave", refuseClosed),
 };
 
-/** Creates the workspace actor for these kinds. It calls `refuses` in the turn of each write. */
+/** Creates the workspace actor for these kinds. The actor calls `refuses` in the turn of each write. */
 export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): ActorType {
   const getKind = kindFinder(kinds);
   const write = writer(kinds, refuses);
@@ -174,7 +174,10 @@ function refuseClosed({ turn }: Delivered<ResourceMessage | MembershipMessage>):
   turn.reply(gone);
 }
 
-/** Removes idempotency keys past their window. Repeats while the workspace is open, and then until none is left. */
+/**
+ * Removes idempotency keys past their window, and schedules the next sweep. In a closed workspace, sweeps until no key
+ * is left.
+ */
 function sweep({ turn }: Delivered<Woken>): void {
   const { partition } = turn.self;
   const nextMs = sweepAttempts(turn, partition);

@@ -8,7 +8,7 @@ import type { MembershipMessage } from "./membership.transitions.js";
 /** Opens the workspace that has claimed its slug. If it is already open, the answer is the workspace. */
 export interface OpenWorkspace extends Answered<WriteResult | Refusal | OpenedTooLate>, NewResource {
   readonly type: "workspace.open";
-  /** The claim's deadline: after this time another workspace may get the slug. */
+  /** The time from which the workspace no longer opens under this claim, in milliseconds since 1970. */
   readonly openBeforeMs: number;
 }
 

@@ -31,7 +31,7 @@ interface ExpiringHash {
 }
 
 interface Link extends ExpiringHash {
-  /** The source of the request; absent in links of earlier releases. */
+  /** The client address of the request, as a digest; absent in links of earlier releases. */
   readonly source?: string;
 }
 
@@ -53,7 +53,10 @@ interface OpenMail {
 
 /** Maximum number of mails to one address that one source may request within the lifetime of a link. */
 const MAX_LINKS_OF_SOURCE = 5;
-/** From this number of mails to one address on, each source may have only one. So nobody can lock a user out. */
+/**
+ * After this many mails to one address, each source may request only one mail. So a single source cannot use up the
+ * limit of the address and lock the user out.
+ */
 const MANY_LINKS = 20;
 /** Maximum number of mails to one address from all sources. */
 const MAX_LINKS = 100;
@@ -106,7 +109,7 @@ function sendLink(event: Delivered<SendLink>, context: AccountContext): AccountC
 
 /** Returns why a source may not request another mail to this address now, or null. */
 function tooMany(links: readonly Link[], { turn, source }: Delivered<SendLink>): Refusal | null {
-  // A link with more than the full lifetime left was sent while the clock was ahead. It does not count.
+  // A link with more than the full lifetime left was sent while the clock was ahead. Such a link does not count.
   const live = links.filter(({ expiresAtMs }) => expiresAtMs > turn.now && expiresAtMs <= turn.now + SIGN_IN_LINK_MS);
   const own = live.filter((link) => link.source === source);
   const maxOwn = live.length < MANY_LINKS ? MAX_LINKS_OF_SOURCE : 1;
@@ -120,7 +123,10 @@ function tooMany(links: readonly Link[], { turn, source }: Delivered<SendLink>):
   };
 }
 
-/** Removes a sent mail. Schedules a retry of a failed mail while its link is valid. */
+/**
+ * Removes a sent mail. Schedules a retry of a failed mail, or removes the mail if no retry is left or its link would
+ * expire first.
+ */
 function endMail({ turn, id, result }: Delivered<EffectEnded>, context: AccountContext): AccountContext {
   const mail = context.mails.find((open) => open.id === id);
   const others = context.mails.filter((open) => open.id !== id);
@@ -177,7 +183,7 @@ function closeSession({ turn, sessionHash }: Delivered<CloseSession>, context: A
   return { ...context, sessions: context.sessions.filter(({ hash }) => hash !== sessionHash) };
 }
 
-/** Removes expired links and sessions, and sets the wake-up for the next expiry. */
+/** Removes expired links, sessions and mails, and sets the wake-up for the next expiry. */
 function expire(context: AccountContext, turn: Turn): AccountContext {
   const isLive = ({ expiresAtMs }: ExpiringHash) => expiresAtMs > turn.now;
   for (const { hash } of context.links.filter((link) => !isLive(link))) {

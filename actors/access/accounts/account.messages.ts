@@ -10,7 +10,7 @@ export interface SendLink extends Answered<Refusal | undefined> {
   readonly type: "link.send";
   readonly tokenHash: string;
   readonly sealedMail: string;
-  /** The source of the request, as a digest. */
+  /** The client address of the request, as a SHA-256 digest. */
   readonly source: string;
 }
 

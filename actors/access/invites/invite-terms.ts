@@ -14,7 +14,7 @@ export function tooManyInvites(retryAfterSeconds: number): Refusal {
   return { refused: "too-many-requests", detail: "You have sent too many invites.", retryAfterSeconds };
 }
 
-/** The terms of some invites. Users of `signInDomains` may sign in; null allows any domain. */
+/** The values of new invites that the service checks. Users of `signInDomains` may sign in; null allows any domain. */
 export interface InviteTerms {
   readonly workspaceId: string;
   readonly emails: readonly string[];

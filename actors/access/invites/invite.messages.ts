@@ -11,7 +11,7 @@ export interface Link {
   readonly sealedMail: string;
 }
 
-/** Invites the address. The answer is `null` if it belongs to a member. */
+/** Invites the address. The answer is `null` if the address belongs to a member. */
 export interface SendInvite extends Answered<InviteSent | null>, Link {
   readonly type: "invite.send";
   /** The inviting user. */
@@ -39,7 +39,7 @@ export interface AcceptInvite extends Answered<Member | Refusal> {
   readonly email: string;
 }
 
-/** The retention actor removes an ended invite. */
+/** Sent by the retention actor to remove an ended invite. */
 export interface ForgetInvite extends Message {
   readonly type: "invite.forget";
 }

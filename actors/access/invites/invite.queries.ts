@@ -5,7 +5,7 @@ import { findHashOwner } from "../../resources/resource-hash.table.js";
 import { type InviteRow, leads } from "./invite.js";
 import { INVITE_LINK, invites } from "./invite.table.js";
 
-/** Lists the open invites of a workspace, newest first, optionally only those before `before`. */
+/** Lists the open invites of a workspace, newest first. With `before`, lists only those before this invite id. */
 export function listPendingInvites(
   reading: Reading,
   workspaceId: string,
@@ -26,7 +26,7 @@ export interface FoundInvite {
   readonly invite: InviteRow;
 }
 
-/** Finds the invite whose link has this hash, in an open workspace. */
+/** Finds the invite whose link has this hash. Returns undefined if there is none, or if its workspace is closed. */
 export function findInviteByLink(reading: Reading, linkHash: string): FoundInvite | undefined {
   const owner = findHashOwner(reading, INVITE_LINK, linkHash);
   if (owner === undefined) return undefined;

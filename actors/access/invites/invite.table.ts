@@ -10,7 +10,7 @@ import { inviteRef } from "./invite.messages.js";
 /** The kind of invite links in the hash directory. */
 export const INVITE_LINK = "invite";
 
-/** Key: `[invite]`. Only the latest invite of each address. Ids increase with time. */
+/** Key: `[invite]`. Ids increase with time. The table has only the latest invite of each address. */
 export const invites = indexedTable<InviteRow>("invite", {
   order: ["inviteId"],
   indexes: { "open-invite": { by: [], only: { state: ["open"] } } },

@@ -37,7 +37,7 @@ export interface InviteRow extends StoredInvite {
   readonly createdAtMs: number;
   readonly sentAtMs: number;
   readonly expiresAtMs: number;
-  /** The last mail. */
+  /** The id of the last mail. */
   readonly mailId: string;
 }
 

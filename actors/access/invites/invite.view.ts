@@ -43,7 +43,10 @@ export const offerSchema = z
   })
   .meta({ title: "invite-offer" });
 
-/** Returns the view of a link. It has no ids. About people it has only the invited address and the inviter's name. */
+/**
+ * Returns the view of an invite link; undefined if its workspace is closed or the invite was revoked. The view has no
+ * ids. About people it has only the invited address and the inviter's name.
+ */
 export function offerView(
   reading: Reading,
   { workspaceId, invite }: FoundInvite,

@@ -14,7 +14,7 @@ export interface OwnWorkspace {
   readonly own: Member;
 }
 
-/** Finds the workspace for its members; `not-found` for tokens. */
+/** Finds the workspace for its members. Refuses all other callers with `not-found`, including tokens. */
 export function findOwnWorkspace(reading: Reading, caller: Caller, slug: string): OwnWorkspace | Refusal {
   const found = findVisibleWorkspace(reading, caller, slug);
   if (isRefusal(found)) return found;
@@ -29,7 +29,7 @@ export interface Staffing {
   readonly by: string;
 }
 
-/** Finds the workspace for callers who may set roles in it. Refuses other callers who can see it, with the reason. */
+/** Finds the workspace for users who may set roles in it. Tokens and other members get the reason for the refusal. */
 export function findWorkspaceOfRoles(reading: Reading, caller: Caller, slug: string): Staffing | Refusal {
   const found = findVisibleWorkspace(reading, caller, slug);
   if (isRefusal(found)) return found;

@@ -9,7 +9,7 @@ import { permit, seesOutcomes } from "../visibility/visibility.js";
 export interface VisibleTeam {
   readonly workspaceId: string;
   readonly teamId: string;
-  /** Prefix of the addresses of all resources that the team holds. */
+  /** The team's key. The addresses of the team's resources begin with it. */
   readonly teamKey: string;
 }
 

@@ -3,7 +3,7 @@
  * parameter (RFC 6749, 10.12) is stored.
  *
  * 1. A state is valid once, for its user, session and purpose.
- * 2. It expires after 10 minutes, or when the user has started 20 more links.
+ * 2. A state expires after 10 minutes, or when the user has started 20 more links.
  *
  * | state   | moved by                                          | next    | also                                  |
  * |---------|---------------------------------------------------|---------|---------------------------------------|
@@ -34,7 +34,7 @@ interface StartedState extends OAuthStateTerms {
 }
 
 interface OAuthStateContext {
-  /** Oldest first. */
+  /** The unfinished links, oldest first. */
   readonly begun: readonly StartedState[];
 }
 

@@ -7,7 +7,7 @@ import type { Refusal } from "../../refusal.js";
 export interface OAuthStateTerms {
   /** The flow that the state belongs to. A state of one flow is invalid in another. */
   readonly purpose: "integration" | "code-host";
-  /** The subject of the link, by its ids. */
+  /** The ids that identify the subject of the link. */
   readonly subject: Readonly<Record<string, string>>;
   /** The sealed data that the flow needs to read the response (a PKCE verifier); null for none. */
   readonly sealed: string | null;
@@ -24,7 +24,7 @@ export interface OAuthStateStarted {
   readonly expiresAtMs: number;
 }
 
-/** Consumes a state; refused with `conflict` if there is no valid one. */
+/** Consumes a state. Refused with `conflict` if the user has no valid state with this hash, session and purpose. */
 export interface UseOAuthState extends Answered<OAuthStateTerms | Refusal> {
   readonly type: "link.use";
   readonly purpose: OAuthStateTerms["purpose"];

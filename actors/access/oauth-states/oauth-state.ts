@@ -2,8 +2,8 @@
  * The `state` parameter of an OAuth link, from the authorization request to the response:
  *
  * 1. {@link beginOAuthState} creates the `state` of an authorization request.
- * 2. {@link consumeOAuthState} consumes the `state` of the response and returns the terms of the link. It refuses
- *    another user, session or purpose, a state older than ten minutes, and a second use.
+ * 2. {@link consumeOAuthState} consumes the `state` of the response and returns the terms of the link. The
+ *    function refuses another user, session or purpose, a `state` older than ten minutes, and a second use.
  */
 
 import { createHash } from "node:crypto";

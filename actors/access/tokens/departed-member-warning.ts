@@ -4,8 +4,9 @@ import type { ResourceRow } from "../../resources/resource.table.js";
 import { findMember } from "../../workspaces/member.table.js";
 
 /**
- * Warns if the user of a credential or trust has left the workspace. `path` is the read-only field with the user's id.
- * The credential stays valid because it belongs to the workspace, but another user should take it over.
+ * Returns a warning if the user of a credential or trust has left the workspace, because that user may still know the
+ * token. `path` is the read-only field with the user's id. The credential stays valid, because it belongs to the
+ * workspace.
  */
 export function departedMemberWarning(reading: Reading, row: ResourceRow<unknown>, path: string): readonly Warning[] {
   if (findMember(reading, row.workspaceId, String(row.added[path])) !== undefined) return [];

@@ -46,8 +46,8 @@ export function storeCredential(turn: Turn, credential: MintedCredential): void 
 }
 
 /**
- * Finds the valid credential with this hash and its workspace. It is valid before its expiry, while the trust is
- * unchanged and the workspace is open.
+ * Finds the valid credential with this hash and its workspace. A credential is valid before its expiry, while the trust
+ * is unchanged and the workspace is open.
  */
 export function findLiveCredential(
   reading: Reading,
@@ -94,15 +94,18 @@ function credentialEntry(workspaceId: string, { id, hash, trustId }: MintedCrede
 }
 
 /**
- * The number of removed credentials, and when to remove the next one: now if more credentials are due, null if none is
- * left.
+ * The number of removed credentials, and when to sweep again: now if more credentials are stored than one turn reads,
+ * at the next expiry otherwise, null if no credential is left.
  */
 export interface SweepResult {
   readonly removed: number;
   readonly nextMs: number | null;
 }
 
-/** Removes the trust's invalid credentials, the oldest first. */
+/**
+ * Removes the trust's invalid credentials, oldest first, at most {@link SWEEP_LIMIT}. An undefined trust makes all of
+ * its credentials invalid.
+ */
 export function sweepCredentials(turn: Turn, trustId: string, trust: ResourceRow | undefined): SweepResult {
   const { partition } = turn.self;
   let removed = 0;

@@ -74,7 +74,7 @@ async function mint<Fields extends TrustTerms>(
   return { trust, credentials, expiresAt: new Date(answer.expiresAtMs).toISOString() };
 }
 
-/** Finds the trust with this id, if its workspace is open. */
+/** Finds the trust with this id. Returns null if there is none, or if its workspace is closed. */
 function findTrust<Fields>(
   { runtime: { reading } }: WorkloadExchangeOptions,
   { trustKind }: Minting,

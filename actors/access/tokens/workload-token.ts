@@ -82,8 +82,8 @@ export function createWorkloadVerifier(options: {
 }
 
 /**
- * Returns the claims of a token that one of the matching keys verifies. A key set may have several keys with the same
- * `kid`, or keys without a `kid`.
+ * Verifies a token with each of the matching keys, and returns its claims. A key set may have several keys with the
+ * same `kid`, or keys without a `kid`. Throws if no key verifies the token.
  */
 async function verifyWithEach(token: string, keys: JWTVerifyGetKey, checks: JWTVerifyOptions): Promise<JWTPayload> {
   try {
@@ -106,12 +106,18 @@ async function verifyWithEach(token: string, keys: JWTVerifyGetKey, checks: JWTV
   }
 }
 
-/** Returns whether newer keys of the issuer might verify the token. The token does not say which key signed it. */
+/**
+ * Returns whether newer keys of the issuer might verify the token: its signature matches no known key, and the token
+ * has no `kid`.
+ */
 function mayBeReplaced(error: unknown, token: string): boolean {
   return error instanceof errors.JWSSignatureVerificationFailed && decodeProtectedHeader(token).kid === undefined;
 }
 
-/** Returns a fault that can be found without the issuer's keys, or null. Such a fault avoids a request for the keys. */
+/**
+ * Returns a fault that can be found without the issuer's keys, or null. If there is a fault, the keys need not be
+ * requested.
+ */
 function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null {
   if (token.length > MAX_TOKEN_LENGTH) {
     return fault("token", `at most ${MAX_TOKEN_LENGTH} characters`, token.length);
@@ -126,13 +132,13 @@ function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null
   }
 }
 
-/** Returns the claims of a verified token with exact whole numbers, because users see the values that do not match. */
+/** Returns the claims of a verified token. Integers are exact, because users see the claims that do not match. */
 function toClaims(token: string): JWTPayload {
   const [, payload = ""] = token.split(".");
   return readJson(Buffer.from(payload, "base64url").toString("utf8")) as JWTPayload;
 }
 
-/** Checks the claims that the issuer signed against the terms. */
+/** Compares the claims of a verified token with the terms of the trust. */
 function toTokenVerdict(payload: JWTPayload, terms: TrustTerms, nowMs: number): TokenVerdict {
   const { sub, iat } = payload;
   const refuse = (check: string, wanted: string, came: unknown): TokenVerdict => ({

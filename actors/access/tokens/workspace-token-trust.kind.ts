@@ -27,8 +27,8 @@ const PERMISSION = "manage-token-trusts";
 /**
  * Defines which workloads may exchange their platform's OIDC token for a workspace token, and with which scopes. The
  * minted tokens end when they expire, when a term of the trust changes, or when the trust is deleted (configuration
- * API, States). They stay valid if the user who defined the trust changes role or leaves, because jobs rely on the
- * trust, and it belongs to the workspace.
+ * API, States). The tokens stay valid if the user who defined the trust changes role or leaves, because jobs rely on
+ * the trust, and the trust belongs to the workspace.
  */
 export function tokenTrustKind({ allowList }: { readonly allowList: AllowList }): Kind<TokenTrustFields> {
   return {

@@ -9,7 +9,7 @@ const NEEDS_A_BASE = "must include read, plan or configure; secrets, runners and
 
 const SCOPES = ["read", "plan", "configure", "secrets", "runners", "trusts"] as const;
 
-/** The scopes of a token in a request body. {@link checkScopes} checks the rules between them. */
+/** The scopes of a token in a request body. {@link checkScopes} checks the rules for the whole list. */
 export const tokenScopes = z.array(z.enum(SCOPES, `must be a scope: ${SCOPES.join(", ")}`)).min(1, NEEDS_A_BASE);
 
 const schema = z.strictObject({
@@ -30,8 +30,9 @@ export type WorkspaceTokenFields = z.output<typeof schema>;
 export const TOKEN_FIELD = "token";
 
 /**
- * A bearer credential of one workspace. Its value is returned once; only a hash is stored. It belongs to the workspace:
- * it ends when it expires or is revoked (configuration API, States), not when its issuer changes role or leaves.
+ * A bearer credential of one workspace. The service returns the token's value once, and stores only a hash. A token
+ * ends when it expires or is revoked (configuration API, States). A token does not end when its issuer changes role or
+ * leaves, because the token belongs to the workspace.
  */
 export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   name: "workspace-token",
@@ -69,7 +70,9 @@ function inUtc(text: string): string {
   return Number.isNaN(ms) ? text : new Date(ms).toISOString();
 }
 
-/** Returns whether the year has four digits. RFC 3339 does not allow the sign before a longer year. */
+/**
+ * Returns whether a normalised time is before the year 10000. Later years begin with a sign, which RFC 3339 forbids.
+ */
 function isBeforeYear10000(text: string): boolean {
   return !text.startsWith("+");
 }
@@ -81,7 +84,9 @@ function checkToken(fields: WorkspaceTokenFields, scope: WriteScope<WorkspaceTok
   return errors;
 }
 
-/** Checks the rules of scopes beyond their names (configuration API, Workspace token). */
+/**
+ * Checks the rules for a list of scopes (configuration API, Workspace token). The schema has checked each scope's name.
+ */
 export function checkScopes(given: readonly Scope[]): FieldError[] {
   const errors: FieldError[] = [];
   if (new Set(given).size !== given.length) errors.push({ path: "scopes", message: "must name each scope once" });

@@ -25,7 +25,10 @@ export function isTokenOver(reading: Reading, { workspaceId, tokenId, trust }: T
   return token === undefined || token.hidden[TOKEN_FIELD] === undefined || hasExpired(token, nowMs);
 }
 
-/** An expired token: an issued one with its workspace and id, or a minted one, which its trust removes. */
+/**
+ * An expired token. An issued token has its workspace and id. A minted token needs neither: its trust's actor removes
+ * it.
+ */
 export type ExpiredToken =
   | { readonly isMinted: false; readonly workspaceId: string; readonly id: string }
   | { readonly isMinted: true };
@@ -36,8 +39,8 @@ export function findIssuedToken(reading: Reading, { workspaceId, tokenId }: Toke
 }
 
 /**
- * Returns whether a valid token is still valid, with one read: its row is still the same object, and it has not
- * expired.
+ * Returns whether an issued token is still valid, with one read. The token is valid if its row is still the same object
+ * and the token has not expired.
  */
 export function isSameToken(reading: Reading, token: IssuedToken, nowMs: number): boolean {
   return findResource(reading, token.workspaceId, "workspace-token", token.id) === token && !hasExpired(token, nowMs);

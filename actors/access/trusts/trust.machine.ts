@@ -34,7 +34,7 @@ interface TrustContext {
  */
 const SWEEP_EVERY_MS = 60_000;
 
-/** Maximum number of stored credentials per trust. It limits how much of the store one workload can fill. */
+/** Maximum number of stored credentials per trust, so that one workload can fill only a small part of the store. */
 const MAX_CREDENTIALS = 10_000;
 
 const { on, machine } = createChart<TrustContext, TrustMessage | Woken>();
@@ -91,14 +91,16 @@ function refuse(context: TrustContext, event: Delivered<RefuseWorkload>, minting
   return sweepBy(context, turn, turn.now + REFUSAL_RETENTION_MS);
 }
 
-/** Finds the trust, if its workspace is open. */
+/** Finds the trust. Returns undefined if it was deleted, or if its workspace is closed. */
 function findTrust(turn: Turn, { trustKind }: Minting, trustId: string): ResourceRow | undefined {
   const { partition } = turn.self;
   const isOpen = isWorkspaceOpen(turn, partition);
   return isOpen ? findResource(turn, partition, trustKind, trustId) : undefined;
 }
 
-/** Removes expired rows and sets the next wake-up. If no rows are left, the actor stops until its next message. */
+/**
+ * Removes expired rows, or all rows if the trust is gone, and sets the next wake-up. Stops the actor if no row is left.
+ */
 function sweep(context: TrustContext, turn: Turn, minting: Minting): TrustContext {
   const trust = findTrust(turn, minting, context.trustId);
   const { removed, nextMs } = sweepCredentials(turn, context.trustId, trust);
@@ -110,7 +112,7 @@ function sweep(context: TrustContext, turn: Turn, minting: Minting): TrustContex
   return swept;
 }
 
-/** Ensures that a sweep runs soon after a time. */
+/** Ensures that a sweep runs soon after the time `endMs`. */
 function sweepBy(context: TrustContext, turn: Turn, endMs: number): TrustContext {
   const atMs = endMs <= turn.now ? turn.now : Math.max(endMs, turn.now + SWEEP_EVERY_MS);
   if (context.sweepAtMs !== null && context.sweepAtMs <= atMs) return context;

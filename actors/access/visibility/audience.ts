@@ -32,7 +32,10 @@ export function findReaderRights(reading: Reading, caller: Caller, workspaceId: 
   return { isPerson, reads: granted.includes("read"), administers: granted.includes("administer"), teams: teams ?? [] };
 }
 
-/** Returns the row of an open workspace, which the rights in it depend on. Every change creates a new row object. */
+/**
+ * Returns the row of an open workspace; undefined if the workspace is closed. Every change creates a new row object, so
+ * callers cache rights in the workspace until the object changes.
+ */
 export function findReadWorkspace(reading: Reading, workspaceId: string): object | undefined {
   return findResource(reading, workspaceId, "workspace", workspaceId);
 }

@@ -20,7 +20,8 @@ export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
 };
 
 /**
- * The permissions of each scope, including those of the scopes that it also grants (configuration API, Token scopes).
+ * The permissions of each scope, including the permissions of other scopes that the scope grants (configuration API,
+ * Token scopes).
  */
 const scopePermissions: Readonly<Record<Scope, readonly Permission[]>> = {
   read: ["read"],
@@ -55,7 +56,7 @@ const alsoGrants: Readonly<Record<Scope, readonly Scope[]>> = {
   trusts: ["read"],
 };
 
-/** Returns whether the held scopes, and those they also grant, include all wanted scopes. */
+/** Returns whether the held scopes, together with the scopes that they grant, include all wanted scopes. */
 export function holdsScopes(granted: readonly Scope[], wanted: readonly Scope[]): boolean {
   return wanted.every((scope) => granted.some((own) => own === scope || alsoGrants[own].includes(scope)));
 }

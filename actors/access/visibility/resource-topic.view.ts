@@ -4,7 +4,7 @@ import { toRepresentation } from "../../resources/representation.js";
 import { findResource } from "../../resources/resource.table.js";
 import { type ChangeFor, locateWorkspace, type StreamTopic, toAll } from "./stream-topic.js";
 
-/** Creates the topic of one resource of a kind, including changes below it. */
+/** Creates the topic of one resource of a kind. It includes changes of the resources that this resource holds. */
 export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic {
   const kind = kinds.find((one) => one.name === name);
   if (kind === undefined) throw new Error(`no kind ${name}`);

@@ -82,7 +82,10 @@ export interface ResourceName {
   readonly address: string;
 }
 
-/** Finds the resource of the kind at an address; refuses with `not-found` if the caller cannot see it. */
+/**
+ * Finds the resource of the kind at an address. Refuses with `not-found` if the caller cannot see it, and a malformed
+ * address of a resource that a station holds.
+ */
 export function findVisibleResourceAt(
   kind: Kind,
   reading: Reading,
@@ -107,12 +110,13 @@ export interface ResourceListing {
   readonly station: string | undefined;
 }
 
-/** Number of rows to read per slice. */
+/** Number of rows to read per page. */
 const PAGE = 200;
 
 /**
  * Lists the resources of the kind that the caller can see, in address order, a page at a time. A change made between
- * two pages may or may not appear. For workspaces, lists all that the caller is a member of.
+ * two pages may or may not appear. For workspaces, lists all that the caller is a member of. Refuses an invisible
+ * workspace and a malformed station address.
  */
 export function listVisibleResources(
   kind: Kind,

@@ -11,7 +11,7 @@ export interface TopicSubject {
 
 /** A kind of stream topic: its audience, its initial view, and its changes. */
 export interface StreamTopic {
-  /** Returns the workspace of the subject with an id; undefined if the caller cannot see any such subject. */
+  /** Returns the workspace of the subject with an id; undefined if the caller sees no subject with this id. */
   readonly workspaceOf: (reading: Reading, caller: Caller, id: string) => string | undefined;
   /**
    * Returns the current audience; the API answers 404 to all others. Undefined if the subject does not exist. Called
@@ -28,7 +28,8 @@ export interface StreamTopic {
 }
 
 /**
- * A version of a change for one audience. A subscriber gets the first version whose audience includes them, or nothing.
+ * A version of a change for one audience. A subscriber gets the first version whose audience includes the subscriber,
+ * or nothing.
  */
 export interface ChangeFor {
   readonly audience: Audience;

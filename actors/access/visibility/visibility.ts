@@ -31,9 +31,9 @@ function listGrantedPermissions(reading: Reading, caller: Caller, workspaceId: s
 }
 
 /**
- * Returns null if the caller has the permission. Otherwise refuses: with `not-found` if they cannot see the workspace,
- * as if it did not exist, or else with `forbidden`. That refusal names the permission, and its title uses `about` (a
- * resource kind or `workspace`).
+ * Returns null if the caller has the permission. Otherwise refuses with `not-found` if the caller cannot see the
+ * workspace, else with `forbidden`. The `forbidden` refusal names the permission, and `about` (a resource kind or
+ * `workspace`) in its title.
  */
 export function permit(
   reading: Reading,

@@ -1,4 +1,6 @@
-/** Runs a hook step that calls a tool. It sends the same request as an agent's call, under the rules of hooks. */
+/**
+ * Runs a hook step that calls a tool. The request is the same as for an agent's call. The rules for hooks apply to it.
+ */
 
 import type { Clock } from "../../../runtime/clock.js";
 import type { RunSignal } from "../../../runtime/effects/run-signal.js";
@@ -45,7 +47,7 @@ export interface CallStep {
   readonly work: WorkEvent;
   /** Returns the names that the step's expressions see. */
   readonly names: () => Names;
-  /** The same for every attempt of the step. */
+  /** The id of the message, which is the same for every attempt of the step. */
   readonly messageId: string;
   readonly nowMs: number;
 }
@@ -89,8 +91,8 @@ export function prepareCall(
 }
 
 /**
- * Makes the call. Its timeout starts now. On a before event the call fails if the tool's response could not be read
- * completely, because the unread part may contain a refusal.
+ * Makes the call. The call's timeout starts now. On a `before` event, the call fails if the tool's response could not
+ * be read completely, because the unread part may contain a refusal.
  */
 export async function makeCall(
   options: { readonly outbound: Pick<Outbound, "send">; readonly clock: Clock },

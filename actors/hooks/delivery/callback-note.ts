@@ -5,7 +5,10 @@ import type { CallbackSubject } from "./callback.queries.js";
 /** Maximum length of a receiver's note, in characters. */
 const MAX_NOTE = 20_000;
 
-/** Returns the note that a receiver adds to its task. With a key, the note is added only once; with null, each time. */
+/**
+ * Returns the note that a receiver adds to its task. With a key, the note is added only once; with null, each time.
+ * Refuses an empty note, and one with more than {@link MAX_NOTE} characters.
+ */
 export function toCallbackNote(
   { hookOccurrence }: CallbackSubject,
   { text, key }: { readonly text: string; readonly key: string | null },

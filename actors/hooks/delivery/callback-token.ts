@@ -11,8 +11,8 @@ export interface CallbackBearer {
 }
 
 /**
- * Creates a token for the callbacks of one hook occurrence, valid for 15 minutes. It holds the occurrence, the expiry,
- * and a proof of both.
+ * Creates a token for the callbacks of one hook occurrence, valid for 15 minutes. The token contains the occurrence,
+ * the expiry, and a digest that proves that the service created the token.
  */
 export function createCallbackToken(
   sealer: Pick<Sealer, "digest">,

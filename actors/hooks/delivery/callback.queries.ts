@@ -22,7 +22,10 @@ export interface CallbackSource {
   readonly nowMs: number;
 }
 
-/** Finds the hook occurrence and task of a callback token. Refuses an invalid token, and the token of a test. */
+/**
+ * Finds the hook occurrence and task of a callback token. Refuses an invalid or expired token, the token of a test, and
+ * a token whose task or workspace no longer exists.
+ */
 export function findCallbackSubject(
   { reading, sealer, nowMs }: CallbackSource,
   token: string | null,

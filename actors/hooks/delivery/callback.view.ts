@@ -4,7 +4,7 @@ import { toEventTask } from "../../events/event-task.js";
 import { findLine } from "../../lines/line.queries.js";
 import type { CallbackSubject } from "./callback.queries.js";
 
-/** The task as the receiver of its hook can see it. */
+/** The task as a hook's receiver can see it. */
 export const callbackTaskSchema = z
   .strictObject({
     id: z.string(),

@@ -26,7 +26,7 @@ export interface Delivery {
   readonly hookOccurrenceId: string;
   /** The step's index, from 0. */
   readonly step: number;
-  /** The event if it is in memory; otherwise it is read from the row. */
+  /** The event if it is in memory; undefined to read it from its row. */
   readonly event: WorkEvent | undefined;
 }
 
@@ -53,7 +53,10 @@ export interface PreparedRequest {
   readonly from: "service" | "network";
 }
 
-/** Prepares one step from the hook's current definition: the rendered and signed request, or the call of its tool. */
+/**
+ * Prepares one step from the hook's current definition: a rendered and signed request, or a tool call. Otherwise
+ * returns why there is none.
+ */
 export function prepareRequest(
   options: RequestOptions,
   delivery: Delivery,
@@ -162,7 +165,8 @@ function createProof(
 
 /**
  * Returns the `webhook-signature` of Standard Webhooks over id, timestamp and body, with a `whsec_...` secret. The
- * library `standardwebhooks`, which tests verify it with, hashes in JavaScript at 2 to 8 times the CPU time.
+ * service does not use the library `standardwebhooks`: it hashes in JavaScript, with 2 to 8 times the CPU time. Tests
+ * verify signatures with it.
  */
 export function signMessage(
   secret: string,

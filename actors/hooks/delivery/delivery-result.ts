@@ -2,8 +2,10 @@ import type { AttemptRow } from "../hook-occurrence.js";
 
 /** The result of a step's request or call. The actor adds the attempt's number. */
 export interface DeliveryResult extends Omit<AttemptRow, "n"> {
-  /** Why the receiver or tool refuses a before event, read from its complete response; absent if it does not refuse. */
+  /**
+   * Why the receiver or tool refuses a `before` event, read from its complete response; absent if it does not refuse.
+   */
   readonly refuses?: string;
-  /** A process kill interrupted a request on a before event. The event still waits, so the request is sent again. */
+  /** A process kill interrupted a request on a `before` event. The event still waits, so the request is sent again. */
   readonly isAskedAgain?: true;
 }

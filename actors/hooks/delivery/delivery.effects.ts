@@ -28,7 +28,7 @@ import { MAX_OUTPUT_BYTES, readHookAnswer } from "./hook-answer.js";
 export const DELIVERY_EFFECT = effect<DeliveryInput, DeliveryResult, WorkEvent>("hook-delivery");
 
 /**
- * Maximum size of a response to a hook on a before event, in bytes. The service reads the whole response, because a
+ * Maximum size of a response to a hook on a `before` event, in bytes. The service reads the whole response, because a
  * refusal can be anywhere in it.
  */
 const MAX_BEFORE_ANSWER_BYTES = 1024 * 1024;
@@ -46,7 +46,8 @@ export interface DeliveryInput {
   /** Timeout of the request from the time it is sent, in milliseconds. */
   readonly timeoutMs: number;
   /**
-   * Until when a request on a before event may wait for a slot, in milliseconds since 1970; absent on an after event.
+   * The latest time at which a request on a `before` event may get a slot, in milliseconds since 1970; absent on an
+   * `after` event.
    */
   readonly deadlineMs?: number;
 }
@@ -82,7 +83,7 @@ function prepareDelivery(
     const { code, reason, step: name } = prepared;
     return { place: null, begin: async () => ({ ...notSent(name, nowMs), code, reason }) };
   }
-  // A request that a killed process had started counts as a failed attempt. A tool call on a before event is never
+  // A request that a killed process had started counts as a failed attempt. A tool call on a `before` event is never
   // repeated, whether or not it had an effect.
   if (mayHaveBegun) {
     const interrupted = { ...notSent(prepared.step, nowMs), code: "errored", reason: INTERRUPTED } as const;
@@ -132,7 +133,7 @@ interface Sent {
   readonly isBefore: boolean;
 }
 
-/** Sends the request. Its timeout starts now. */
+/** Sends the request. The request's timeout starts now. */
 async function deliver(
   { clock, network, outbound }: DeliveryOptions,
   { workspaceId, timeoutMs, prepared, isBefore }: Sent,

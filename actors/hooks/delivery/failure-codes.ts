@@ -27,22 +27,25 @@ export function toFailureCode(status: number): HookFailureCode | null {
   return status >= 500 ? "server-error" : "rejected";
 }
 
-/** The reason of a `timeout` when the hooks on a before event exceeded their common time limit. */
+/** The reason of a `timeout` when the hooks on a `before` event exceeded their common time limit. */
 export const BEFORE_EVENT_TIMEOUT = "the hooks on the event used up their 60 seconds";
 
 /** The reason of an `errored` request that a process kill interrupted: it is unknown whether the request arrived. */
 export const INTERRUPTED = "the service was killed before there was an answer; the request may have arrived";
 
-/** Returns the message of a hook that blocks on failure (configuration API, Refusing an event). */
+/**
+ * Returns the message with which a failed hook refuses an event, if the hook blocks on failure (configuration API,
+ * Refusing an event).
+ */
 export function toRefusal(failed: { readonly hook: string; readonly step: string; readonly reason: string }): string {
   return `Hook ${failed.hook} failed at step ${failed.step} and blocks on failure. Reason: ${failed.reason}`;
 }
 
 /**
- * The reason of a `timeout` when the service was down at the time limit of a before event, so that nothing was sent.
+ * The reason of a `timeout` when the service was down at the time limit of a `before` event, so that nothing was sent.
  */
 export const NOT_RUNNING =
   "the service was not running when the 60 seconds of the event ended; its request was not sent";
 
-/** The reason of a `timeout` when a request on a before event got no slot and was never sent. */
+/** The reason of a `timeout` when a request on a `before` event got no slot and was never sent. */
 export const NO_PLACE = "its request got no slot within the event's 60 seconds";

@@ -37,8 +37,8 @@ export interface HookTokenClaims {
 
 /**
  * Creates a signer from an ES256 private key, in PEM (PKCS8) or as a JWK. Throws for any other text. The signer is
- * synchronous, because a request is prepared without waiting. jose would sign in the process's thread pool, which reads
- * and writes of stored data also need.
+ * synchronous, because requests are prepared synchronously. The library jose would sign in the process's thread pool,
+ * which reads and writes of stored data also need.
  */
 export function createHookTokenSigner(privateKey: string): HookTokenSigner {
   const key = readKey(privateKey);

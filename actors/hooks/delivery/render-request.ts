@@ -81,7 +81,7 @@ interface FixedParts {
   readonly head: RenderedHead | Unrendered | null;
 }
 
-/** Cached while a request is in memory. */
+/** Caches the fixed parts of each request for as long as the request is in memory. */
 const fixedParts = new WeakMap<StepRequest, FixedParts>();
 
 function toFixedParts(request: StepRequest): FixedParts {

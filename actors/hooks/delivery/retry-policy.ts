@@ -9,10 +9,10 @@ const retriedCodes: ReadonlySet<HookFailureCode> = new Set([
   "errored",
 ]);
 
-/** Returns whether a hook on an after event retries after this failure. */
+/** Returns whether a hook on an `after` event retries after this failure. */
 export function isRetried(code: HookFailureCode): boolean {
   return retriedCodes.has(code);
 }
 
-/** Maximum time that a request on a before event waits for a slot, from the time of the event, in milliseconds. */
+/** Maximum time that a request on a `before` event waits for a slot, from the time of the event, in milliseconds. */
 export const MAX_PLACE_WAIT_MS = 59_000;

@@ -52,7 +52,10 @@ export function findPreviousSecret(
   return previous !== undefined && previous.untilMs > nowMs ? previous.sealed : null;
 }
 
-/** Stores the secret that an update replaces until `untilMs`. Stores nothing if the update replaces no secret. */
+/**
+ * Stores the secret that an update replaces, to be kept until `untilMs`. Stores nothing if the update replaces no
+ * secret.
+ */
 export function storePreviousSecret(
   writing: Writing,
   row: ResourceRow<HookFields>,
@@ -65,7 +68,10 @@ export function storePreviousSecret(
   previousSecrets.put(writing, row.workspaceId, row.id, { sealed, untilMs });
 }
 
-/** Removes stored secrets when they expire or their hook is deleted. */
+/**
+ * Sends the expiry of a hook's stored secret to the rotation actor after each change of the hook. If the hook was
+ * deleted, the actor removes the secret at once.
+ */
 export const secretRotationSubscriber: Subscriber<ResourceChanged<"hook">> = {
   name: "secrets of hooks go after their rotation",
   facts: ["hook.changed"],

@@ -35,7 +35,7 @@ const signingKeys = reference<UseKey>("signing-keys");
 /** The actor that stores the keys. */
 export const signingKeysRef = signingKeys(GLOBAL_PARTITION, "hooks");
 
-/** A token's lifetime plus the allowed clock skew. */
+/** How long a replaced key stays published, in milliseconds: the lifetime of a token plus the allowed clock skew. */
 const RETENTION_MS = (HOOK_TOKEN_SECONDS + 60) * 1_000;
 
 /** Lists the keys of all tokens that may still be valid. */

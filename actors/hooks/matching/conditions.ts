@@ -30,8 +30,8 @@ export interface Condition {
   /** Returns the part of an event that the condition reads. */
   saw(work: WorkEvent): unknown;
   /**
-   * Evaluates the condition and subtracts its cost from `work`. Null if the remaining work was too little to decide,
-   * and less than the condition's limit.
+   * Evaluates the condition and subtracts its cost from `work`. Returns null if the remaining work was too little to
+   * decide. Never returns null if the remaining work was at least the condition's own limit.
    */
   holds(subject: Subject, work: Work): boolean | null;
   /** Returns the value of a user's `when`, and subtracts its cost from `work`; null for a match list. */
@@ -44,7 +44,9 @@ type MatchedFields = Pick<HookFields, "key" | "on" | "match" | "vars" | "when">;
 /** Estimated size limit of all cached conditions, in bytes; the oldest are evicted first. */
 const MAX_CACHED_BYTES = 128_000_000;
 const BYTES_A_HOOK = 2_000;
-/** Estimated bytes per character of a list's name or glob, and of a `when` with its cached program. */
+/**
+ * Estimated bytes per character: first for a name or glob in a match list, then for a `when` with its compiled program.
+ */
 const BYTES_A_CHARACTER = 8;
 const BYTES_A_CHARACTER_OF_WHEN = 200;
 
@@ -57,7 +59,7 @@ interface CachedConditions {
 const cachedConditions = new Map<string, CachedConditions>();
 let cachedBytes = 0;
 
-/** Returns the conditions of a stored hook, in evaluation order. They are compiled once per version. */
+/** Returns the conditions of a stored hook, in evaluation order. The conditions are compiled once per version. */
 export function getConditions({ id, version, fields }: ResourceRow<HookFields>): readonly Condition[] {
   const known = cachedConditions.get(id);
   if (known?.version === version) return known.conditions;
@@ -116,7 +118,10 @@ type ConditionSource = ({ readonly expression: string } | { readonly list: strin
   readonly saw: (work: WorkEvent) => readonly string[];
 };
 
-/** Requires that the value, or at least one of several values, is one of the names. */
+/**
+ * Creates the condition that the value, or at least one of several values, is one of the names. Returns none if there
+ * are no names.
+ */
 function nameCondition(name: Condition["name"], wanted: readonly string[], looked: ConditionSource): Condition[] {
   if (wanted.length === 0) return [];
   const names = new Set(wanted);
@@ -138,8 +143,8 @@ function nameCondition(name: Condition["name"], wanted: readonly string[], looke
 }
 
 /**
- * Maximum cost of matching the paths of one change, in units of the meter. A change that exceeds it counts as a match,
- * so that its size never bypasses a hook that guards the paths.
+ * Maximum cost of matching the paths of one change, in units of the meter. A change that costs more counts as a match,
+ * so that a large change cannot bypass a hook that guards the paths.
  */
 const MAX_PATH_UNITS = 60_000;
 

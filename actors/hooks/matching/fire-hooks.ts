@@ -13,7 +13,7 @@ import { type FireHook, hookOccurrenceRef } from "../hook-occurrence.messages.js
 import { hookMatcherRef, type MatchHooks } from "./hook-matcher.messages.js";
 import { type HookRow, MATCH_START, matchHooks } from "./match-hooks.js";
 
-/** Common time limit for all hooks on one before event (configuration API, Refusing an event), in milliseconds. */
+/** Common time limit for all hooks on one `before` event (configuration API, Refusing an event), in milliseconds. */
 const BEFORE_EVENT_MS = 60_000;
 /**
  * Maximum matching cost in the turn that receives an event, in units of the meter. The hook matcher continues from
@@ -21,19 +21,19 @@ const BEFORE_EVENT_MS = 60_000;
  */
 const MATCH_UNITS_IN_TURN = 15_000;
 
-/** Fires the hooks that match an after event. */
+/** Fires the hooks that match an `after` event. */
 export const afterEventSubscriber: Subscriber<WorkFact> = {
   name: "hooks on after events",
   facts: workEventNames.filter(isAfterEvent),
   handle({ work }, turn) {
     const { fires, next } = matchHooks(turn, work, { from: MATCH_START, units: MATCH_UNITS_IN_TURN });
-    // No other turn fires these hooks on this event: only the matcher could, and it starts after them.
+    // No other turn fires these hooks on this event. Only the matcher could, and it starts after these hooks.
     for (const hook of fires) turn.sendFirst(toRef(hook, work), toFire(hook, work));
     if (next !== null) turn.send(hookMatcherRef(work), toMatchHooks(next, work));
   },
 };
 
-/** Asks the matching hooks whether a before event may happen. */
+/** Asks the matching hooks whether a `before` event may happen. */
 export const beforeEventGate: Gate<WorkQuestion> = {
   name: "hooks on before events",
   questions: workEventNames.filter(isBeforeEvent),
@@ -45,7 +45,7 @@ export const beforeEventGate: Gate<WorkQuestion> = {
   },
 };
 
-/** Fires a hook on an after event. */
+/** Fires a hook on an `after` event. */
 export function fireHook(turn: Turn, hook: HookRow, work: WorkEvent): void {
   turn.send(toRef(hook, work), toFire(hook, work));
 }
@@ -55,8 +55,8 @@ function toRef(hook: HookRow, work: WorkEvent) {
 }
 
 /**
- * Returns the request that asks a hook to decide on a before event. If no answer arrives, the hook's `failure` setting
- * decides.
+ * Returns the request that asks a hook to decide on a `before` event. If no answer arrives, the hook's `failure`
+ * setting decides.
  */
 export function toFireRequest(hook: HookRow, work: WorkEvent): GatekeeperRequest {
   return { to: toRef(hook, work), message: toFire(hook, work), whenSilent: timeoutRefusal(hook) };
@@ -66,7 +66,7 @@ function toFire(hook: HookRow, work: WorkEvent): FireHook {
   return { type: "hook.fire", hookId: hook.id, work, resends: null };
 }
 
-/** Returns why a hook refuses a before event after its time limit; null if it allows the event. */
+/** Returns why a hook refuses a `before` event after its time limit; null if it allows the event. */
 export function timeoutRefusal({ fields }: HookRow): string | null {
   const step = fields.steps[0]?.name ?? "";
   return fields.failure === "block" ? toRefusal({ hook: fields.key, step, reason: BEFORE_EVENT_TIMEOUT }) : null;

@@ -65,7 +65,8 @@ function toPlaces(glob: string): Places {
  * Follows all alternatives in the glob at once: tracks the set of positions reached after each character of the path.
  */
 function matches({ singles, runs }: Places, path: string, work: Work): boolean {
-  // Positions are in increasing order. Each leads to itself and to the next one, so duplicates are always adjacent.
+  // Positions are in increasing order. Each position leads to itself and to the next one, so duplicates are always
+  // adjacent.
   let places = new Int32Array(runs.length);
   let next = new Int32Array(runs.length);
   let count = 1;

@@ -1,6 +1,6 @@
 /**
- * Matches the hooks of events that would take too long in one turn, `hook-judge/<team id>`. Rows hold the waiting
- * events. Each wake-up spends the cost limit of one turn on the first event; before events have priority. So a team
+ * Matches the hooks on an event, `hook-judge/<team id>`, if this takes too long for one turn. Rows hold the waiting
+ * events. Each wake-up spends the cost limit of one turn on the first event; `before` events have priority. So a team
  * with many expensive conditions delays only itself. There is only one state.
  *
  * | state   | moved by                            | next    | also                                             |
@@ -99,7 +99,7 @@ function matchNext({ turn }: Delivered<Woken>): void {
   else turn.wake(MATCH, turn.now);
 }
 
-/** Also asks the newly matched hooks on a before event for their decision. */
+/** Also asks the newly matched hooks on a `before` event for their decision. */
 function callMatchedHooks(
   turn: Turn,
   { replyTo, key }: ReplyTo,
@@ -114,7 +114,10 @@ function callMatchedHooks(
   turn.send(replyTo, call);
 }
 
-/** Returns the refusal of the first late hook that blocks on failure: it might have fired. Null if there is none. */
+/**
+ * Returns the refusal of the first hook that blocks on failure; null if no hook does. The hooks match only by their
+ * lists: after the time limit, their `when` is not evaluated.
+ */
 function firstRefusal(hooks: readonly HookRow[]): string | null {
   for (const hook of hooks) {
     const refused = timeoutRefusal(hook);

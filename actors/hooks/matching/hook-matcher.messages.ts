@@ -9,7 +9,7 @@ export interface MatchHooks extends Message {
   readonly type: "hook.judge";
   readonly work: WorkEvent;
   readonly from: MatchCursor;
-  /** Set by the runtime if a before event waits for the answer. */
+  /** Set by the runtime if a `before` event waits for the answer. */
   readonly gate?: ReplyTo;
 }
 

@@ -36,8 +36,8 @@ export type MatchMode = "all conditions" | "match lists";
 export const MAX_MATCH_COST = 100_000;
 
 /**
- * Matches the hooks that could match an event, starting at a cursor, in a fixed order, until `units` are spent. With
- * {@link MAX_MATCH_COST} units it always matches at least one hook.
+ * Matches the hooks that could match an event, starting at a cursor, in a fixed order, until `units` are spent. {@link
+ * MAX_MATCH_COST} units are enough to decide about at least one hook.
  */
 export function matchHooks(
   reading: Reading,
@@ -93,8 +93,8 @@ interface KeyCursor {
 }
 
 /**
- * Returns whether `keys[index]` is the first of the event's keys that the hook has. The other keys would match the hook
- * again.
+ * Returns whether `keys[index]` is the first of the event's keys that the hook has. Any other key of the event would
+ * match the hook again.
  */
 function isFirstKey({ fields }: HookRow, keys: readonly string[], index: number): boolean {
   const own = lookupKeys(fields);
@@ -107,10 +107,10 @@ function withoutWhen(hook: HookRow) {
 
 /** Cost of reading any uncached hook, in units of the meter. */
 const UNITS_A_HOOK = 300;
-/** Cost of compiling its conditions, per character of `when` and of a glob. */
+/** Cost of compiling a hook's conditions: first per character of `when`, then per character of a glob. */
 const UNITS_A_CHARACTER_OF_WHEN = 4;
 const UNITS_A_CHARACTER_OF_GLOB = 1;
-/** Additional cost of reading, per value, and the number of text characters per unit. */
+/** Additional cost of reading a hook: the units per value, and the number of text characters per unit. */
 const UNITS_A_VALUE = 3;
 const CHARACTERS_A_UNIT = 32;
 
