@@ -25,10 +25,15 @@ export interface CodeBlock {
  */
 export function readCode(repository: Repository, file: CodeFile): CodeBlock {
   const root = repository.parse(file);
+  if (root !== null) return toWhole(file, root);
   const whole = { type: "", labels: [], file, start: 0 };
-  if (root !== null) return { ...whole, ...toContent(file, toHolder(file.text, root)) };
   const json = isJson(file.path) ? readJson(file.text) : null;
   return { ...whole, ...(json === null ? nothing : jsonContent(file, json)) };
+}
+
+/** Reads a syntax tree as one unnamed block of a file. */
+export function toWhole(file: CodeFile, root: SyntaxNode): CodeBlock {
+  return { type: "", labels: [], file, start: 0, ...toContent(file, toHolder(file.text, root)) };
 }
 
 type Content = Pick<CodeBlock, "attributes" | "nodes" | "blocks">;

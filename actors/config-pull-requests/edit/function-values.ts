@@ -39,6 +39,8 @@ export function callValues(at: Expression, steps: readonly Step[], evaluator: Ev
   const [key] = steps;
   if (name === "toset" && steps.length === 1 && typeof key === "string" && key !== "*")
     return [{ text: key, place: placeIn(at) }];
+  // The elements of a set are ordered by their values, not as they are written.
+  if (name === "toset" && typeof key === "number") return indirect(read(first, ["*", ...steps.slice(1)]));
   if (/^(tostring|tolist|toset|tomap|sensitive|nonsensitive)$/.test(name)) return read(first, steps);
   if (name === "one") return read(first, ["*", ...steps]);
   if (name === "values")

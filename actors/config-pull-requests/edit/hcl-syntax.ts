@@ -250,9 +250,19 @@ function isKnownInterpolation(text: string, part: SyntaxNode, knows: Knows): boo
   return reference !== undefined && knows(reference);
 }
 
-/** Returns the element expressions of a tuple. */
+/** Returns the expressions directly in a node, such as the elements of a tuple. */
 export function listElements(tuple: SyntaxNode): readonly SyntaxNode[] {
   return tuple.children.filter(({ type }) => type === "expression");
+}
+
+/**
+ * Returns the values between which a conditional chooses. The grammar reads `a ? x : b ? y : z` as
+ * `(a ? x : b) ? y : z`, so the branches of a condition without parentheses count too.
+ */
+export function listBranches(conditional: SyntaxNode): readonly SyntaxNode[] {
+  const [condition, ...branches] = listElements(conditional);
+  const inner = condition === undefined ? condition : toInner(condition);
+  return inner?.type === "conditional" ? [...listBranches(inner).slice(0, -1), ...branches] : branches;
 }
 
 /** Returns all comments within a node, in file order. */

@@ -1,10 +1,10 @@
 import { dirname } from "node:path";
 import type { CodeBlock } from "./code-blocks.js";
-import { listElements, nodesIn, type Syntax, toHolder, toInner, toText } from "./hcl-syntax.js";
+import { listBranches, listElements, type Syntax, type SyntaxNode, toHolder, toInner, toText } from "./hcl-syntax.js";
 import { isWithin } from "./links.js";
 import { mayBe, type PathParts, toPattern } from "./path-pattern.js";
 import { readPath } from "./read-paths.js";
-import { isCode, isModuleFile, isValues, type Repository } from "./repository.js";
+import { isModuleFile, isPlan, type Repository } from "./repository.js";
 
 /** A call that instantiates a module: a `module` block, or its equivalent in Terragrunt or Terraform stacks. */
 export interface ModuleCall {
@@ -36,9 +36,30 @@ export function callsIn(repository: Repository, named: string | undefined, whole
   return callers.flatMap((block) => {
     const source = block.attributes.get("source");
     if (source === undefined) return [];
-    const calls = (folder: string): boolean => mayCall(repository, { source, path, named, isModule }, folder);
+    const calls = toCalls(repository, { source, path, named, isModule });
     return [{ block, times: toTimes(repository, block), calls, isIncluded: !isModule }];
   });
+}
+
+/**
+ * Returns the module calls in code that a tool generates. The folders that the tool places the code in are unknown, and
+ * so is their number. A call without a source may call any module.
+ */
+export function generatedCallsIn(
+  repository: Repository,
+  named: string | undefined,
+  { blocks }: CodeBlock,
+): readonly ModuleCall[] {
+  return blocks.filter(isGeneratedCall).map((block) => {
+    const source = block.attributes.get("source");
+    const calls =
+      source === undefined ? () => true : toCalls(repository, { source, path: null, named, isModule: true });
+    return { block, times: "many", calls, isIncluded: false };
+  });
+}
+
+function isGeneratedCall({ type, labels }: CodeBlock): boolean {
+  return type === "module" || (type === "tm_dynamic" && labels[0] === "module");
 }
 
 /** Returns the includes in a Terragrunt file. */
@@ -57,29 +78,30 @@ export function includesIn(repository: Repository, { file: { path }, blocks }: C
   });
 }
 
-/**
- * Whether an HCL file belongs to Terragrunt or Terraform stacks: not a module file, not a variable file, and not a
- * test, because a test's resources are destroyed after it.
- */
-function isPlan(path: string): boolean {
-  return (
-    isCode(path) && !isModuleFile(path) && !isValues(path) && !/\.(tftest|tofutest|tfmock|tofumock)\.\w+$/.test(path)
-  );
-}
-
 interface Source {
   /** The text of the `source` expression. */
   readonly source: string;
-  /** The file that contains the call. */
-  readonly path: string;
+  /** The file that contains the call; null for generated code, which may be placed in any folder. */
+  readonly path: string | null;
   /** The name of the repository, `owner/name`; undefined if it is unknown. */
   readonly named: string | undefined;
   readonly isModule: boolean;
 }
 
-function mayCall({ syntax, links }: Repository, of: Source, folder: string): boolean {
-  const { from, parts: whole } = readPath(syntax, of.source);
-  const parts = withoutQuery(whole);
+/** Returns a function that tells whether a source may be the module in a folder. Reads the source at the first call. */
+function toCalls(repository: Repository, of: Source): ModuleCall["calls"] {
+  let read: ReturnType<typeof readPath> | undefined;
+  return (folder) => {
+    read ??= readPath(repository.syntax, of.source);
+    return mayCall(repository, { ...of, ...read, parts: withoutQuery(read.parts) }, folder);
+  };
+}
+
+function mayCall(
+  { links }: Repository,
+  { from, parts, ...of }: Omit<Source, "source"> & ReturnType<typeof readPath>,
+  folder: string,
+): boolean {
   const [begin = ""] = parts;
   if (begin !== null && isRemote(begin)) return mayFetch(parts, of.named, folder);
   // An unknown beginning may be the address of this repository, as well as a path.
@@ -87,7 +109,7 @@ function mayCall({ syntax, links }: Repository, of: Source, folder: string): boo
   const isLocal = begin === null || from === "module" || !of.isModule || /^\.\.?(\/|$)/.test(begin);
   if (!isLocal) return false;
   const isPlaced = from === "module" || (begin !== null && !begin.startsWith("/"));
-  const bases = isPlaced ? links.listNames(dirname(of.path)) : [null];
+  const bases = isPlaced && of.path !== null ? links.listNames(dirname(of.path)) : [null];
   const names = links.listNames(folder);
   return bases.some((base) => names.some((name) => mayBe(toPattern(base, relative(parts, from)), name)));
 }
@@ -121,30 +143,58 @@ function mayFetch(parts: PathParts, named: string | undefined, folder: string): 
   const isOfRepository = isNamed || address.includes(unknown);
   const steps = below.join("/").split(unknown);
   const inside = steps.flatMap((step, index) => (index > 0 ? [null, step] : [step]));
-  return isOfRepository && mayBe(toPattern(".", ["/", ...inside]), folder);
+  const pattern = toPattern(".", ["/", ...inside]);
+  // The folders of an archive are in a folder of its own.
+  const isArchive = /\/(archive|tarball|zipball)\/|\.(zip|tgz|tar(\.\w+)?)$/.test(address);
+  const inArchive = { ...pattern, steps: pattern.steps.slice(1) };
+  return isOfRepository && (mayBe(pattern, folder) || (isArchive && mayBe(inArchive, folder)));
 }
 
 function toTimes({ syntax }: Repository, { attributes, blocks }: CodeBlock): ModuleCall["times"] {
   const [count, each] = [attributes.get("count"), attributes.get("for_each")];
   const enabled = blocks.find(({ type }) => type === "lifecycle")?.attributes.get("enabled") ?? "true";
-  const elements = each === undefined ? 1 : elementsIn(syntax, each);
-  if (enabled === "false" || count === "0" || elements === 0) return "none";
-  if (elements !== 1) return "many";
-  return count === undefined || /^(1|[^?]*\?\s*[01]\s*:\s*[01])$/.test(count) ? "one" : "many";
+  const counts = count === undefined ? [1] : listCounts(syntax, count);
+  const elements = each === undefined ? [1] : listCounts(syntax, each);
+  if (enabled === "false" || isOnly(counts, 0) || isOnly(elements, 0)) return "none";
+  return [counts, elements].every((some) => some?.every((number) => number <= 1)) ? "one" : "many";
 }
 
-/** Returns the number of elements in a literal object or set; null for any other expression. */
-function elementsIn(syntax: Syntax, expression: string): number | null {
+function isOnly(counts: readonly number[] | null, wanted: number): boolean {
+  return counts?.every((each) => each === wanted) === true;
+}
+
+/** Returns the numbers of instances that a `count` or `for_each` may give; null if they are unknown. */
+function listCounts(syntax: Syntax, expression: string): readonly number[] | null {
   const text = `_ = ${expression}\n`;
-  const [member] = toHolder(text, syntax.parse(text)).members;
-  if (member === undefined) return null;
-  const inner = toInner(member.value);
+  const root = syntax.parse(text);
+  const [member] = toHolder(text, root).members;
+  return member === undefined || root.isBroken ? null : countsIn(text, member.value);
+}
+
+/** Reads numbers, literal objects, sets of literal lists, and conditionals. Only a literal condition is evaluated. */
+function countsIn(text: string, node: SyntaxNode): readonly number[] | null {
+  const inner = toInner(node);
+  const written = toText(text, inner);
+  const [only, ...more] = inner.children.filter(({ type }) => type === "expression");
+  if (/^"?\d+"?$/.test(written)) return [Number(written.replaceAll('"', ""))];
+  if (inner.type === "expression" && only !== undefined && more.length === 0 && /^\(/.test(written))
+    return countsIn(text, only);
+  if (inner.type === "conditional" && only !== undefined) {
+    const condition = toText(text, only).trim();
+    const branches =
+      condition === "true" ? more.slice(0, 1) : condition === "false" ? more.slice(1) : listBranches(inner);
+    const counts = branches.map((each) => countsIn(text, each));
+    return counts.some((each) => each === null) ? null : counts.flatMap((each) => each ?? []);
+  }
   if (inner.type === "object") {
     const { members } = toHolder(text, inner);
-    return members.some(({ name }) => name === null) ? null : members.length;
+    return members.some(({ name }) => name === null) ? null : [members.length];
   }
-  const given = /^toset\s*\(/.test(toText(text, inner)) ? nodesIn(inner, "function_arguments")[0] : undefined;
-  const [only, other] = given?.children.filter(({ type }) => type === "expression") ?? [];
-  const list = only === undefined || other !== undefined ? undefined : toInner(only);
-  return list?.type === "tuple" ? listElements(list).length : null;
+  const form = /^(toset|tomap)\s*\(/.exec(written)?.[1];
+  const given = form === undefined ? undefined : inner.children.find(({ type }) => type === "function_arguments");
+  const [argument, other] = given?.children.filter(({ type }) => type === "expression") ?? [];
+  if (argument === undefined || other !== undefined) return null;
+  const value = toInner(argument);
+  if (form === "tomap") return value.type === "object" ? countsIn(text, value) : null;
+  return value.type === "tuple" && !/\.\.\.\s*\)$/.test(written) ? [listElements(value).length] : null;
 }

@@ -1,11 +1,13 @@
 import { basename, dirname } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
 import { toPlace } from "./edit-source.js";
+import { changerIn, type GeneratedCode, readGenerated } from "./generated-code.js";
 import { isJson } from "./json-code.js";
-import { callsIn, includesIn, type ModuleCall } from "./module-calls.js";
+import { callsIn, generatedCallsIn, includesIn, type ModuleCall } from "./module-calls.js";
 import { listFolders } from "./path-pattern.js";
 import { isModuleFile, isOverride, isValues, type Repository } from "./repository.js";
-import { isReadByEachRun, isValuesFor, moduleFolders } from "./variable-values.js";
+import { readUnit, unitsOf } from "./unit-files.js";
+import { isFlat, isReadByEachRun, isValuesFor, moduleFolders } from "./variable-values.js";
 import { manyWorkspaces, workspaceIn } from "./workspaces.js";
 
 /**
@@ -55,12 +57,19 @@ export async function findInstance(
   const files = code.files
     .filter(({ path: each, text }) => isTelling(each, text))
     .map((file) => readCode(repository, file));
-  const all = files.flatMap((whole) => callsIn(repository, named, whole));
+  const generated = await readGenerated(repository, code.files);
+  const all = [
+    ...files.flatMap((whole) => callsIn(repository, named, whole)),
+    ...generated.flatMap(({ whole }) => generatedCallsIn(repository, named, whole)),
+  ];
   for (let folder = dirname(path); ; ) {
     const found = all.filter((call) => !calls.includes(call) && call.calls(folder));
     const [call] = found;
     const own = runTwice(repository, files, { folder, isCalled: call !== undefined });
-    if (call === undefined) return own === null ? { calls, problem: null } : problem("ambiguous", own);
+    if (call === undefined) {
+      const why = own ?? (await whyChanged(repository, files, { path, calls, all, generated }));
+      return why === null ? { calls, problem: null } : problem("ambiguous", why);
+    }
     const other = linkTo(repository, dirname(call.block.file.path));
     const why =
       other === null
@@ -73,6 +82,53 @@ export async function findInstance(
     if (own !== null) return problem("ambiguous", own);
     folder = dirname(call.block.file.path);
   }
+}
+
+/** Returns what else in the repository may change a module with one instance; null if there is nothing. */
+async function whyChanged(
+  repository: Repository,
+  files: readonly CodeBlock[],
+  of: {
+    readonly path: string;
+    readonly calls: readonly ModuleCall[];
+    readonly all: readonly ModuleCall[];
+    readonly generated: readonly GeneratedCode[];
+  },
+): Promise<string | null> {
+  const folders = [of.path, ...of.calls.map(({ block }) => block.file.path)].map((each) => dirname(each));
+  const workspace = workspaceBelow(repository, files, { all: of.all, folders });
+  const root = folders.at(-1) ?? ".";
+  if (workspace !== null) return `${manyTimes(root)}: ${workspace} depends on the workspace. ${LOSS}`;
+  const units = [];
+  for (const own of unitsOf(files, of.calls, folders)) {
+    const { included } = await readUnit(repository, own);
+    units.push(own.file.path, ...included.map(({ file }) => file.path));
+  }
+  const changer = changerIn(repository, of.generated, { folders, units });
+  return changer === null ? null : `Code that is generated at ${changer} may change the module. ${LOSS}`;
+}
+
+/**
+ * Returns the place of a reference to the workspace in a module that one of the folders calls directly or indirectly;
+ * null if there is none.
+ */
+function workspaceBelow(
+  repository: Repository,
+  files: readonly CodeBlock[],
+  { all, folders }: { readonly all: readonly ModuleCall[]; readonly folders: readonly string[] },
+): string | null {
+  const used = files
+    .filter(({ file: { path } }) => isModuleFile(path) && !folders.includes(dirname(path)))
+    .map(({ file }) => ({ file, start: workspaceIn(repository, file) }))
+    .filter(({ start }) => start >= 0);
+  const modules = used.length === 0 ? new Set<string>() : moduleFolders(repository.entries.map(({ path }) => path));
+  const reached = new Set(all.length * modules.size > MAX_PAIRS ? modules : folders);
+  for (const folder of reached) {
+    for (const call of all.filter(({ block }) => dirname(block.file.path) === folder))
+      for (const each of modules) if (!reached.has(each) && call.calls(each)) reached.add(each);
+  }
+  const found = used.find(({ file }) => reached.has(dirname(file.path)));
+  return found === undefined ? null : toPlace(found.file, found);
 }
 
 /**
@@ -93,6 +149,9 @@ function whyMore(repository: Repository, files: readonly CodeBlock[], calls: rea
   const included = includers(repository, files, call);
   return included === null ? null : `${at(call)}, which is included at ${included}`;
 }
+
+/** Maximum number of pairs of a call and a module to compare. If there are more, every module counts as called. */
+const MAX_PAIRS = 1_000_000;
 
 const LOSS = "The edit would also change lines that were not measured.";
 const UNKNOWN = "It may use the module of the source more than once.";
@@ -150,7 +209,9 @@ function runTwice(
   if (used !== undefined) return `${manyTimes(folder)}: ${toPlace(used.file, used)} depends on the workspace. ${LOSS}`;
   const deployments = own.flatMap((whole) => whole.blocks.filter(({ type }) => type === "deployment"));
   const backend = terraform.find(({ type }) => type === "backend" || type === "cloud");
-  const places = [deployments, valuesFor(files, folder, blocks)].flat().map((each) => toPlace(each.file, each));
+  const places = [deployments, valuesFor(repository, files, { folder, blocks })]
+    .flat()
+    .map((each) => toPlace(each.file, each));
   const backends = backendsFor(repository, files, { folder, backend });
   // Two blocks may have the same place: JSON is often on one line.
   const given = [...places, ...backends.filter((place) => !places.includes(place))];
@@ -178,21 +239,29 @@ function isTelling(path: string, text: string): boolean {
 /**
  * Returns the variable files that must be passed to a run of the root module by name. Each file implies a separate run.
  * A file is included if this root module is the nearest module above the file. A file with no module above it is
- * included if it sets one of the root module's variables. Files that Terraform loads automatically are not included,
- * because they apply to every run.
+ * included if it sets one of the root module's variables, and so is an HCL file with another ending that has only
+ * attributes. Files that Terraform loads automatically are not included, because they apply to every run.
  */
-function valuesFor(files: readonly CodeBlock[], folder: string, blocks: readonly CodeBlock[]): readonly CodeBlock[] {
-  const modules = moduleFolders(files.map(({ file }) => file.path));
+function valuesFor(
+  { entries }: Repository,
+  files: readonly CodeBlock[],
+  { folder, blocks }: { readonly folder: string; readonly blocks: readonly CodeBlock[] },
+): readonly CodeBlock[] {
+  const modules = moduleFolders(entries.map(({ path }) => path));
   const declared = new Set(blocks.filter(({ type }) => type === "variable").map(({ labels }) => labels[0]));
-  return files.filter(({ file: { path }, attributes }) => {
-    if (!isValues(path) || (modules.has(dirname(path)) && isReadByEachRun(path, dirname(path)))) return false;
-    return isValuesFor(path, folder, modules) ?? [...attributes.keys()].some((name) => declared.has(name));
+  return files.filter((whole) => {
+    const { path } = whole.file;
+    const isFor = isValuesFor(path, folder, modules);
+    const sets = () => [...whole.attributes.keys()].some((name) => declared.has(name));
+    if (!isValues(path)) return isFor !== false && isFlat(whole) && sets();
+    return modules.has(dirname(path)) && isReadByEachRun(path, dirname(path)) ? false : (isFor ?? sets());
   });
 }
 
 /**
  * Returns the places of the backend settings files that must be passed to a run of the root module by name: files with
- * the name of backend settings, and, if the module has a backend, HCL files with attributes but no blocks.
+ * the name of backend settings; if the module has a backend, HCL files with attributes but no blocks; and, if the
+ * backend has no place for the state, configuration files with other endings.
  */
 function backendsFor(
   { entries }: Repository,
@@ -201,11 +270,13 @@ function backendsFor(
 ): readonly string[] {
   const paths = entries.filter(({ kind }) => kind !== "folder").map(({ path }) => path);
   const modules = moduleFolders(paths);
-  const settings = files.filter(
-    ({ file: { path }, blocks, attributes }) =>
-      backend !== undefined && /\.hcl$/.test(path) && blocks.length === 0 && attributes.size > 0,
+  const settings = files.filter((whole) => backend !== undefined && /\.hcl$/.test(whole.file.path) && isFlat(whole));
+  const isPartial =
+    backend?.type === "backend" && !["key", "path", "prefix"].some((each) => backend.attributes.has(each));
+  const named = paths.filter(
+    (path) => isBackend(path) || (isPartial && /\.(conf|config|cfg|backend|tfbackend)$/.test(path)),
   );
-  return [...new Set([...paths.filter(isBackend), ...settings.map(({ file }) => file.path)])]
+  return [...new Set([...named, ...settings.map(({ file }) => file.path)])]
     .filter((path) => isValuesFor(path, folder, modules) === true)
     .map((path) => `${path}:1`);
 }

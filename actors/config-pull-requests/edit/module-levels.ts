@@ -2,15 +2,19 @@ import { dirname, posix } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
 import type { ModuleCall } from "./module-calls.js";
 import { isModuleFile, type Repository } from "./repository.js";
-import { findInputs, type GivenValue, givenValues } from "./variable-values.js";
+import { isUnitOf } from "./unit-files.js";
+import { type GivenValue, givenValues, unitValues } from "./variable-values.js";
 
 /** The names in a module, linked to its callers and to the modules that it calls. */
 export interface ModuleLevel {
   readonly blocks: readonly CodeBlock[];
   /** Blocks by kind, type and name, such as `resource service_team core`. */
   readonly named: ReadonlyMap<string, readonly CodeBlock[]>;
-  /** The call in the module above; null for a root module, and if the call is unknown. */
-  readonly call: { readonly block: CodeBlock; readonly above: ModuleLevel } | null;
+  /**
+   * The call in the module above; null for a root module, and if the call is unknown. `key` selects an instance of a
+   * call with `for_each`; absent for any instance.
+   */
+  readonly call: { readonly block: CodeBlock; readonly above: ModuleLevel; readonly key?: string } | null;
   /** The modules that this one calls with a literal relative path, by call name, if they were read. */
   readonly children: ReadonlyMap<string, ModuleLevel>;
   /** Returns the values that files may give a variable of a root module. */
@@ -32,10 +36,22 @@ export async function openLevel(
   const path = call?.block.file.path ?? "";
   const isCalled = call !== undefined && isModuleFile(path);
   const caller = isCalled ? { block: call.block, above: await openLevel(repository, dirname(path), above) } : null;
-  const isUnit = call !== undefined && !isCalled;
-  const inputs = isUnit ? findInputs(repository, call.block) : null;
-  const values = caller !== null ? () => [] : (inputs ?? (await givenValues(repository, folder)));
+  const unit = call !== undefined && !isCalled ? call.block : await ownUnit(repository, folder);
+  const values =
+    caller !== null
+      ? () => []
+      : unit === null
+        ? await givenValues(repository, folder)
+        : await unitValues(repository, unit, folder);
   return readLevel(repository, folder, { call: caller, listValues: values }, MAX_BELOW);
+}
+
+/** Returns the Terragrunt file in a module's own folder, which runs the module there; null if there is none. */
+async function ownUnit(repository: Repository, folder: string): Promise<CodeBlock | null> {
+  if (!repository.entries.some(({ path }) => isUnitOf(path, folder))) return null;
+  const code = await repository.code();
+  const found = "fault" in code ? undefined : code.files.find(({ path }) => isUnitOf(path, folder));
+  return found === undefined ? null : readCode(repository, found);
 }
 
 async function readLevel(

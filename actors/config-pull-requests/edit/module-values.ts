@@ -1,6 +1,15 @@
 import type { CodeBlock } from "./code-blocks.js";
 import { callValues, type Evaluator, toStep } from "./function-values.js";
-import { listElements, nodesIn, type Syntax, type SyntaxNode, toHolder, toInner, toText } from "./hcl-syntax.js";
+import {
+  listBranches,
+  listElements,
+  nodesIn,
+  type Syntax,
+  type SyntaxNode,
+  toHolder,
+  toInner,
+  toText,
+} from "./hcl-syntax.js";
 import { isMany, type ModuleLevel } from "./module-levels.js";
 import {
   type Expression,
@@ -29,6 +38,14 @@ const MAX_EXPRESSIONS = 300;
  */
 export function listValues(syntax: Syntax, expression: string, level: ModuleLevel): readonly ModuleValue[] {
   return new Evaluation(syntax).listValues(expression, level);
+}
+
+/** Whether a type gives the value at the steps a default, with `optional(type, default)`. */
+function hasOptional(type: string, steps: readonly Step[]): boolean {
+  const names = steps.filter((step) => typeof step === "string" && step !== "*");
+  if (steps.length === 0 || !/\boptional\s*\(/.test(type)) return false;
+  const optional = [...type.matchAll(/([\w-]+)\\?"?\s*[=:]\s*optional\s*\(/g)].map(([, name]) => name);
+  return names.length === 0 || names.some((name) => optional.includes(String(name)));
 }
 
 class Evaluation {
@@ -107,10 +124,9 @@ class Evaluation {
       case "tuple":
         return this.#element({ ...at, node: inner }, steps);
       case "conditional":
-        return inner.children
-          .filter(isExpression)
-          .slice(1)
-          .flatMap((each) => read(each));
+        return listBranches(inner).flatMap((each) => read(each));
+      case "for_expr":
+        return this.#loop({ ...at, node: inner }, steps);
       case "function_call":
         return callValues({ ...at, node: inner }, steps, this.#evaluator);
       default: {
@@ -150,6 +166,31 @@ class Evaluation {
     const isRepeated = !isAny && (found.length !== 1 || members.some(({ name }) => name === null));
     if (step === undefined || isRepeated || at.node.isBroken) return this.#mentioned(at);
     return found.flatMap((each) => this.#values({ ...at, node: each }, rest));
+  }
+
+  /**
+   * Returns the values of one member of `{ for k, v in source : k => v.name }`, whose keys are those of the source. Any
+   * other loop is not understood.
+   */
+  #loop(at: Expression, [step, ...rest]: readonly Step[]): readonly ModuleValue[] {
+    const { text, node } = at;
+    const [loop] = node.children;
+    const intro = loop?.children.find(({ type }) => type === "for_intro");
+    const [key, value] = (intro?.children ?? []).filter(({ type }) => type === "identifier");
+    const source = intro?.children.find(isExpression);
+    const [newKey, newValue] = (loop?.children ?? []).filter(isExpression);
+    const [head, ...own] = newValue?.children ?? [];
+    const path = own.map((each) => listSteps(text, each));
+    const isSame = (one: SyntaxNode | undefined, other: SyntaxNode | undefined) =>
+      one !== undefined && other !== undefined && toText(text, one).trim() === toText(text, other).trim();
+    const isFiltered = loop?.children.some(
+      ({ type }) => !/^(object_(start|end)|for_intro|expression|comment)$/.test(type),
+    );
+    const isPlain =
+      isFiltered === false && isSame(newKey, key) && isSame(head, value) && path.every((each) => each !== null);
+    if (!isPlain || source === undefined || typeof step !== "string" || step === "*") return this.#mentioned(at);
+    const steps = path.flatMap((each) => each ?? []);
+    return this.#values({ ...at, node: source }, [step, ...steps, ...rest]);
   }
 
   /** Returns the values of each part of a template. */
@@ -208,11 +249,14 @@ class Evaluation {
       const isOfMany = child?.call !== null && child !== undefined && isMany(child.call.block);
       const isIndexed = isOfMany || typeof rest[0] === "number" || rest[0] === "*";
       const [output, ...further] = isIndexed ? rest.slice(1) : rest;
-      const blocks =
-        child?.blocks.filter(({ type, labels }) => type === "output" && labels[0] === (output ?? labels[0])) ?? [];
-      return child === undefined
-        ? [unknownAt(at)]
-        : this.#attributes({ blocks, name: "value", names: { level: child, each: null }, at }, further);
+      if (child === undefined) return [unknownAt(at)];
+      const blocks = child.blocks.filter(
+        ({ type, labels }) => type === "output" && labels[0] === (output ?? labels[0]),
+      );
+      const [key] = rest;
+      const isKeyed = isOfMany && child.call !== null && typeof key === "string" && key !== "*";
+      const called = isKeyed ? { ...child, call: { ...child.call, key } } : child;
+      return this.#attributes({ blocks, name: "value", names: { level: called, each: null }, at }, further);
     }
     if (kind === "service_team") return this.#team(at, "resource", steps);
     return kind === "data" && name === "service_team" ? this.#team(at, "data", rest) : [unknownAt(at)];
@@ -231,17 +275,30 @@ class Evaluation {
    * Returns the values of a variable: from the call, otherwise from variable files, otherwise its default. A null that
    * is given to a variable with `nullable = false` also means its default.
    */
-  #variable(at: Expression, name: string, steps: readonly Step[]): readonly ModuleValue[] {
+  #variable(at: Expression, name: string, given: readonly Step[]): readonly ModuleValue[] {
+    const declared = at.level.blocks.filter(({ type, labels }) => type === "variable" && labels[0] === name);
+    const types = declared.map(({ attributes }) => attributes.get("type") ?? "").join(" ");
+    // A set is ordered by value.
+    const steps = /\bset\s*\(/.test(types) ? given.map((step) => (typeof step === "number" ? "*" : step)) : given;
+    const values = this.#givenTo(at, name, { declared, steps });
+    const [first = at.block] = declared;
+    return hasOptional(types, steps) ? [...values, unknownAt({ block: first })] : values;
+  }
+
+  #givenTo(
+    at: Expression,
+    name: string,
+    { declared, steps }: { readonly declared: readonly CodeBlock[]; readonly steps: readonly Step[] },
+  ): readonly ModuleValue[] {
     const { level } = at;
-    const { call, blocks } = level;
+    const { call } = level;
     const names = { level, each: null };
-    const declared = blocks.filter(({ type, labels }) => type === "variable" && labels[0] === name);
     const defaults = () => this.#attributes({ blocks: declared, name: "default", names, at }, steps);
     const isNullable = declared.every(({ attributes }) => (attributes.get("nullable") ?? "true") === "true");
     const orDefault = (expression: string) => (!isNullable && /\bnull\b/.test(expression) ? defaults() : []);
     const passed = call?.block.attributes.get(name);
     if (call !== null && passed !== undefined) {
-      const of = this.#toNames(call.block, call.above, null);
+      const of = this.#toNames(call.block, call.above, call.key ?? null);
       return [...this.#attributes({ blocks: [call.block], name, names: of, at }, steps), ...orDefault(passed)];
     }
     const given = level.listValues(name);
@@ -269,9 +326,22 @@ class Evaluation {
   }
 
   #toTeam(level: ModuleLevel, block: CodeBlock, steps: readonly Step[]): readonly ModuleValue[] {
-    const name = ["key", "id"].find((each) => block.attributes.has(each));
+    const named = ["key", "id"].filter((each) => block.attributes.has(each));
+    // With a key and an id, either may select the team.
+    return named.length === 0
+      ? [unknownAt({ block })]
+      : named.flatMap((name) => this.#teamBy(name, { level, block, steps }));
+  }
+
+  #teamBy(
+    name: string,
+    {
+      level,
+      block,
+      steps,
+    }: { readonly level: ModuleLevel; readonly block: CodeBlock; readonly steps: readonly Step[] },
+  ): readonly ModuleValue[] {
     const unknown = unknownAt({ block });
-    if (name === undefined) return [unknown];
     // An index selects an instance: `service_team.all["core"]`, `service_team.core[0]`, `service_team.core[*]`.
     const [first] = steps;
     const isIndexed = typeof first === "number" || first === "*" || isMany(block);

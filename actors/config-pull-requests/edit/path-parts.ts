@@ -3,19 +3,23 @@ import { listElements, type SyntaxNode, toInner, toText } from "./hcl-syntax.js"
 /** Markers for the start of a path: the module's folder, and the folders in which the program was started. */
 export const MODULE = Symbol("path.module");
 export const PROGRAM = Symbol("path.root, path.cwd");
-export type Part = string | null | typeof MODULE | typeof PROGRAM;
+/** Marks an unknown id, address or similar attribute of a resource, which is not a path by itself. */
+export const ID = Symbol("an id");
+export type Part = string | null | typeof MODULE | typeof PROGRAM | typeof ID;
 
-/** A local value of a module: its expression, and the locals that the expression may use. */
-export interface LocalValue {
+/** The value of a name: its expression, and the names that the expression may use. */
+export interface NamedValue {
   readonly text: string;
   readonly node: SyntaxNode;
   readonly names: Names;
+  /** Whether the expression is a pattern of `fileset`, and the value is a path that it matches. */
+  readonly isPattern?: true;
 }
 
-/** Returns the value of a local in a module; null if it is unknown. */
-export type Names = (local: string) => LocalValue | null;
+/** Returns the value of a name such as `local.dir`, `var.dir`, `each.value` or a loop's variable; null if unknown. */
+export type Names = (name: string) => NamedValue | null;
 
-/** Finds no local, so that every local is unknown. */
+/** Finds no name, so that every name is unknown. */
 export const noNames: Names = () => null;
 
 /** Returns the parts of the text that an expression gives, in order. Unknown parts are null. */
@@ -70,6 +74,7 @@ function callParts(text: string, call: SyntaxNode, names: Names): readonly Part[
   const [first, second] = given;
   if (first === undefined) return [null];
   if (/^(abspath|pathexpand|trimspace|chomp|tostring)$/.test(name)) return listParts(text, first, names);
+  if (name === "find_in_parent_folders" && second === undefined) return [null, "/", ...listParts(text, first, names)];
   if (name === "format") return formatParts(text, given, names);
   const list = second === undefined ? second : toInner(second);
   if (name !== "join" || given.length !== 2 || list?.type !== "tuple") return [null];
@@ -96,11 +101,18 @@ function namedParts(text: string, node: SyntaxNode, names: Names): readonly Part
   if (node.type === "expression" && only?.type === "expression") return listParts(text, only, names);
   const written = toText(text, node).replace(/\s+/g, "");
   if (written === "path.module") return [MODULE];
-  const local = /^local\.([A-Za-z_][\w-]*)$/.exec(written)?.[1];
-  const known = local === undefined ? null : names(local);
-  if (known !== null) return listParts(known.text, known.node, known.names);
-  return [/^path\.\w+$/.test(written) ? PROGRAM : null];
+  const known = NAME.test(written) ? names(written) : null;
+  if (known !== null) {
+    const parts = listParts(known.text, known.node, known.names);
+    return known.isPattern === true ? parts.flatMap(globbed) : parts;
+  }
+  return [/^path\.\w+$/.test(written) ? PROGRAM : IDS.test(written) ? ID : null];
 }
+
+const NAME = /^((local|var|each)\.)?[A-Za-z_][\w-]*$/;
+/** Matches attributes of resources whose values are ids or addresses, and variables that are named as ids. */
+const IDS =
+  /^(?!(var|local|module|path|each|count|terraform|dependency|global|values)\.)[\w.[\]"-]+\.(id|arn|uid|url|self_link|\w+_(id|arn|ip|url|uri|dns))$|^var\.\w+_(id|arn)$/;
 
 /** Returns the name and the arguments of a function call. */
 export function toCall(text: string, call: SyntaxNode) {
@@ -140,5 +152,6 @@ function rawPart(written: string): string {
 /** Splits a `fileset` pattern. Its wildcards are unknown parts. */
 export function globbed(part: Part): readonly Part[] {
   if (typeof part !== "string") return [part];
-  return part.split(/([*?]+|\{[^}]*\}|\[[^\]]*\])/).map((each) => (/^[*?{[]/.test(each) ? null : each));
+  const pieces = part.split(/([*?]+|\{[^}]*\}|\[[^\]]*\])/).filter((each) => each !== "");
+  return pieces.map((each) => (/^[*?{[]/.test(each) ? null : each));
 }

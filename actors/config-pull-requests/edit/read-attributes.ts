@@ -1,5 +1,5 @@
-import { listElements, type SyntaxNode, toHolder, toInner, toText } from "./hcl-syntax.js";
-import { globbed, isExpression, listParts, MODULE, type Names, type Part, PROGRAM, toCall } from "./path-parts.js";
+import { listBranches, listElements, type SyntaxNode, toHolder, toInner, toText } from "./hcl-syntax.js";
+import { globbed, ID, listParts, MODULE, type Names, type Part, PROGRAM, toCall } from "./path-parts.js";
 
 /**
  * The kind of block that contains a part of a file. `reads`: its attributes may name files for the provider or a
@@ -16,6 +16,8 @@ const WRITES = /^(output|dest|destination|target|remote|mount|log)_/;
 const READS_ANYWHERE = /^(filename|folder|working_dir|\w+_(file|dir|directory)|dir|directory|source_path|src)$/;
 /** Attributes whose value is a command, and attributes whose texts a command or a trigger uses. */
 const COMMANDS = /(^|_)(commands?|cmd|inline|program)$/;
+/** Attributes that are no paths, although their names end like those of paths. */
+const NAMES = /^config_context\w*$/;
 const COMMAND_TEXTS =
   /(^|_)(args?|arguments|entrypoint|environment|interpreter|query|user_data|triggers\w*|keepers|input)$/;
 
@@ -40,13 +42,17 @@ export function attributePaths(
   names: Names,
 ): readonly (readonly Part[])[] {
   const isReading =
-    use !== null && READS.test(name) && !WRITES.test(name) && !(use === "module" && /^sources?$/.test(name));
+    use !== null &&
+    READS.test(name) &&
+    !WRITES.test(name) &&
+    !NAMES.test(name) &&
+    !(use === "module" && /^sources?$/.test(name));
   const isCommand = use !== null && COMMANDS.test(name);
   const isText = use !== null && COMMAND_TEXTS.test(name);
   const leaves = isReading || isCommand || isText ? listLeaves(text, value) : [value];
   return leaves.flatMap((leaf): readonly (readonly Part[])[] => {
     const parts = isArchive(toText(text, leaf)) ? [] : listParts(text, leaf, names);
-    if (isUrlRoot(parts)) return [];
+    if (isUrlRoot(parts) || (parts.length === 1 && parts[0] === ID)) return [];
     const [begin, ...rest] = parts;
     // Code that is given the module's own folder may read everything in it.
     const isFolder = (begin === MODULE || begin === PROGRAM) && rest.every((part) => /^[/.]*$/.test(String(part)));
@@ -60,7 +66,9 @@ export function attributePaths(
 
 /** Whether a text is `/`, or unknown parts between two `/`: the path of a URL or of a role, not a repository folder. */
 function isUrlRoot(parts: readonly Part[]): boolean {
-  return parts[0] === "/" && parts.at(-1) === "/" && parts.every((part) => part === "/" || part === null);
+  return (
+    parts[0] === "/" && parts.at(-1) === "/" && parts.every((part) => part === "/" || part === null || part === ID)
+  );
 }
 
 /** Whether an expression is the file that `archive_file` writes. It is not the file that the archive reads. */
@@ -75,7 +83,7 @@ function listLeaves(text: string, expression: SyntaxNode): readonly SyntaxNode[]
   const only = inner.children.filter(({ type }) => type !== "comment");
   if (inner.type === "tuple") return read(listElements(inner));
   if (inner.type === "object") return read(toHolder(text, inner).members.map(({ value }) => value));
-  if (inner.type === "conditional") return read(inner.children.filter(isExpression).slice(1));
+  if (inner.type === "conditional") return read(listBranches(inner));
   if (inner.type === "expression" && only.length === 1 && only[0]?.type === "expression") return read(only);
   if (inner.type !== "function_call") return [inner];
   const { name, given } = toCall(text, inner);
@@ -94,5 +102,5 @@ export function listWords(parts: readonly Part[]): readonly (readonly Part[])[] 
         else if (piece !== "") for (const each of globbed(piece)) words.at(-1)?.push(each);
       }
   }
-  return words.filter((word) => word.some((part) => part !== ""));
+  return words.filter((word) => word.some((part) => part !== "" && part !== ID));
 }

@@ -1,10 +1,11 @@
 import { dirname } from "node:path";
 import { readCode } from "./code-blocks.js";
 import { toPlace } from "./edit-source.js";
-import { nodesIn, type SyntaxNode, TooDeep } from "./hcl-syntax.js";
+import { type GeneratedCode, readGenerated } from "./generated-code.js";
+import { nodesIn, type SyntaxNode, TooDeep, toText } from "./hcl-syntax.js";
 import { isJson } from "./json-code.js";
 import { jsonPaths, templatePaths } from "./json-texts.js";
-import type { LocalValue, Names } from "./path-parts.js";
+import type { NamedValue, Names } from "./path-parts.js";
 import { hasNameOf, mayName, pathsIn, type ReadTarget, type WrittenPath } from "./read-paths.js";
 import { type CodeFile, isModuleFile, isTemplate, type Repository } from "./repository.js";
 import { withoutComments } from "./splice.js";
@@ -35,13 +36,26 @@ export async function findOtherReader(repository: Repository, reading: FileReadi
   if ("fault" in templates) return `the templates cannot be searched, because ${templates.fault}`;
   const { target, module } = reading;
   const { links } = repository;
-  const namesIn = toLocals(repository, code.files);
+  const namesIn = toNames(repository, code.files);
   for (const file of [...code.files, ...templates.files]) {
     const names = namesIn(dirname(file.path));
     const found = readerIn(repository, file, { reading, of: { target, module, links }, names });
     if (found !== null) return `at ${found}`;
   }
-  return null;
+  const generated = await readGenerated(repository, code.files);
+  const found = generated.flatMap((each) => generatedReader(each, { target, module, links }) ?? [])[0];
+  return found === undefined ? null : `at ${found}`;
+}
+
+/** Returns the place in generated code that may read the target; null if there is none. */
+function generatedReader({ text, root, place, by }: GeneratedCode, of: ReadTarget): string | null {
+  // The folder that the code is written into is unknown.
+  const paths = pathsIn(text, root).map((path): WrittenPath => {
+    return path.from === "module" ? { ...path, from: "any", parts: [null, ...path.parts] } : path;
+  });
+  const found = paths.find((each) => mayName(each, by.path, of))?.node.start;
+  const missed = found ?? (root.isBroken ? missedIn(text, root, of.target) : null);
+  return missed === null ? null : place(missed);
 }
 
 /**
@@ -89,30 +103,52 @@ function readPaths(
   return root === null ? null : { root, paths: pathsIn(text, root, names) };
 }
 
-/** Returns a function that gives the locals of the module in a folder. A local that is set twice is unknown. */
-function toLocals(repository: Repository, files: readonly CodeFile[]): (folder: string) => Names {
-  const modules = new Map<string, ReadonlyMap<string, readonly Pick<LocalValue, "text" | "node">[]>>();
+/**
+ * Returns a function that gives the locals of the module in a folder, and its variables with a default that no file
+ * replaces. A name that is set twice is unknown.
+ */
+function toNames(repository: Repository, files: readonly CodeFile[]): (folder: string) => Names {
+  type Written = Pick<NamedValue, "text" | "node">;
+  const modules = new Map<string, ReadonlyMap<string, readonly Written[]>>();
   const read = (folder: string) => {
-    const found = new Map<string, Pick<LocalValue, "text" | "node">[]>();
+    const found = new Map<string, Written[]>();
     for (const file of files.filter(({ path }) => dirname(path) === folder && isModuleFile(path))) {
-      const blocks = readCode(repository, file).blocks.filter(({ type }) => type === "locals");
-      for (const [name, node] of blocks.flatMap(({ nodes }) => [...nodes]))
-        found.set(name, [...(found.get(name) ?? []), { text: file.text, node }]);
+      for (const { type, labels, nodes } of readCode(repository, file).blocks) {
+        const value = nodes.get("default");
+        const named = [
+          ...(type === "locals" ? [...nodes].map(([name, node]) => [`local.${name}`, node] as const) : []),
+          ...(type === "variable" && value !== undefined ? [[`var.${labels[0]}`, value] as const] : []),
+        ];
+        for (const [name, node] of named) found.set(name, [...(found.get(name) ?? []), { text: file.text, node }]);
+      }
     }
     modules.set(folder, found);
     return found;
   };
+  let set: ReadonlySet<string> | undefined;
+  const isSet = (variable: string): boolean => {
+    set ??= new Set(files.flatMap(({ text }) => [...text.matchAll(SET)].map(([, name = ""]) => name)));
+    return set.has(variable);
+  };
   let left = MAX_FOLLOWED;
   const names =
     (folder: string, hops: number): Names =>
-    (local) => {
-      const [only, other] = (modules.get(folder) ?? read(folder)).get(local) ?? [];
+    (name) => {
+      const [only, other] = (modules.get(folder) ?? read(folder)).get(name) ?? [];
       if (only === undefined || other !== undefined || hops === 0) return null;
+      if (name.startsWith("var.") && (isSet(name.slice(4)) || !isText(only))) return null;
       left -= only.node.end - only.node.start;
       if (left < 0) return null;
       return { ...only, names: names(folder, hops - 1) };
     };
   return (folder) => names(folder, MAX_HOPS);
+}
+
+/** Matches a name that a file sets: an argument, a variable in a variable file or in `-var`, an environment variable. */
+const SET = /(?<![\w-])(?:TF_VAR_)?([A-Za-z_][\w-]*)"?\s*[=:](?![=>])/g;
+
+function isText({ text, node }: Pick<NamedValue, "text" | "node">): boolean {
+  return /^"[^"]+"$/.test(toText(text, node).trim());
 }
 
 /** Maximum number of characters of all locals that an edit follows. Further locals are unknown. */

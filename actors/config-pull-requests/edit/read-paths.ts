@@ -1,7 +1,18 @@
 import { basename, dirname, posix } from "node:path";
-import { nodesIn, type Syntax, type SyntaxNode, toInner, toText } from "./hcl-syntax.js";
+import { nodesIn, type Syntax, type SyntaxNode, toHolder, toInner, toText } from "./hcl-syntax.js";
 import { isWithin, type Links } from "./links.js";
-import { globbed, listParts, MODULE, type Names, noNames, type Part, PROGRAM, toCall } from "./path-parts.js";
+import {
+  globbed,
+  isExpression,
+  listParts,
+  MODULE,
+  type NamedValue,
+  type Names,
+  noNames,
+  type Part,
+  PROGRAM,
+  toCall,
+} from "./path-parts.js";
 import {
   hasKnownEnd,
   listFolders,
@@ -32,11 +43,21 @@ const READS = /file|read/i;
 /** Functions that build paths from their arguments. */
 const MAKES = /^(join|format|abspath|pathexpand)$/;
 
-/** The block that contains a part of a file, and the locals of its module. */
+/** The block that contains a part of a file, and the names that the part can use. */
 interface Context {
   /** Undefined outside of blocks. */
   readonly use: BlockUse | undefined;
   readonly names: Names;
+  readonly isProvider?: boolean;
+  /** Whether the part is a credential of a provider. No text of the service is one. */
+  readonly isCredential?: boolean;
+}
+
+/** Attributes of providers that hold or name credentials. */
+const CREDENTIALS = /credential|token|secret|password|key|cert|kubeconfig|config_path/;
+
+function isUnknown({ parts }: WrittenPath): boolean {
+  return parts.every((part) => part === null);
 }
 
 /** Returns all paths that a part of a file may name. */
@@ -48,12 +69,13 @@ export function pathsIn(text: string, node: SyntaxNode, names: Names = noNames):
 
 function collect(text: string, node: SyntaxNode, context: Context, found: WrittenPath[]): void {
   const inner = toInner(node);
-  const { names } = context;
-  const read = findReading(text, inner, names);
-  if (read !== null) found.push(read.path);
   const below = contextIn(text, inner, context);
+  const { names } = below;
+  const read = findReading(text, inner, names);
+  if (read !== null && !(context.isCredential === true && isUnknown(read.path))) found.push(read.path);
   const { use = null } = below;
-  for (const each of readByAttribute(text, inner, { use, names })) found.push(each);
+  for (const each of readByAttribute(text, inner, { use, names }))
+    if (!(below.isCredential === true && isUnknown(each))) found.push(each);
   for (const each of writtenOut(text, inner, { use, names })) found.push(each);
   // A literal argument of a reading function is already listed as `read`; do not list it again as `text`.
   const isLiteral = (each: SyntaxNode) =>
@@ -73,11 +95,41 @@ function collect(text: string, node: SyntaxNode, context: Context, found: Writte
 
 /** Returns the context within a block, or within an attribute that is written in place of a block. */
 function contextIn(text: string, node: SyntaxNode, context: Context): Context {
+  if (/^for_(object|tuple)_expr$/.test(node.type)) return { ...context, names: withLoop(text, node, context.names) };
   if (!/^(block|attribute|object_elem)$/.test(node.type)) return context;
   const [name = "", label = ""] = node.children.slice(0, 2).map((each) => toText(text, each).replace(/"/g, "").trim());
-  const { use } = context;
-  if (node.type !== "block" && name !== "provisioner") return context;
-  return { ...context, use: toUse(name, label, use) };
+  const { use, isProvider = false } = context;
+  if (node.type !== "block" && name !== "provisioner")
+    return isProvider && CREDENTIALS.test(name) ? { ...context, isCredential: true } : context;
+  const isOfProvider = isProvider || (use === undefined && name === "provider");
+  const names = node.type === "block" ? withEach(text, node, context.names) : context.names;
+  return { ...context, use: toUse(name, label, use), names, isProvider: isOfProvider };
+}
+
+/** Adds `each` of a block whose `for_each` lists files with `fileset`. */
+function withEach(text: string, block: SyntaxNode, names: Names): Names {
+  const files = filesIn(text, toHolder(text, block).members.find(({ name }) => name === "for_each")?.value, names);
+  return files === null ? names : (name) => (/^each\.(key|value)$/.test(name) ? files : names(name));
+}
+
+/** Adds the variables of a loop over the files that `fileset` lists. */
+function withLoop(text: string, loop: SyntaxNode, names: Names): Names {
+  const intro = loop.children.find(({ type }) => type === "for_intro");
+  const variables = (intro?.children ?? [])
+    .filter(({ type }) => type === "identifier")
+    .map((each) => toText(text, each));
+  const files = filesIn(text, intro?.children.find(isExpression), names);
+  return (name) => (variables.includes(name) ? files : names(name));
+}
+
+/** Returns the value of an element of `fileset(folder, pattern)`; null for any other expression. */
+function filesIn(text: string, expression: SyntaxNode | undefined, names: Names): NamedValue | null {
+  const inner = expression === undefined ? expression : toInner(expression);
+  if (inner?.type !== "function_call") return null;
+  const { name, given } = toCall(text, inner);
+  const [first, second] = given;
+  if (name === "toset") return filesIn(text, first, names);
+  return name === "fileset" && second !== undefined ? { text, node: second, names, isPattern: true } : null;
 }
 
 /** Returns the path that a function call reads, and the arguments that give it; null if the function reads no file. */

@@ -30,7 +30,7 @@ export interface Repository {
   templates(): Promise<CodeFiles>;
   /** Reads the module files directly in a folder, without variable files. */
   module(folder: string): Promise<CodeFiles>;
-  /** Reads the variable files that `isWanted` selects by path. */
+  /** Reads the variable files, and other HCL files that may be variable files, that `isWanted` selects by path. */
   values(isWanted: (path: string) => boolean): Promise<CodeFiles>;
   /** Returns the syntax tree of a file; null for JSON, and for a file that nests too deeply. */
   parse(file: CodeFile): SyntaxNode | null;
@@ -82,7 +82,7 @@ export async function openRepository(
       return isWhole ? readAll(paths) : { fault: "it is too large for the code host to list completely" };
     },
     templates: () => readAll(files.filter(isTemplate)),
-    values: (isWanted) => readAll(paths.filter((path) => isValues(path) && isWanted(path))),
+    values: (isWanted) => readAll(paths.filter((path) => (isValues(path) || isNamedValues(path)) && isWanted(path))),
     module: (folder) => readAll(paths.filter((path) => dirname(path) === folder && isModuleFile(path))),
     parse(file) {
       const known = roots.get(file.path);
@@ -106,8 +106,18 @@ function parseOrNull(syntax: Syntax, text: string): SyntaxNode | null {
 
 /** Whether a file holds configuration: a module, variable values, or module calls of a tool such as Terragrunt. */
 export function isCode(path: string): boolean {
-  const isHcl = /\.(tf|tofu|tfvars|hcl)(\.json)?$/.test(path) && !path.endsWith(".terraform.lock.hcl");
+  const isHcl = /\.(tf|tofu|tfvars|hcl|tm)(\.json)?$/.test(path) && !path.endsWith(".terraform.lock.hcl");
   return isHcl || /\.(tftest|tofutest|tfmock|tofumock|tfquery|tfstack|tfcomponent|tfdeploy)\.json$/.test(path);
+}
+
+/**
+ * Whether an HCL file belongs to Terragrunt, Terramate or Terraform stacks: not a module file, not a variable file, and
+ * not a test, because a test's resources are destroyed after it.
+ */
+export function isPlan(path: string): boolean {
+  return (
+    isCode(path) && !isModuleFile(path) && !isValues(path) && !/\.(tftest|tofutest|tfmock|tofumock)\.\w+$/.test(path)
+  );
 }
 
 /** Whether a file is a template for Terraform's template functions. */
@@ -118,6 +128,11 @@ export function isTemplate(path: string): boolean {
 /** Whether a file is a Terraform variable file (`.tfvars`). */
 export function isValues(path: string): boolean {
   return /\.tfvars(\.json)?$/.test(path);
+}
+
+/** Whether a file may be a variable file with another ending. Terragrunt's own files are not. */
+function isNamedValues(path: string): boolean {
+  return isPlan(path) && /\.hcl$/.test(path) && !/(^|\/)terragrunt(\.stack)?\.hcl$/.test(path);
 }
 
 /** Whether Terraform reads a file as part of its folder's module. */

@@ -3,7 +3,8 @@ import { type CodeBlock, readCode } from "./code-blocks.js";
 import { toHolder, toInner, toText } from "./hcl-syntax.js";
 import { isWithin } from "./links.js";
 import { listFolders } from "./path-pattern.js";
-import { isModuleFile, type Repository } from "./repository.js";
+import { isModuleFile, isValues, type Repository } from "./repository.js";
+import { readUnit } from "./unit-files.js";
 
 /** Whether Terraform loads a variable file automatically in each run of the root module in a folder. */
 export function isReadByEachRun(path: string, folder: string): boolean {
@@ -24,6 +25,11 @@ export function moduleFolders(paths: readonly string[]): ReadonlySet<string> {
   return new Set(paths.filter(isModuleFile).map((path) => dirname(path)));
 }
 
+/** Whether an HCL file has only attributes, as a variable file or a file of backend settings has. */
+export function isFlat({ blocks, attributes }: CodeBlock): boolean {
+  return blocks.length === 0 && attributes.size > 0;
+}
+
 /** A value of a variable, as the text of an expression, and the block that gives it. */
 export interface GivenValue {
   readonly expression: string;
@@ -39,8 +45,17 @@ export async function givenValues(
   folder: string,
 ): Promise<(variable: string) => readonly GivenValue[]> {
   const modules = moduleFolders(repository.entries.map(({ path }) => path));
-  const read = await repository.values((path) => isValuesFor(path, folder, modules) !== false);
-  const files: readonly CodeBlock[] = "fault" in read ? [] : read.files.map((file) => readCode(repository, file));
+  return readValues(repository, (path) => isValuesFor(path, folder, modules) !== false);
+}
+
+async function readValues(
+  repository: Repository,
+  isWanted: (path: string) => boolean,
+): Promise<(variable: string) => readonly GivenValue[]> {
+  const read = await repository.values(isWanted);
+  const files = ("fault" in read ? [] : read.files)
+    .map((file) => readCode(repository, file))
+    .filter((whole) => isValues(whole.file.path) || isFlat(whole));
   return (variable) =>
     files.flatMap((block) => {
       const expression = block.attributes.get(variable);
@@ -51,24 +66,58 @@ export async function givenValues(
 /** Replaces an expression that Terragrunt or a stack evaluates, because its names are not those of the module. */
 const COMPUTED = "dependency.unknown";
 
+/** Returns a variable's value from `inputs`: null if it is unknown, undefined if there is none. */
+type Inputs = (variable: string) => GivenValue | null | undefined;
+
 /**
- * Returns a function that lists the values which a Terragrunt unit or a stack component gives a variable with `inputs`.
- * Null if the unit or component has no `inputs`.
+ * Returns a function that lists the values which a Terragrunt unit or a stack component gives a variable: with `inputs`,
+ * with the `inputs` of its includes, and with the variable files in its folder and in the module's. If the unit has
+ * arguments that may set variables, every value is unknown.
  */
-export function findInputs(
+export async function unitValues(
   repository: Repository,
   block: CodeBlock,
-): ((variable: string) => readonly GivenValue[]) | null {
-  const written = block.attributes.get("inputs") ?? readCode(repository, block.file).attributes.get("inputs");
-  if (written === undefined) return null;
+  folder: string,
+): Promise<(variable: string) => readonly GivenValue[]> {
+  const { own, included, isWhole } = await readUnit(repository, readCode(repository, block.file));
+  const unknown = { expression: COMPUTED, block };
+  const setting = [own, ...included].some(setsVariables) ? [unknown] : [];
+  const inputs = [block.attributes.has("inputs") ? block : own, ...included].map((each) => toInputs(repository, each));
+  const files = [
+    await givenValues(repository, folder),
+    await readValues(repository, (path) => isReadByEachRun(path, dirname(block.file.path))),
+  ];
+  return (variable) => {
+    const [first, ...more] = inputs.map((each) => each(variable));
+    // The unit's own value replaces the values of its includes.
+    const given = first === undefined ? [...more, ...(isWhole ? [] : [null])] : [first];
+    const values = given.flatMap((each) => (each === undefined ? [] : [each ?? unknown]));
+    return [...setting, ...values, ...files.flatMap((list) => list(variable))];
+  };
+}
+
+function toInputs({ syntax }: Repository, block: CodeBlock): Inputs {
+  const written = block.attributes.get("inputs");
+  if (written === undefined) return () => undefined;
   const text = `_ = ${written}\n`;
-  const [inputs] = toHolder(text, repository.syntax.parse(text)).members;
+  const [inputs] = toHolder(text, syntax.parse(text)).members;
   const node = inputs === undefined ? undefined : toInner(inputs.value);
   const members = node?.type === "object" ? toHolder(text, node).members : [];
   const isWhole = node?.type === "object" && members.every(({ name }) => name !== null);
   return (variable) => {
-    const given = members.filter(({ name }) => name === variable).map(({ value }) => toText(text, value));
-    const known = given.map((each) => (/^"[^"\\$%]*"$/.test(each) ? each : COMPUTED));
-    return (isWhole ? known : [COMPUTED]).map((expression) => ({ expression, block }));
+    const [value, other] = members.filter(({ name }) => name === variable).map((each) => toText(text, each.value));
+    if (!isWhole || other !== undefined) return null;
+    if (value === undefined) return undefined;
+    return { expression: /^"[^"\\$%]*"$/.test(value) ? value : COMPUTED, block };
   };
+}
+
+/** Whether a Terragrunt file may set variables by other means than `inputs`: by arguments or environment variables. */
+function setsVariables({ blocks, attributes }: CodeBlock): boolean {
+  const terraform = blocks.filter(({ type }) => type === "terraform");
+  const given = terraform.flatMap((each) => each.blocks).filter(({ type }) => type === "extra_arguments");
+  const texts = given.flatMap((each) => [...each.attributes].filter(([name]) => name !== "commands"));
+  const isPlain = ([, text]: readonly [string, string]) => !/var|TF_|[$%]\{|(?<!")\b[a-z_]+[.(]/i.test(text);
+  const isComputed = terraform.length === 0 && attributes.has("terraform");
+  return !texts.every(isPlain) || isComputed || blocks.some(({ type }) => type === "autoinclude");
 }

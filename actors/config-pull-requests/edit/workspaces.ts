@@ -4,13 +4,15 @@ import type { CodeFile, Repository } from "./repository.js";
 import { blanked } from "./splice.js";
 
 /**
- * Returns the `workspaces` block in a `terraform` block that gives a root module many workspaces; undefined if there is
- * none.
+ * Returns the block within a `terraform` block that gives a root module many workspaces: `workspaces` without a literal
+ * name, or a block with `workspaces` as an attribute. Undefined if there is none.
  */
 export function manyWorkspaces(terraform: readonly CodeBlock[]): CodeBlock | undefined {
-  return terraform
-    .flatMap(({ blocks }) => blocks)
-    .find(({ type, attributes }) => type === "workspaces" && !attributes.has("name"));
+  const isOne = (name: string | undefined) => name !== undefined && /^"[^"\\$%]*"$/.test(name);
+  const blocks = terraform.flatMap((block) => block.blocks).filter(({ type }) => type === "workspaces");
+  const isAttribute = ({ attributes, blocks }: CodeBlock) =>
+    attributes.has("workspaces") && blocks.every(({ type }) => type !== "workspaces");
+  return blocks.find(({ attributes }) => !isOne(attributes.get("name"))) ?? terraform.find(isAttribute);
 }
 
 /**

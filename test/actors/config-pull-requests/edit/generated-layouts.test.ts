@@ -1,5 +1,7 @@
 import t, { type Test } from "tap";
+import { generatedCodeLayouts } from "./generated-code-layouts.js";
 import type { Tally } from "./generated-edits.js";
+import { harmlessLayouts } from "./harmless-layouts.js";
 import { instanceLayouts } from "./instance-layouts.js";
 import { editLayouts, type Layout } from "./layout.js";
 import { lifecycleLayouts } from "./lifecycle-layouts.js";
@@ -7,6 +9,8 @@ import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
+import { runFileLayouts, unitInputLayouts } from "./unit-layouts.js";
+import { valueLayouts } from "./value-layouts.js";
 
 /** Edits layouts. Checks that at least `leastEdited` edits succeed, and that at least `least` edits are refused. */
 async function editAll(t: Test, layouts: readonly Layout[], least: number, leastEdited = least): Promise<void> {
@@ -46,3 +50,23 @@ t.test("a line is refused if its team's expression mentions only other teams", (
 t.test("a line whose stations another expression reads is refused", (t) => editAll(t, referenceLayouts(), 8));
 
 t.test("a null for a variable that is not nullable means its default", (t) => editAll(t, nullLayouts(), 1));
+
+t.test("a line is refused if code that a tool generates may change it, call its module or read its text file", (t) =>
+  editAll(t, generatedCodeLayouts(), 40, 10),
+);
+
+t.test("a unit of Terragrunt gives the team with inputs, includes, arguments and values", (t) =>
+  editAll(t, unitInputLayouts(), 40, 8),
+);
+
+t.test("a module that runs with several value files, backends or workspaces is refused", (t) =>
+  editAll(t, runFileLayouts(), 15, 15),
+);
+
+t.test("a team is known only if types, orders, data sources and instances leave no other", (t) =>
+  editAll(t, valueLayouts(), 60, 20),
+);
+
+t.test("code that cannot read the text file or create a second instance is no reason to refuse", (t) =>
+  editAll(t, harmlessLayouts(), 40, 40),
+);

@@ -1,5 +1,49 @@
 import { type Layout, line, OPEN } from "./layout.js";
 
+/** Expressions that use the whole line. */
+const WHOLE = [
+  ...["service_line.web", "(service_line.web)", "{ web = service_line.web }", "jsonencode(service_line.web)"],
+  ...[
+    "service_line.web[*]",
+    'service_line.web["stations"]',
+    "service_line.web[local.x]",
+    "merge(service_line.web, {})",
+  ],
+  `"${OPEN}jsonencode(service_line.web)}"`,
+];
+
+/** Layouts with an output of the whole line, and with code that uses the output. */
+function outputLayouts(): readonly Layout[] {
+  const made = (path: string, reader: string, refused: boolean): Layout => ({
+    says: `${path} reads an output: ${reader}`,
+    path: "lines/main.tf",
+    change: "model",
+    files: {
+      "lines/main.tf": line({ team: '"team_1"' }),
+      "lines/out.tf": 'output "line" {\n  value = service_line.web\n}\n',
+      ...(path === "other.tf" ? { "main.tf": 'module "lines" {\n  source = "./lines"\n}\n' } : {}),
+      [path]: reader,
+    },
+    refused: refused ? { code: "ambiguous", place: /reads the line's stations: at lines\/out\.tf:2\./ } : null,
+  });
+  const uses = (value: string) => `locals {\n  a = ${value}\n}\n`;
+  return [
+    ...[
+      "module.lines.line",
+      "module.lines.line.stations",
+      "module.lines",
+      "[module.lines.line]",
+      "module.lines . line . stations",
+    ].map((value) => made("other.tf", uses(value), true)),
+    ...["module.lines.line.id", "module.lines.other", "module.lines_2.line"].map((value) =>
+      made("other.tf", uses(value), false),
+    ),
+    made("x/main.tf", uses("data.terraform_remote_state.x.outputs.line.stations"), true),
+    made("x/terragrunt.hcl", "inputs = {\n  line = dependency.lines.outputs.line\n}\n", true),
+    made("x/main.tf", uses("1"), false),
+  ];
+}
+
 /** Layouts with references to the edited line: those that read its stations, and those that do not. */
 export function referenceLayouts(): readonly Layout[] {
   const other = (attribute: string) =>
@@ -11,11 +55,23 @@ export function referenceLayouts(): readonly Layout[] {
     other('stations = [{ key = "a", name = "A", kind = "work", model = service_line.web.stations[0].model }]'),
     'module "more" {\n  source = "./more"\n  stations = service_line.web.stations\n}\n',
     "locals {\n  all = [for each in service_line.web.stations : each.model]\n}\n",
+    ...WHOLE.map((value) => `locals {\n  all = ${value}\n}\n`),
+    'module "more" {\n  source = "./more"\n  line = service_line.web\n}\n',
+    'resource "x_y" "z" {\n  for_each = { web = service_line.web }\n}\n',
+    'output "lines" {\n  value = [service_line.web]\n}\n',
+    'output "lines" {\n  value = service_line.web.stations\n}\n',
   ];
   const harmless = [
     'output "line" {\n  value = service_line.web.id\n}\n',
     "locals {\n  keys = [service_line.web.key, service_line.website.stations]\n}\n",
     "# service_line.web.stations\n",
+    "/* service_line.web.stations\n   service_line.web */\n",
+    'locals {\n  a = [service_line.web["id"], service_line.web . key, service_line.web_2, x_service_line.web]\n}\n',
+    'locals {\n  a = "the stations of service_line.web"\n}\n',
+    'output "line" {\n  value = service_line.web\n}\n',
+    "moved {\n  from = service_line.old\n  to = service_line.web\n}\n",
+    'import {\n  to = service_line.web\n  id = "x"\n}\n',
+    'resource "x_y" "z" {\n  lifecycle {\n    replace_triggered_by = [service_line.web]\n  }\n}\n',
     'resource "service_hook" "h" {\n  line_id = service_line.web.id\n  depends_on = [service_line.web]\n}\n',
   ];
   const layout = (more: string, isRefused: boolean, path: string): Layout => ({
@@ -34,5 +90,8 @@ export function referenceLayouts(): readonly Layout[] {
       ...harmless.map((more) => layout(more, false, path)),
     ]),
     layout(json, true, "more.tf.json"),
+    layout(json.replace(".stations", ""), true, "more.tf.json"),
+    layout('{"resource":{"x":{"y":{"depends_on":["service_line.web"]}}}}\n', false, "more.tf.json"),
+    ...outputLayouts(),
   ];
 }

@@ -1,4 +1,6 @@
+import { generatedCodeLayouts } from "./generated-code-layouts.js";
 import { editGenerated, type Tally } from "./generated-edits.js";
+import { harmlessLayouts } from "./harmless-layouts.js";
 import { instanceLayouts } from "./instance-layouts.js";
 import { editLayouts } from "./layout.js";
 import { lifecycleLayouts } from "./lifecycle-layouts.js";
@@ -6,6 +8,8 @@ import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
+import { runFileLayouts, unitInputLayouts } from "./unit-layouts.js";
+import { valueLayouts } from "./value-layouts.js";
 
 /**
  * `npm run edits [-- <workspaces> [<first seed>]]` edits generated workspaces, 500 by default, and prints the outcome.
@@ -25,6 +29,11 @@ const layouts = [
   ...lifecycleLayouts(),
   ...referenceLayouts(),
   ...nullLayouts(),
+  ...generatedCodeLayouts(),
+  ...unitInputLayouts(),
+  ...runFileLayouts(),
+  ...valueLayouts(),
+  ...harmlessLayouts(),
 ];
 await editLayouts(layouts, tally);
 const refused = [...tally.refused].map(([code, times]) => `${times} ${code}`).join(", ");

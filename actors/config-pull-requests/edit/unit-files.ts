@@ -1,0 +1,46 @@
+import { dirname } from "node:path";
+import { type CodeBlock, readCode } from "./code-blocks.js";
+import { includesIn, type ModuleCall } from "./module-calls.js";
+import { isPlan, type Repository } from "./repository.js";
+
+/** The files of a Terragrunt unit: its own file, and the files that it includes directly or indirectly. */
+export interface UnitFiles {
+  readonly own: CodeBlock;
+  readonly included: readonly CodeBlock[];
+  /** Whether every include leads to a file in the repository. */
+  readonly isWhole: boolean;
+}
+
+/** Reads the files of the unit in a file. An include with an unknown path includes every file that it may name. */
+export async function readUnit(repository: Repository, own: CodeBlock): Promise<UnitFiles> {
+  const code = await repository.code();
+  if ("fault" in code) return { own, included: [], isWhole: false };
+  const plans = code.files.filter(({ path }) => isPlan(path)).map((file) => readCode(repository, file));
+  const found = new Map([[own.file.path, own]]);
+  let isWhole = true;
+  for (const [, whole] of found) {
+    for (const { includes } of includesIn(repository, whole)) {
+      const included = plans.filter(({ file }) => includes(file.path));
+      isWhole &&= included.length > 0;
+      for (const each of included) if (!found.has(each.file.path)) found.set(each.file.path, each);
+    }
+  }
+  return { own, included: [...found.values()].slice(1), isWhole };
+}
+
+/** Returns the files of the units that call a module in one of the folders, or that run it in its own folder. */
+export function unitsOf(
+  files: readonly CodeBlock[],
+  calls: readonly ModuleCall[],
+  folders: readonly string[],
+): readonly CodeBlock[] {
+  return files.filter(({ file: { path } }) => {
+    const isCaller = isPlan(path) && calls.some(({ block }) => block.file.path === path);
+    return isCaller || folders.some((folder) => isUnitOf(path, folder));
+  });
+}
+
+/** Whether a file is the Terragrunt file of a folder. */
+export function isUnitOf(path: string, folder: string): boolean {
+  return dirname(path) === folder && /(^|\/)terragrunt\.hcl(\.json)?$/.test(path);
+}

@@ -1,0 +1,256 @@
+import type { TreeFiles } from "../../../support/station-edit.js";
+import { type Layout, line, OPEN, WAS } from "./layout.js";
+import { call, made } from "./module-layout.js";
+
+const path = "lines/main.tf";
+const MODULE = `${OPEN}path.module}`;
+
+/** Returns a layout in which the source uses a text file, beside other files. */
+function beside(says: string, files: TreeFiles, place: RegExp | null = null): Layout {
+  return {
+    says,
+    path,
+    change: "prompt",
+    files: { [path]: line({ prompt: `file("${MODULE}/prompts/w.md")` }), "lines/prompts/w.md": WAS, ...files },
+    refused: place === null ? null : { code: "ambiguous", place },
+  };
+}
+
+/**
+ * Layouts with common code that does not read the source's text file, although a part of a path or of a command is
+ * unknown, each next to similar code that may read it.
+ */
+export function harmlessLayouts(): readonly Layout[] {
+  const at = /at lines\/b\.tf:\d/;
+  const resource = (body: string, place: RegExp | null = null) =>
+    beside(`a resource with ${body}`, { "lines/b.tf": `resource "x_y" "x" {\n  ${body}\n}\n` }, place);
+  const command = (text: string) => `provisioner "local-exec" {\n    command = "${text}"\n  }`;
+  const ids = [
+    ...[
+      "folder = google_folder.x.id",
+      "folder_id = var.folder_id",
+      "folder = var.folder_id",
+      "source = aws_s3_object.x.arn",
+    ],
+    ...["source = data.x_y.z.id", 'source = x_y.z["a"].id', "source = x_y.z[0].self_link", "path = x_y.z.parent_id"],
+    ...['config_context = "staging"', "config_context = var.context", "config_context_cluster = local.cluster"],
+    ...[
+      `query = "SELECT * FROM t WHERE id = ${OPEN}var.x}"`,
+      "query = {\n    id = var.x\n  }",
+      "input = var.x",
+      "args = [var.x]",
+    ],
+    ...[`"echo ${OPEN}self.id}"`, `"echo ${OPEN}x_y.z.public_ip} >> hosts.txt"`, `"x --id=${OPEN}self.id}"`].map(
+      (text) => command(text.slice(1, -1)),
+    ),
+    command(`curl -X POST ${OPEN}self.url} && x ${OPEN}aws_instance.x.arn}`),
+    `path = "/${OPEN}x_y.z.id}/"`,
+  ];
+  const reading = [
+    ...[
+      "folder = x_y.z.name",
+      "folder = local.none",
+      "source = x_y.z.output",
+      "source = module.x.path",
+      "source = local.id",
+    ],
+    ...[
+      `source = "${OPEN}x_y.z.id}/w.md"`,
+      `source = "${OPEN}x_y.z.id}.md"`,
+      "source = each.value",
+      "source = self.triggers.dir",
+    ],
+    ...[
+      command(`cat ${OPEN}self.triggers.file}`),
+      command(`cat ${OPEN}var.file}`),
+      command(`cat ${OPEN}self.id}/w.md`),
+      command("cat *"),
+    ],
+    ...[
+      'context = "prompts"',
+      'query = "prompts/w.md"',
+      `query = { file = "${MODULE}/prompts/w.md" }`,
+      "folder = var.folder",
+    ],
+  ];
+  return [
+    ...ids.map((body) => resource(body)),
+    ...reading.map((body) => resource(body, at)),
+    ...credentialLayouts(),
+    ...fileSetLayouts(),
+    ...terragruntReaders(),
+    ...onceLayouts(),
+  ];
+}
+
+/** Layouts with files that a variable names. */
+function credentialLayouts(): readonly Layout[] {
+  const at = /at lines\/b\.tf:\d/;
+  const provider = (body: string, place: RegExp | null = null, more: TreeFiles = {}) =>
+    beside(
+      `a provider with ${body} beside ${Object.keys(more)}`,
+      { "lines/b.tf": `provider "x" {\n  ${body}\n}\n`, ...more },
+      place,
+    );
+  const reads = (value: string) => `locals {\n  a = ${value}\n}\n`;
+  const variable = (body: string) => ({ "lines/v.tf": `variable "creds" {\n  ${body}\n}\n` });
+  const local = (says: string, files: TreeFiles, place: RegExp | null) =>
+    beside(`file(var.creds): ${says}`, { "lines/b.tf": reads("file(var.creds)"), ...files }, place);
+  const other = 'default = "~/.config/x.json"';
+  return [
+    ...[
+      "credentials = file(var.creds)",
+      "client_key = file(var.key)",
+      "config_path = var.kubeconfig",
+      "token = trimspace(file(var.t))",
+    ].map((body) => provider(body)),
+    provider("kubernetes {\n    cluster_ca_certificate = file(var.ca)\n  }"),
+    provider("prompt = file(var.p)", at),
+    provider(`credentials = file("${MODULE}/prompts/w.md")`, at),
+    provider(`credentials = file("${MODULE}/prompts/${OPEN}var.name}.md")`, at),
+    provider("credentials = file(local.p)", at, { "lines/l.tf": `locals {\n  p = "${MODULE}/prompts/w.md"\n}\n` }),
+    local("a known default", variable(other), null),
+    local("no default", variable("type = string"), at),
+    local("the default is the file", variable('default = "prompts/w.md"'), at),
+    local("an empty default", variable('default = ""'), at),
+    local("a default of null", variable("default = null"), at),
+    local("two defaults", { ...variable(other), "lines/v2.tf": 'variable "creds" {\n  default = "x"\n}\n' }, at),
+    ...[
+      ["lines/terraform.tfvars", 'creds = "prompts/w.md"\n'],
+      ["prod.tfvars", "creds = local.x\n"],
+      ["main.tf", 'module "l" {\n  source = "./lines"\n  creds = var.x\n}\n'],
+      ["main.tf.json", `{"module":{"l":{"source":"./lines","creds":"${OPEN}var.x}"}}}`],
+      ["live/terragrunt.hcl", "inputs = {\n  creds = local.x\n}\n"],
+      [
+        "live/terragrunt.hcl",
+        'terraform {\n  extra_arguments "x" {\n    commands = ["apply"]\n    arguments = ["-var", "creds=x"]\n  }\n}\n',
+      ],
+      [
+        "live/terragrunt.hcl",
+        'terraform {\n  extra_arguments "x" {\n    commands = ["apply"]\n    env_vars = { TF_VAR_creds = "x" }\n  }\n}\n',
+      ],
+    ].map(([name = "", text = ""]) =>
+      local(
+        `a default that ${name} replaces with ${text}`,
+        { ...variable(other), [name]: text },
+        /at (lines\/b\.tf:2|lines\/terraform)/,
+      ),
+    ),
+  ];
+}
+
+/** Layouts with files that `fileset` lists. */
+function fileSetLayouts(): readonly Layout[] {
+  const each = (files: string, name: string) =>
+    `resource "x_y" "x" {\n  for_each = ${files}\n  content = file("${name}")\n}\n`;
+  const layout = (text: string, place: RegExp | null, file = "other/b.tf") =>
+    beside(`${file} holds ${text}`, { [file]: text }, place);
+  const own = (text: string) => layout(text, /at lines\/b\.tf:\d/, "lines/b.tf");
+  const value = `${MODULE}/${OPEN}each.value}`;
+  return [
+    ...["each.value", "each.key"].flatMap((name) => [
+      layout(each('fileset(path.module, "rules/*.json")', `${MODULE}/${OPEN}${name}}`), null),
+      layout(each('toset(fileset(path.module, "rules/**"))', `${MODULE}/${OPEN}${name}}`), null),
+      layout(each('fileset(path.module, "*.md")', `${MODULE}/${OPEN}${name}}`), null),
+      own(each('fileset(path.module, "prompts/*.md")', `${MODULE}/${OPEN}${name}}`)),
+      own(each('fileset(path.module, "**/*.md")', `${MODULE}/${OPEN}${name}}`)),
+    ]),
+    own(each("local.files", value)),
+    own(each("fileset(path.module, local.pattern)", value)),
+    layout(each('fileset(path.module, "../lines/prompts/*.md")', value), /at other\/b\.tf:\d/),
+    layout(
+      each('fileset(path.module, "rules/*.md")', `${MODULE}/../lines/prompts/${OPEN}basename(each.value)}`),
+      /at other\/b\.tf:\d/,
+    ),
+    layout(each('fileset("../lines", "prompts/*.md")', `../lines/${OPEN}each.value}`), /at other\/b\.tf:\d/),
+    layout(
+      `locals {\n  a = { for f in fileset(path.module, "rules/*.json") : f => file("${MODULE}/${OPEN}f}") }\n}\n`,
+      null,
+    ),
+    layout(`locals {\n  a = [for f in fileset(path.module, "rules/*") : file("${MODULE}/${OPEN}f}")]\n}\n`, null),
+    own(`locals {\n  a = [for f in fileset(path.module, "prompts/*") : file("${MODULE}/${OPEN}f}")]\n}\n`),
+    own(`locals {\n  a = [for f in local.files : file("${MODULE}/${OPEN}f}")]\n}\n`),
+    own(
+      `locals {\n  a = [for f in fileset(path.module, "rules/*") : [for f in local.files : file("${MODULE}/${OPEN}f}")]]\n}\n`,
+    ),
+  ];
+}
+
+/** Layouts with Terragrunt files that read other Terragrunt files. */
+function terragruntReaders(): readonly Layout[] {
+  const locals = (value: string, place: RegExp | null) =>
+    beside(`a unit reads ${value}`, { "live/terragrunt.hcl": `locals {\n  a = ${value}\n}\n` }, place);
+  const at = /at live\/terragrunt\.hcl:2/;
+  return [
+    locals('read_terragrunt_config(find_in_parent_folders("account.hcl"))', null),
+    locals('read_terragrunt_config(find_in_parent_folders("env.hcl")).locals.x', null),
+    locals('yamldecode(file(find_in_parent_folders("common.yaml")))', null),
+    locals('read_terragrunt_config("../account.hcl")', null),
+    locals('file(find_in_parent_folders("prompts/w.md"))', at),
+    locals('file(find_in_parent_folders("w.md"))', at),
+    locals("file(find_in_parent_folders(local.name))", at),
+    locals('file(find_in_parent_folders("x.md", local.other))', at),
+    locals(`file("${OPEN}get_repo_root()}/lines/prompts/w.md")`, at),
+  ];
+}
+
+/** Layouts with calls that create one instance, in forms that need a closer look, and with calls that may create more. */
+function onceLayouts(): readonly Layout[] {
+  const counted = (more: string, once: boolean) =>
+    made(
+      `${once ? "once: " : ""}${more}`,
+      { "main.tf": call("core", "./modules/line", `  ${more}\n`) },
+      once ? null : /main\.tf:1/,
+    );
+  return [
+    ...[
+      "count = (1)",
+      "count = ((1))",
+      'count = "1"',
+      "count = (var.on ? 1 : 0)",
+      "count = true ? 1 : 2",
+      "count = var.a ? 1 : var.b ? 1 : 0",
+    ].map((more) => counted(more, true)),
+    ...[
+      "for_each = var.on ? { core = 1 } : {}",
+      "for_each = true ? { core = 1 } : { a = 1, b = 2 }",
+      'for_each = var.on ? toset(["core"]) : toset([])',
+    ].map((more) => counted(more, true)),
+    ...["for_each = tomap({ core = 1 })", "for_each = ({ core = 1 })", "for_each = false ? local.x : { core = 1 }"].map(
+      (more) => counted(more, true),
+    ),
+    ...[
+      "count = (2)",
+      "count = 1 + 1",
+      "count = (1) + 1",
+      "count = true ? 2 : 1",
+      "count = var.a ? 2 : var.b ? 1 : 0",
+      "count = -1 + 3",
+    ].map((more) => counted(more, false)),
+    ...[
+      "for_each = var.on ? { core = 1, web = 2 } : {}",
+      "for_each = false ? {} : { a = 1, b = 2 }",
+      "for_each = var.on ? local.x : {}",
+    ].map((more) => counted(more, false)),
+    ...[
+      "for_each = tomap(local.x)",
+      "for_each = { (var.a) = 1 }",
+      'for_each = toset(["a"]...)',
+      "for_each = toset([for x in local.x : x])",
+    ].map((more) => counted(more, false)),
+    made(
+      "once: a count in JSON",
+      {
+        "m.tf.json": `{"module":{"core":{"source":"./modules/line","team_id":"team_1","count":"${OPEN}var.on ? 1 : 0}"}}}`,
+      },
+      null,
+    ),
+    made(
+      "a count in JSON",
+      {
+        "m.tf.json": `{"module":{"core":{"source":"./modules/line","team_id":"team_1","count":"${OPEN}var.a ? 3 : var.b ? 1 : 0}"}}}`,
+      },
+      /m\.tf\.json:1/,
+    ),
+  ];
+}

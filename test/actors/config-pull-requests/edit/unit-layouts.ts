@@ -1,0 +1,238 @@
+import type { TreeFiles } from "../../../support/station-edit.js";
+import { type Layout, line, OPEN } from "./layout.js";
+import { call, made } from "./module-layout.js";
+
+const source = 'terraform {\n  source = "../../modules//line"\n}\n';
+const include = 'include "root" {\n  path = find_in_parent_folders("root.hcl")\n}\n';
+const inputs = (id: string) => `inputs = {\n  team_id = ${id}\n}\n`;
+
+/** Returns a layout in which the unit gives the line another team, or one that is unknown. */
+function refusedTeam(says: string, files: TreeFiles): Layout {
+  return made(says, files, /At modules\/line\/main\.tf:2, team_id/);
+}
+
+/** Returns a layout in which the unit gives the line the team `team_2`. */
+function otherTeam(says: string, files: TreeFiles): Layout {
+  return { ...made(says, files, null), refused: { code: "not-found", place: /modules\/line\/main\.tf:1/ } };
+}
+
+/** Layouts with Terragrunt units that give the module's team in each way that Terragrunt has. */
+export function unitInputLayouts(): readonly Layout[] {
+  const unit = (text: string, more: TreeFiles = {}) => ({ "live/a/terragrunt.hcl": `${source}${text}`, ...more });
+  const root = (text: string, own = "") => unit(`${include}${own}`, { "live/root.hcl": text });
+  const arguments_ = (body: string) =>
+    `terraform {\n  source = "../../modules//line"\n  extra_arguments "x" {\n    commands = ["apply"]\n    ${body}\n  }\n}\n`;
+  const merges = [
+    'merge(local.common, { team_id = "team_1" })',
+    'merge({ team_id = "team_1" }, { team_id = "team_2" })',
+    "local.common",
+    'read_terragrunt_config("x.hcl").inputs',
+    'jsondecode(file("x.json"))',
+    "dependency.x.outputs",
+    'var.on ? { team_id = "team_1" } : {}',
+    "{ for k, v in local.x : k => v }",
+    '{ (local.name) = "team_1" }',
+    '{ team_id = "team_1", team_id = "team_2" }',
+  ];
+  const values = [
+    "local.vars.locals.team",
+    "dependency.team.outputs.id",
+    "include.root.inputs.team_id",
+    'get_env("TEAM")',
+    "values.team",
+    'run_cmd("x")',
+  ];
+  const setting = [
+    'env_vars = {\n      TF_VAR_team_id = "team_2"\n    }',
+    "env_vars = local.env",
+    'arguments = ["-var", "team_id=team_2"]',
+    'arguments = ["-var=team_id=team_2"]',
+    'arguments = ["-var-file=x.tfvars"]',
+    "arguments = local.arguments",
+    'arguments = concat(["-lock=true"], local.more)',
+    'required_var_files = ["x.tfvars"]',
+    'optional_var_files = [find_in_parent_folders("x.tfvars")]',
+    'env_vars = {\n      TF_CLI_ARGS_apply = "-x"\n    }',
+  ];
+  const plain = [
+    'arguments = ["-lock-timeout=20m"]',
+    'arguments = ["-parallelism=3", "-compact-warnings"]',
+    'env_vars = {\n      AWS_REGION = "x"\n    }',
+  ];
+  const team2 = inputs('"team_2"');
+  const team1 = inputs('"team_1"');
+  return [
+    ...merges.map((each) => refusedTeam(`inputs = ${each}`, unit(`inputs = ${each}\n`))),
+    ...values.map((each) => refusedTeam(`the unit gives ${each}`, unit(inputs(each)))),
+    ...setting.flatMap((body) => [
+      refusedTeam(`arguments with ${body}`, { "live/a/terragrunt.hcl": arguments_(body) + team1 }),
+      refusedTeam(`an include's arguments with ${body}`, root(arguments_(body).replace(/ {2}source.*\n/, ""), team1)),
+    ]),
+    ...plain.map((body) =>
+      made(`once: arguments with ${body}`, { "live/a/terragrunt.hcl": arguments_(body) + team1 }, null),
+    ),
+    otherTeam("an include's inputs", root(team2)),
+    ...['merge_strategy = "deep"', 'merge_strategy = "no_merge"', "expose = true"].map((attribute) =>
+      otherTeam(`an include with ${attribute}`, {
+        ...root(team2),
+        "live/a/terragrunt.hcl": `${source}${include.replace("}\n", `  ${attribute}\n}\n`)}`,
+      }),
+    ),
+    refusedTeam("an include's computed inputs", root("inputs = merge(local.a, local.b)\n")),
+    refusedTeam("an include that is not in the repository", unit(include)),
+    refusedTeam(
+      "an include with an unknown path",
+      unit('include "x" {\n  path = local.path\n}\n', { "x/y.hcl": "inputs = local.x\n" }),
+    ),
+    refusedTeam(
+      "includes with different inputs",
+      unit(`${include}include "b" {\n  path = "../b.hcl"\n}\n`, { "live/root.hcl": team1, "live/b.hcl": team2 }),
+    ),
+    made("once: an include with the same team", root(team1), null),
+    made("once: an include without inputs", root('remote_state {\n  backend = "s3"\n}\n'), null),
+    made("once: an include with other inputs", root('inputs = {\n  region = "x"\n}\n'), null),
+    made("once: the unit's own value replaces that of its include", root(team2, team1), null),
+    made("once: an include of an include has no inputs", root(include.replace("root.hcl", "x.hcl"), team1), null),
+    otherTeam("values in the unit's folder", unit("", { "live/a/terraform.tfvars": 'team_id = "team_2"\n' })),
+    refusedTeam(
+      "values in the unit's folder beside inputs",
+      unit(team1, { "live/a/x.auto.tfvars": 'team_id = "team_2"\n' }),
+    ),
+    refusedTeam("a null for a variable that is not nullable", {
+      ...unit(inputs("null")),
+      "modules/line/v.tf": 'variable "team_id" {\n  default = "team_2"\n  nullable = false\n}\n',
+    }),
+    made("once: a unit that is skipped", unit(`skip = true\n${team1}`), null),
+    made("once: a unit that is excluded", unit(`exclude {\n  if = true\n  actions = ["all"]\n}\n${team1}`), null),
+    made(
+      "a unit that is excluded, and another",
+      { ...unit(`exclude {\n  if = true\n  actions = ["all"]\n}\n${team1}`), "live/b/terragrunt.hcl": source + team2 },
+      /live\/a\/terragrunt\.hcl:1 and live\/b/,
+    ),
+    otherTeam("a unit in the module's own folder", { "modules/line/terragrunt.hcl": team2 }),
+    otherTeam("a unit in the module's own folder with an include", {
+      "modules/line/terragrunt.hcl": include,
+      "root.hcl": team2,
+    }),
+    otherTeam("a unit in the module's own folder in JSON", {
+      "modules/line/terragrunt.hcl.json": '{"inputs":{"team_id":"team_2"}}',
+    }),
+    made("once: a unit in the module's own folder", { "modules/line/terragrunt.hcl": team1 }, null),
+    otherTeam("a unit in JSON", {
+      "live/a/terragrunt.hcl.json": '{"terraform":{"source":"../../modules//line"},"inputs":{"team_id":"team_2"}}',
+    }),
+  ];
+}
+
+/** Layouts in which files with other endings than `.tfvars` give runs of their own. */
+export function runFileLayouts(): readonly Layout[] {
+  const one = call("core", "./modules/line");
+  const variable = 'variable "team" {}\n';
+  const state = (backend: string) => ({ "main.tf": `terraform {\n  backend "s3" {${backend}}\n}\n${one}` });
+  const pair = (ending: string, text: string) => ({ [`env/a${ending}`]: text, [`env/b${ending}`]: text });
+  const named = (ending: string) => new RegExp(`env/a${ending.replaceAll(".", "\\.")}:1 and env/b`);
+  return [
+    ...[".vars.hcl", ".hcl", ".values.hcl"].flatMap((ending) => [
+      made(
+        `values in files with the ending ${ending}`,
+        { "main.tf": one + variable, ...pair(ending, 'team = "a"\n') },
+        named(ending),
+      ),
+      made(
+        `once: other files with the ending ${ending}`,
+        { "main.tf": one + variable, ...pair(ending, 'other = "a"\n') },
+        null,
+      ),
+      made(
+        `once: a file with the ending ${ending}`,
+        { "main.tf": one + variable, [`env/a${ending}`]: 'team = "a"\n' },
+        null,
+      ),
+    ]),
+    ...[".conf", ".tfbackend", ".hcl", ".config", ".backend"].flatMap((ending) => [
+      made(`backends with the ending ${ending}`, { ...state(""), ...pair(ending, 'key = "a"\n') }, named(ending)),
+      made(`once: a backend with the ending ${ending}`, { ...state(""), [`env/a${ending}`]: 'key = "a"\n' }, null),
+    ]),
+    made(
+      "backends of a partial block",
+      { ...state(' bucket = "x" '), ...pair(".conf", 'key = "a"\n') },
+      named(".conf"),
+    ),
+    made("once: other settings beside a whole backend", { ...state(' key = "x" '), ...pair(".conf", "x\n") }, null),
+    made("once: other settings without a backend", { "main.tf": one, ...pair(".conf", "x\n") }, null),
+    made(
+      "values of a root module without variables",
+      { "main.tf": one, "a.tfvars": "x = 1\n", "b.tfvars": "x = 2\n" },
+      /a\.tfvars:1 and b\.tfvars:1/,
+    ),
+    {
+      ...made("values of the line's own root module", {}, /a\.tfvars:1 and b\.tfvars:1/),
+      path: "main.tf",
+      files: { "main.tf": line({ team: '"team_1"' }), "a.tfvars": "x = 1\n", "b.tfvars": "x = 2\n" },
+    },
+    ...workspaceLayouts(one),
+  ];
+}
+
+/** Layouts in which the workspace is used below the root module, or the backend has many workspaces. */
+function workspaceLayouts(one: string): readonly Layout[] {
+  const workspace = 'output "w" {\n  value = terraform.workspace\n}\n';
+  const other = 'module "x" {\n  source = "./x"\n}\n';
+  const remote = (body: string) => ({
+    "main.tf": one,
+    "v.tf": `terraform {\n  backend "remote" {\n    ${body}\n  }\n}\n`,
+  });
+  const cloud = (body: string) => ({ "main.tf": one, "v.tf": `terraform {\n  cloud {\n    ${body}\n  }\n}\n` });
+  return [
+    made("a child module reads the workspace", { "main.tf": one + other, "x/main.tf": workspace }, /x\/main\.tf:2/),
+    made(
+      "a child of a child reads the workspace",
+      { "main.tf": one + other, "x/main.tf": other.replace("./x", "../y"), "y/main.tf": workspace },
+      /y\/main\.tf:2/,
+    ),
+    made(
+      "a child of the line's module reads the workspace",
+      { "main.tf": one, "modules/line/x.tf": other, "modules/line/x/main.tf": workspace },
+      /modules\/line\/x\/main\.tf:2/,
+    ),
+    made(
+      "a child module reads the workspace in JSON",
+      { "main.tf": one + other, "x/main.tf.json": `{"locals":{"w":"${OPEN}terraform.workspace}"}}` },
+      /x\/main\.tf\.json:1/,
+    ),
+    made(
+      "a module with a computed source reads the workspace",
+      { "main.tf": `${one}module "x" {\n  source = "./${OPEN}var.x}"\n}\n`, "x/main.tf": workspace },
+      /x\/main\.tf:2|main\.tf:1 and main\.tf:5/,
+    ),
+    made("once: a module that is not called reads the workspace", { "main.tf": one, "x/main.tf": workspace }, null),
+    made(
+      "once: another root's module reads the workspace",
+      { "main.tf": one, "y/main.tf": other.replace("./x", "../x"), "x/main.tf": workspace },
+      null,
+    ),
+    ...[
+      'workspaces {\n      prefix = "a-"\n    }',
+      'workspaces = [{ prefix = "a-" }]',
+      "workspaces {\n      name = var.x\n    }",
+    ].map((body) => made(`a remote backend with ${body}`, remote(body), /v\.tf:[23]/)),
+    ...[
+      'workspaces {\n      tags = ["a"]\n    }',
+      'workspaces {\n      tags = { a = "b" }\n    }',
+      "workspaces {\n    }",
+      'workspaces = { tags = ["a"] }',
+    ].map((body) => made(`a cloud with ${body}`, cloud(body), /v\.tf:[23]/)),
+    made(
+      "many workspaces in JSON",
+      { "main.tf": one, "v.tf.json": '{"terraform":{"backend":{"remote":{"workspaces":{"prefix":"a-"}}}}}' },
+      /v\.tf\.json:1/,
+    ),
+    made(
+      "workspaces by tag in JSON",
+      { "main.tf": one, "v.tf.json": '{"terraform":[{"cloud":[{"workspaces":[{"tags":["a"]}]}]}]}' },
+      /v\.tf\.json:1/,
+    ),
+    made("once: a remote backend with a name", remote('workspaces {\n      name = "a"\n    }'), null),
+    made("once: a cloud without workspaces", cloud('organization = "a"'), null),
+  ];
+}
