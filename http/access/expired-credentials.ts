@@ -1,8 +1,8 @@
-import { LRUCache } from "lru-cache";
 import { accountRef } from "../../actors/access/accounts/account.messages.js";
 import { findExpiredSession } from "../../actors/access/accounts/session.queries.js";
 import { findExpiredToken } from "../../actors/access/tokens/workspace-token.queries.js";
 import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
+import { createRecentEntries } from "../../runtime/recent-entries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
 /**
@@ -17,7 +17,7 @@ const MAX_REMEMBERED = 10_000;
  */
 export class ExpiredCredentials {
   readonly #runtime: Pick<Runtime, "ask" | "reading" | "clock">;
-  readonly #hashes = new LRUCache<string, true>({ max: MAX_REMEMBERED });
+  readonly #hashes = createRecentEntries<true>(MAX_REMEMBERED);
 
   constructor(runtime: Pick<Runtime, "ask" | "reading" | "clock">) {
     this.#runtime = runtime;

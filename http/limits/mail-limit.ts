@@ -1,5 +1,5 @@
-import { LRUCache } from "lru-cache";
 import type { Clock } from "../../runtime/clock.js";
+import { createRecentEntries } from "../../runtime/recent-entries.js";
 
 /**
  * Maximum number of remembered sources. An evicted source starts a new window, so it may send more than the limit, but
@@ -15,7 +15,7 @@ export class MailLimit {
   readonly #max: number;
   readonly #windowMs: number;
   readonly #clock: Clock;
-  readonly #windows = new LRUCache<string, { count: number; readonly endsMs: number }>({ max: MAX_SOURCES });
+  readonly #windows = createRecentEntries<{ count: number; readonly endsMs: number }>(MAX_SOURCES);
 
   constructor(options: { readonly max: number; readonly windowMs: number; readonly clock: Clock }) {
     this.#max = options.max;

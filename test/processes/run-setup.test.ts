@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
@@ -7,6 +6,7 @@ import { runFacts } from "../../actors/run-facts/run-fact.table.js";
 import { runOutcomes } from "../../actors/run-facts/run-outcome.table.js";
 import { stays } from "../../actors/run-facts/stay.table.js";
 import { runInputs } from "../../actors/runs/run-input.table.js";
+import { inRepository, layRepository } from "../support/repository.js";
 import { createUnder, remove, replace, workspaceWithTeam } from "../support/resources.js";
 import { type Client, startTestService } from "../support/service.js";
 import { until } from "../support/until.js";
@@ -22,18 +22,6 @@ echo "key $API_KEY"
 cat "$SIGNALBOX_SKILLS/greeting/SKILL.md" "$SIGNALBOX_SKILLS/greeting/words/hello.txt"
 echo changed >> a.txt
 `;
-
-/** Creates a repository with one commit; returns the commit. */
-function layRepository(folder: string): string {
-  mkdirSync(folder, { recursive: true });
-  const who = ["-c", "user.name=T", "-c", "user.email=t@localhost"];
-  const git = (...args: string[]) => execFileSync("git", [...who, ...args], { cwd: folder, encoding: "utf8" });
-  git("init", "--quiet", "--initial-branch", "main");
-  writeFileSync(join(folder, "a.txt"), "one\n");
-  git("add", ".");
-  git("commit", "--quiet", "-m", "Begin");
-  return git("rev-parse", "HEAD").trim();
-}
 
 async function findRun(person: Client, taskId: string) {
   return until("the run's end", async () => {
@@ -76,7 +64,9 @@ t.test(
     t.equal((await replace(ada, `${base}/skills/${skillId}`, 1, changed)).status, 200);
 
     const folder = mkdtempSync(join(tmpdir(), "signalbox-setup-"));
-    const commit = layRepository(join(folder, "acme/app"));
+    const repository = join(folder, "acme/app");
+    layRepository(repository);
+    const commit = inRepository(repository, "rev-parse", "HEAD").trim();
     const runner = new RunnerProcess({
       url: service.baseUrl,
       token: pool.headers["service-pool-token"] ?? "",

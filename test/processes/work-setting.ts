@@ -1,8 +1,8 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
+import { layRepository } from "../support/repository.js";
 import { until as awaited } from "../support/until.js";
 import { RunnerProcess } from "./runner-process.js";
 import { ServiceProcess } from "./service-process.js";
@@ -123,20 +123,6 @@ export async function addLine(
     headers: { ...cookie, "idempotency-key": `line-${key}` },
   });
   if (made.status !== 201) throw new Error(`the line answered ${made.status}`);
-}
-
-/** Creates a git repository with one commit, like those that agents get. */
-export function layRepository(folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  const git = (...args: string[]) =>
-    execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
-      cwd: folder,
-      stdio: "ignore",
-    });
-  git("init", "--initial-branch", "main");
-  writeFileSync(join(folder, "a.txt"), "one\n");
-  git("add", ".");
-  git("commit", "-m", "Begin");
 }
 
 /** Starts a runner; it stops with the test. */

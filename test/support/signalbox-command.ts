@@ -19,3 +19,31 @@ export function runSignalbox(...args: readonly string[]): Promise<CommandEnd> {
     );
   });
 }
+
+/** A program of `http/cli/store/`. */
+export type StoreProgram = "compact" | "dead-letters" | "doctor" | "rebuild-directory" | "recount-bodies";
+
+let runs = 0;
+
+/**
+ * Runs a program of `http/cli/store/` in this process, which is ten times faster than a process. It evaluates the
+ * program's module again. Use it for what the program does with a store, and {@link runSignalbox} for a store that this
+ * process has open, and once per program for the path from the command to the program. Calls must not overlap.
+ */
+export async function runStoreProgram(name: StoreProgram, ...args: readonly string[]): Promise<CommandEnd> {
+  const { argv, exitCode } = process;
+  const { log, error } = console;
+  const [out, err]: [string[], string[]] = [[], []];
+  process.argv = [process.execPath, name, ...args];
+  process.exitCode = undefined;
+  console.log = (line: string) => void out.push(`${line}\n`);
+  console.error = (line: string) => void err.push(`${line}\n`);
+  runs += 1;
+  try {
+    await import(new URL(`../../http/cli/store/${name}.js?run=${runs}`, import.meta.url).href);
+    return { code: Number(process.exitCode ?? 0), out: out.join(""), err: err.join("") };
+  } finally {
+    Object.assign(process, { argv, exitCode });
+    Object.assign(console, { log, error });
+  }
+}

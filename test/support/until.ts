@@ -3,9 +3,9 @@ import { setImmediate as loopTurn, setTimeout as pause } from "node:timers/promi
 /** Time limit of a wait. It is much shorter than the time limit of a test file. */
 const LIMIT_MS = 60_000;
 /** Time during which `until` checks without pauses: most conditions hold within a few turns of the event loop. */
-const EAGER_MS = 50;
-/** Longest pause between later checks, so that other work gets the processor. */
-const MOST_PAUSE_MS = 30;
+const EAGER_MS = 5;
+/** Longest pause between later checks. Pauses grow with the time waited, so that other work gets the processor. */
+const MOST_PAUSE_MS = 100;
 
 /**
  * Waits until `holds` returns a value other than false, null and undefined, and returns that value. Use it for

@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { createRecentEntries } from "../../../runtime/recent-entries.js";
 import type { Reading } from "../../../storage/store.js";
 import type { Copy } from "../../statistics/copy.js";
 import { type SuccessTotals, successTotals } from "../../statistics/success.js";
@@ -19,9 +19,9 @@ const MAX_COMPARISONS = 2_000;
  * 3. The size is limited. When full, the cache evicts the least recently used entry.
  */
 export class ReplayMemory {
-  readonly #copies = new LRUCache<string, readonly Copy[]>({ max: MAX_REPLAYS });
-  readonly #totals = new LRUCache<string, SuccessTotals>({ max: MAX_COMPARISONS });
-  readonly #versus = new LRUCache<string, Versus>({ max: MAX_COMPARISONS });
+  readonly #copies = createRecentEntries<readonly Copy[]>(MAX_REPLAYS);
+  readonly #totals = createRecentEntries<SuccessTotals>(MAX_COMPARISONS);
+  readonly #versus = createRecentEntries<Versus>(MAX_COMPARISONS);
 
   /** Returns the results of a replay's copies, by place and then repeat. */
   listCopies(reading: Reading, workspaceId: string, replay: ReplayRow): readonly Copy[] {

@@ -1,10 +1,10 @@
-import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { startRealRunner } from "../../support/real-runner.js";
+import { layRepository } from "../../support/repository.js";
 import { listItems, replace } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 import { openWorkplace } from "../../support/workplace.js";
@@ -29,7 +29,7 @@ async function openScene(t: Test) {
   const { ada, service, workspaceId, teamId, token } = place;
   const folder = await mkdtemp(join(tmpdir(), "signalbox-checked-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
-  layRepository(join(folder, "acme/app"));
+  layRepository(join(folder, "acme/app"), { "a.txt": "good\n" });
   const letGo = join(folder, "go");
   const command = ["/bin/sh", "-c", agentScript(letGo)];
   await startRealRunner(t, { url: service.baseUrl, token, gitUrl: join(folder, "{name}"), command, slots: 6 });
@@ -68,16 +68,6 @@ async function openScene(t: Test) {
     read,
     letGo: () => writeFileSync(letGo, ""),
   };
-}
-
-function layRepository(folder: string): void {
-  const identity = ["-c", "user.name=T", "-c", "user.email=t@localhost"];
-  const git = (...args: readonly string[]) => execFileSync("git", [...identity, ...args], { cwd: folder });
-  mkdirSync(folder, { recursive: true });
-  git("init", "--quiet", "--initial-branch", "main");
-  writeFileSync(join(folder, "a.txt"), "good\n");
-  git("add", ".");
-  git("commit", "--quiet", "-m", "Begin");
 }
 
 t.test("a worse candidate fails as soon as it is decided, and one that does as well passes", async (t) => {

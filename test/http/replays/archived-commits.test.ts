@@ -6,9 +6,9 @@ import t, { type Test } from "tap";
 import { poolToken } from "../../../http/runner/connection/credential.js";
 import { type Runner, startRunner } from "../../../http/runner/runner.js";
 import { createSystemClock } from "../../../runtime/clock.js";
+import { inRepository } from "../../support/repository.js";
 import { until } from "../../support/until.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
-import { inRepository } from "../runner/run-scene.js";
 
 const station = { key: "work", name: "Work", kind: "work", runners: { pool: "main" } };
 /** An agent that prints the tree, the log and `a.txt` of its checkout, and changes the file. */

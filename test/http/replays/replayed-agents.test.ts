@@ -1,5 +1,3 @@
-import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +10,7 @@ import { runCheckouts } from "../../../actors/runs/run.table.js";
 import { hookReceiver } from "../../support/hook-receiver.js";
 import { hook, ok } from "../../support/hook-scene.js";
 import { startRealRunner } from "../../support/real-runner.js";
+import { inRepository, layRepository } from "../../support/repository.js";
 import { listItems, replace } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
@@ -59,29 +58,12 @@ async function openScene(t: Test): Promise<Scene> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-replayed-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const repository = join(folder, "acme/app");
-  layRepository(repository);
+  layRepository(repository, { "a.txt": "good\n" });
   const gitUrl = join(folder, "{name}");
   await startRealRunner(t, { url: service.baseUrl, token, gitUrl, command: ["/bin/sh", "-c", agent], slots: 2 });
   const lines = listItems(await ada.request("GET", `/api/resources/workspaces/${workspaceId}/lines`));
   const { id: lineId, stations } = lines[0] as { id: string; stations: { id: string }[] };
   return { ...place, repository, receiver, lineId, stationId: stations[0]?.id ?? "" };
-}
-
-function layRepository(folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  git(folder, "init", "--quiet", "--initial-branch", "main");
-  writeFileSync(join(folder, "a.txt"), "good\n");
-  git(folder, "add", ".");
-  git(folder, "commit", "--quiet", "-m", "Begin");
-}
-
-function git(folder: string, ...args: readonly string[]): string {
-  const identity = ["-c", "user.name=T", "-c", "user.email=t@localhost"];
-  return execFileSync("git", [...identity, ...args], {
-    cwd: folder,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"],
-  });
 }
 
 /** Works on a task until it is done; returns its id and the id of its run at the first station. */
@@ -121,7 +103,7 @@ async function replay(scene: Scene, set: string, changes: object): Promise<reado
 async function world({ ada, repository, receiver, teamId, workspaceId, service, ...place }: Scene, taskId: string) {
   const read = async (path: string) => (await ada.request("GET", path)).body;
   return {
-    branches: git(repository, "for-each-ref"),
+    branches: inRepository(repository, "for-each-ref"),
     heard: receiver.requests.length,
     hooks: await read(`/api/teams/${teamId}/hook-occurrences?limit=200`),
     task: await place.task(taskId),

@@ -2,8 +2,9 @@ import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { Job } from "../../../actors/runners/job.js";
+import { inRepository } from "../../support/repository.js";
 import { PASSWORD, startGitHost } from "./git-host.js";
-import { inRepository, RunScene, readFile, sceneFolder } from "./run-scene.js";
+import { RunScene, readFile, sceneFolder } from "./run-scene.js";
 
 /** How a replay run isolates its effects: real agents that try to escape. */
 

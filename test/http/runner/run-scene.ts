@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, watch } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Test } from "tap";
@@ -8,6 +7,7 @@ import { RUNNER_FEATURES, type RunnerMessage } from "../../../actors/runners/pro
 import { poolToken } from "../../../http/runner/connection/credential.js";
 import { type Runner, startRunner } from "../../../http/runner/runner.js";
 import { ManualClock } from "../../support/manual-clock.js";
+import { layRepository } from "../../support/repository.js";
 import { ProtocolService } from "./protocol-service.js";
 
 type Message<T extends RunnerMessage["type"]> = Extract<RunnerMessage, { type: T }>;
@@ -197,23 +197,6 @@ export function sceneFolder(t: Test): string {
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
   for (const name of ["acme/app", "acme/other"]) layRepository(join(folder, "repositories", name));
   return folder;
-}
-
-function layRepository(folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  inRepository(folder, "init", "--quiet", "--initial-branch", "main");
-  writeFileSync(join(folder, "a.txt"), "one\n");
-  inRepository(folder, "add", ".");
-  inRepository(folder, "commit", "--quiet", "-m", "Begin");
-}
-
-/** Runs git in a folder, as a generic user. Throws with git's error output. */
-export function inRepository(folder: string, ...args: readonly string[]): string {
-  return execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
-    cwd: folder,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"],
-  });
 }
 
 /** Resolves with a file's text once it ends with a newline. */

@@ -1,8 +1,9 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { inRepository } from "../../support/repository.js";
 import { putGitFirst } from "./first-git.js";
-import { inRepository, RunScene, sceneFolder } from "./run-scene.js";
+import { RunScene, sceneFolder } from "./run-scene.js";
 
 /** What a runner logs about its machine at startup. */
 

@@ -5,9 +5,10 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { RunnerProcess } from "../../processes/runner-process.js";
+import { inRepository } from "../../support/repository.js";
 import { until } from "../../support/until.js";
 import { ProtocolService } from "./protocol-service.js";
-import { inRepository, isAlive, RunScene, readFile, sceneFolder, toJob } from "./run-scene.js";
+import { isAlive, RunScene, readFile, sceneFolder, toJob } from "./run-scene.js";
 
 const say = (line: Record<string, unknown>): string => `printf '%s\\n' '${JSON.stringify(line)}'`;
 const handOver = (note: string): string => say({ type: "handover", to: "review", note });

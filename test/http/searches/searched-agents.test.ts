@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +11,7 @@ import { listIterations } from "../../../actors/searches/iterations/search-itera
 import { getSearchInput, searches } from "../../../actors/searches/search/search.table.js";
 import { modelServer } from "../../support/model-server.js";
 import { startRealRunner } from "../../support/real-runner.js";
+import { layRepository } from "../../support/repository.js";
 import { listItems } from "../../support/resources.js";
 import { startSearch } from "../../support/search-scene.js";
 import { until } from "../../support/until.js";
@@ -68,7 +68,7 @@ async function openScene(t: Test) {
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const dump = join(folder, "dump");
   mkdirSync(dump);
-  layRepository(join(folder, "acme/app"));
+  layRepository(join(folder, "acme/app"), { "a.txt": "good\n" });
   const command = ["/bin/sh", "-c", toAgent(dump)];
   const { service, ada, workspaceId, teamId, token } = place;
   await startRealRunner(t, { url: service.baseUrl, token, gitUrl: join(folder, "{name}"), command, slots: 4 });
@@ -86,19 +86,6 @@ async function openScene(t: Test) {
     await ada.request("POST", `/api/teams/${teamId}/replay-sets/${setId}/entries`, { runId: run?.id });
   }
   return { ...place, lineId, stationId, setId, tasks, dump };
-}
-
-function layRepository(folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  const git = (...args: readonly string[]) =>
-    execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
-      cwd: folder,
-      stdio: "ignore",
-    });
-  git("init", "--quiet", "--initial-branch", "main");
-  writeFileSync(join(folder, "a.txt"), "good\n");
-  git("add", ".");
-  git("commit", "--quiet", "-m", "Begin");
 }
 
 t.test("a search finds the better prompt; nothing of held-out tasks reaches its agents", async (t) => {

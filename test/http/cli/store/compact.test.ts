@@ -2,22 +2,22 @@ import t from "tap";
 import { openStore } from "../../../../http/process/open-store.js";
 import { listEntries } from "../../../../storage/finding.js";
 import { unpackFixture } from "../../../fixtures/unpack.js";
-import { runSignalbox } from "../../../support/signalbox-command.js";
+import { type CommandEnd, runSignalbox, runStoreProgram } from "../../../support/signalbox-command.js";
 
-async function run(command: string, folder: string): Promise<{ readonly code: number; readonly text: string }> {
-  const { code, out, err } = await runSignalbox(command, "--data", folder);
+function joined({ code, out, err }: CommandEnd): { readonly code: number; readonly text: string } {
   return { code, text: out + err };
 }
 
 t.test("a stopped service's store is compacted, says how large it was and is, and is whole", async (t) => {
   const { folder } = unpackFixture(t, "format-1");
-  t.match(await run("compact", folder), { code: 1, text: /has an older format/ });
+  const compact = async () => joined(await runStoreProgram("compact", "--data", folder));
+  t.match(await compact(), { code: 1, text: /has an older format/ });
   const options = { folder, log: { info: () => undefined }, nowMs: () => 0 };
   const store = await openStore(options);
-  t.match(await run("compact", folder), { code: 1, text: /another process uses/ });
+  t.match(await compact(), { code: 1, text: /another process uses/ });
   const entries = [...listEntries(store.reading, [])];
   await store.close();
-  const said = await run("compact", folder);
+  const said = joined(await runSignalbox("compact", "--data", folder));
   t.match(said, {
     code: 0,
     text: new RegExp(`: \\d+ bytes before, \\d+ after; all ${entries.length} entries are intact`),
@@ -25,5 +25,5 @@ t.test("a stopped service's store is compacted, says how large it was and is, an
   const again = await openStore(options);
   t.same([...listEntries(again.reading, [])], entries);
   await again.close();
-  t.match(await run("doctor", folder), { code: 0, text: /is whole/ });
+  t.match(joined(await runStoreProgram("doctor", "--data", folder)), { code: 0, text: /is whole/ });
 });

@@ -8,10 +8,10 @@ import type { Message } from "../../../../runtime/turns/turn.js";
 import { openLmdbStore } from "../../../../storage/lmdb-store.js";
 import { workspaceWithTeam } from "../../../support/resources.js";
 import { startTestService, type TestServiceOptions } from "../../../support/service.js";
-import { type CommandEnd, runSignalbox } from "../../../support/signalbox-command.js";
+import { type CommandEnd, runSignalbox, runStoreProgram } from "../../../support/signalbox-command.js";
 import { until } from "../../../support/until.js";
 
-const run = (...args: string[]): Promise<CommandEnd> => runSignalbox("dead-letters", ...args);
+const run = (...args: string[]): Promise<CommandEnd> => runStoreProgram("dead-letters", ...args);
 
 /**
  * Returns the folder of a stopped service with an open task and a dead-lettered message to it, and a function that
@@ -46,7 +46,7 @@ t.test("dead letters of all workspaces are listed without their contents while t
   await service.stop();
   await setAside();
   await again();
-  const { code, out, err } = await run("--data", folder);
+  const { code, out, err } = await runSignalbox("dead-letters", "--data", folder);
   t.equal(code, 0);
   t.same(out.split("\n"), [
     `2026-01-01T00:00:00.000Z\tmsg_1\t${workspaceId}\ttask/${taskId}\ttask.close\tError: it failed`,
@@ -73,7 +73,7 @@ t.test("one that is sent again is delivered by the service that starts next, and
   const state = async () =>
     (await next.anonymous.request("GET", `/api/tasks/${taskId}`, undefined, { cookie })).body?.state;
   await until("the task to be closed", async () => (await state()) === "closed");
-  t.match((await run("--data", folder)).out, /^[^\n]*\tmsg_2\t[^\n]*\n$/, "the other is left");
+  t.match((await runSignalbox("dead-letters", "--data", folder)).out, /^[^\n]*\tmsg_2\t[^\n]*\n$/, "the other is left");
 });
 
 t.test("a folder that is no data folder is said to be none", async (t) => {

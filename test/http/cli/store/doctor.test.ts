@@ -5,9 +5,9 @@ import { openStore, openStoreForReading } from "../../../../http/process/open-st
 import { openLmdbStore } from "../../../../storage/lmdb-store.js";
 import { unpackFixture } from "../../../fixtures/unpack.js";
 import { RawStore } from "../../../support/raw-store.js";
-import { type CommandEnd, runSignalbox } from "../../../support/signalbox-command.js";
+import { type CommandEnd, runSignalbox, runStoreProgram } from "../../../support/signalbox-command.js";
 
-const run = (...args: string[]): Promise<CommandEnd> => runSignalbox("doctor", ...args);
+const run = (...args: string[]): Promise<CommandEnd> => runStoreProgram("doctor", ...args);
 
 t.test(
   "the doctor finds what is damaged in a store or a backup, and repairs what follows from other rows",
@@ -29,7 +29,7 @@ t.test(
     const member = [workspaceId, "row", "member", people.bob];
     await raw.flip(member);
     await raw.close();
-    const found = await run("--data", folder);
+    const found = await runSignalbox("doctor", "--data", folder);
     t.equal(found.code, 1);
     t.match(found.out, `a damaged row: restore it from a backup\t${workspaceId} row member ${people.bob}\n`);
     t.match(found.out, `a damaged row that can be removed\t${workspaceId} row open-task`);

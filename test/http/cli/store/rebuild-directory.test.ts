@@ -11,11 +11,11 @@ import type { Change, Entry, Reading } from "../../../../storage/store.js";
 import { openUnpacked } from "../../../fixtures/open.js";
 import { unpackFixture } from "../../../fixtures/unpack.js";
 import { startTestService } from "../../../support/service.js";
-import { type CommandEnd, runSignalbox } from "../../../support/signalbox-command.js";
+import { type CommandEnd, runSignalbox, runStoreProgram } from "../../../support/signalbox-command.js";
 
 const catalogue = createDirectoryCatalogue(createKinds({ allowList: parseAllowList(""), signsTokens: false }));
 
-const run = (...args: string[]): Promise<CommandEnd> => runSignalbox("rebuild-directory", ...args);
+const run = (...args: string[]): Promise<CommandEnd> => runStoreProgram("rebuild-directory", ...args);
 
 /** Returns the entries of every directory. */
 function listEntries(reading: Reading): Readonly<Record<string, readonly Entry[]>> {
@@ -39,7 +39,7 @@ t.test("directories are rebuilt after entries were lost or added", async (t) => 
   await store.close();
 
   // The command does not report that it migrated a store of an earlier release.
-  const { code, out } = await run("--data", folder);
+  const { code, out } = await runSignalbox("rebuild-directory", "--data", folder);
   t.equal(code, 0);
   t.match(out, new RegExp(`^rebuilt the directory of ${folder}: ${all.length} entries\\n$`));
   const again = await openLmdbStore({ folder });

@@ -3,9 +3,9 @@ import { openLmdbStore } from "../../../../storage/lmdb-store.js";
 import type { Change, Entry, Reading } from "../../../../storage/store.js";
 import { openUnpacked } from "../../../fixtures/open.js";
 import { unpackFixture } from "../../../fixtures/unpack.js";
-import { type CommandEnd, runSignalbox } from "../../../support/signalbox-command.js";
+import { type CommandEnd, runSignalbox, runStoreProgram } from "../../../support/signalbox-command.js";
 
-const run = (...args: string[]): Promise<CommandEnd> => runSignalbox("recount-bodies", ...args);
+const run = (...args: string[]): Promise<CommandEnd> => runStoreProgram("recount-bodies", ...args);
 
 interface Use {
   readonly count: number;
@@ -34,7 +34,7 @@ t.test("counts that were damaged are put right on a stopped service's folder, an
   await store.commit(damage);
   await store.close();
 
-  const { code, out } = await run("--data", folder);
+  const { code, out } = await runSignalbox("recount-bodies", "--data", folder);
   t.equal(code, 0);
   const line = ({ key, value }: Entry<Use>, stood: string) =>
     `${[String(key[0]), String(key.at(-1)), `${stood}, rows that refer to it: ${value.count}`].join("\t")}\n`;

@@ -22,9 +22,9 @@ import { createCheckout, type RestoreCommit } from "../../../../http/runner/chec
 import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
 import { clearLeftovers } from "../../../../http/runner/checkout/work-folder.js";
 import { listChunks, makeCommit, toPack } from "../../../actors/archives/archive-scene.js";
+import { inRepository } from "../../../support/repository.js";
 import { changeScene, listPaths, put } from "../changes/change-scene.js";
 import { readChanges } from "../read-changes.js";
-import { inRepository } from "../run-scene.js";
 
 const { signal } = new AbortController();
 const made = makeCommit({ "a.txt": "one\n", "b.bin": randomBytes(CHUNK_BYTES) });

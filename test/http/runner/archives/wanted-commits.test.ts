@@ -9,8 +9,8 @@ import { describePack } from "../../../../http/runner/archives/make-pack.js";
 import { WantedCommits } from "../../../../http/runner/archives/wanted-commits.js";
 import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
 import { toPack } from "../../../actors/archives/archive-scene.js";
+import { inRepository } from "../../../support/repository.js";
 import { until } from "../../../support/until.js";
-import { inRepository } from "../run-scene.js";
 
 const repository = "acme/app";
 const { signal } = new AbortController();

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { inRepository } from "../../../support/repository.js";
 import { readChanges, readSnapshot, toLeftOut } from "../read-changes.js";
-import { inRepository } from "../run-scene.js";
 import { carried, changeScene, listPaths, put, toBytes } from "./change-scene.js";
 import { modulesScene } from "./modules-scene.js";
 

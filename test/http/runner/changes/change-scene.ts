@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import type { Test } from "tap";
 import { type Checkout, createCheckout } from "../../../../http/runner/checkout/checkout.js";
 import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
+import { inRepository, layRepository } from "../../../support/repository.js";
 import { readChanges } from "../read-changes.js";
-import { inRepository } from "../run-scene.js";
 
 /** A repository `acme/app` with its checkouts. */
 export interface ChangeScene {
@@ -21,12 +21,8 @@ export function changeScene(t: Test, files: Readonly<Record<string, string | Buf
   const folder = mkdtempSync(join(tmpdir(), "signalbox-changes-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const repository = join(folder, "repositories/acme/app");
-  mkdirSync(repository, { recursive: true });
+  layRepository(repository, files);
   const git = (...args: string[]) => inRepository(repository, ...args);
-  git("init", "--quiet", "--initial-branch", "main");
-  for (const [name, content] of Object.entries(files)) put(repository, name, content);
-  git("add", ".");
-  git("commit", "--quiet", "-m", "Begin");
   const lay: ChangeScene["lay"] = (
     name,
     { base = null, diff = "", url = join(folder, "repositories/{name}") } = {},

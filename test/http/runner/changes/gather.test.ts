@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from "node:path";
 import t from "tap";
 import type { Checkout } from "../../../../http/runner/checkout/checkout.js";
+import { inRepository } from "../../../support/repository.js";
 import { readChanges } from "../read-changes.js";
-import { inRepository } from "../run-scene.js";
 import { carried, changeScene, toBytes } from "./change-scene.js";
 
 const read = (checkout: Checkout): Promise<string> => readChanges(checkout);

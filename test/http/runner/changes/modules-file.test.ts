@@ -2,8 +2,8 @@ import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { Checkout } from "../../../../http/runner/checkout/checkout.js";
+import { inRepository } from "../../../support/repository.js";
 import { readChanges, readSnapshot, toLeftOut } from "../read-changes.js";
-import { inRepository } from "../run-scene.js";
 import { carried, listPaths, put, toBytes } from "./change-scene.js";
 import { type ModulesScene, modulesScene } from "./modules-scene.js";
 

@@ -1,9 +1,8 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
 import type { Checkout } from "../../../../http/runner/checkout/checkout.js";
-import { inRepository } from "../run-scene.js";
-import { type ChangeScene, changeScene, put } from "./change-scene.js";
+import { inRepository, layRepository } from "../../../support/repository.js";
+import { type ChangeScene, changeScene } from "./change-scene.js";
 
 /** A repository, and a library that agents add as a submodule. */
 export interface ModulesScene extends ChangeScene {
@@ -17,12 +16,7 @@ export interface ModulesScene extends ChangeScene {
 export function modulesScene(t: Test, files: Readonly<Record<string, string>> = { "a.txt": "one\n" }): ModulesScene {
   const made = changeScene(t, files);
   const library = join(made.folder, "library");
-  mkdirSync(library);
-  inRepository(library, "init", "--quiet", "--initial-branch", "main");
-  put(library, "lib.txt", "library\n");
-  put(library, ".gitattributes", "*.txt text\n");
-  inRepository(library, "add", ".");
-  inRepository(library, "commit", "--quiet", "-m", "Library");
+  layRepository(library, { "lib.txt": "library\n", ".gitattributes": "*.txt text\n" });
   const add = (checkout: Checkout, path: string) =>
     inRepository(checkout.folder, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, path);
   return { ...made, library, add };

@@ -16,8 +16,8 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { removeAll } from "../../../../http/runner/checkout/run-folder.js";
+import { inRepository } from "../../../support/repository.js";
 import { readChanges, readSnapshot, toLeftOut } from "../read-changes.js";
-import { inRepository } from "../run-scene.js";
 import { carried, changeScene, listPaths, put, toBytes } from "./change-scene.js";
 
 /** Folders as people and agents leave them: the snapshot takes everything that git can store, and names the rest. */

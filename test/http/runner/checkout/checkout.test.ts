@@ -15,6 +15,7 @@ import t, { type Test } from "tap";
 import type { Job } from "../../../../actors/runners/job.js";
 import { type Checkout, createCheckout } from "../../../../http/runner/checkout/checkout.js";
 import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
+import { inRepository, layRepository } from "../../../support/repository.js";
 import { readChanges } from "../read-changes.js";
 
 const { signal } = new AbortController();
@@ -43,19 +44,8 @@ function scene(t: Test): Scene {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-checkout-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const repository = join(folder, "repositories/acme/app");
-  mkdirSync(repository, { recursive: true });
-  const git = (...args: string[]) =>
-    execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
-      cwd: repository,
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-  git("init", "--initial-branch", "main");
-  writeFileSync(join(repository, "a.txt"), "one\n");
-  writeFileSync(join(repository, "b.txt"), "two\n");
-  writeFileSync(join(repository, ".gitignore"), "ignored\n");
-  git("add", ".");
-  git("commit", "-m", "Begin");
+  layRepository(repository, { "a.txt": "one\n", "b.txt": "two\n", ".gitignore": "ignored\n" });
+  const git = (...args: string[]) => inRepository(repository, ...args);
   const checkouts = new Checkouts({ workFolder: join(folder, "work"), gitUrl: join(folder, "repositories/{name}") });
   return { folder, repository, checkouts, git };
 }

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { createCheckout } from "../../../../http/runner/checkout/checkout.js";
 import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
 import { CommitHolds, listRetained, releaseCommit } from "../../../../http/runner/checkout/retained-commits.js";
-import { inRepository } from "../run-scene.js";
+import { inRepository, layRepository } from "../../../support/repository.js";
 
 const { signal } = new AbortController();
 const repository = "acme/app";
@@ -14,12 +14,8 @@ function scene(t: Test) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-kept-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const remote = join(folder, "repositories/acme/app");
-  mkdirSync(remote, { recursive: true });
+  layRepository(remote);
   const git = (...args: string[]) => inRepository(remote, ...args);
-  git("init", "--quiet", "--initial-branch", "main");
-  writeFileSync(join(remote, "a.txt"), "one\n");
-  git("add", ".");
-  git("commit", "--quiet", "-m", "Begin");
   const mirrors = new Mirrors({ workFolder: join(folder, "work"), gitUrl: join(folder, "repositories/{name}") });
   const lay = (name: string, base: string | null = null, diff = "") =>
     createCheckout(
