@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createClient } from "../../http/client/entry.js";
 import { readConfig } from "../../http/process/config.js";
 import { createLog } from "../../http/process/log.js";
 import { type Service, startService } from "../../http/process/service.js";
@@ -70,42 +71,37 @@ export async function openBenchService(
   const log = { ...product.createLog("silent"), mail: (line: string) => void mails.push(line) };
   const store = await product.openLmdbStore({ folder });
   const service = await product.startService({ config, log, store: around(store) });
-  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
-    fetch(`${service.baseUrl}${path}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  await post("/api/sign-in", { email: "ada@example.com" });
+  const { baseUrl } = service;
+  const anonymous = createClient({ baseUrl });
+  await anonymous.post("/api/sign-in", { body: { email: "ada@example.com" } });
   while (mails.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  const opened = await post("/api/sessions", { token: mails[0]?.split("/").at(-1) });
+  const token = mails[0]?.split("/").at(-1) ?? "";
+  const opened = await anonymous.send("post", "/api/sessions", { body: { token } });
   const cookie = opened.headers.get("set-cookie")?.split(";")[0] ?? "";
-  let posts = 0;
-  const create = async (path: string, body: unknown, key: string): Promise<Created> => {
-    const answer = await post(path, body, { cookie, "idempotency-key": key });
-    const text = await answer.text();
-    if (answer.status !== 201) throw new Error(`POST ${path} answered ${answer.status} ${text}`);
-    return { text, headers: answer.headers, id: String((JSON.parse(text) as { readonly id: string }).id) };
+  const client = createClient({ baseUrl, cookie });
+  const create = async (path: string, body: unknown, idempotencyKey: string): Promise<Created> => {
+    const { text, headers } = await client.send("post", path, { body, idempotencyKey });
+    return { text, headers, id: String((JSON.parse(text) as { readonly id: string }).id) };
   };
   const workspace = await create("/api/resources/workspaces", { slug: "acme", name: "Acme" }, "w");
   const within = `/api/resources/workspaces/${workspace.id}`;
   const team = await create(`${within}/teams`, { key: "core", name: "Core" }, "t");
   const scopes = ["configure", "secrets", "runners", "trusts"];
-  const token = await create(`${within}/tokens`, { name: "bench", scopes }, "k");
+  const apiToken = await create(`${within}/tokens`, { name: "bench", scopes }, "k");
   return {
     port: service.port,
     runtime: service.runtime,
     folder,
     workspaceId: workspace.id,
     teamId: team.id,
-    bearer: `Bearer ${token.headers.get("service-workspace-token")}`,
+    bearer: `Bearer ${apiToken.headers.get("service-workspace-token")}`,
     cookie,
     create,
     post: async (path, body, status) => {
-      const answer = await post(path, body, { cookie, "idempotency-key": `${path}-${posts++}` });
-      if (answer.status !== status) throw new Error(`POST ${path} answered ${answer.status} ${await answer.text()}`);
+      const answer = await client.send("post", path, body === undefined ? {} : { body });
+      if (answer.status !== status) throw new Error(`POST ${path} answered ${answer.status} ${answer.text}`);
     },
-    get: async (path) => (await fetch(`${service.baseUrl}${path}`, { headers: { cookie } })).text(),
+    get: async (path) => (await client.send("get", path)).text,
     body: async (path) => {
       const answer = await fetch(`${service.baseUrl}${path}`, { headers: { cookie } });
       if (answer.status !== 200 || answer.body === null) throw new Error(`GET ${path} answered ${answer.status}`);

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { Client } from "./client.js";
+import type { Client, Schema } from "../client/entry.js";
 
 /** Checks that every note starts with a title. */
 const CHECK =
@@ -17,9 +17,8 @@ export interface Configured {
   readonly workspaceId: string;
   readonly teamId: string;
   readonly lineId: string;
-  /** The path of the station whose agents write notes, and the path of its replay candidates. */
-  readonly workStationPath: string;
-  readonly workCandidates: string;
+  /** The station whose agents write notes. */
+  readonly stationId: string;
   /** The runner's token. */
   readonly poolToken: string;
   /** A token with the scope `read`, for exploring. */
@@ -31,32 +30,44 @@ export async function configure(
   client: Client,
   receiver: { readonly url: string; readonly secret: string },
 ): Promise<Configured> {
-  const under = "/api/resources";
-  const { body: workspace } = await client.post(`${under}/workspaces`, { slug: "acme", name: "Acme" });
-  const inWorkspace = `${under}/workspaces/${workspace.id}`;
-  const { body: team } = await client.post(`${inWorkspace}/teams`, { key: "docs", name: "Docs" });
-  await client.post(`${inWorkspace}/secrets`, {
-    name: "model-key",
-    value: "a key that no agent of the demo needs",
-    valueVersion: 1,
+  const workspace = await client.post("/api/resources/workspaces", { body: { slug: "acme", name: "Acme" } });
+  const inWorkspace = { workspaceId: workspace.id };
+  const team = await client.post("/api/resources/workspaces/{workspaceId}/teams", {
+    path: inWorkspace,
+    body: { key: "docs", name: "Docs" },
+  });
+  const inTeam = { teamId: team.id };
+  await client.post("/api/resources/workspaces/{workspaceId}/secrets", {
+    path: inWorkspace,
+    body: { name: "model-key", value: "a key that no agent of the demo needs", valueVersion: 1 },
   });
   // The team's only profile for this harness. Search agents use it; the stations name no profile.
-  await client.post(`${under}/teams/${team.id}/harness-profiles`, {
-    key: "proposer",
-    harness: workStation.harness,
-    args: [process.execPath, PROPOSER, BETTER_PROMPT],
+  await client.post("/api/resources/teams/{teamId}/harness-profiles", {
+    path: inTeam,
+    body: {
+      key: "proposer",
+      harness: workStation.harness,
+      args: [process.execPath, PROPOSER, BETTER_PROMPT],
+    },
   });
-  const pool = await client.post(`${inWorkspace}/runner-pools`, { key: "local" });
-  const token = await client.post(`${inWorkspace}/tokens`, { name: "look-around", scopes: ["read"] });
-  const { body: made } = await client.post(`${under}/teams/${team.id}/lines`, line);
-  const { stations } = await client.get<{ stations: { id: string }[] }>(`${under}/lines/${made.id}`);
-  for (const hook of hooksTo(receiver)) await client.post(`${under}/teams/${team.id}/hooks`, hook);
+  // Tokens are in a header of the response.
+  const pool = await client.send("post", "/api/resources/workspaces/{workspaceId}/runner-pools", {
+    path: inWorkspace,
+    body: { key: "local" },
+  });
+  const token = await client.send("post", "/api/resources/workspaces/{workspaceId}/tokens", {
+    path: inWorkspace,
+    body: { name: "look-around", scopes: ["read"] },
+  });
+  const made = await client.post("/api/resources/teams/{teamId}/lines", { path: inTeam, body: line });
+  for (const hook of hooksTo(receiver)) {
+    await client.post("/api/resources/teams/{teamId}/hooks", { path: inTeam, body: hook });
+  }
   return {
     workspaceId: workspace.id,
     teamId: team.id,
     lineId: made.id,
-    workStationPath: `/api/teams/${team.id}/lines/${made.id}/stations/${stations[0]?.id}`,
-    workCandidates: `${under}/lines/${made.id}/stations/${workStation.key}/replay-candidates`,
+    stationId: made.stations[0]?.id ?? "",
     poolToken: pool.headers.get("service-pool-token") ?? "",
     readToken: token.headers.get("service-workspace-token") ?? "",
   };
@@ -74,8 +85,8 @@ export const workStation = {
   judge: { rubric: "The note is listed in notes/INDEX.md." },
   passesTo: ["review"],
   runners,
-};
-const line = {
+} satisfies Schema<"LineInput">["stations"][number];
+const line: Schema<"LineInput"> = {
   key: "notes",
   name: "Notes",
   repositories: [{ name: "acme/project" }],
@@ -87,7 +98,7 @@ const line = {
   ],
 };
 
-function hooksTo({ url, secret }: { readonly url: string; readonly secret: string }) {
+function hooksTo({ url, secret }: { readonly url: string; readonly secret: string }): readonly Schema<"HookInput">[] {
   const request = { url: `${url}/hooks` };
   const signing = { secret, secretVersion: 1 };
   return [

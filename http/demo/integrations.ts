@@ -1,4 +1,4 @@
-import type { Client } from "./client.js";
+import type { Client } from "../client/entry.js";
 import type { Configured } from "./configuration.js";
 import { line } from "./show.js";
 import type { Tracker } from "./tracker.js";
@@ -6,20 +6,6 @@ import { connectTracker } from "./tracker-integration.js";
 import { until } from "./until.js";
 
 /** A tracker issue becomes a task. The task's agent calls the tracker's tools, one of them with a person's approval. */
-
-interface Task {
-  readonly id: string;
-  readonly title: string;
-  readonly state: string;
-  readonly runId: string | null;
-  readonly approvals: readonly { readonly id: string; readonly runId: string; readonly tool: string }[];
-}
-
-interface ToolCall {
-  readonly integration: string;
-  readonly tool: string;
-  readonly state: string;
-}
 
 const DONE_COMMENT = "The work on this is done.";
 
@@ -53,10 +39,10 @@ export async function showIssue(
   await tracker.label(issue, "agent");
   line("issue", `${issue.identifier} gets the label agent; the tracker tells ${tracker.deliverTo}`);
   const findTask = async () => {
-    const { items } = await client.get<{ items: Task[] }>(`/api/teams/${teamId}/tasks?limit=200`);
+    const { items } = await client.get("/api/teams/{teamId}/tasks", { path: { teamId }, query: { limit: 200 } });
     return items.find(({ title }) => title.startsWith(`${issue.identifier}:`));
   };
-  const read = async () => client.get<Task>(`/api/tasks/${(await findTask())?.id}`);
+  const read = async () => client.get("/api/tasks/{taskId}", { path: { taskId: (await findTask())?.id ?? "" } });
   const isTask = (wanted: string) => async () => {
     const state = (await findTask())?.state ?? "not there";
     return state === wanted ? null : `it is ${state}`;
@@ -65,7 +51,11 @@ export async function showIssue(
   const [approval] = (await read()).approvals;
   if (approval === undefined) return null;
   line("issue", `its agent asks to call ${approval.tool}, and waits; Ada approves it`);
-  await client.post(`/api/runs/${approval.runId}/approvals/${approval.id}/approve`, {});
+  const { runId } = approval;
+  await client.post("/api/runs/{runId}/approvals/{approvalId}/approve", {
+    path: { runId, approvalId: approval.id },
+    body: {},
+  });
   await until("the issue's task was not done", isTask("done"), signal);
   const findClosed = async () => {
     const { comments } = issue;
@@ -73,11 +63,11 @@ export async function showIssue(
   };
   await until("the issue was not told that the work is done", findClosed, signal);
   for (const { by, body } of issue.comments) line("issue", `${issue.identifier}, ${by}: ${body.split("\n")[0]}`);
-  const { items } = await client.get<{ items: ToolCall[] }>(`/api/runs/${approval.runId}/tool-calls`);
+  const { items } = await client.get("/api/runs/{runId}/tool-calls", { path: { runId } });
   // The list is newest first; print it in the order of the calls.
   const calls = items.map(({ tool, state }) => `${tool} ${state}`).reverse();
   line("issue", `it is ${issue.state.name} there; calls: ${calls.join(", ")}`);
   const isCalled = issue.state.name === "Done" && items.length === 3 && items.every(({ state }) => state === "done");
   const taskId = (await findTask())?.id;
-  return isCalled && taskId !== undefined ? { integrationId, taskId, runId: approval.runId } : null;
+  return isCalled && taskId !== undefined ? { integrationId, taskId, runId } : null;
 }

@@ -8,6 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { WebSocket } from "ws";
+import { type Client, createClient, openStream } from "../client/entry.js";
 import { readConfig } from "../process/config.js";
 import { startService } from "../process/service.js";
 import type { ServiceLog } from "../wire/service-log.js";
@@ -17,7 +19,6 @@ const LISTED = /^\+- \[.*\]\(.*\.md\)$/m;
 /** Matches the line before the second of two changes in a question to the judge. Each question has its own marker. */
 const SECOND = /^[0-9a-f]{16,64} the second change/m;
 
-import { Client } from "./client.js";
 import { CodeHost } from "./code-host/code-host.js";
 import { CONFIG_SOURCE, type Configured, configure, workStation } from "./configuration.js";
 import { type IssueWork, showIssue } from "./integrations.js";
@@ -115,24 +116,22 @@ function endWithParent(ending: AbortController): void {
 async function demonstrate(closing: Closing, ending: AbortController, ends: { readonly exit: boolean }) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-demo-"));
   closing.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
-  const { baseUrl, client, receiver, tracker, codeHost, configured } = await prepare(folder, closing);
+  const { baseUrl, cookie, client, receiver, tracker, codeHost, configured } = await prepare(folder, closing);
   const { teamId, poolToken } = configured;
   const runner = startRunner(baseUrl, poolToken, folder);
   closing.push(() => endRunner(runner));
   const lost = (code: number | null) => ending.abort(new Error(`the runner ended with ${code ?? "a signal"}`));
   runner.once("exit", lost);
 
-  const follow = { subscribe: (_topic: string): void => undefined };
-  const show = new Show((topic) => follow.subscribe(topic));
-  const stream = await client.follow((message) => show.handle(message));
-  closing.push(async () => stream.end());
-  follow.subscribe = (topic) => stream.subscribe(topic);
-  stream.subscribe(`team/${teamId}`);
+  const stream = openStream({ baseUrl, cookie, open: (url, headers) => new WebSocket(url, { headers }) });
+  closing.push(async () => stream.close());
+  const show = new Show((topic) => void stream.subscribe(topic, (message) => show.handle(message)));
+  stream.subscribe(`team/${teamId}`, (message) => show.handle(message));
 
   for (const [title, description] of taskTexts) {
-    await client.post(`/api/teams/${teamId}/tasks`, { title, description, line: "notes" });
+    await client.post("/api/teams/{teamId}/tasks", { path: { teamId }, body: { title, description, line: "notes" } });
   }
-  const firings = () => client.get<{ items: { state: string }[] }>(`/api/teams/${teamId}/hook-occurrences?limit=200`);
+  const firings = () => client.get("/api/teams/{teamId}/hook-occurrences", { path: { teamId }, query: { limit: 200 } });
   const areOver = async () => {
     const states = [...show.counts.states.values()];
     const attempting = (await firings()).items.filter(({ state }) => state === "attempting").length;
@@ -192,10 +191,10 @@ async function prepare(folder: string, closing: Closing) {
   const repository = createRepository(process.cwd(), join(repositories, `${REPOSITORY}.git`));
   await codeHost.work.adopt(REPOSITORY);
   line("demo", `the repository ${REPOSITORY} is ${repository.from}, with ${repository.commits} commits`);
-  const client = new Client(baseUrl);
-  await client.signIn("ada@example.com", (email) => mails.findLast((mail) => mail.includes(email)));
+  const cookie = await signIn(baseUrl, mails);
+  const client = createClient({ baseUrl, cookie });
   const configured = await configure(client, { url: receiver.url, secret });
-  return { baseUrl, client, receiver, tracker, codeHost, configured };
+  return { baseUrl, cookie, client, receiver, tracker, codeHost, configured };
 }
 
 /** Prints the results; returns whether they are as expected. */
@@ -263,13 +262,6 @@ function quietLog(mails: string[]): ServiceLog {
   };
 }
 
-interface Check {
-  readonly verdict: string;
-  readonly tasks: number;
-  readonly regressions: readonly unknown[];
-  readonly gain: { readonly gain: number } | null;
-}
-
 const PULL_REQUEST = 7;
 
 /** Checks the better prompt against the replay set and prints the verdict. Returns whether it is as expected. */
@@ -279,15 +271,18 @@ async function showCheck(
   setId: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const team = `/api/teams/${teamId}`;
-  await client.post(`${team}/replay-sets/${setId}/guards-changes`, undefined);
-  const { body: started } = await client.post(`${team}/replay-checks`, {
-    lineId,
-    stationKey: workStation.key,
-    station: BETTER.station,
-    reference: { pullRequest: PULL_REQUEST },
+  await client.post("/api/teams/{teamId}/replay-sets/{setId}/guards-changes", { path: { teamId, setId } });
+  const started = await client.post("/api/teams/{teamId}/replay-checks", {
+    path: { teamId },
+    body: {
+      lineId,
+      stationKey: workStation.key,
+      station: BETTER.station,
+      reference: { pullRequest: PULL_REQUEST },
+    },
   });
-  const read = () => client.get<Check>(`${team}/replay-checks/${started.id}`);
+  const read = () =>
+    client.get("/api/teams/{teamId}/replay-checks/{checkId}", { path: { teamId, checkId: started.id } });
   const isOver = async () => ((await read()).verdict === "running" ? "it is running" : null);
   await until("the check of the planned change was not over", isOver, signal);
   const { verdict, tasks, regressions, gain } = await read();
@@ -322,3 +317,14 @@ function comparePair(shown: string) {
 }
 
 process.exit(await main());
+
+/** Signs Ada in with the link that the service logged. Returns her session's cookie. */
+async function signIn(baseUrl: string, mails: readonly string[]): Promise<string> {
+  const client = createClient({ baseUrl });
+  await client.post("/api/sign-in", { body: { email: "ada@example.com" } });
+  const link = mails.findLast((mail) => mail.includes("ada@example.com"));
+  if (link === undefined) throw new Error("no sign-in link was written");
+  const token = link.slice(link.lastIndexOf("/") + 1);
+  const { headers } = await client.send("post", "/api/sessions", { body: { token } });
+  return headers.get("set-cookie")?.split(";")[0] ?? "";
+}

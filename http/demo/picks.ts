@@ -1,4 +1,4 @@
-import type { Client } from "./client.js";
+import type { Client } from "../client/entry.js";
 import type { CodeHost } from "./code-host/code-host.js";
 import { CONFIG_SOURCE, type Configured } from "./configuration.js";
 import { line } from "./show.js";
@@ -9,24 +9,12 @@ import { until } from "./until.js";
  * export. The pull request makes the candidate's changes in that repository.
  */
 
-interface ConfigPullRequest {
-  readonly id: string;
-  readonly state: string;
-  readonly url: string | null;
-  readonly branch: string;
-  readonly reason: { readonly code: string; readonly message: string } | null;
-}
-
-interface Exported {
-  readonly files: readonly { readonly path: string; readonly content: string }[];
-}
-
 /** Maximum number of diff lines to print. */
 const MAX_LINES = 40;
 
 /** Writes the workspace's export into its config repository. */
 export async function writeConfig(client: Client, { workspaceId }: Configured, codeHost: CodeHost): Promise<void> {
-  const { files } = await client.get<Exported>(`/api/resources/workspaces/${workspaceId}/export`);
+  const { files } = await client.get("/api/resources/workspaces/{id}/export", { path: { id: workspaceId } });
   const written = Object.fromEntries(files.map(({ path, content }) => [path, content]));
   await codeHost.work.addRepository(CONFIG_SOURCE.repository, written);
   const { repository, path } = CONFIG_SOURCE;
@@ -40,9 +28,13 @@ export async function showPick(
   { codeHost, searchId, candidateId }: { codeHost: CodeHost; searchId: string; candidateId: string },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const team = `/api/teams/${teamId}`;
-  const { body: picked } = await client.post(`${team}/searches/${searchId}/candidates/${candidateId}/pick`, {});
-  const read = () => client.get<ConfigPullRequest>(`${team}/config-pull-requests/${picked.id}`);
+  const picked = await client.post("/api/teams/{teamId}/searches/{searchId}/candidates/{candidateId}/pick", {
+    path: { teamId, searchId, candidateId },
+  });
+  const read = () =>
+    client.get("/api/teams/{teamId}/config-pull-requests/{pullRequestId}", {
+      path: { teamId, pullRequestId: picked.id },
+    });
   const isOpened = async () => ((await read()).state === "opening" ? "it is opening" : null);
   await until("the pull request of what was picked was not open", isOpened, signal);
   const { state, url, branch, reason } = await read();

@@ -1,4 +1,4 @@
-import type { Client } from "./client.js";
+import type { Client, Schema } from "../client/entry.js";
 import type { CodeHost } from "./code-host/code-host.js";
 import type { HostedAccount } from "./code-host/hosted-account.js";
 import type { HostedPull } from "./code-host/hosted-pulls.js";
@@ -10,26 +10,6 @@ import { until } from "./until.js";
  * A task's change becomes a pull request at the code host and is reviewed and merged there; the service receives the
  * events.
  */
-
-interface TaskWithPull {
-  readonly id: string;
-  readonly marks: Readonly<Record<string, string>>;
-  readonly pullRequest: { readonly id: string; readonly url: string; readonly state: string } | null;
-}
-
-interface PullRequest {
-  readonly state: string;
-  readonly rounds: number;
-  readonly changed: readonly string[];
-  readonly openedAt: string | null;
-  readonly firstReviewAt: string | null;
-  readonly mergedAt: string | null;
-}
-
-interface WorkEvent {
-  readonly on: string;
-  readonly event: Readonly<Record<string, unknown>>;
-}
 
 /** The repository that the demo's agents work on. */
 export const REPOSITORY = "acme/project";
@@ -52,10 +32,12 @@ export async function connectCodeHost(
   codeHost.repositories.set(INSTALLATION.id, repositories);
   codeHost.hooks.url = `${baseUrl}/api/code-host/deliveries`;
   codeHost.work.tell = (event) => void codeHost.hooks.send(event);
-  const request = { installationId: INSTALLATION.id };
-  const { body } = await client.post<{ url: string }>("/api/workspaces/acme/code-host/connections", request);
-  const back = await codeHost.signIn(body.url, adaThere);
-  await client.post("/api/code-host/confirmations", Object.fromEntries(back));
+  const { url } = await client.post("/api/workspaces/{slug}/code-host/connections", {
+    path: { slug: "acme" },
+    body: { installationId: INSTALLATION.id },
+  });
+  const back = await codeHost.signIn(url, adaThere);
+  await client.send("post", "/api/code-host/confirmations", { body: Object.fromEntries(back) });
   line(
     "pull",
     `the workspace is connected to the code host ${codeHost.name}, whose app reaches ${repositories.join(", ")}`,
@@ -69,16 +51,16 @@ export async function showPullRequest(
   { codeHost, taskId }: { readonly codeHost: CodeHost; readonly taskId: string },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const read = () => client.get<TaskWithPull>(`/api/tasks/${taskId}`);
+  const read = () => client.get("/api/tasks/{taskId}", { path: { taskId } });
   const isPull = (wanted: string) => async () => {
     const { state } = (await read()).pullRequest ?? { state: "not there" };
     return state === wanted ? null : `it is ${state}`;
   };
   await until("the pull request of the issue's task was not open", isPull("open"), signal);
-  const { id, url } = (await read()).pullRequest ?? {};
+  const { id = "", url } = (await read()).pullRequest ?? {};
   const pull = codeHost.work.pulls.find(({ number }) => url?.endsWith(`/pull/${number}`));
   if (pull === undefined) return false;
-  const readPull = () => client.get<PullRequest>(`/api/pull-requests/${id}`);
+  const readPull = () => client.get("/api/pull-requests/{id}", { path: { id } });
   line("pull", `its runner pushed ${pull.head}; the service opened #${pull.number} "${pull.title}": ${url}`);
   line("pull", `it changes ${(await readPull()).changed.join(", ")}`);
   await codeHost.work.review(pull, { state: "APPROVED", body: "Well said.", by: adaThere });
@@ -98,8 +80,8 @@ export async function showPullRequest(
 
 /** Waits for the event of the merge, and prints it. */
 async function showEvent(client: Client, teamId: string, signal: AbortSignal): Promise<void> {
-  const read = async () => (await client.get<{ items: readonly WorkEvent[] }>(`/api/teams/${teamId}/events`)).items;
-  const isMerge = ({ on }: WorkEvent) => on === "pull-request.merged";
+  const read = async () => (await client.get("/api/teams/{teamId}/events", { path: { teamId } })).items;
+  const isMerge = ({ on }: { readonly on: string }) => on === "pull-request.merged";
   const missing = async () => {
     const items = await read();
     return items.some(isMerge) ? null : `there are ${items.length} others`;
@@ -112,7 +94,10 @@ async function showEvent(client: Client, teamId: string, signal: AbortSignal): P
  * Prints when the pull request was opened, reviewed and merged, and its review rounds. Returns whether they are as
  * expected.
  */
-function showFact(pull: HostedPull, { rounds, openedAt, firstReviewAt, mergedAt, state }: PullRequest): boolean {
+function showFact(
+  pull: HostedPull,
+  { rounds, openedAt, firstReviewAt, mergedAt, state }: Schema<"PullRequest">,
+): boolean {
   const times = `opened ${openedAt}, first review ${firstReviewAt}, merged ${mergedAt}`;
   line("fact", `#${pull.number}: ${times}, ${rounds} round of reviews`);
   return state === "merged" && firstReviewAt !== null && mergedAt === pull.merged_at?.replace("Z", ".000Z");

@@ -1,5 +1,5 @@
-import type { Client } from "./client.js";
-import { BETTER_PROMPT, type Configured } from "./configuration.js";
+import type { Client, Schema } from "../client/entry.js";
+import { BETTER_PROMPT, type Configured, workStation } from "./configuration.js";
 import { line } from "./show.js";
 import { until } from "./until.js";
 
@@ -13,7 +13,7 @@ const FORGOTTEN = "Fencing tokens";
 export const BETTER = {
   name: "Names the index",
   station: { from: "live", prompt: BETTER_PROMPT },
-};
+} as const;
 const CEILING = { amount: 1, currency: "USD" };
 /**
  * Number of replays: the better candidate, the live config for comparison, and the live config whose agent is told the
@@ -23,69 +23,65 @@ const REPLAYS = 3;
 const WITH_ANSWER =
   "with the answer: the live config again, told what was accepted, to see how much there is to gain at all";
 
-interface PastRun {
-  readonly runId: string;
-  readonly title: string;
-  readonly outcome: string;
-}
-
-interface Copy {
-  readonly result: string | null;
-  readonly judge: { readonly reasons: readonly { readonly text: string }[] };
-}
-
-interface Replay {
-  readonly id: string;
-  readonly state: string;
-  readonly candidate: { readonly name: string; readonly kind: string };
-  readonly totals: {
-    readonly successRate: number | null;
-    readonly scored: number;
-    readonly spent: { readonly amount: number; readonly currency: string };
-  };
-  readonly againstBaseline: { readonly gain: number; readonly verdict: string; readonly few: boolean } | null;
-  readonly pairsAgainstBaseline: { readonly wins: number; readonly losses: number; readonly ties: number } | null;
-  readonly entries: readonly Copy[];
-}
-
 /** Replays the run and prints the results; returns the set's id, or null if the results are unexpected. */
 export async function showReplays(client: Client, configured: Configured, signal: AbortSignal): Promise<string | null> {
-  const team = `/api/teams/${configured.teamId}`;
+  const { teamId, lineId } = configured;
   const setId = await openSet(client, configured);
   line("demo", "");
   line("demo", `the run of "${FORGOTTEN}" that review sent back is replayed with a prompt that names the index:`);
-  const { body: candidate } = await client.post(`${configured.workCandidates}`, BETTER);
-  await client.post(`${team}/replay-sets/${setId}/replays`, { candidate: candidate.id, ceiling: CEILING });
+  const candidate = await client.post("/api/resources/lines/{lineId}/stations/{stationKey}/replay-candidates", {
+    path: { lineId, stationKey: workStation.key },
+    body: BETTER,
+  });
+  const set = { teamId, setId };
+  await client.post("/api/teams/{teamId}/replay-sets/{setId}/replays", {
+    path: set,
+    body: { candidate: candidate.id, ceiling: CEILING },
+  });
   const list = async () =>
-    (await client.get<{ items: readonly Replay[] }>(`${team}/replay-sets/${setId}/replays`)).items.toReversed();
+    (await client.get("/api/teams/{teamId}/replay-sets/{setId}/replays", { path: set })).items.toReversed();
   const areOver = async () => {
     const replays = await list();
     if (replays.length === REPLAYS && replays.every(isOver)) return null;
     return `they are ${replays.map((replay) => (isOver(replay) ? "over" : replay.state)).join(", ")}`;
   };
   await until("the replays were not over, with their comparisons,", areOver, signal);
-  const replays = await Promise.all((await list()).map(({ id }) => client.get<Replay>(`${team}/replays/${id}`)));
+  const read = ({ id }: { readonly id: string }) =>
+    client.get("/api/teams/{teamId}/replays/{replayId}", { path: { teamId, replayId: id } });
+  const replays = await Promise.all((await list()).map(read));
   for (const replay of replays) show(replay);
   const better = replays.find(({ candidate: { kind } }) => kind === "proposed");
   return better !== undefined && showGain(better) ? setId : null;
 }
 
 /** Opens a set with the run that forgot the index; returns its id. */
-async function openSet(client: Client, { teamId, workStationPath }: Configured): Promise<string> {
-  const past = await client.get<{ items: readonly PastRun[] }>(`${workStationPath}/replayable-runs`);
+async function openSet(client: Client, { teamId, lineId, stationId }: Configured): Promise<string> {
+  const station = { teamId, lineId, stationId };
+  const past = await client.get("/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/replayable-runs", {
+    path: station,
+  });
   const run = past.items.find(({ title, outcome }) => title === FORGOTTEN && outcome === "sent-back");
   if (run === undefined) throw new Error(`no run of "${FORGOTTEN}" was sent back`);
-  const { body: set } = await client.post(`${workStationPath}/replay-sets`, { name: "Sent back by review" });
-  await client.post(`/api/teams/${teamId}/replay-sets/${set.id}/entries`, { runId: run.runId });
+  const set = await client.post("/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/replay-sets", {
+    path: station,
+    body: { name: "Sent back by review" },
+  });
+  await client.post("/api/teams/{teamId}/replay-sets/{setId}/entries", {
+    path: { teamId, setId: set.id },
+    body: { runId: run.runId },
+  });
   return set.id;
 }
 
 /** Whether the replay has ended, including the comparison that follows its end. */
-function isOver({ state, pairsAgainstBaseline: pairs }: Replay): boolean {
+function isOver({
+  state,
+  pairsAgainstBaseline: pairs,
+}: Pick<Schema<"Replay">, "state" | "pairsAgainstBaseline">): boolean {
   return state === "finished" && (pairs === null || pairs.wins + pairs.losses + pairs.ties > 0);
 }
 
-function show({ candidate, totals, entries }: Replay): void {
+function show({ candidate, totals, entries }: Schema<"Replay">): void {
   if (candidate.kind === "with-answer") line("demo", WITH_ANSWER);
   const { scored, spent } = totals;
   const succeeded = entries.filter(({ result }) => result === "succeeded").length;
@@ -94,7 +90,7 @@ function show({ candidate, totals, entries }: Replay): void {
   line("replay", `${candidate.name}: ${succeeded} of ${scored} succeeded, for ${cost}. The judge: ${reason}`);
 }
 
-function showGain({ againstBaseline, pairsAgainstBaseline: pairs }: Replay): boolean {
+function showGain({ againstBaseline, pairsAgainstBaseline: pairs }: Schema<"Replay">): boolean {
   if (againstBaseline === null || pairs === null) return false;
   const { gain, verdict, few } = againstBaseline;
   const summary = few ? `${verdict}, though a single task tells little` : verdict;

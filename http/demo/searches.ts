@@ -1,4 +1,4 @@
-import type { Client } from "./client.js";
+import type { Client, Schema } from "../client/entry.js";
 import { type Configured, workStation } from "./configuration.js";
 import { line } from "./show.js";
 import { until } from "./until.js";
@@ -12,31 +12,6 @@ import { until } from "./until.js";
 const CEILING = { amount: 5, currency: "USD" };
 const BUDGET = { iterations: 1, perIteration: 1, ceiling: CEILING, concurrency: 4, repeats: 1 };
 
-interface PastRun {
-  readonly runId: string;
-  readonly title: string;
-  readonly outcome: string;
-}
-
-interface Candidate {
-  readonly candidateId: string;
-  readonly name: string;
-  readonly searchScore: number | null;
-  readonly heldOutScore: number | null;
-  readonly searchedGain: { readonly verdict: string } | null;
-}
-
-interface Search {
-  readonly state: string;
-  readonly ending: string | null;
-  readonly spent: { readonly amount: number; readonly currency: string };
-  readonly split: { readonly searchedTasks: number; readonly heldOutTasks: number };
-  readonly best: { readonly candidateId: string; readonly name: string; readonly seed: boolean } | null;
-  readonly bestBecause: { readonly text: string } | null;
-  readonly seed: Candidate;
-  readonly candidates: readonly Candidate[];
-}
-
 /** A search's best candidate. */
 export interface Found {
   readonly searchId: string;
@@ -45,17 +20,15 @@ export interface Found {
 
 /** Searches and prints the results; returns the best candidate, or null if the results are unexpected. */
 export async function showSearch(client: Client, configured: Configured, signal: AbortSignal): Promise<Found | null> {
-  const team = `/api/teams/${configured.teamId}`;
+  const { teamId, lineId, stationId } = configured;
   const setId = await openSet(client, configured);
   line("demo", "");
   line("demo", "a search looks for a better prompt over all tasks, with a proposer that needs no model:");
-  const { body: started } = await client.post(`${configured.workStationPath}/searches`, {
-    setId,
-    budget: BUDGET,
-    agent: { harness: workStation.harness },
-    objective: "success",
+  const started = await client.post("/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/searches", {
+    path: { teamId, lineId, stationId },
+    body: { setId, budget: BUDGET, agent: { harness: workStation.harness }, objective: "success" },
   });
-  const read = () => client.get<Search>(`${team}/searches/${started.id}`);
+  const read = () => client.get("/api/teams/{teamId}/searches/{searchId}", { path: { teamId, searchId: started.id } });
   const isOver = async () => {
     const search = await read();
     return hasEnded(search) ? null : `it is ${search.state}`;
@@ -72,11 +45,11 @@ export async function showSearch(client: Client, configured: Configured, signal:
   return { searchId: started.id, candidateId: best.candidateId };
 }
 
-function hasEnded({ state }: Search): boolean {
+function hasEnded({ state }: Schema<"Search">): boolean {
   return state === "finished" || state === "stopped";
 }
 
-function show({ name, searchScore, heldOutScore, searchedGain }: Candidate): void {
+function show({ name, searchScore, heldOutScore, searchedGain }: Schema<"SearchCandidate">): void {
   const verdictText = searchedGain === null ? "" : ` (${searchedGain.verdict})`;
   line(
     "search",
@@ -89,12 +62,21 @@ function share(score: number | null): string {
 }
 
 /** Opens a set with one run per task: the run that review sent back, if there is one. */
-async function openSet(client: Client, { teamId, workStationPath }: Configured): Promise<string> {
-  const past = await client.get<{ items: readonly PastRun[] }>(`${workStationPath}/replayable-runs`);
+async function openSet(client: Client, { teamId, lineId, stationId }: Configured): Promise<string> {
+  const station = { teamId, lineId, stationId };
+  const past = await client.get("/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/replayable-runs", {
+    path: station,
+  });
   const runs = new Map(past.items.map((run) => [run.title, run]));
   for (const run of past.items) if (run.outcome === "sent-back") runs.set(run.title, run);
-  const { body: set } = await client.post(`${workStationPath}/replay-sets`, { name: "A run of each task" });
+  const set = await client.post("/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/replay-sets", {
+    path: station,
+    body: { name: "A run of each task" },
+  });
   const runIds = [...runs.values()].map(({ runId }) => runId);
-  await client.post(`/api/teams/${teamId}/replay-sets/${set.id}/entries`, { runIds });
+  await client.post("/api/teams/{teamId}/replay-sets/{setId}/entries", {
+    path: { teamId, setId: set.id },
+    body: { runIds },
+  });
   return set.id;
 }

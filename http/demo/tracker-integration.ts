@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Client } from "./client.js";
+import type { Client, Schema } from "../client/entry.js";
 import type { Configured } from "./configuration.js";
 import type { Tracker } from "./tracker.js";
 
@@ -17,15 +17,18 @@ export async function connectTracker(
   { workspaceId, teamId }: Configured,
   tracker: Tracker,
 ): Promise<{ readonly integrationId: string; readonly deliveriesUrl: string }> {
-  const under = "/api/resources";
-  for (const secret of listSecrets(tracker)) await client.post(`${under}/workspaces/${workspaceId}/secrets`, secret);
-  const { body: made } = await client.post(`${under}/teams/${teamId}/integrations`, definitionFor(tracker));
-  await client.post(`${under}/teams/${teamId}/lines`, line);
-  const { deliveriesUrl } = await client.get<{ deliveriesUrl: string }>(`${under}/integrations/${made.id}`);
-  return { integrationId: String(made.id), deliveriesUrl };
+  for (const secret of listSecrets(tracker)) {
+    await client.post("/api/resources/workspaces/{workspaceId}/secrets", { path: { workspaceId }, body: secret });
+  }
+  const { id, deliveriesUrl } = await client.post("/api/resources/teams/{teamId}/integrations", {
+    path: { teamId },
+    body: definitionFor(tracker),
+  });
+  await client.post("/api/resources/teams/{teamId}/lines", { path: { teamId }, body: line });
+  return { integrationId: id, deliveriesUrl: deliveriesUrl ?? "" };
 }
 
-function definitionFor({ api }: Tracker): unknown {
+function definitionFor({ api }: Tracker): Schema<"IntegrationInput"> {
   const text = readFileSync(SHIPPED, "utf8");
   return JSON.parse(text.replaceAll(`https://${HOST}/`, `${api.url}/`).replaceAll(`"${HOST}"`, `"${api.host}"`));
 }
@@ -34,7 +37,7 @@ function definitionFor({ api }: Tracker): unknown {
  * Returns the secrets that the integration names. The key is sent only to the tracker; the secret that signs deliveries
  * is never sent.
  */
-function listSecrets({ api, key, secret }: Tracker): readonly object[] {
+function listSecrets({ api, key, secret }: Tracker): readonly Schema<"SecretInput">[] {
   return [
     { name: "tracker-key", value: key, valueVersion: 1, hosts: [api.host] },
     { name: "tracker-webhook", value: secret, valueVersion: 1 },
@@ -42,7 +45,7 @@ function listSecrets({ api, key, secret }: Tracker): readonly object[] {
 }
 
 /** The line for the tracker's issues, with the tools that the agent may call. */
-const line = {
+const line: Schema<"LineInput"> = {
   key: "fix",
   name: "Fix",
   repositories: [{ name: "acme/project" }],

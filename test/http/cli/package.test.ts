@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { on, once } from "node:events";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import t, { type Test } from "tap";
+import ts from "typescript";
 import type { Asked, ReadResponse } from "../../../actors/config-pull-requests/edit/edit-worker.js";
 import { packList } from "../../../actors/config-pull-requests/edit/packed-list.js";
 import type { SourceTree } from "../../../actors/config-pull-requests/edit/station-edit.js";
@@ -53,8 +54,9 @@ function listImports(path: string): readonly string[] {
   return [...found].map(([, name = ""]) => name);
 }
 
-t.test("it holds the service and the runner alone, and everything that they load", async (t) => {
-  const paths = await packedPaths();
+t.test("it holds the service, the runner and the client alone, and everything that they load", async (t) => {
+  const packed = await packedPaths();
+  const paths = packed.filter((path) => !path.startsWith("dist/client/"));
   const bundled = paths.filter((path) => path.startsWith(`${programs}/`) && path.endsWith(".js"));
   t.same(
     paths.filter((path) => !bundled.includes(path)),
@@ -67,6 +69,39 @@ t.test("it holds the service and the runner alone, and everything that they load
     .flatMap((path) => listImports(path).map((name) => (name.startsWith(".") ? join(dirname(path), name) : name)))
     .filter((name) => ![...bundled, ...installed, ...builtinModules].includes(name.replace(/^node:/, "")));
   t.same(lacks, []);
+});
+
+t.test("another package compiles against the client, and runs it", async (t) => {
+  const folder = await unpacked(t);
+  const user = mkdtempSync(join(tmpdir(), "signalbox-user-"));
+  t.teardown(() => rmSync(user, { recursive: true, force: true }));
+  mkdirSync(join(user, "node_modules"));
+  symlinkSync(folder, join(user, "node_modules/signalbox"));
+  const source = [
+    'import { createClient, listAll, type Schema } from "signalbox/client";',
+    'const client = createClient({ baseUrl: "http://127.0.0.1:9" });',
+    'const first = (task: Schema<"Task">): string => task.title;',
+    'const { title } = await client.get("/api/tasks/{taskId}", { path: { taskId: "t" } }).catch(() => ({ title: "none" }));',
+    "console.log(title, typeof first, typeof listAll);",
+  ];
+  writeFileSync(join(user, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(user, "user.ts"), source.join("\n"));
+  const program = ts.createProgram([join(user, "user.ts")], {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.NodeNext,
+    lib: ["lib.es2023.d.ts", "lib.dom.d.ts"],
+    types: [],
+    outDir: user,
+  });
+  t.same(
+    ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n")),
+    [],
+  );
+  program.emit();
+  const { stdout } = await promisify(execFile)(process.execPath, [join(user, "user.js")]);
+  t.equal(stdout, "none function function\n");
 });
 
 t.test("each package that is depended on is loaded by name, or bundled with its licence", async (t) => {

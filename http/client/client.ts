@@ -1,0 +1,202 @@
+import type { Answer, CallOptions, OptionsArgument, PathWith, Verb } from "./calls.js";
+import { ApiError, ConnectionError } from "./problem.js";
+
+/** Settings of a client. In a page of the service itself, none is needed. */
+export interface ClientOptions {
+  /** The address of the service, such as `https://signalbox.example.com`. Default: the page's own origin. */
+  readonly baseUrl?: string;
+  /** A workspace token. */
+  readonly token?: string;
+  /** The `session` cookie of a signed-in person, as `name=value`. Browsers send it themselves. */
+  readonly cookie?: string;
+  /** More headers for every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default: the global `fetch`. */
+  readonly fetch?: typeof fetch;
+  /** Parses JSON. The default, `JSON.parse`, rounds integers above 2^53. */
+  readonly parse?: (text: string) => unknown;
+  /**
+   * How long to wait for retries of one call in all, in milliseconds. The client retries responses 429 and 503 that have
+   * a `retry-after`. Default: 60,000.
+   */
+  readonly retryMs?: number;
+  /** The longest `retry-after` to wait for, in milliseconds. Default: `retryMs`. */
+  readonly maxRetryAfterMs?: number;
+  /**
+   * Whether to also retry after lost responses and temporary errors (see {@link ApiError.isTemporary}): GET, and POST
+   * under its idempotency key. Default: false, so that a wrong address fails at once.
+   */
+  readonly retriesLost?: boolean;
+  /** How long the service may take to answer one attempt, in milliseconds. Default: 60,000. */
+  readonly timeoutMs?: number;
+  /** The maximum size of a response body, in bytes. Default: 64 MiB. */
+  readonly maxBytes?: number;
+  /** Called before each wait for a retry. */
+  readonly onRetry?: (retry: Retry) => void;
+  /** Waits before a retry. Rejects when the signal aborts. Default: a timer. */
+  readonly wait?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+}
+
+/** A failed attempt that the client repeats. */
+export interface Retry {
+  /** Method and path. */
+  readonly call: string;
+  /** Null if no response arrived. */
+  readonly status: number | null;
+  readonly message: string;
+  readonly waitMs: number;
+}
+
+/** A typed client of the API. Each method takes a path of the route table and what the operation needs. */
+export type Client = {
+  readonly [V in Verb]: <const Path extends PathWith<V>>(
+    path: Path,
+    ...options: OptionsArgument<V, Path>
+  ) => Promise<Answer<V, Path>>;
+} & {
+  /** Sends a call whose path is not known to the compiler. Returns the text and the headers of the successful response. */
+  send(verb: Verb, path: string, options?: AnyOptions): Promise<Received>;
+};
+
+/** A complete response. */
+export interface Received {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** The options of a call, without the types of its operation. */
+export interface AnyOptions extends CallOptions {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly version?: number;
+}
+
+/** The wait before the first retry after a lost response, and the maximum to which it doubles, in milliseconds. */
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 30_000;
+
+/** Creates a client. The functions of this folder take it as their first argument. */
+export function createClient(options: ClientOptions = {}): Client {
+  const { parse = JSON.parse } = options;
+  const send: Client["send"] = (verb, path, call = {}) => request(options, verb, path, call);
+  const call = (verb: Verb) => async (path: string, given?: AnyOptions) => {
+    const { headers, text } = await send(verb, path, given);
+    if (headers.get("content-type")?.includes("json") !== true) return text === "" ? null : text;
+    return parse(text);
+  };
+  return {
+    get: call("get"),
+    post: call("post"),
+    put: call("put"),
+    patch: call("patch"),
+    delete: call("delete"),
+    send,
+  } as Client;
+}
+
+async function request(options: ClientOptions, verb: Verb, path: string, call: AnyOptions): Promise<Received> {
+  const { retryMs = 60_000, maxRetryAfterMs = retryMs, retriesLost = false, wait = waitFor, onRetry } = options;
+  const name = `${verb.toUpperCase()} ${path}`;
+  const url = `${options.baseUrl ?? ""}${fill(path, call)}`;
+  const init = toInit(options, verb, call);
+  const mayRepeat = retriesLost && (verb === "get" || verb === "post");
+  let waitedMs = 0;
+  for (let attempt = 0; ; attempt++) {
+    const received = await attemptOnce(options, url, init, call.signal).catch((error: unknown) => {
+      if (call.signal?.aborted === true) throw error;
+      return new ConnectionError(`${name} got no answer from ${options.baseUrl ?? "the service"}`, { cause: error });
+    });
+    const isAnswer = !(received instanceof Error);
+    if (isAnswer && received.status >= 200 && received.status < 300) return received;
+    const failure = isAnswer ? new ApiError(name, received) : received;
+    const afterMs = isAnswer ? toRetryAfter(received) : null;
+    const isLost = failure instanceof ConnectionError || failure.isTemporary;
+    const backoffMs = isLost && mayRepeat ? Math.min(FIRST_WAIT_MS * 2 ** attempt, LONGEST_WAIT_MS) : null;
+    const waitMs = afterMs === null || backoffMs === null ? (afterMs ?? backoffMs) : Math.max(afterMs, backoffMs);
+    if (waitMs === null || (afterMs ?? 0) > maxRetryAfterMs || waitedMs + waitMs > retryMs) throw failure;
+    onRetry?.({ call: name, status: isAnswer ? received.status : null, message: failure.message, waitMs });
+    await wait(waitMs, call.signal);
+    waitedMs += waitMs;
+  }
+}
+
+async function attemptOnce(
+  { fetch: send = fetch, timeoutMs = 60_000, maxBytes = 64 * 1024 ** 2 }: ClientOptions,
+  url: string,
+  init: RequestInit,
+  signal: AbortSignal | undefined,
+): Promise<Received> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const response = await send(url, {
+    ...init,
+    signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+  });
+  const { status, headers } = response;
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  const reader = response.body?.getReader();
+  for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
+    bytes += part.value.length;
+    if (bytes > maxBytes) {
+      await reader?.cancel();
+      throw new RangeError(`The response has more than ${maxBytes} bytes`);
+    }
+    text += decoder.decode(part.value, { stream: true });
+  }
+  return { status, headers, text: text + decoder.decode() };
+}
+
+/** The wait that a 429 or 503 demands, in milliseconds; null if it demands none. */
+function toRetryAfter({ status, headers }: Received): number | null {
+  const after = headers.get("retry-after");
+  if (after === null || (status !== 429 && status !== 503)) return null;
+  const ms = /^\d+$/.test(after) ? Number(after) * 1_000 : Date.parse(after) - Date.now();
+  return Number.isNaN(ms) ? null : Math.max(ms, 0);
+}
+
+function toInit({ token, cookie, headers }: ClientOptions, verb: Verb, call: AnyOptions): RequestInit {
+  const { body, version } = call;
+  const isJson = body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array);
+  const own: Record<string, string | undefined> = {
+    ...headers,
+    authorization: token === undefined ? headers?.authorization : `Bearer ${token}`,
+    cookie,
+    "content-type": isJson ? "application/json" : undefined,
+    "idempotency-key": verb === "post" ? (call.idempotencyKey ?? crypto.randomUUID()) : undefined,
+    "if-match": version === undefined ? undefined : `"${version}"`,
+    ...call.headers,
+  };
+  for (const name in own) if (own[name] === undefined) delete own[name];
+  return {
+    method: verb.toUpperCase(),
+    headers: own as Record<string, string>,
+    // A token must not follow a redirect to another host.
+    redirect: "manual",
+    ...(body === undefined ? {} : { body: (isJson ? JSON.stringify(body) : body) as NonNullable<RequestInit["body"]> }),
+  };
+}
+
+/** Replaces the path parameters, and appends the query. A list becomes one parameter for each value. */
+function fill(path: string, { path: params = {}, query = {} }: AnyOptions): string {
+  const filled = path.replace(/\{(\w+)\}/g, (hole, name: string) =>
+    params[name] === undefined ? hole : encodeURIComponent(params[name]),
+  );
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of [value].flat()) if (one !== undefined && one !== null) search.append(name, String(one));
+  }
+  return search.size === 0 ? filled : `${filled}?${search}`;
+}
+
+function waitFor(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}

@@ -1,0 +1,68 @@
+import type { ProblemSlug } from "./api.js";
+
+/** The body of an error response (RFC 9457). */
+export interface Problem {
+  /** `urn:service:problem:<slug>`. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  /** The invalid fields of an `invalid` problem. */
+  readonly errors?: readonly { readonly path: string; readonly message: string; readonly severity: string }[];
+  /** The current version of the resource, on `moved-on`. */
+  readonly currentVersion?: number;
+  /** How to find the id of the object, on `not-found`. */
+  readonly hint?: string;
+  /** The permission that the caller lacks, on `forbidden`. */
+  readonly permission?: string;
+}
+
+/** The service refused a call. The message is the problem's detail, its invalid fields and its hint. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly status: number;
+  /** The body of the response. */
+  readonly text: string;
+  /** Null if the body is not a problem, for example from a proxy before the service. */
+  readonly problem: Problem | null;
+  /** The `x-request-id` of the response, to find the request in the service's log. */
+  readonly requestId: string | null;
+
+  constructor(call: string, answer: { readonly status: number; readonly headers: Headers; readonly text: string }) {
+    const problem = readProblem(answer.text);
+    super(problem === null ? `${call} answered ${answer.status}` : describe(problem));
+    this.status = answer.status;
+    this.text = answer.text;
+    this.problem = problem;
+    this.requestId = answer.headers.get("x-request-id");
+  }
+
+  /** Whether the same call may succeed later: 408, 425, 429, 500, 502, 503 and 504, from the service or a proxy. */
+  get isTemporary(): boolean {
+    return [408, 425, 429, 500, 502, 503, 504].includes(this.status);
+  }
+
+  /** The type of the problem without its prefix, such as `not-found`. */
+  get slug(): ProblemSlug | null {
+    return (this.problem?.type.split(":").at(-1) as ProblemSlug | undefined) ?? null;
+  }
+}
+
+/** No complete response arrived: the service is not reachable, or the connection was lost. */
+export class ConnectionError extends Error {
+  override readonly name = "ConnectionError";
+}
+
+function readProblem(text: string): Problem | null {
+  try {
+    const value = JSON.parse(text) as Partial<Problem> | null;
+    return typeof value?.type === "string" && typeof value.detail === "string" ? (value as Problem) : null;
+  } catch {
+    return null;
+  }
+}
+
+function describe({ detail, errors = [], hint }: Problem): string {
+  const fields = errors.map(({ path, message }) => `${path}: ${message}`).filter((line) => !detail.includes(line));
+  return [detail, ...fields, hint ?? []].flat().join("\n");
+}
