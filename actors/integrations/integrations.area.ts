@@ -1,8 +1,14 @@
+import type { Subscriber } from "../../runtime/cells/actor-type.js";
+import type { Turn } from "../../runtime/turns/turn.js";
 import { defineArea } from "../area.js";
 import type { AllowList } from "../outbound/http/allow-list.js";
+import type { ResourceChanged } from "../resources/resource.messages.js";
+import type { MemberChanged } from "../workspaces/membership.transitions.js";
+import type { WorkspaceClosed } from "../workspaces/workspace.machine.js";
+import type { ConnectionHolder } from "./connection.js";
 import { integrationConnectionActor } from "./connection.machine.js";
-import { connections } from "./connection.table.js";
-import { connectionSubscriber } from "./connection-subscriber.js";
+import { type CheckConnection, integrationConnectionRef } from "./connection.messages.js";
+import { connections, listIntegrationConnections, listIntegrationsOfPerson } from "./connection.table.js";
 import { integrationKind } from "./integration.kind.js";
 import { webhookTermsWalks } from "./integration.migration.js";
 import { type OAuthEffectOptions, oauthEffects } from "./oauth.effects.js";
@@ -25,6 +31,31 @@ interface IntegrationParts
   readonly accounts: Pick<OAuthEffectOptions, "outbound" | "servers">;
   /** Requests of integrations. */
   readonly integrations: Pick<IntegrationRequestOptions, "outbound">;
+}
+
+/**
+ * Makes connections check whether they may still exist after their integration changed, a user left its team, or the
+ * workspace closed.
+ */
+const connectionSubscriber: Subscriber<ResourceChanged<"integration"> | MemberChanged | WorkspaceClosed> = {
+  name: "connections end with what they are of",
+  facts: ["integration.changed", "member.changed", "workspace.closed"],
+  handle(fact, turn) {
+    const { partition } = turn.self;
+    if (fact.name === "member.changed") {
+      const { userId } = fact;
+      for (const id of listIntegrationsOfPerson(turn, partition, userId)) check(turn, id, userId);
+      return;
+    }
+    const under = fact.name === "integration.changed" ? [fact.id] : [];
+    for (const { integrationId, holder } of listIntegrationConnections(turn, partition, under))
+      check(turn, integrationId, holder);
+  },
+};
+
+function check(turn: Turn, integrationId: string, holder: ConnectionHolder): void {
+  const message: CheckConnection = { type: "connection.check" };
+  turn.send(integrationConnectionRef({ workspaceId: turn.self.partition, integrationId, holder }), message);
 }
 
 /** Integrations, the accounts that people link to them, and the requests to their hosts. */

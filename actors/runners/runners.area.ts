@@ -1,8 +1,9 @@
+import type { Subscriber } from "../../runtime/cells/actor-type.js";
 import { trustActor } from "../access/trusts/trust.machine.js";
 import { defineArea } from "../area.js";
 import type { AllowList } from "../outbound/http/allow-list.js";
 import { dispatcherActor } from "./dispatcher.machine.js";
-import { poolChangesSubscriber } from "./pool-changes.js";
+import { dispatcherRef, type PoolsChanged } from "./dispatcher.messages.js";
 import { poolMinting } from "./pool-exchange.js";
 import { queueEraWalks } from "./run-queue.migration.js";
 import { lanes, queuedNeeds, queuedRuns } from "./run-queue.table.js";
@@ -12,6 +13,16 @@ import { runnerPoolKind } from "./runner-pool.kind.js";
 import { runnerTrustKind } from "./runner-trust.kind.js";
 import { workspaceRunnersKind } from "./workspace-runners.kind.js";
 import { replaySlotsWalks } from "./workspace-runners.migration.js";
+
+/** Places waiting runs at once after a change of a pool or of the workspace's runner settings. */
+const poolChangesSubscriber: Subscriber = {
+  name: "runs are placed when a runner pool changes",
+  facts: ["runner-pool.changed", "workspace-runners.changed"],
+  handle: (_fact, turn) => {
+    const message: PoolsChanged = { type: "pools.changed" };
+    turn.send(dispatcherRef(turn.self.partition), message);
+  },
+};
 
 /** Runners with their pools, and the dispatcher that places runs on them. */
 export const runnersArea = defineArea({
