@@ -1,5 +1,7 @@
 import type { Subscriber } from "../../runtime/cells/actor-type.js";
 import type { Turn } from "../../runtime/turns/turn.js";
+import { eachRow, putRow } from "../../storage/migration-walks.js";
+import type { Walk } from "../../storage/migrations.js";
 import { defineArea } from "../area.js";
 import type { AllowList } from "../outbound/http/allow-list.js";
 import type { ResourceChanged } from "../resources/resource.messages.js";
@@ -10,7 +12,6 @@ import { integrationConnectionActor } from "./connection.machine.js";
 import { type CheckConnection, integrationConnectionRef } from "./connection.messages.js";
 import { connections, listIntegrationConnections, listIntegrationsOfPerson } from "./connection.table.js";
 import { integrationKind } from "./integration.kind.js";
-import { webhookTermsWalks } from "./integration.migration.js";
 import { type OAuthEffectOptions, oauthEffects } from "./oauth.effects.js";
 import { polls } from "./poll.table.js";
 import type { ReadBodies } from "./read-bodies.js";
@@ -57,6 +58,35 @@ function check(turn: Turn, integrationId: string, holder: ConnectionHolder): voi
   const message: CheckConnection = { type: "connection.check" };
   turn.send(integrationConnectionRef({ workspaceId: turn.self.partition, integrationId, holder }), message);
 }
+
+/** The parts of a resource that this migration step reads. */
+interface StoredResource {
+  readonly kind: string;
+  readonly id: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+type Block = Readonly<Record<string, unknown>>;
+
+/** Adds new fields for authentication and responses to stored webhooks, with their defaults. */
+const webhookTermsWalks: readonly Walk[] = [
+  eachRow<StoredResource>("resource", (row, place) => {
+    const webhook = row.kind === "integration" ? (row.fields.webhook as Block | null) : null;
+    if (webhook === null || webhook === undefined || "accepted" in webhook) return [];
+    const verify = webhook.verify as Block | null;
+    const respond = webhook.respond as Block | null;
+    const fields = {
+      ...row.fields,
+      webhook: {
+        ...webhook,
+        accepted: 202,
+        verify: verify && { ...verify, token: null, basic: null },
+        respond: respond && { ...respond, methods: ["POST"] },
+      },
+    };
+    return [putRow(place, "resource", [row.kind, row.id], { ...row, fields })];
+  }),
+];
 
 /** Integrations, the accounts that people link to them, and the requests to their hosts. */
 export const integrationsArea = defineArea({

@@ -1,5 +1,7 @@
 import type { Subscriber } from "../../runtime/cells/actor-type.js";
 import type { Turn } from "../../runtime/turns/turn.js";
+import { eachRow, putRow, removeTable } from "../../storage/migration-walks.js";
+import type { Walk } from "../../storage/migrations.js";
 import { resourceTopic } from "../access/visibility/resource-topic.view.js";
 import { type ActorParts, defineArea } from "../area.js";
 import { openTaskIds } from "../lines/station-use.table.js";
@@ -8,7 +10,6 @@ import type { MemberLeft } from "../workspaces/membership.transitions.js";
 import { openStates } from "./task.js";
 import { taskActor } from "./task.machine.js";
 import { taskRef, type UnassignTask, type WithdrawTask } from "./task.messages.js";
-import { compositeTaskIndexes } from "./task.migration.js";
 import { taskOwned, taskRetention } from "./task.retention.js";
 import { taskCauses, taskSource, tasks } from "./task.table.js";
 import { taskAttachmentsActor } from "./task-attachments.machine.js";
@@ -48,6 +49,36 @@ function unassign(turn: Turn, teamId: string, of: Pick<UnassignTask, "userId" | 
     for (const { id } of open) turn.send(taskRef(workspaceId, id), message);
   }
 }
+
+/** The fields of a task that its indexes use. */
+interface IndexedTask {
+  readonly id: string;
+  readonly teamId: string;
+  readonly state: string;
+  readonly lineId: string;
+  readonly station: string;
+  readonly assignee: string | null;
+}
+
+/**
+ * Replaces the old task indexes. Tasks had an index row for every combination of state, line, station and assignee. Now
+ * they have one row in each of six indexes, and any two of these fields form the prefix of one index.
+ */
+const compositeTaskIndexes: readonly Walk[] = [
+  eachRow<IndexedTask>("task", ({ id, teamId, state, lineId, station, assignee }, place) => {
+    // A value that is not a string means that the task has no assignee.
+    const of = assignee ?? 0;
+    return [
+      putRow(place, "team-task-by-station", [teamId, station, state, id], true),
+      putRow(place, "team-task-by-line", [teamId, lineId, station, id], true),
+      putRow(place, "team-task-by-state", [teamId, state, lineId, station, id], true),
+      putRow(place, "team-task-by-assignee-state", [teamId, of, state, id], true),
+      putRow(place, "team-task-by-assignee-line", [teamId, of, lineId, id], true),
+      putRow(place, "team-task-by-assignee-station", [teamId, of, station, id], true),
+    ];
+  }),
+  removeTable("team-task-by"),
+];
 
 /** Tasks with their notes, attachments and marks. */
 export const tasksArea = defineArea({

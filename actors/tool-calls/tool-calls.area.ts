@@ -6,8 +6,7 @@ import type { MemberLeft } from "../workspaces/membership.transitions.js";
 import { runWithCallsTopicView } from "./run-topic.view.js";
 import { toolCallActor } from "./tool-call.machine.js";
 import { toolCallRef } from "./tool-call.messages.js";
-import { toolCallsOwned } from "./tool-call.retention.js";
-import { toolCalls } from "./tool-call.table.js";
+import { toolCalls, toolCallsOwned } from "./tool-call.table.js";
 
 /** Ends the calls that wait for a person who left. Under a person's own rule nobody else may answer. */
 export const approverLeavingSubscriber: Subscriber<MemberLeft> = {
