@@ -13,7 +13,7 @@ import {
   whyRefused,
 } from "./code-host-repository.js";
 import { isRefusedWith, readAs } from "./code-host-requests.js";
-import { findOwnText, hostedTextSchema } from "./code-host-texts.js";
+import { type CodeHostComments, type CodeHostReviews, commentMethods, reviewMethods } from "./code-host-texts.js";
 import {
   type HostedPullRequest,
   type HostedReview,
@@ -146,73 +146,6 @@ export function createPullRequests(parts: RepositoryCallParts): CodeHostPullRequ
     ...deliveryMethods(parts),
   };
 }
-
-/** A comment on a pull request. */
-interface HostedComment {
-  readonly id: number;
-  readonly body: string;
-}
-
-/** Code host operations on pull request comments. */
-interface CodeHostComments {
-  /** Finds the app's own comment that starts with the mark; null if there is none. */
-  findComment(there: RepositoryThere, number: number, mark: string): Promise<HostedComment | null>;
-  addComment(there: RepositoryThere, number: number, body: string): Promise<HostedComment>;
-  /** Replaces the text of a comment; null if the comment no longer exists. */
-  changeComment(there: RepositoryThere, id: number, body: string): Promise<HostedComment | null>;
-}
-
-function commentMethods(parts: RepositoryCallParts): CodeHostComments {
-  const { name } = parts;
-  return {
-    findComment(there, number, mark) {
-      const wanted = { what: "the comments of a pull request", path: `/issues/${number}/comments` };
-      return findOwnText(parts, there, wanted, { schema: commentSchema, mark });
-    },
-    async addComment(there, number, body) {
-      await parts.paced(there.installationId);
-      const path = `/issues/${number}/comments`;
-      const answer = await callAs(parts, there, { what: "a new comment", method: "POST", path, json: { body } });
-      return readAs(name, commentSchema, expectStatus(name, answer, 201));
-    },
-    async changeComment(there, id, body) {
-      await parts.paced(there.installationId);
-      const path = `/issues/comments/${id}`;
-      const answer = await callAs(parts, there, { what: "a comment", method: "PATCH", path, json: { body } });
-      if (answer.status === 404 || answer.status === 410) return null;
-      return readAs(name, commentSchema, expectStatus(name, answer, 200));
-    },
-  };
-}
-
-const commentSchema = hostedTextSchema.extend({ id: z.int().positive() });
-
-/** Code host operations on reviews by the service, which are only comments and never approve or request changes. */
-interface CodeHostReviews {
-  /** Finds the app's own review that starts with the mark and returns its address; null if there is none. */
-  findReview(there: RepositoryThere, number: number, mark: string): Promise<string | null>;
-  /** Submits a review of kind `COMMENT` and returns its address. */
-  addReview(there: RepositoryThere, number: number, body: string): Promise<string>;
-}
-
-function reviewMethods(parts: RepositoryCallParts): CodeHostReviews {
-  const { name } = parts;
-  return {
-    async findReview(there, number, mark) {
-      const wanted = { what: "the reviews of a pull request", path: `/pulls/${number}/reviews` };
-      return (await findOwnText(parts, there, wanted, { schema: reviewSchema, mark }))?.html_url ?? null;
-    },
-    async addReview(there, number, body) {
-      await parts.paced(there.installationId);
-      const path = `/pulls/${number}/reviews`;
-      const json = { event: "COMMENT", body };
-      const answer = await callAs(parts, there, { what: "a new review", method: "POST", path, json });
-      return readAs(name, reviewSchema, expectStatus(name, answer, 200)).html_url;
-    },
-  };
-}
-
-const reviewSchema = hostedTextSchema.extend({ html_url: z.string().min(1).max(2_000) });
 
 async function readDefaultBranch(parts: RepositoryCallParts, there: RepositoryThere): Promise<string> {
   const repository = await readRepository(parts, there);
