@@ -1,7 +1,7 @@
 import { defineArea } from "../area.js";
 import { judgesNothing, type ReplayJudging } from "../replays/judging/model-terms.js";
 import { replayCheckActor } from "./check.machine.js";
-import { replayCheckRetention } from "./check.retention.js";
+import { replayCheckRetention } from "./check.table.js";
 import { replayCheckResults } from "./check-result.table.js";
 import { replayCheckTopicView } from "./check-topic.view.js";
 

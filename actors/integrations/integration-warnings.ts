@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Reading } from "../../storage/store.js";
+import { listExpressions } from "../expressions/positions.js";
 import { readsName } from "../expressions/reads-name.js";
 import { type AllowList, maySignInAt } from "../outbound/http/allow-list.js";
 import { pathText } from "../refusal.js";
@@ -8,11 +9,10 @@ import { findResource, findResourceAt, listAddresses, type ResourceRow } from ".
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { unboundWarnings } from "../workspaces/secret-hosts.js";
 import type { IntegrationFields } from "./definition.js";
-import { expressionWarnings } from "./integration-expressions.js";
+import { expressionWarnings, integrationLanguage } from "./integration-expressions.js";
 import { literalHost } from "./integration-rules.js";
 import { listOpenedLines } from "./opened-lines.js";
 import { POLL_FAILS_FROM, polls } from "./poll.table.js";
-import { scheduleWarnings } from "./schedule-warnings.js";
 import { isDefaultUsable } from "./tool-inputs.js";
 import { findHostFault } from "./unreachable-hosts.js";
 
@@ -223,4 +223,34 @@ function listMarkKinds({ webhook, poll, on }: IntegrationFields): ReadonlyMap<st
   }
   for (const [index, { mark }] of on.entries()) add(["on", index, "mark"], mark);
   return kinds;
+}
+
+/** The names that actions see when tools or bindings run them, but not when schedules do. */
+const UNSEEN = ["task", "ask", "target", "inputs"];
+
+/** Warns of schedules that cannot send their action's request. */
+function scheduleWarnings(fields: IntegrationFields): readonly Warning[] {
+  const scheduled = Object.keys(fields.actions).filter((name) => fields.actions[name]?.schedule !== null);
+  if (scheduled.length === 0) return [];
+  return [...actingWarnings(fields, scheduled), ...unseenWarnings(fields, scheduled)];
+}
+
+/** A schedule acts as no user, so it cannot use a user's connection. */
+function actingWarnings({ connection }: IntegrationFields, scheduled: readonly string[]): readonly Warning[] {
+  if (connection?.holder !== "requester") return [];
+  const message = "has no account: the integration acts as people, and a schedule acts as no person";
+  return scheduled.map((name) => warning(pathText(["actions", name, "schedule"]), message));
+}
+
+function unseenWarnings(fields: IntegrationFields, scheduled: readonly string[]): readonly Warning[] {
+  return listExpressions(integrationLanguage, { ...fields }).flatMap(({ path, text }) => {
+    const [block, action, part] = path;
+    if (block !== "actions" || part !== "request" || !scheduled.includes(String(action))) return [];
+    return UNSEEN.filter((name) => readsName(text, name)).map((name) =>
+      warning(
+        pathText(path),
+        `has no value when the action's schedule sends the request: ${name} is not available there`,
+      ),
+    );
+  });
 }

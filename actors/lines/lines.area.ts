@@ -1,8 +1,25 @@
+import { eachRow, putRow } from "../../storage/migration-walks.js";
+import type { Walk } from "../../storage/migrations.js";
 import { defineArea } from "../area.js";
 import { harnessProfileKind } from "./harness-profile.kind.js";
 import { lineKind } from "./line.kind.js";
-import { pullRequestTermsWalks } from "./line.migration.js";
 import { skillKind } from "./skill.kind.js";
+
+/** The parts of a stored resource that this step reads. */
+interface StoredResource {
+  readonly kind: string;
+  readonly id: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Adds the field `pullRequests` to stored lines, with null: they use the default settings. */
+const pullRequestTermsWalks: readonly Walk[] = [
+  eachRow<StoredResource>("resource", (row, place) => {
+    if (row.kind !== "line" || "pullRequests" in row.fields) return [];
+    const fields = { ...row.fields, pullRequests: null };
+    return [putRow(place, "resource", [row.kind, row.id], { ...row, fields })];
+  }),
+];
 
 /** Lines with their stations, and the skills and harness profiles that stations use. */
 export const linesArea = defineArea({

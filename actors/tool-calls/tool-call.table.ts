@@ -1,7 +1,9 @@
 import { toChangeEntry, topic } from "../../runtime/feeds/topic.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
+import { runs } from "../runs/run.table.js";
 import { indexedTable } from "../tables/indexed-table.js";
+import { indexedOwnedBy, type OwnedRows, ownedBy } from "../tables/owned-rows.js";
 import { digestsOfText } from "../tables/text-blobs.js";
 import type { RecordedCall, ToolCallRow } from "./tool-call.js";
 import { type StreamedToolCall, streamedToolCallView } from "./tool-call.view.js";
@@ -67,3 +69,9 @@ function isRecorded(call: ToolCallRow): call is RecordedCall {
   const { state } = call;
   return state === "done" || state === "failed" || state === "dismissed" || state === "refused";
 }
+
+/** The rows of calls are removed with their run. */
+export const toolCallsOwned: readonly OwnedRows[] = [
+  indexedOwnedBy(runs.name, toolCalls),
+  ownedBy(runs.name, callUses),
+];

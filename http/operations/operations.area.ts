@@ -1,6 +1,5 @@
 import type { RouteEntry } from "../access/edge-parts.js";
-import { deadLetterRoutes } from "./dead-letter.routes.js";
-import { operationRoutes } from "./operation.routes.js";
+import { deadLetterRoutes, operationRoutes } from "./operation.routes.js";
 
 /** Health, metrics and dead letters. */
 export const operationsArea: readonly RouteEntry[] = [

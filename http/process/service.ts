@@ -1,15 +1,18 @@
 import { performance } from "node:perf_hooks";
 import { accountRef } from "../../actors/access/accounts/account.messages.js";
 import { cachedTables, createActorTypes, createEffects, gates, subscribers } from "../../actors/catalogue.js";
+import { hasInstallation } from "../../actors/code-host/connection.queries.js";
+import { redeliverFailed } from "../../actors/code-host/redelivery.js";
 import { signingKeysRef } from "../../actors/hooks/delivery/signing-keys.machine.js";
 import { ReadBodies } from "../../actors/integrations/read-bodies.js";
 import { toJudgingSetup } from "../../actors/judging/judging-setup.js";
+import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
 import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import { toReplayJudging } from "../../actors/replays/judging/model-terms.js";
 import { sealingKeyRef, toKeyMark } from "../../actors/workspaces/sealing-key.machine.js";
 import { createEventLoopScheduler, type Scheduler } from "../../runtime/clock.js";
 import { createRuntime } from "../../runtime/host.js";
-import type { Runtime } from "../../runtime/runtime.js";
+import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
 import { LoopRounds } from "../../runtime/schedule/loop-rounds.js";
 import { removeFormatCopies } from "../../storage/format-copy.js";
 import { authenticate } from "../access/authenticate.js";
@@ -18,7 +21,6 @@ import { ExpiredCredentials } from "../access/expired-credentials.js";
 import { FairTurns } from "../limits/fair-turns.js";
 import { markDisconnected } from "../runners/mark-disconnected.js";
 import type { ServiceLog } from "../wire/service-log.js";
-import { askMissedDeliveries } from "./ask-missed-deliveries.js";
 import { beginEarlierWork } from "./begin-earlier-work.js";
 import { createMetrics } from "./metrics.js";
 import { assertListenable, listen, openEdge } from "./open-edge.js";
@@ -160,6 +162,22 @@ function removeOldFormats(folder: string, log: Pick<ServiceLog, "info" | "warn">
     const why = error instanceof Error ? error.message : String(error);
     log.warn("cannot remove a copy of the store from before its migration", { why });
   }
+}
+
+/**
+ * Asks the code host to redeliver the webhook deliveries that this service missed while it was down or failing. Does
+ * nothing if there is no code host, webhook secret or installation. Runs in the background. A failure is only logged,
+ * because the service checks open pull requests every hour anyway.
+ */
+function askMissedDeliveries(
+  { codeHost, secret }: { readonly codeHost: CodeHost | null; readonly secret: string | null },
+  { runtime, log }: { readonly runtime: Pick<Runtime, "reading" | "clock">; readonly log: Pick<RuntimeLog, "warn"> },
+): void {
+  if (codeHost === null || secret === null || !hasInstallation(runtime.reading, codeHost.name)) return;
+  redeliverFailed(codeHost, runtime.clock.now()).catch((error: unknown) => {
+    const why = error instanceof Error ? error.name : "unknown";
+    log.warn("cannot request the code host's missed deliveries", { host: codeHost.name, why });
+  });
 }
 
 async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: FairTurns): Promise<Runtime> {

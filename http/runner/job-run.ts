@@ -4,7 +4,7 @@ import type { RunEnding, RunnerFeature, RunnerMessage, RunStep, Spent } from "..
 import type { Clock } from "../../runtime/clock.js";
 import type { ArchiveCache } from "./archives/archive-cache.js";
 import type { Attachments } from "./attachments/attachments.js";
-import { toBase } from "./checkout/checkout.js";
+import { type Checkout, toBase } from "./checkout/checkout.js";
 import { layOutCheckouts, toCwd } from "./checkout/lay-out.js";
 import type { Mirrors } from "./checkout/mirrors.js";
 import { RunFolder } from "./checkout/run-folder.js";
@@ -15,7 +15,6 @@ import type { PermissionAnswer, PermissionWish } from "./harness/permissions.js"
 import { Spending } from "./harness/spending.js";
 import { toTexts } from "./harness/task-text.js";
 import { errorMessage, JobFailed, toFailure } from "./job-failed.js";
-import type { Place, ShellCommand } from "./place.js";
 import { type CommandResult, runShell } from "./process/command.js";
 import { Halt } from "./process/halt.js";
 import { isIsolated } from "./process/isolated-run.js";
@@ -55,6 +54,22 @@ export interface JobOptions {
 
 /** Why a run ends early. With `question`, the agent's question ends a replay's or search's run. */
 export type EndCause = "stop" | "drop" | "timeout" | "question";
+
+/** A run's folder, and the repositories that the runner has checked out in it so far. */
+interface Place {
+  readonly folder: RunFolder;
+  readonly checkouts: Checkout[];
+  /** The push sites of the checkouts. The runner uses them to read each checkout's changes, and to push them. */
+  readonly sites: PushSite[];
+}
+
+/** A command of the station or of a repository. */
+interface ShellCommand {
+  readonly command: string;
+  readonly cwd: string;
+  /** Whether the command gets the values of the harness's secrets. */
+  readonly secrets: boolean;
+}
 
 type CheckResult = CommandResult & { readonly passed: boolean };
 

@@ -1,7 +1,6 @@
 import type { RouteEntry } from "../access/edge-parts.js";
 import { archiveRoutes } from "./archive.routes.js";
-import { runnerAttachmentRoutes } from "./attachment.routes.js";
-import { runnerRoutes } from "./runner.routes.js";
+import { runnerAttachmentRoutes, runnerRoutes } from "./runner.routes.js";
 
 /** Runners, and what they upload and download. */
 export const runnersArea: readonly RouteEntry[] = [

@@ -1,4 +1,7 @@
 import { z } from "zod";
+import { configPullRequestSchema } from "../../actors/config-pull-requests/config-pull-request.js";
+import { findConfigPullRequest } from "../../actors/config-pull-requests/config-pull-request.queries.js";
+import { configPullRequestView } from "../../actors/config-pull-requests/config-pull-request.view.js";
 import { searchRunSchema, searchRunView } from "../../actors/searches/reads/search-run.view.js";
 import { searchItemSchema, searchSchema } from "../../actors/searches/reads/search-schemas.js";
 import type { SearchRow } from "../../actors/searches/search/search.js";
@@ -130,4 +133,25 @@ function runRoute(runtime: Runtime): Route {
     answers: { 200: searchRunSchema },
     handle: ({ query }, found) => ({ status: 200, body: searchRunView(reading, found, query) }),
   });
+}
+
+/** The route that reads config pull requests, for callers who may read the team's replays. */
+export function configPullRequestRoutes({ runtime: { reading } }: { readonly runtime: Runtime }): readonly Route[] {
+  return [
+    subjectRoute(
+      {
+        find: ({ caller, params: { teamId = "", pullRequestId = "" } }) =>
+          findConfigPullRequest(reading, caller, { teamId, pullRequestId }),
+      },
+      {
+        method: "GET",
+        path: "/api/teams/{teamId}/config-pull-requests/{pullRequestId}",
+        summary: "Read a config pull request",
+        description: "For a search candidate that a person picked.",
+        access: "any",
+        answers: { 200: configPullRequestSchema },
+        handle: (_request, row) => ({ status: 200, body: configPullRequestView(row) }),
+      },
+    ),
+  ];
 }

@@ -2,17 +2,82 @@ import { z } from "zod";
 import { configPullRequestSchema } from "../../actors/config-pull-requests/config-pull-request.js";
 import { configPullRequestRef } from "../../actors/config-pull-requests/config-pull-request.messages.js";
 import { configPullRequestView } from "../../actors/config-pull-requests/config-pull-request.view.js";
+import type { JudgingSetup } from "../../actors/lines/fingerprint.js";
+import { ReplayMemory } from "../../actors/replays/replay/replay-memory.js";
+import { findStoredSet, setNotFound } from "../../actors/replays/sets/replay-set.queries.js";
+import { stationLeft } from "../../actors/replays/sets/replay-set.transitions.js";
+import { findStationNow } from "../../actors/replays/sets/run-refusal.js";
 import type { Sealer } from "../../actors/sealer.js";
 import { findPickable } from "../../actors/searches/candidates/pick.queries.js";
-import { efforts, searchItemSchema, searchWarningSchema } from "../../actors/searches/reads/search-schemas.js";
+import {
+  efforts,
+  estimateSchema,
+  searchItemSchema,
+  searchWarningSchema,
+} from "../../actors/searches/reads/search-schemas.js";
+import { objectives } from "../../actors/searches/rules/objective.js";
 import { type SearchTerms, searchRef } from "../../actors/searches/search/search.messages.js";
+import { readSearchBasis } from "../../actors/searches/search/search-basis.js";
+import { estimateSearch } from "../../actors/searches/starting/estimate-search.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../wire/refused.js";
 import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import type { Route } from "../wire/route.js";
 import { subjectRoute } from "../wire/subject-route.js";
 import { searchedStationSubject, searchSubject } from "./search-subjects.js";
-import { budget, exampleBudget, objective, setId, toTextChoice } from "./search-terms.js";
+
+/**
+ * Body schemas of estimates and starts. They check only the form. The limits are checked with the other rules
+ * (`actors/searches/starting/refuse-terms.ts`), after the checks for missing objects and for conflicts.
+ */
+
+/** The JSON schema of the OpenAPI document. */
+interface Documented {
+  readonly jsonSchema: { type?: unknown; enum?: unknown };
+}
+
+/** A number that the document describes as an integer from 1 to `max`. */
+function countTo(max: number, description: string) {
+  const override = ({ jsonSchema }: Documented): void => {
+    jsonSchema.type = "integer";
+  };
+  return z.number("must be a number").meta({ description, minimum: 1, maximum: max, override });
+}
+
+/** A nullable text that the document describes as one of `texts`. */
+function toTextChoice(texts: readonly string[], description: string) {
+  const override = ({ jsonSchema }: Documented): void => {
+    jsonSchema.enum = [...texts, null];
+  };
+  return z.string("must be a text").nullable().default(null).meta({ description, override });
+}
+
+const setId = z
+  .string("must be a text")
+  .describe("A replay set of the station, with runs of at least 5 different tasks.");
+
+const budget = z.strictObject({
+  iterations: countTo(10, "The maximum number of runs of its agent."),
+  perIteration: countTo(5, "The maximum number of candidates that each run may propose."),
+  ceiling: z.strictObject({
+    amount: z.number("must be a number").meta({
+      description:
+        "The maximum that the search may spend: more than 0, with at least 0.01 for each of its replay runs.",
+      maximum: 1_000,
+    }),
+    currency: z.string("must be a text").describe("ISO 4217, in capitals."),
+  }),
+  concurrency: countTo(10, "Number of replay copies that run at the same time.").default(4),
+  repeats: countTo(5, "Copies of each run, in each of its replays.").default(1),
+});
+
+const objective = toTextChoice(
+  objectives,
+  "`cost` means the cost of candidates that succeed as often as the live config. If it is absent or null, it is " +
+    "`cost` when the live config succeeds on more than 95 % of the set, else `success`.",
+);
+
+const exampleBudget = { iterations: 4, perIteration: 3, ceiling: { amount: 20, currency: "EUR" } };
 
 const repeatable = { "idempotency-key": "optional" } as const;
 
@@ -125,4 +190,40 @@ function pickRoute({ runtime, sealer }: SearchRoutesOptions): Route {
       return isBegun ? { status: 201, body, headers: replayHeaders(replayed) } : { status: 200, body };
     },
   });
+}
+
+interface EstimateRoutesOptions {
+  readonly runtime: Runtime;
+  readonly judging: JudgingSetup;
+}
+
+/** The route that estimates a search, for callers who may read the team's replays. It writes nothing. */
+export function estimateRoutes({ runtime, judging }: EstimateRoutesOptions): readonly Route[] {
+  const terms = { judging, memory: new ReplayMemory() };
+  return [
+    subjectRoute(searchedStationSubject(runtime, "read"), {
+      method: "POST",
+      path: "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/searches/estimate",
+      isServedReadOnly: true,
+      isCheckedFirst: true,
+      summary: "Estimate the work and the maximum cost of a search, and what makes its result unreliable",
+      description:
+        "Stores nothing: `read` is enough. Assumes that the tasks with the most expensive runs are held out.",
+      access: "any",
+      body: z.strictObject({ setId, budget, objective }),
+      example: { setId: "rset_1", budget: exampleBudget, objective: "success" },
+      answers: { 200: estimateSchema },
+      problems: ["invalid", "conflict"],
+      handle: async ({ body: asked, pause }, { workspaceId, teamId, lineId, stationId }) => {
+        const { reading } = runtime;
+        const set = findStoredSet(reading, workspaceId, asked.setId);
+        const isOfStation = set?.teamId === teamId && set.lineId === lineId && set.stationId === stationId;
+        if (set === undefined || !isOfStation) return setNotFound(asked.setId);
+        if (findStationNow(reading, workspaceId, set).station === undefined) return stationLeft;
+        const basis = readSearchBasis(reading, workspaceId, set, terms);
+        await pause();
+        return { status: 200, body: granted(estimateSearch(basis, asked)) };
+      },
+    }),
+  ];
 }

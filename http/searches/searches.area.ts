@@ -1,9 +1,7 @@
 import type { RouteEntry } from "../access/edge-parts.js";
 import { searchAgentRoutes } from "./agent.routes.js";
-import { configPullRequestRoutes } from "./config-pull-request.routes.js";
-import { estimateRoutes } from "./estimate.routes.js";
-import { searchRoutes } from "./search.routes.js";
-import { searchReadRoutes } from "./search-reads.routes.js";
+import { estimateRoutes, searchRoutes } from "./search.routes.js";
+import { configPullRequestRoutes, searchReadRoutes } from "./search-reads.routes.js";
 
 /** Searches, their agents, and config pull requests. */
 export const searchesArea: readonly RouteEntry[] = [

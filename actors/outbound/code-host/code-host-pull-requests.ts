@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { type CodeHostComments, commentMethods } from "./code-host-comments.js";
 import { type CodeHostDeliveries, deliveryMethods } from "./code-host-deliveries.js";
 import {
   type Call,
@@ -14,7 +13,7 @@ import {
   whyRefused,
 } from "./code-host-repository.js";
 import { isRefusedWith, readAs } from "./code-host-requests.js";
-import { type CodeHostReviews, reviewMethods } from "./code-host-reviews.js";
+import { type CodeHostComments, type CodeHostReviews, commentMethods, reviewMethods } from "./code-host-texts.js";
 import {
   type HostedPullRequest,
   type HostedReview,

@@ -1,11 +1,11 @@
 import { setTimeout } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { Lane } from "../../../runtime/effects/lane.js";
 import type { RuntimeLog } from "../../../runtime/runtime.js";
 import { codeHostLane } from "../http/lanes.js";
 import type { Outbound } from "../http/request.js";
 import { createAppSigner } from "./code-host-app.js";
-import { createPace } from "./code-host-pace.js";
 import { type CodeHostPullRequests, createPullRequests } from "./code-host-pull-requests.js";
 import { type RepositoryThere, readRepository } from "./code-host-repository.js";
 import { CodeHostRefused, createCodeHostRequests, isRefusedWith, readAs } from "./code-host-requests.js";
@@ -193,4 +193,32 @@ const repositoriesSchema = z.object({
 function toKind(type: string): HostAccount["kind"] {
   if (type === "Organization") return "organization";
   return type === "User" ? "user" : "other";
+}
+
+/**
+ * Minimum time between two writes for one installation, in milliseconds, as GitHub recommends. It allows 60 writes per
+ * minute.
+ */
+const PACE_MS = 1_000;
+/** Maximum number of installations whose last write time is stored. */
+const MAX_REMEMBERED = 1_000;
+
+/**
+ * Creates a function that resolves when the service may write for an installation: {@link PACE_MS} after the last
+ * write.
+ */
+function createPace({
+  now,
+  pause,
+}: {
+  readonly now: () => number;
+  readonly pause: (ms: number) => Promise<void>;
+}): (installationId: number) => Promise<void> {
+  const next = new LRUCache<number, number>({ max: MAX_REMEMBERED });
+  return async (installationId) => {
+    const nowMs = now();
+    const atMs = Math.max(nowMs, next.get(installationId) ?? 0);
+    next.set(installationId, atMs + PACE_MS);
+    if (atMs > nowMs) await pause(atMs - nowMs);
+  };
 }

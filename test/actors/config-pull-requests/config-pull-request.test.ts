@@ -12,7 +12,7 @@ import {
   findPullRequestOf,
 } from "../../../actors/config-pull-requests/config-pull-request.table.js";
 import { configPullRequestView } from "../../../actors/config-pull-requests/config-pull-request.view.js";
-import { pullRequestsLeavingSubscriber } from "../../../actors/config-pull-requests/pull-requests-leaving.js";
+import { pullRequestsLeavingSubscriber } from "../../../actors/config-pull-requests/config-pull-requests.area.js";
 import type { LineFields } from "../../../actors/lines/line.js";
 import { records } from "../../../actors/resources/change-record.table.js";
 import { findResource, resources } from "../../../actors/resources/resource.table.js";

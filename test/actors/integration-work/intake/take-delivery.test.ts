@@ -1,7 +1,7 @@
 import t from "tap";
 import { evaluateText } from "../../../../actors/expressions/templates.js";
-import { readHeader } from "../../../../actors/integration-work/intake/header-read.js";
 import { ReceivedDelivery } from "../../../../actors/integration-work/intake/received-delivery.js";
+import { readHeader } from "../../../../actors/integration-work/intake/take-delivery.js";
 import { expr } from "../../../support/integration.js";
 
 const headers = new Map([
